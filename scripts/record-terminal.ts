@@ -13,7 +13,7 @@ import { openTerminal, type Terminal } from "./tmux.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
 const SIZE = { columns: 80, rows: 30 };
-const QUESTION = "How do heat pumps perform in cold climates?";
+const WORDS = "how do heat pumps perform in cold climates";
 /** Replaced, because it differs between recordings. */
 const TASK_ID = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/;
 const SHOWN_ID = "3f2a9c1e-5b7d-4e2a-9c1e-8d4f6a2b7c90";
@@ -29,15 +29,16 @@ interface Step {
 
 const STEPS: Step[] = [
   { title: "Is everything there?", command: "gemini-search-mcp doctor --offline" },
-  { title: "What will it cost?", command: `gemini-search-mcp estimate-research-cost "${QUESTION}"` },
+  { title: "What will it cost?", command: `gemini-search-mcp estimate ${WORDS}` },
+  { title: "A quick answer", command: `gemini-search-mcp ask ${WORDS}` },
   {
     title: "Start a deep research and watch it",
-    command: `gemini-search-mcp start-deep-research "${QUESTION}" --wait`,
+    command: `gemini-search-mcp research ${WORDS}`,
     during: /[3-6]\d % \(estimate\)/,
   },
-  { title: "What was asked before", command: "gemini-search-mcp list-research" },
+  { title: "What was asked before", command: "gemini-search-mcp list" },
   { title: "Find it again by its words", command: "gemini-search-mcp find cold climates" },
-  { title: "Read it by its short id", command: "gemini-search-mcp get-research-results 3f2a9c1e --section outline" },
+  { title: "Read it by its short id", command: "gemini-search-mcp show 3f2a9c1e --section outline" },
   { title: "What it all cost", command: "gemini-search-mcp figures" },
   { title: "Complete commands and ids with Tab", command: 'eval "$(gemini-search-mcp completion bash)"' },
   { title: "Everything else", command: "gemini-search-mcp --help" },

@@ -20,7 +20,7 @@ import type { Backend } from "./gemini/search-backend.ts";
 import { FIRECRAWL_UNUSED, hasFirecrawl } from "./gemini/cli/firecrawl.ts";
 import type { OperationDeps } from "./operations/operation.ts";
 import { systemClock } from "./platform/clock.ts";
-import { createLog, type Log, type LogLevel } from "./platform/log.ts";
+import { createLog, debugOnly, type Log, type LogLevel } from "./platform/log.ts";
 import { createRedactor } from "./platform/redact.ts";
 import { createShutdown, type Shutdown } from "./platform/shutdown.ts";
 import type { FleetStatus } from "./runs/scheduling/fleet-status-store.ts";
@@ -58,6 +58,10 @@ export interface AppOptions {
   logFrom: LogLevel;
   /** Receives the log lines; default: stderr. */
   logTo?: (line: string) => void;
+  /** Notices are shown to the person at the terminal even if INFO lines are not. */
+  showsNotices?: boolean;
+  /** False: attempts of a search that are repeated or corrected are logged for debugging only. */
+  logsRepairs?: boolean;
   /** The process serves its metrics over HTTP. */
   scrapable?: boolean;
   /** False for a command that only reads, such as a health check: other processes maintain the store. */
@@ -73,7 +77,8 @@ export function createApp(options: AppOptions): App {
   const from = debug ? "DEBUG" : options.logFrom;
   // A command at a terminal prints warnings for the person in front of it, who knows the time.
   const timestamps = from !== "WARN" || !process.stderr.isTTY;
-  const log = createLog({ from, format, timestamps, redact, traceIds, ...to });
+  const { showsNotices = false } = options;
+  const log = createLog({ from, format, timestamps, showsNotices, redact, traceIds, ...to });
   for (const warning of config.warnings) log.warn(warning);
   const shutdown = createShutdown();
   const stateDir = config.configDirWritable ? config.configDir : privateTempDir(shutdown);
@@ -100,7 +105,9 @@ export function createApp(options: AppOptions): App {
     openedStore = opened;
     return opened;
   });
-  const parts: Parts = { config, log, redact, shutdown, stateDir, store, prices: createPrices({ config, log }) };
+  const { logsRepairs = true } = options;
+  const prices = createPrices({ config, log });
+  const parts: Parts = { config, log, redact, shutdown, stateDir, store, prices, logsRepairs };
   const deps = operationDeps(parts);
   return {
     ...readPackage(),
@@ -150,6 +157,7 @@ function openTelemetry({ config, log, shutdown, scrapable, store }: TelemetryPar
 }
 
 interface Parts extends ResearchComposition {
+  logsRepairs: boolean;
   redact: (text: string) => string;
 }
 
@@ -195,7 +203,7 @@ function operationDeps(parts: Parts): OperationDeps {
           log: runLog,
         }),
         clock: systemClock,
-        log: runLog,
+        log: parts.logsRepairs ? runLog : debugOnly(runLog),
         model: settings.GEMINI_MODEL,
         correctionModel: settings.GEMINI_CORRECTION_MODEL,
         maxCycles: settings.JSON_MAX_RETRIES,

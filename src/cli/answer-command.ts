@@ -4,8 +4,10 @@ import { type App, type AppOptions, createApp } from "../app.ts";
 import { refused } from "../operations/perform.ts";
 import { leaveOnSignals } from "../platform/shutdown.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
-import { print, printFailure } from "./output.ts";
+import { createLogLines, print, printFailure } from "./output.ts";
 import { printFailedOutcome } from "./print-error.ts";
+import { answerLogLevel, logsRepairs } from "./verbosity.ts";
+import { forPeople } from "./wording.ts";
 
 export interface Answer {
   structured: Record<string, unknown>;
@@ -17,8 +19,14 @@ export interface Answer {
 }
 
 /** Creates the app of a command, which ends on a signal or when its output is no longer read. */
-export function openCommand(options: Omit<AppOptions, "logFrom"> = {}): App {
-  const app = createApp({ logFrom: "WARN", ...options });
+export function openCommand(options: Omit<AppOptions, "logFrom" | "logsRepairs"> = {}): App {
+  const { logTo = createLogLines().write, ...more } = options;
+  const app = createApp({
+    ...more,
+    logFrom: answerLogLevel(),
+    logsRepairs: logsRepairs(),
+    logTo: process.stderr.isTTY ? (line) => logTo(forPeople(line)) : logTo,
+  });
   leaveOnSignals(app.shutdown, () => EXIT_CODES.interrupted);
   // `| head` closes stdout early; that is not an error.
   process.stdout.on("error", () => void app.shutdown.leave(EXIT_CODES.ok));
@@ -38,6 +46,6 @@ export async function runAnswer(
     await print(json ? JSON.stringify(structured, null, 2) : text);
     await shutdown.leave(exitCode);
   } catch (error) {
-    await shutdown.leave(await printFailedOutcome(refused(error, deps), json));
+    await shutdown.leave(await printFailedOutcome(refused(error, deps), { json }));
   }
 }

@@ -2,8 +2,8 @@
 
 import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
-import { confirmationNeeded, declined } from "../operations/parts/cost-confirmation.ts";
-import type { Call, Operation, OperationDeps } from "../operations/operation.ts";
+import { AppError } from "../errors.ts";
+import type { Call, Operation, OperationDeps, Question } from "../operations/operation.ts";
 import { questionFor } from "../operations/perform.ts";
 
 interface Asking {
@@ -18,10 +18,25 @@ interface Asking {
 export async function confirmCost(deps: OperationDeps, { operation, input, call, canAsk }: Asking): Promise<boolean> {
   const question = await questionFor(operation, deps, { input, call });
   if (question === undefined) return false;
-  if (!canAsk) throw confirmationNeeded(operation, question);
-  if (!saysYes(await askTerminal(`${question.because} Start it? [y/N] `, call.signal))) throw declined();
+  if (!canAsk) throw cannotAsk(question);
+  if (!saysYes(await askTerminal(`${question.ask} [y/N] `, call.signal))) throw declined();
   return true;
 }
+
+const cannotAsk = ({ because, unasked, details }: Question): AppError =>
+  new AppError({
+    code: "CONFIRMATION_NEEDED",
+    message: `${because} Nothing was started.`,
+    suggestion: `Add --yes to start it, or ${unasked}.`,
+    details,
+  });
+
+const declined = (): AppError =>
+  new AppError({
+    code: "DECLINED",
+    message: "Cancelled. Nothing was started or charged.",
+    suggestion: "RESEARCH_CONFIRM_ABOVE_USD sets the cost above which you are asked.",
+  });
 
 /** Anything other than "y" or "yes" declines. */
 export const saysYes = (answer: string): boolean => /^\s*y(?:es)?\s*$/i.test(answer);

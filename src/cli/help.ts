@@ -1,6 +1,6 @@
 /** Texts of `--help` beyond the flags: groups, examples and related commands. */
 
-import { Command } from "commander";
+import { type Argument, Command } from "commander";
 
 interface CommandHelp {
   group: string;
@@ -12,34 +12,39 @@ interface CommandHelp {
 }
 
 const ASK = "Ask:";
-const RESEARCH = "Deep research:";
-const READ = "Read what was found:";
-const SERVE = "Serve and follow:";
+const RESEARCH = "Long research:";
+const READ = "Your research:";
+const SERVE = "Serve:";
 const SET_UP = "Set up:";
 
 const ID = "3f2a9c1e";
 
 /** By command path; a command without an entry has no examples and is in the group "Other". */
 export const COMMAND_HELP: Record<string, CommandHelp> = {
-  search: {
+  ask: {
     group: ASK,
-    examples: ['search "What is the newest LTS version of Node.js?"', "search - --json < question.txt"],
-    seeAlso: ["deep-search", "find"],
+    examples: ["ask which heat pump is quietest", "ask - --json < question.txt"],
+    seeAlso: ["verify", "find"],
   },
-  "deep-search": {
+  verify: {
     group: ASK,
-    examples: ['deep-search "How do heat pumps perform in cold climates?" --max-iterations 3'],
-    seeAlso: ["search", "start-deep-research"],
+    examples: ["verify how do heat pumps perform in cold climates --max-iterations 3"],
+    seeAlso: ["ask", "research"],
   },
   "deep-research": {
-    group: ASK,
-    examples: ['deep-research "Heat pumps in cold climates" --depth concise'],
-    seeAlso: ["start-deep-research"],
-  },
-  "estimate-research-cost": {
     group: RESEARCH,
-    examples: ['estimate-research-cost "Heat pumps in Norway and Finland"'],
-    seeAlso: ["start-deep-research", "figures"],
+    examples: ['deep-research "Heat pumps in cold climates" --depth concise'],
+    seeAlso: ["verify", "research"],
+  },
+  estimate: {
+    group: RESEARCH,
+    examples: ["estimate heat pumps in Norway and Finland"],
+    seeAlso: ["research", "figures"],
+  },
+  research: {
+    group: ASK,
+    examples: ["research heat pumps in Norway and Finland", "research heat pumps in Norway --no-wait"],
+    seeAlso: ["watch", "estimate", "stop"],
   },
   "start-deep-research": {
     group: RESEARCH,
@@ -47,44 +52,44 @@ export const COMMAND_HELP: Record<string, CommandHelp> = {
       'start-deep-research "Heat pumps in Norway and Finland" --wait',
       'start-deep-research "Heat pumps in Norway and Finland" --yes --json',
     ],
-    seeAlso: ["watch", "estimate-research-cost", "cancel-research"],
+    seeAlso: ["research", "watch", "stop"],
   },
-  watch: { group: RESEARCH, examples: [`watch ${ID}`], seeAlso: ["check-research-status", "cancel-research"] },
+  watch: { group: RESEARCH, examples: [`watch ${ID}`], seeAlso: ["show", "stop"] },
   "check-research-status": {
     group: RESEARCH,
     examples: [`check-research-status ${ID}`, `check-research-status ${ID} --wait-seconds 45 --json`],
-    seeAlso: ["watch", "get-research-results"],
+    seeAlso: ["watch", "show"],
   },
-  "cancel-research": { group: RESEARCH, examples: [`cancel-research ${ID}`], seeAlso: ["resume-research"] },
-  "resume-research": {
+  stop: { group: RESEARCH, examples: [`stop ${ID}`], seeAlso: ["resume", "delete"] },
+  resume: {
     group: RESEARCH,
-    examples: [`resume-research ${ID}`, `resume-research ${ID} --interaction-id v1_abc`],
-    seeAlso: ["list-research", "check-research-status"],
+    examples: [`resume ${ID}`, `resume ${ID} --interaction-id v1_abc`],
+    seeAlso: ["list", "watch"],
   },
-  "list-research": {
+  list: {
     group: READ,
-    examples: ["list-research", "list-research --status running_async --limit 100 --json"],
-    seeAlso: ["find", "get-research-results"],
+    examples: ["list", "list --status completed --limit 100", "list | cut -f1,6"],
+    seeAlso: ["find", "show"],
   },
-  find: { group: READ, examples: ["find heat pump", 'find "cold climates" --json'], seeAlso: ["get-research-results"] },
-  "get-research-results": {
+  find: { group: READ, examples: ["find heat pump", 'find "cold climates" --json'], seeAlso: ["show"] },
+  show: {
     group: READ,
-    examples: [`get-research-results ${ID}`, `get-research-results ${ID} --section outline`],
-    seeAlso: ["save-research-to-markdown", "list-research"],
+    examples: [`show ${ID}`, `show ${ID} --section outline`],
+    seeAlso: ["save", "open", "list"],
   },
-  "save-research-to-markdown": {
+  save: {
     group: READ,
-    examples: [`save-research-to-markdown ${ID}`, `save-research-to-markdown ${ID} --output-dir reports`],
-    seeAlso: ["get-research-results"],
+    examples: [`save ${ID}`, `save ${ID} --output-dir reports`],
+    seeAlso: ["show"],
   },
   delete: {
-    group: RESEARCH,
-    examples: ["delete 3f2a9c1e", "delete 3f2a9c1e --at-google --yes"],
-    seeAlso: ["cancel-research"],
+    group: READ,
+    examples: [`delete ${ID}`, `delete ${ID} --at-google --yes`],
+    seeAlso: ["stop"],
   },
-  figures: { group: READ, examples: ["figures", "figures --json"], seeAlso: ["estimate-research-cost"] },
+  figures: { group: READ, examples: ["figures", "figures --json"], seeAlso: ["estimate"] },
   serve: {
-    summary: "Serve the tools over HTTP",
+    summary: "Serve MCP over HTTP",
     group: SERVE,
     examples: ["serve", "serve --port 3100"],
     seeAlso: ["token", "worker"],
@@ -95,11 +100,17 @@ export const COMMAND_HELP: Record<string, CommandHelp> = {
     examples: ["dashboard", "dashboard --no-open --json"],
     seeAlso: ["serve"],
   },
+  open: {
+    summary: "Open a run in the browser",
+    group: READ,
+    examples: ["open", `open ${ID}`],
+    seeAlso: ["show", "dashboard"],
+  },
   worker: {
-    summary: "Follow runs, no client open",
+    summary: "Collect results in the background",
     group: SERVE,
     examples: ["worker", "worker --until-idle"],
-    seeAlso: ["list-research"],
+    seeAlso: ["list"],
   },
   status: {
     summary: "Show workers and polls",
@@ -108,7 +119,7 @@ export const COMMAND_HELP: Record<string, CommandHelp> = {
     seeAlso: ["worker", "doctor"],
   },
   token: {
-    summary: "Who else may use the server",
+    summary: "Manage access tokens",
     group: SERVE,
     examples: ["token add anna", "token list"],
     seeAlso: ["serve"],
@@ -123,7 +134,7 @@ export const COMMAND_HELP: Record<string, CommandHelp> = {
     seeAlso: ["doctor"],
   },
   migrate: {
-    summary: "Move the state to PostgreSQL",
+    summary: "Migrate to PostgreSQL",
     group: SET_UP,
     examples: ["migrate --dry-run", "migrate --to -"],
     seeAlso: ["doctor"],
@@ -149,12 +160,11 @@ Exit codes:
   130  interrupted`;
 
 const TOP_HELP = `
-A <task-id> can be shortened to its first 6 or more characters.
-Colours only on a terminal: --no-color and NO_COLOR turn them off.
+For <run>, the first 6 characters of its id are enough. Questions need no quotation marks.
 
 Examples:
-  gemini-search-mcp search "What is the newest LTS version of Node.js?"
-  gemini-search-mcp start-deep-research "Heat pumps in Norway and Finland" --wait
+  gemini-search-mcp ask which heat pump is quietest
+  gemini-search-mcp research heat pumps in Norway and Finland
   gemini-search-mcp <command> --help
 ${EXIT_HELP}
 
@@ -164,6 +174,7 @@ Without a command, it is an MCP server on stdin and stdout; at a terminal it say
 export function addHelp(program: Command): void {
   const name = program.name();
   program.addHelpText("after", TOP_HELP);
+  program.configureHelp({ subcommandTerm: termOf });
   program.addHelpCommand(
     new Command("help").argument("[command]").summary("Print the help of a command").helpGroup(SET_UP),
   );
@@ -171,13 +182,29 @@ export function addHelp(program: Command): void {
     const { group, examples, summary = "", seeAlso = [] } = COMMAND_HELP[path] ?? { group: "Other:", examples: [] };
     if (command.parent === program) command.helpGroup(group);
     if (command.summary() === "") command.summary(summary);
-    const shown =
-      examples.length === 0 ? "" : `\nExamples:\n${examples.map((line) => `  ${name} ${line}`).join("\n")}\n`;
+    const shown = examples.length === 0 ? "" : `\nExamples:\n${examples.map((line) => `  ${name} ${line}`).join("\n")}`;
     const others = seeAlso.length === 0 ? "" : `\nSee also: ${seeAlso.join(", ")}`;
-    command.addHelpText("after", `${shown}${EXIT_HELP}${others === "" ? "" : `\n${others}`}`);
+    const exits = printsAnswer(command) ? EXIT_HELP : "";
+    command.addHelpText("after", [shown, exits, others].filter((part) => part !== "").join("\n"));
     command.showHelpAfterError(`Try: ${name} ${path} --help`);
   }
 }
+
+/** Without `[options]`, which every command has, and without its long name, which its own help shows. */
+const termOf = (command: Command): string =>
+  [command.name(), ...command.registeredArguments.map(humanReadable)].join(" ");
+
+function humanReadable(argument: Argument): string {
+  const name = `${argument.name()}${argument.variadic ? "..." : ""}`;
+  return argument.required ? `<${name}>` : `[${name}]`;
+}
+
+/** Only a command that answers and ends has an answer that an exit code tells about. */
+const printsAnswer = (command: Command): boolean =>
+  command.options.some(({ long }) => long === "--json") && !WITHOUT_EXIT_CODES.has(command.name());
+
+/** They open a browser, or have exit codes of their own. */
+const WITHOUT_EXIT_CODES = new Set(["dashboard", "open", "status", "init", "migrate"]);
 
 /** All commands with their paths. */
 export function commandsOf(parent: Command, before: string[] = []): { path: string; command: Command }[] {

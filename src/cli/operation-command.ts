@@ -6,6 +6,7 @@ import type { Environment } from "../config/config.ts";
 import type { Operation } from "../operations/operation.ts";
 import type { TerminalView } from "./render/answer-view.ts";
 import { SETTINGS } from "../config/settings.ts";
+import { kebab } from "./wording.ts";
 
 /** The parts of an input schema from which flags are generated. */
 const inputSchema = z.object({
@@ -15,48 +16,57 @@ const inputSchema = z.object({
       type: z.string().optional(),
       enum: z.array(z.string()).optional(),
       default: z.unknown().optional(),
-      description: z.string().default(""),
     }),
   ),
 });
 type Property = z.infer<typeof inputSchema>["properties"][string];
 
+/** An operation as a command. Its texts are for people; those of the operation are for models. */
+export interface OperationCommand<Input extends z.ZodObject, Output> {
+  name: string;
+  /** Its long name, which stays valid. */
+  alias?: string;
+  summary: string;
+  description: string;
+  /** For each field of the input what its argument or flag does. A flag that negates says what it does itself. */
+  fields: Record<keyof z.input<Input> & string, string>;
+  /** Waits for the end of the run by default when it is typed at a terminal. */
+  waitsOnTerminal?: boolean;
+  view: TerminalView<Output>;
+}
+
 /** An option with the schema of a setting. A wrong value is an error, where a wrong variable falls back to its default. */
-export function settingOption({ schema, about }: { schema: z.ZodType; about: string }, flags: string): Option {
+export function settingOption(
+  { schema, about, wrong = "This value is not possible." }: { schema: z.ZodType; about: string; wrong?: string },
+  flags: string,
+): Option {
   if (schema instanceof z.ZodEnum) return new Option(flags, about).choices(schema.options.map(String));
   return new Option(flags, about).argParser((text: string) => {
-    if (!schema.safeParse(text).success) throw new InvalidArgumentError("It is not a possible value.");
+    if (!schema.safeParse(text).success) throw new InvalidArgumentError(wrong);
     return text;
   });
 }
 
-export function addOperation<Output extends Record<string, unknown>>(
+export function addOperation<Input extends z.ZodObject, Output extends Record<string, unknown>>(
   program: Command,
-  operation: Operation<z.ZodObject, Output>,
-  view?: TerminalView<Output>,
+  operation: Operation<Input, Output>,
+  definition: OperationCommand<Input, Output>,
 ): void {
+  const { name: commandName, alias, summary, description, fields, view } = definition;
   const { properties } = inputSchema.parse(z.toJSONSchema(operation.input, { io: "input" }));
-  const command = program
-    .command(kebab(operation.name))
-    .summary(operation.title)
-    .description(operation.description)
-    .exitOverride();
+  const command = program.command(commandName).summary(summary).description(description).exitOverride();
+  if (alias !== undefined) command.alias(alias);
+  const texts: Readonly<Record<string, string>> = fields;
   for (const [name, property] of Object.entries(properties)) {
-    if (name === operation.positional) {
-      command.addArgument(new Argument(`<${kebab(name)}>`, `${property.description} "-" reads it from stdin.`));
-    } else {
-      command.addOption(optionFor(name, property));
-    }
+    const about = texts[name] ?? "";
+    if (name === operation.positional) command.addArgument(argumentFor(name, about));
+    else command.addOption(optionFor(name, property, about));
   }
   if (operation.asksBackend === true) addSettingFlags(command);
-  const { waitFlag } = operation;
-  if (waitFlag !== undefined)
-    command.option(`--${waitFlag}`, "stay until the run ends, show its progress, print its report");
-  if (operation.question !== undefined) command.option("--yes", "agree to the cost beforehand: nothing is asked");
-  command.option("--json", "print the whole answer as JSON");
+  addCommonFlags(command, operation, definition);
   command.action(async (...values: unknown[]) => {
     const given = command.opts<Record<string, unknown>>();
-    const positional = operation.positional === undefined ? {} : { [operation.positional]: values[0] };
+    const positional = operation.positional === undefined ? {} : { [operation.positional]: joined(values[0]) };
     const input = Object.fromEntries(
       Object.keys(properties).flatMap((name) => {
         const value = given[camel(name)];
@@ -68,16 +78,41 @@ export function addOperation<Output extends Record<string, unknown>>(
       input: { ...input, ...positional },
       json: given["json"] === true,
       yes: given["yes"] === true,
-      wait: waitFlag !== undefined && given[waitFlag] === true,
+      wait: waits(given, definition),
       flags: operation.asksBackend === true ? settingFlags(given) : {},
       view,
     });
   });
 }
 
-function optionFor(name: string, property: Property): Option {
+function addCommonFlags(
+  command: Command,
+  { waitFlag, question }: Pick<Operation, "waitFlag" | "question">,
+  { waitsOnTerminal = false }: { waitsOnTerminal?: boolean },
+): void {
+  if (waitFlag !== undefined) command.option(`--${waitFlag}`, "wait for the run, show progress, then print the report");
+  if (waitsOnTerminal) command.option("--no-wait", "return as soon as the run is started");
+  if (question !== undefined) command.option("--yes", "skip the cost confirmation");
+  command.option("--json", "print the whole answer as JSON");
+}
+
+function waits(given: Record<string, unknown>, { waitsOnTerminal = false }: { waitsOnTerminal?: boolean }): boolean {
+  if (!waitsOnTerminal) return given["wait"] === true || given["watch"] === true;
+  // With both flags declared, commander leaves the value undefined until one is given.
+  if (typeof given["wait"] === "boolean") return given["wait"];
+  return process.stdout.isTTY && process.stderr.isTTY && given["json"] !== true;
+}
+
+/** Words without quotation marks are one question. */
+const joined = (value: unknown): unknown => (Array.isArray(value) ? value.join(" ") : value);
+
+const argumentFor = (name: string, about: string): Argument =>
+  name === "task_id"
+    ? new Argument("<run>", about)
+    : new Argument("<question...>", `${about}; "-" reads it from stdin`);
+
+function optionFor(name: string, property: Property, about: string): Option {
   const flag = kebab(name);
-  const about = property.description;
   if (property.type === "boolean") return new Option(property.default === true ? `--no-${flag}` : `--${flag}`, about);
   const option = new Option(`--${flag} <${property.type === "integer" ? "n" : "value"}>`, about);
   if (property.enum !== undefined) option.choices(property.enum);
@@ -96,5 +131,4 @@ function addSettingFlags(command: Command): void {
 const settingFlags = (given: Record<string, unknown>): Environment =>
   Object.fromEntries(FLAG_SETTINGS.map(({ name, flag }) => [name, given[flag]?.toString()]));
 
-const kebab = (name: string): string => name.replaceAll("_", "-");
 const camel = (name: string): string => name.replaceAll(/_(\w)/g, (_whole, letter: string) => letter.toUpperCase());

@@ -2,7 +2,7 @@
 
 import type { Environment } from "../config/config.ts";
 import { oneLine } from "../platform/clean-text.ts";
-import { cutToWidth } from "./render/text-width.ts";
+import { cutToWidth, wrapToWidth } from "./render/text-width.ts";
 
 /** Resolves when the text is written; a process that exits earlier would truncate it. */
 export const print = (text: string): Promise<void> => write(process.stdout, text);
@@ -29,34 +29,47 @@ export interface LogLines {
   divert(to: ((line: string) => void) | undefined): void;
 }
 
-export function createLogLines(): LogLines {
+export function createLogLines(
+  stream: NodeJS.WriteStream = process.stderr,
+  toStream: (text: string) => void = (text) => void stream.write(text),
+): LogLines {
   let diverted: ((line: string) => void) | undefined;
   return {
-    write: (line) => (diverted === undefined ? void process.stderr.write(line) : diverted(line)),
+    write: (line) => (diverted ?? toStream)(stream.isTTY ? wrappedLog(line, stream.columns || 80) : line),
     divert: (to) => {
       diverted = to;
     },
   };
 }
 
+/** A terminal would break a long line inside a word. JSON lines stay whole. */
+function wrappedLog(text: string, width: number): string {
+  if (text.startsWith("{")) return text;
+  return text.replaceAll(/^.+$/gm, (line) => {
+    const indent = /^ */.exec(line)?.[0] ?? "";
+    return wrapToWidth(line, width - indent.length - 2)
+      .map((part, index) => `${indent}${index === 0 ? "" : "  "}${part}`)
+      .join("\n");
+  });
+}
+
 export interface ProgressLine {
   show(message: string): void;
+  /** Writes a text above the line. */
+  above(text: string): void;
   clear(): void;
 }
 
 /** A terminal updates the seconds; a log repeats the line less often. */
 const REPEAT_MS = { terminal: 1_000, log: 15_000 };
+const ERASE = "\r\u001B[2K";
 
 /** On a terminal one line that is rewritten; elsewhere one line per message. */
 export function createProgressLine(stream: NodeJS.WriteStream = process.stderr): ProgressLine {
   const startedAt = performance.now();
   let message = "";
-  let shown = false;
+  let isShown = false;
   let timer: NodeJS.Timeout | undefined;
-  const erase = (): void => {
-    if (shown) stream.write("\r\u001B[2K");
-    shown = false;
-  };
   const draw = (): void => {
     const passed = ` (${Math.round((performance.now() - startedAt) / 1_000)} s)`;
     if (!stream.isTTY) {
@@ -64,8 +77,8 @@ export function createProgressLine(stream: NodeJS.WriteStream = process.stderr):
       return;
     }
     const room = Math.max(20, (stream.columns || 80) - 1) - passed.length;
-    stream.write(`\r\u001B[2K${cutToWidth(message, room)}${passed}`);
-    shown = true;
+    stream.write(`${ERASE}${cutToWidth(message, room)}${passed}`);
+    isShown = true;
   };
   return {
     show: (text) => {
@@ -75,9 +88,14 @@ export function createProgressLine(stream: NodeJS.WriteStream = process.stderr):
       timer = setInterval(draw, stream.isTTY ? REPEAT_MS.terminal : REPEAT_MS.log);
       draw();
     },
+    above: (text) => {
+      stream.write(isShown ? `${ERASE}${text}` : text);
+      if (isShown) draw();
+    },
     clear: () => {
       clearInterval(timer);
-      erase();
+      if (isShown) stream.write(ERASE);
+      isShown = false;
     },
   };
 }

@@ -4,10 +4,20 @@ import { AppError } from "../errors.ts";
 import type { Failure } from "../operations/perform.ts";
 import { failureCode } from "./exit-codes.ts";
 import { print, printFailure } from "./output.ts";
+import { type FailureSpace, failureView } from "./render/failure-view.ts";
+import { paintFor } from "./render/paint.ts";
+
+interface Printing extends Pick<FailureSpace, "finishedRounds"> {
+  json: boolean;
+}
 
 /** Returns the exit code. */
-export async function printFailedOutcome({ structured, text }: Failure, json: boolean): Promise<number> {
-  await printFailure(text);
+export async function printFailedOutcome(
+  { structured }: Pick<Failure, "structured">,
+  { json, ...more }: Printing,
+): Promise<number> {
+  const { stderr } = process;
+  await printFailure(failureView(structured, { isTerminal: stderr.isTTY, paint: paintFor(stderr), ...more }));
   if (json) await print(JSON.stringify(structured, null, 2));
   return failureCode(structured);
 }
@@ -16,7 +26,8 @@ export async function printFailedOutcome({ structured, text }: Failure, json: bo
 export function printError(error: unknown, json: boolean): Promise<number> {
   if (!(error instanceof AppError)) throw error;
   const { code, message, suggestion, details } = error;
-  const text = [`${code}: ${message}`, suggestion ?? ""].join("\n").trim();
-  const structured = { success: false as const, error: { code, message, suggestion, details } };
-  return printFailedOutcome({ failed: true, structured, text }, json);
+  return printFailedOutcome(
+    { structured: { success: false, error: { code, message, suggestion, details } } },
+    { json },
+  );
 }

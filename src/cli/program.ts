@@ -4,16 +4,17 @@ import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 
 import { z } from "zod";
 import { readPackage } from "../app.ts";
 import { disableColours } from "../config/config.ts";
-import { CATALOG, OPERATIONS } from "../operations/catalog.ts";
 import { SETTINGS } from "../config/settings.ts";
 import { CLIENTS } from "../setup/clients.ts";
 import type { InitOptions } from "./init/entries.ts";
 import { addCompletion } from "./completion/completion.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 import { addHelp } from "./help.ts";
-import { addOperation, settingOption } from "./operation-command.ts";
+import { settingOption } from "./operation-command.ts";
+import { addOperations } from "./operation-commands.ts";
 import { print } from "./output.ts";
-import { addRunCommands, listTable } from "./commands/run-commands.ts";
+import { addRunCommands } from "./commands/run-commands.ts";
+import { showLog } from "./verbosity.ts";
 
 export async function runCommand(argv: string[]): Promise<void> {
   const program = createProgram();
@@ -40,23 +41,22 @@ function usageError({ message }: CommanderError): string {
 export function createProgram(): Command {
   const { name, version } = readPackage();
   const program = new Command(name)
-    .description("Web research through Google Gemini: quick, checked, and stored so that nothing is lost.")
+    .description("Web research through Google Gemini: quick answers, verified research, full reports, all saved.")
     .version(version, "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
-    .option("--no-color", "no colours, also on a terminal")
+    .option("--no-color", "disable colours")
+    .option("--verbose", "show log messages")
     .showHelpAfterError(`Try: ${name} --help`)
     .on("option:no-color", disableColours)
+    .on("option:verbose", showLog)
     .configureOutput({ writeOut: print })
     .exitOverride();
-  for (const operation of OPERATIONS) {
-    if (operation.name === "list_research") addOperation(program, CATALOG.list_research, listTable);
-    else addOperation(program, operation);
-  }
+  addOperations(program);
   addRunCommands(program);
   program
     .command("worker")
-    .description("Follow unfinished research with no client open, so that it is collected and you are notified.")
-    .option("--until-idle", "leave when no unfinished research is left")
+    .description("Collect unfinished research in the background, with no client open, and notify you when it is done.")
+    .option("--until-idle", "exit when all runs have finished")
     .action(async (options: { untilIdle?: boolean }) => {
       const { runWorker } = await import("./commands/worker.ts");
       await runWorker({ untilIdle: options.untilIdle === true });
@@ -154,25 +154,25 @@ added again after a revoke gets its earlier runs back: do not give it to another
 function addTokenCommands(program: Command): void {
   const token = program
     .command("token")
-    .description("Who may use the server over HTTP besides you: each name has a token and runs of its own.")
+    .description("Manage access tokens for the server: each name has its own token and its own runs.")
     .addHelpText("after", TOKEN_HELP);
   const action = (name: string, about: string): Command =>
     token.command(name).description(about).option("--json", "print the answer as JSON");
-  action("add", "Make a token for a name and print it, once.")
+  action("add", "Create a token for a name and print it once.")
     .argument("<name>", "1 to 64 of a-z, 0-9, dot, underscore, hyphen")
     .addHelpText("after", TOKEN_HELP)
     .action(async (name: string, options: { json?: boolean }) => {
       const { addNamedToken } = await import("./commands/token.ts");
       await addNamedToken(name, { json: options.json === true });
     });
-  action("list", "Print who has a token, since when, and when it was last used; never the token.").action(
+  action("list", "List the names with a token, when it was created and last used; never the token itself.").action(
     async (options: { json?: boolean }) => {
       const { listNamedTokens } = await import("./commands/token.ts");
       await listNamedTokens({ json: options.json === true });
     },
   );
-  action("revoke", "Refuse the token of a name from now on, on running servers too.")
-    .argument("<name>", "whose token")
+  action("revoke", "Revoke a token immediately, on running servers too.")
+    .argument("<name>", "the name whose token is revoked")
     .action(async (name: string, options: { json?: boolean }) => {
       const { revokeNamedToken } = await import("./commands/token.ts");
       await revokeNamedToken(name, { json: options.json === true });
@@ -198,8 +198,8 @@ function addMigrate(program: Command): void {
     .description("Move everything from the database file to PostgreSQL, for several machines, and compare both.")
     .option("--from <file>", "the database file; unset: the one that is used here")
     .option("--to <url>", "postgres://user:password@host/database, or -; unset: GEMINI_SEARCH_DATABASE_URL")
-    .addOption(new Option("--dry-run", "count only").conflicts("verify"))
-    .option("--verify", "compare only, row by row; exit code 1 when they differ")
+    .addOption(new Option("--dry-run", "only count").conflicts("verify"))
+    .option("--verify", "only compare, row by row; exits 1 if they differ")
     .option("--force", "even if processes seem to use the file or the target")
     .option("--json", "print the answer as JSON")
     .addHelpText("after", MIGRATE_HELP)
@@ -217,7 +217,7 @@ function addServe(program: Command): void {
     .command("serve")
     .description("Serve the tools and the dashboard over HTTP (MCP Streamable HTTP at /mcp) to any number of clients.")
     .addOption(settingOption(SETTINGS.MCP_SERVER_HOST, "--host <address>"))
-    .addOption(settingOption(SETTINGS.MCP_SERVER_PORT, "--port <n>"))
+    .addOption(settingOption(PORT, "--port <n>"))
     .option("--no-auth", "run without tokens (loopback only)")
     .option("--open", "open the dashboard in the browser")
     .exitOverride()
@@ -232,14 +232,37 @@ function addServe(program: Command): void {
       "Open the dashboard, starting a server if none is running: research, reports and costs in the browser.",
     )
     .addOption(settingOption(SETTINGS.MCP_SERVER_HOST, "--host <address>"))
-    .addOption(settingOption(SETTINGS.MCP_SERVER_PORT, "--port <n>"))
-    .addOption(settingOption({ schema: z.uuid(), about: "show this run first" }, "--run <task_id>"))
+    .addOption(settingOption(PORT, "--port <n>"))
+    .addOption(settingOption({ schema: RUN_ID, about: "show this run first", wrong: NOT_A_RUN }, "--run <run>"))
     .option("--no-open", "print the link instead of opening it (single use, valid two minutes)")
     .option("--json", "print the answer as JSON")
     .exitOverride()
-    .action(async ({ host, port, ...options }: DashboardFlags) => {
-      const { runDashboard } = await import("./commands/dashboard.ts");
-      const { run, open, json = false } = options;
-      await runDashboard({ flags: { MCP_SERVER_HOST: host, MCP_SERVER_PORT: port }, run, open, json });
-    });
+    .action(async ({ run, ...flags }: DashboardFlags) => openDashboard(run, flags));
+  program
+    .command("open")
+    .description("Open the dashboard in the browser, on a run if you name one.")
+    .addArgument(new Argument("[run]", "run id, or its first 6 or more characters").argParser(runId))
+    .addOption(settingOption(SETTINGS.MCP_SERVER_HOST, "--host <address>"))
+    .addOption(settingOption(PORT, "--port <n>"))
+    .option("--no-open", "print the link instead of opening it (single use, valid two minutes)")
+    .option("--json", "print the answer as JSON")
+    .exitOverride()
+    .action(openDashboard);
+}
+
+const PORT = { ...SETTINGS.MCP_SERVER_PORT, wrong: "Port must be a number from 0 to 65535." };
+
+/** Completed in the database later; here only what can never be one is rejected. */
+const RUN_ID = z.string().regex(/^[0-9a-f][0-9a-f-]{5,35}$/i);
+const NOT_A_RUN = "Enter a full run id or at least its first 6 characters.";
+
+function runId(text: string): string {
+  if (!RUN_ID.safeParse(text).success) throw new InvalidArgumentError(NOT_A_RUN);
+  return text;
+}
+
+async function openDashboard(run: string | undefined, flags: Omit<DashboardFlags, "run">): Promise<void> {
+  const { runDashboard } = await import("./commands/dashboard.ts");
+  const { host, port, open, json = false } = flags;
+  await runDashboard({ flags: { MCP_SERVER_HOST: host, MCP_SERVER_PORT: port }, run, open, json });
 }

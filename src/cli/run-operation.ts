@@ -5,17 +5,20 @@ import type { z } from "zod";
 import type { App } from "../app.ts";
 import { LOCAL_CALLER } from "../caller.ts";
 import type { Environment } from "../config/config.ts";
+import { checkResearchStatus } from "../operations/check-research-status.ts";
 import type { Call, Operation, OperationDeps } from "../operations/operation.ts";
-import { type Outcome, perform, refused } from "../operations/perform.ts";
+import { type Failure, type Outcome, perform, refused } from "../operations/perform.ts";
+import { findRounds } from "../runs/result-store.ts";
 import { openCommand } from "./answer-command.ts";
-import { answerView, type TerminalView } from "./render/answer-view.ts";
+import type { TerminalView } from "./render/answer-view.ts";
 import { confirmCost } from "./confirm.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
+import { answerSpace } from "./answer-space.ts";
 import { followRun } from "./commands/follow-run.ts";
-import { answerWidth, createLogLines, createProgressLine, print } from "./output.ts";
+import { createLogLines, createProgressLine, type LogLines, print, type ProgressLine } from "./output.ts";
 import { printFailedOutcome } from "./print-error.ts";
-import { paintFor } from "./render/paint.ts";
 import { withWholeTaskId } from "./task-id.ts";
+import { forPeople } from "./wording.ts";
 
 export interface CommandCall<Output> {
   input: Record<string, unknown>;
@@ -27,8 +30,8 @@ export interface CommandCall<Output> {
   flags: Environment;
   /** Replaces the question about the cost. */
   confirm?: Confirmation | undefined;
-  /** Replaces the text of the answer on a terminal. */
-  view?: TerminalView<Output> | undefined;
+  /** Renders the answer for people. */
+  view: TerminalView<Output>;
 }
 
 /** Throws the error that is printed instead of an answer. `canAsk`: stdin and stderr are terminals. */
@@ -39,69 +42,124 @@ export type Confirmation = (
 
 export async function runOperation<Output extends Record<string, unknown>>(
   operation: Operation<z.ZodObject, Output>,
-  { json, wait, flags, view, ...command }: CommandCall<Output>,
+  command: CommandCall<Output>,
 ): Promise<void> {
-  const lines = createLogLines();
-  const app = openCommand({ flags, logTo: lines.write });
+  const line = createProgressLine();
+  const lines = createLogLines(process.stderr, line.above);
+  const app = openCommand({ flags: command.flags, logTo: lines.write });
   const { shutdown, deps, log } = app;
   // A closed terminal accepts no more output.
   process.stderr.on("error", () => {});
   await app.telemetry;
-  const line = createProgressLine();
-  const call: Call = {
+  const call = callOf(app, command, line);
+  const asked = await ask(deps, { operation, call, command }).catch((error: unknown) => refused(error, deps));
+  line.clear();
+  if ("failed" in asked) return shutdown.leave(await printFailedOutcome(asked, command));
+  // Includes the printing: a shutdown waits for it.
+  const exitCode = await shutdown.during(
+    execute(app, { operation, command, call: asked.call, input: asked.input, line, lines }),
+  );
+  log.debug(`${operation.name} ${exitCode === EXIT_CODES.ok ? "done" : "failed"}`);
+  await shutdown.leave(exitCode);
+}
+
+function callOf<Output>({ shutdown }: App, { json, wait }: CommandCall<Output>, line: ProgressLine): Call {
+  return {
     ...LOCAL_CALLER,
     client: "cli",
     signal: shutdown.signal,
-    progress: line.show,
+    progress: (message) => line.show(forPeople(message)),
     wholeReports: true,
     estimates: new Map(),
+    // A person sees the live view, or gets the prompt back, as soon as Google has accepted the research.
+    ...(!json && (wait || process.stdout.isTTY) ? { returnWhen: AbortSignal.abort() } : {}),
   };
-  const answered = await answer(app, { operation, call, ...command });
-  line.clear();
-  const unfinished = wait ? unfinishedRun(answered) : undefined;
-  const following = unfinished === undefined ? undefined : followRun(app, { taskId: unfinished, call, log: lines });
-  const followed = following && (await shutdown.during(following));
-  line.clear();
-  const outcome = followed ?? answered;
-  log.debug(`${operation.name} ${outcome.failed ? "failed" : "done"}`);
-  if (outcome.failed) return shutdown.leave(await printFailedOutcome(outcome, json));
-  if (json) await print(JSON.stringify(outcome.structured, null, 2));
-  // After Ctrl-C the live view has printed how to return to it.
-  else if (followed === undefined || !shutdown.leaving()) {
-    const space = { width: answerWidth(), paint: paintFor(process.stdout), now: deps.clock.now() };
-    await print(await (followed === undefined ? answerView(answered, space, view) : answerView(followed, space)));
-  }
-  await shutdown.leave(EXIT_CODES.ok);
-}
-
-function unfinishedRun({ failed, structured }: Outcome): string | undefined {
-  const { task_id: taskId, status }: { task_id?: unknown; status?: unknown } = structured;
-  return !failed && typeof taskId === "string" && status !== "completed" ? taskId : undefined;
 }
 
 interface Asked<Output extends Record<string, unknown>> {
   operation: Operation<z.ZodObject, Output>;
-  input: Record<string, unknown>;
   call: Call;
-  yes: boolean;
-  confirm?: Confirmation | undefined;
+  command: CommandCall<Output>;
 }
 
-async function answer<Output extends Record<string, unknown>>(
-  { deps, shutdown }: App,
-  { operation, input, call, yes, confirm }: Asked<Output>,
-): Promise<Outcome<Output>> {
-  try {
-    const read = await readStdinFor(operation, input);
-    const whole = await withWholeTaskId(operation, deps, { input: read, owner: call.owner });
-    // The question was read from stdin to its end: no answer can follow.
-    const canAsk = process.stdin.isTTY && process.stderr.isTTY && read === input;
-    if (!yes) await confirm?.(deps, { input: whole, call, canAsk });
-    const agreed = yes || confirm !== undefined || (await confirmCost(deps, { operation, input: whole, call, canAsk }));
-    return await shutdown.during(perform(operation, deps, { input: whole, call: { ...call, agreed } }));
-  } catch (error) {
-    return refused(error, deps);
+/** Completes the input and asks the user where that is needed. */
+async function ask<Output extends Record<string, unknown>>(
+  deps: OperationDeps,
+  { operation, call, command: { input, yes, confirm } }: Asked<Output>,
+): Promise<{ input: Record<string, unknown>; call: Call }> {
+  const read = await readStdinFor(operation, input);
+  const whole = await withWholeTaskId(operation, deps, { input: read, owner: call.owner });
+  // The question was read from stdin to its end: no answer can follow.
+  const canAsk = process.stdin.isTTY && process.stderr.isTTY && read === input;
+  if (!yes) await confirm?.(deps, { input: whole, call, canAsk });
+  const agreed = yes || confirm !== undefined || (await confirmCost(deps, { operation, input: whole, call, canAsk }));
+  return { input: whole, call: { ...call, agreed } };
+}
+
+interface Execution<Output extends Record<string, unknown>> extends Asked<Output> {
+  input: Record<string, unknown>;
+  line: ProgressLine;
+  lines: LogLines;
+}
+
+/** Performs the operation, follows its run where that is wanted, and prints the outcome. Returns the exit code. */
+async function execute<Output extends Record<string, unknown>>(
+  app: App,
+  { operation, command, call, input, line, lines }: Execution<Output>,
+): Promise<number> {
+  const { json, wait, view } = command;
+  const answered = await perform(operation, app.deps, { input, call });
+  line.clear();
+  const taskId = wait ? runToFollow(operation, answered, json) : undefined;
+  if (answered.failed) return printFailure(app, answered, { json, operation });
+  if (taskId === undefined) {
+    await printText(
+      json ? JSON.stringify(answered.structured, null, 2) : await view(answered.structured, answerSpace(app)),
+    );
+    return EXIT_CODES.ok;
   }
+  const followed = await followRun(app, { taskId, call, log: lines });
+  line.clear();
+  if (followed.outcome.failed) return printFailure(app, followed.outcome, { json, operation });
+  if (json) await print(JSON.stringify(followed.outcome.structured, null, 2));
+  // After Ctrl-C the live view has printed how to return to it.
+  else if (followed.isOver) {
+    const { resultsView } = await import("./render/answers/results-view.ts");
+    await print(await resultsView(followed.outcome.structured, answerSpace(app)));
+  }
+  return EXIT_CODES.ok;
+}
+
+/** Nothing is written for a list without rows: not even an empty line. */
+const printText = async (text: string): Promise<void> => (text === "" ? undefined : print(text));
+
+async function printFailure(
+  { deps }: App,
+  failed: Failure,
+  { json, operation }: { json: boolean; operation: Pick<Operation, "name"> },
+): Promise<number> {
+  const { error, task_id: taskId } = failed.structured;
+  const isStopped = error.code === "INTERRUPTED" && operation.name === "deep_search" && taskId !== undefined;
+  const rounds = isStopped ? await finishedRounds(deps, taskId) : 0;
+  return printFailedOutcome(failed, { json, finishedRounds: rounds });
+}
+
+const finishedRounds = async ({ database }: OperationDeps, taskId: string): Promise<number> =>
+  database()
+    .then((db) => findRounds(db, taskId))
+    .then((rounds) => rounds.length)
+    .catch(() => 0);
+
+/** A person who watches a run that has ended gets its report; a program gets its status, as it always did. */
+function runToFollow(
+  operation: Pick<Operation, "name">,
+  { failed, structured }: Outcome,
+  json: boolean,
+): string | undefined {
+  const { task_id: taskId, status }: { task_id?: unknown; status?: unknown } = structured;
+  if (failed || typeof taskId !== "string") return undefined;
+  const isWatched = operation.name === checkResearchStatus.name && !json;
+  return isWatched || status !== "completed" ? taskId : undefined;
 }
 
 async function readStdinFor(operation: Operation, input: Record<string, unknown>): Promise<Record<string, unknown>> {

@@ -1,4 +1,4 @@
-/** Completes the beginning of a task_id to the whole id, if it is unique. */
+/** Completes the beginning of a run id to the whole id, if it is unique. */
 
 import type { Operation, OperationDeps } from "../operations/operation.ts";
 import { AppError } from "../errors.ts";
@@ -11,7 +11,7 @@ const MIN_PREFIX_CHARACTERS = 6;
 const WHOLE_LENGTH = 36;
 const ID_PREFIX = /^[0-9a-f][0-9a-f-]*$/;
 
-/** Returns anything else than the beginning of an id unchanged; the operation rejects it. */
+/** Completes the id of a command's run. */
 export async function withWholeTaskId(
   operation: Operation,
   deps: Pick<OperationDeps, "database">,
@@ -19,36 +19,56 @@ export async function withWholeTaskId(
 ): Promise<Record<string, unknown>> {
   const given = input["task_id"];
   if (operation.positional !== "task_id" || typeof given !== "string") return input;
+  return { ...input, task_id: await wholeRunId(deps, owner, given) };
+}
+
+/** Throws where it is not the id of one run. An id that is whole is not looked up. */
+export async function wholeRunId(
+  { database }: Pick<OperationDeps, "database">,
+  owner: string,
+  given: string,
+): Promise<string> {
   const prefix = given.trim().toLowerCase();
-  if (prefix.length >= WHOLE_LENGTH || !ID_PREFIX.test(prefix)) return input;
+  if (!ID_PREFIX.test(prefix) || prefix.length > WHOLE_LENGTH) throw notAnId(given);
+  if (prefix.length === WHOLE_LENGTH) return prefix;
   if (prefix.length < MIN_PREFIX_CHARACTERS) throw tooShort();
-  const found = await runsBeginningWith(await deps.database(), owner, prefix);
+  const found = await runsBeginningWith(await database(), owner, prefix);
   const [only] = found;
   if (only === undefined) throw unknown(prefix);
   if (found.length > 1) throw ambiguous(prefix, found);
-  return { ...input, task_id: only.taskId };
+  return only.taskId;
 }
+
+const LIST = "To see your runs: gemini-search-mcp list";
+
+const notAnId = (given: string): AppError =>
+  new AppError({
+    code: "INVALID_TASK_ID",
+    message: `"${cutToWidth(oneLine(given), 40)}" is not a run id.`,
+    suggestion: LIST,
+    details: { status: 400, field: "task_id" },
+  });
 
 const tooShort = (): AppError =>
   new AppError({
     code: "INVALID_TASK_ID",
-    message: `task_id must be whole, or at least its first ${MIN_PREFIX_CHARACTERS} characters.`,
-    suggestion: "gemini-search-mcp list-research shows the runs that are stored.",
+    message: `Enter a full run id or at least its first ${MIN_PREFIX_CHARACTERS} characters.`,
+    suggestion: LIST,
     details: { status: 400, field: "task_id" },
   });
 
 const unknown = (prefix: string): AppError =>
   new AppError({
     code: "TASK_NOT_FOUND",
-    message: `There is no run whose task_id begins with ${prefix}.`,
-    suggestion: "gemini-search-mcp list-research shows the runs that are stored.",
+    message: `There is no run whose id begins with ${prefix}.`,
+    suggestion: LIST,
   });
 
 const ambiguous = (prefix: string, found: NamedRun[]): AppError =>
   new AppError({
     code: "INVALID_TASK_ID",
-    message: `More than one task_id begins with ${prefix}.`,
-    suggestion: "Give more of it.",
+    message: `More than one run id begins with ${prefix}.`,
+    suggestion: "Enter more characters.",
     details: { status: 400, matches: found.map(matchLine).join("\n") },
   });
 

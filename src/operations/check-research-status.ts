@@ -82,7 +82,7 @@ export const checkResearchStatus = defineOperation({
       tokens_used: run.tokens,
       cost_so_far: cost_usd ?? (running ? 0 : undefined),
       ...marks,
-      estimated_completion_minutes: running ? remainingMinutes(run, elapsed) : 0,
+      estimated_completion_minutes: running ? remainingMinutes(run) : 0,
       stalled_since: stalled,
       last_thought: mark === seen?.thoughtMark ? undefined : thought,
       backup_file: deps.backupOf(run.taskId),
@@ -183,10 +183,11 @@ const ACTION: Record<Run["status"], string> = {
 
 export const actionOf = ({ currentAction, status }: Run): string => currentAction ?? ACTION[status];
 
-export function remainingMinutes(run: Run, elapsedMs: number): number {
+/** The share of the progress that is left, of the likely duration: so the time left falls as the progress rises. */
+export function remainingMinutes(run: Pick<Run, "estimate" | "model" | "progress">): number {
   const { minutes } = run.estimate;
   const likely = isRecord(minutes) && typeof minutes["likely"] === "number" ? minutes["likely"] : undefined;
-  return Math.max(1, Math.round((likely ?? typicalMinutes(run.model ?? "")) - elapsedMs / 60_000));
+  return Math.max(1, Math.round((likely ?? typicalMinutes(run.model ?? "")) * (1 - run.progress / 100)));
 }
 
 export function stalledSince(run: Run, now: number): string | undefined {

@@ -58,7 +58,12 @@ test("a value is cleaned in every string, and undefined members are dropped", ()
 });
 
 test("a thought becomes one short line without emphasis", () => {
-  expect(oneLine("  **Reading\u0007**\n\n # the\t\tlake ")).toBe("Reading the lake");
+  expect(oneLine("  **Reading\u0007**\n\n # the\t\tlake ")).toBe("Reading: the lake");
+  expect(oneLine("**Taking stock**\n\nI begin with what is undisputed.")).toBe(
+    "Taking stock: I begin with what is undisputed.",
+  );
+  expect(oneLine("## Plan:\nFirst, the lakes.")).toBe("Plan: First, the lakes.");
+  expect(oneLine("**Only a heading**")).toBe("Only a heading");
   expect(oneLine("a".repeat(301))).toBe("a".repeat(300));
   expect(oneLine(`${" ".repeat(400)}late`)).toBe("late");
 });

@@ -8,6 +8,8 @@ export type LogLevel = (typeof LEVELS)[number];
 export interface Log {
   debug(message: string): void;
   info(message: string): void;
+  /** An INFO line that a person must see, too, where the log itself is not shown. */
+  notice(message: string): void;
   warn(message: string): void;
   error(message: string): void;
   /** The same log with a run id on every line. */
@@ -20,6 +22,8 @@ export interface LogOptions {
   format: "text" | "json";
   /** Text lines end with their time and run id; JSON lines always have both. */
   timestamps?: boolean;
+  /** Notices are written without level and time when INFO lines are not shown. */
+  showsNotices?: boolean;
   /** Replaces secrets by their names. */
   redact: (text: string) => string;
   /** Trace and span ids for JSON lines. */
@@ -61,8 +65,23 @@ export function createLog(options: LogOptions, taskId?: string): Log {
   return {
     debug: (message) => line("DEBUG", message),
     info: (message) => line("INFO", message),
+    notice: (message) => {
+      const isLogged = LEVELS.indexOf("INFO") >= LEVELS.indexOf(options.from) || options.format === "json";
+      if (isLogged || options.showsNotices !== true) line("INFO", message);
+      else write(`${options.redact(cleanText(message))}\n`);
+    },
     warn: (message) => line("WARN", message),
     error: (message) => line("ERROR", message),
     forRun: (id) => createLog(options, id),
   };
 }
+
+/** The same log, in which every line is for debugging. */
+export const debugOnly = (log: Log): Log => ({
+  debug: log.debug,
+  info: log.debug,
+  notice: log.debug,
+  warn: log.debug,
+  error: log.debug,
+  forRun: (taskId) => debugOnly(log.forRun(taskId)),
+});

@@ -33,7 +33,23 @@ async function openShells(context: Pick<TestContext, "onTestFinished">) {
   return { env, folder, taskId, shell, scene };
 }
 
-const COMMANDS = ["list-research", "save-research-to-markdown", "start-deep-research", "watch", "find", "completion"];
+const COMMANDS = [
+  "ask",
+  "verify",
+  "research",
+  "list",
+  "show",
+  "save",
+  "stop",
+  "open",
+  "delete",
+  "list-research",
+  "save-research-to-markdown",
+  "start-deep-research",
+  "watch",
+  "find",
+  "completion",
+];
 
 test.skipIf(!READY)("bash completes commands, options, values and ids", async (context) => {
   const { shell, taskId } = await openShells(context);
@@ -93,7 +109,7 @@ test.skipIf(!READY)("zsh completes them at its prompt", async (context) => {
     ["gemini-search-mcp star", /mcp start-deep-research/],
     ["gemini-search-mcp list-research --status ca", /--status cancelled/],
     [`gemini-search-mcp watch ${taskId.slice(0, 2)}`, new RegExp(`watch ${taskId}`)],
-    ["gemini-search-mcp token ", /revoke +-- Refuse the token/],
+    ["gemini-search-mcp token ", /revoke +-- Revoke a token/],
   ] as const;
   for (const [line, pattern] of steps) {
     await terminal.typeKeys(line);

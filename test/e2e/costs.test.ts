@@ -32,13 +32,13 @@ test("a model without a price makes the cost a lower bound on every surface (S6)
   expect((await server.call("list_research", {})).structured["runs"]).toMatchObject([marked]);
   const saved = await server.call("save_research_to_markdown", { task_id, output_dir: scene.configDir });
   expect(saved.isError).toBe(false);
-  expect((await scene.command(["list-research"])).stdout).toContain("cost_incomplete: true");
+  expect((await scene.command(["list-research"])).stdout).toContain("\t≥0.014\t");
   expect(parsed((await scene.command(["figures", "--json"])).stdout)).toMatchObject({
     total_cost_usd: 0.014,
     cost_incomplete: true,
     months: [marked],
   });
-  expect((await scene.command(["figures"])).stdout).toContain("≥ $0.01 in all");
+  expect((await scene.command(["figures"])).stdout).toContain("≥ $0.01 total");
   expect(storedMetadata(scene, task_id)).toMatchObject({ ...marked, duration_ms: expect.any(Number) });
 });
 
@@ -48,7 +48,7 @@ test("an unlisted model of a known family is priced and marked as estimated (S6)
   const { structured, text } = await server.call("search", { query: QUERY });
   expect(structured["metadata"]).toMatchObject({ cost_usd: expect.any(Number), cost_estimated: true });
   expect(text).toContain("cost_estimated: true");
-  expect((await scene.command(["list-research"])).stdout).toContain("cost_estimated: true");
+  expect((await scene.command(["list-research"])).stdout).toMatch(/\t≈0\.\d+\t/);
 });
 
 test("the user's prices may have dates (S6, M2)", async (context) => {

@@ -154,6 +154,14 @@ describe("dashboard (A9)", () => {
     expect(await scene.command(args(open.port))).toEqual({ code: 0, stdout: `${open.url}/\n`, stderr: "" });
     const run = await scene.command([...args(open.port), "--run", RUN]);
     expect(run.stdout).toBe(`${open.url}/runs/${RUN}\n`);
+    await scene.command(["search", "What is a heat pump?"]);
+    const [id = ""] = (await scene.command(["list"])).stdout.split("\t");
+    const short = await scene.command([...args(open.port), "--run", id.slice(0, 6)]);
+    expect(short.stdout).toBe(`${open.url}/runs/${id}\n`);
+    const opened = await scene.command(["open", id.slice(0, 8), "--port", String(open.port), "--no-open"]);
+    expect(opened.stdout).toBe(`${open.url}/runs/${id}\n`);
+    const missing = await scene.command([...args(open.port), "--run", id.startsWith("ffffff") ? "000000" : "ffffff"]);
+    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining("There is no run whose id begins")]);
   });
 
   test("sends no token to a program that only claims to be this server", async (context) => {

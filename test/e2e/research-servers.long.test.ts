@@ -121,7 +121,7 @@ describe("without an MCP client", () => {
     expect(watched.code).toBe(0);
     expect(JSON.parse(watched.stdout)).toMatchObject({ success: true, task_id, report: expect.any(String) });
     const status = await scene.command(["check-research-status", task_id]);
-    expect(status.stdout).toContain("status: completed\nprogress: 100\n");
+    expect(status.stdout).toMatch(new RegExp(`^Completed · .* · \\$\\d.* · run ${task_id}\n$`));
     expect(scene.accepted()).toBe(2);
   });
 

@@ -40,7 +40,7 @@ describe("a prefix of a task_id", () => {
       );
     copy(`eeeeee00${taskId.slice(8)}`, "anna");
     const cases = [
-      [taskId.slice(0, 5), 2, "INVALID_TASK_ID", /at least its first 6 characters/],
+      [taskId.slice(0, 5), 2, "INVALID_TASK_ID", /Enter a full run id or at least its first 6 characters/],
       ["eeeeee", 1, "TASK_NOT_FOUND", /begins with eeeeee/],
     ] as const;
     for (const [given, code, error, message] of cases) {
@@ -69,13 +69,13 @@ test("find searches questions and reports", async (context) => {
 
 test("figures sums up the cost of finished runs", async (context) => {
   const scene = await openResearch(context, AT_ONCE);
-  expect((await scene.command(["figures"])).stdout).toBe("0 runs, $0.00 in all. No run has finished yet.\n");
+  expect((await scene.command(["figures"])).stdout).toBe("0 runs, $0.00 total. No run has finished yet.\n");
   await start(scene);
   const { code, stdout } = await scene.command(["figures", "--json"]);
   expect(code).toBe(0);
   const figures = JSON.parse(stdout);
   expect(figures).toMatchObject({ success: true, total_runs: 1, months: [{ runs: 1 }], cost_usd: { runs: 1 } });
-  expect((await scene.command(["figures"])).stdout).toMatch(/^1 run, \$1\.\d\d in all\n\nMONTH +RUNS +TYPICAL +COST\n/);
+  expect((await scene.command(["figures"])).stdout).toMatch(/^1 run, \$1\.\d\d total\n\nMONTH +RUNS +TYPICAL +COST\n/);
 });
 
 describe("with --json", () => {
@@ -115,7 +115,7 @@ test("a mistyped command or flag gets a suggestion and what to do", async (conte
   const { stderr } = await scene.command(["serch", "x"]);
   expect(stderr).toMatch(/Did you mean search\?\)\nTry: gemini-search-mcp --help/);
   expect((await scene.command(["list-research", "--limt", "3"])).stderr).toMatch(
-    /Did you mean --limit\?\)\nTry: gemini-search-mcp list-research --help/,
+    /Did you mean --limit\?\)\nTry: gemini-search-mcp list --help/,
   );
 });
 

@@ -14,6 +14,7 @@ import { print, printFailure } from "../output.ts";
 import { printError } from "../print-error.ts";
 import { type Opening, ownLink, type PageLink, tryToOpen, UNOPENED } from "../browser/dashboard-link.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
+import { wholeRunId } from "../task-id.ts";
 import { runServe } from "./serve.ts";
 
 export interface DashboardOptions {
@@ -26,7 +27,7 @@ export interface DashboardOptions {
 }
 
 export async function runDashboard(options: DashboardOptions): Promise<void> {
-  const { flags, run } = options;
+  const { flags } = options;
   const { MCP_SERVER_HOST: host, MCP_SERVER_PORT: port } = loadConfig({
     environment: readEnvironment(),
     flags,
@@ -39,11 +40,10 @@ export async function runDashboard(options: DashboardOptions): Promise<void> {
     `${port === 0 ? "A server was started." : "No server was running, so one was started."} Press Ctrl-C to stop it.`,
   );
   const page = {
-    run,
+    run: (app: App) => runToShow(app, options.run),
     show: async (link: PageLink, app: App) => void (await show(link, app, { ...options, started: true })),
   };
-  // The log of a server would bury the link that a person waits for.
-  await runServe({ flags, auth: true, page, logFrom: process.stderr.isTTY ? "WARN" : "INFO" });
+  await runServe({ flags, auth: true, page });
 }
 
 async function openRunning(
@@ -54,7 +54,8 @@ async function openRunning(
   try {
     if (found === "another program") throw anotherProgram(url);
     const holder = (await requiresToken(url)) ? await ownHolder(url, app) : undefined;
-    const link = await ownLink(app, holder, { url, run: options.run });
+    const run = options.run === undefined ? undefined : await wholeRunId(app.deps, LOCAL_OWNER, options.run);
+    const link = await ownLink(app, holder, { url, run });
     const { opened, over } = await show(link, app, { ...options, started: false });
     // The file that redirects the browser is needed until then.
     const end = await over;
@@ -63,6 +64,17 @@ async function openRunning(
   } catch (error) {
     await printError(error, options.json);
     await app.shutdown.leave(EXIT_CODES.failed);
+  }
+}
+
+/** An unknown run must not stop a server that has started: the page then shows the list. */
+async function runToShow({ deps }: App, run: string | undefined): Promise<string | undefined> {
+  try {
+    return run === undefined ? undefined : await wholeRunId(deps, LOCAL_OWNER, run);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    await printFailure(error.message);
+    return undefined;
   }
 }
 

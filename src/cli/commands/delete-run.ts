@@ -6,6 +6,8 @@ import { oneLine } from "../../platform/clean-text.ts";
 import { isFinished, type Run } from "../../runs/run.ts";
 import { askTerminal, saysYes } from "../confirm.ts";
 import { type Confirmation, runOperation } from "../run-operation.ts";
+import type { TerminalView } from "../render/answer-view.ts";
+import type { Cancelled } from "../render/answers/run-views.ts";
 import { cutToWidth } from "../render/text-width.ts";
 
 export interface DeleteCommand {
@@ -17,14 +19,27 @@ export interface DeleteCommand {
 
 export async function deleteFromTerminal({ taskId, atGoogle, yes, json }: DeleteCommand): Promise<void> {
   const input = { task_id: taskId, delete: true, delete_at_google: atGoogle };
-  await runOperation(cancelResearch, { input, json, wait: false, yes, flags: {}, confirm: confirmDeletion });
+  await runOperation(cancelResearch, {
+    input,
+    json,
+    wait: false,
+    yes,
+    flags: {},
+    confirm: confirmDeletion,
+    view: deletedView,
+  });
 }
+
+const deletedView: TerminalView<Cancelled> = async (output, space) => {
+  const { cancelledView } = await import("../render/answers/run-views.ts");
+  return cancelledView(output, space);
+};
 
 const confirmDeletion: Confirmation = async (deps, { input, call, canAsk }) => {
   if (!canAsk) {
     throw new AppError({
       code: "CONFIRMATION_NEEDED",
-      message: "Nothing was deleted: give --yes where no question can be asked.",
+      message: "Not running interactively, so nothing was deleted. Add --yes to delete it.",
     });
   }
   const run = await deps.findRun(call.owner, String(input["task_id"]));

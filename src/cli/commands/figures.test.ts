@@ -42,12 +42,12 @@ test("the figures are summed by month, and compared with estimates where both ar
 test.each([30, 50, 80, 200])("the figures fit %i columns", (width) => {
   const text = figuresView({ total_runs: 5, total_cost_usd: 3.51, ...summarize(RUNS) }, { width, paint: unpainted });
   for (const line of text.split("\n")) expect(widthOf(line)).toBeLessThanOrEqual(width);
-  expect(text).toContain("5 runs, $3.51 in all");
-  expect(text.replaceAll("\n", " ")).toContain("$1.50 for $1.00, 50 % above.");
+  expect(text).toContain("5 runs, $3.51 total");
+  expect(text.replaceAll("\n", " ")).toContain("Typical cost: $1.50, 50 % above the $1.00 estimate (3 runs).");
 });
 
 test("an empty history is reported as such, and bars are to scale", () => {
   const none = figuresView({ total_runs: 0, total_cost_usd: 0, months: [] }, { width: 80, paint: unpainted });
-  expect(none).toBe("0 runs, $0.00 in all. No run has finished yet.");
+  expect(none).toBe("0 runs, $0.00 total. No run has finished yet.");
   expect([bar(0, 10), bar(0.001, 10), bar(0.5, 10), bar(1, 10)]).toEqual(["", "▏", "█████", "██████████"]);
 });

@@ -4,13 +4,14 @@ import type { App } from "../../app.ts";
 import { isDemo } from "../../config/config.ts";
 import { checkResearchStatus } from "../../operations/check-research-status.ts";
 import { getResearchResults } from "../../operations/get-research-results.ts";
-import type { Call } from "../../operations/operation.ts";
+import type { Call, OutputOf } from "../../operations/operation.ts";
 import { type Outcome, perform } from "../../operations/perform.ts";
 import type { Run, RunStatus } from "../../runs/run.ts";
 import { watchProgress } from "../../runs/streams/watched-streams.ts";
 import { type LogLines, movesCursor, printFailure } from "../output.ts";
+import { shell, shortId } from "../render/answer-view.ts";
 import { formatCost } from "../render/durations.ts";
-import { readRunState, type RunStatusAnswer, watchRun } from "./watch-run.ts";
+import { isKnown, readRunState, type RunStatusAnswer, watchRun } from "./watch-run.ts";
 
 const POLL_INTERVAL_MS = 1_000;
 const ENDED: readonly RunStatus[] = ["completed", "failed", "cancelled", "start_unknown"];
@@ -21,37 +22,53 @@ export interface Following {
   log: LogLines;
 }
 
-/** Returns the report, or the error why there is none. Ctrl-C ends the waiting, not the research. */
-export async function followRun(app: App, { taskId, call, log }: Following): Promise<Outcome> {
-  const runner = await app.followResearch();
-  let watched: { interactionId: string; unwatch: () => void } | undefined;
+/** How the wait ended: with the report, or the error why there is none; or with Ctrl-C, while the run goes on. */
+export type Followed =
+  | { isOver: true; outcome: Outcome<OutputOf<typeof getResearchResults>> }
+  | { isOver: false; outcome: Outcome<RunStatusAnswer> };
+
+/** Ctrl-C ends the waiting, not the research. */
+export async function followRun(app: App, { taskId, call, log }: Following): Promise<Followed> {
+  const stream = createStreamWatch(app);
   const seen = movesCursor(process.stderr, app.config.environment);
   const show = seen ? liveView(app, log) : changeLines(call);
   try {
     for (;;) {
       const status = await perform(checkResearchStatus, app.deps, { input: { task_id: taskId }, call });
-      if (status.failed) return status;
+      if (status.failed) return { isOver: false, outcome: status };
+      if (ENDED.includes(status.structured.status)) break;
       if (call.signal.aborted) {
         await show.end();
-        if (!isDemo(app.config)) await printFailure(goesOn(taskId));
-        return status;
+        if (!isDemo(app.config)) await printFailure(stillRunning(taskId));
+        return { isOver: false, outcome: status };
       }
-      if (ENDED.includes(status.structured.status)) break;
       const run = await app.deps.findRun(call.owner, taskId);
-      const { interactionId } = run;
-      // Once per interaction: a stream that ended without news is not opened again.
-      if (interactionId !== undefined && interactionId !== watched?.interactionId) {
-        watched?.unwatch();
-        watched = { interactionId, unwatch: watchProgress(runner, run) };
-      }
+      await stream.watch(run);
       await show.change(status.structured, run);
       await app.deps.clock.sleep(POLL_INTERVAL_MS, call.signal).catch(() => undefined);
     }
   } finally {
-    watched?.unwatch();
+    stream.end();
     await show.end();
   }
-  return perform(getResearchResults, app.deps, { input: { task_id: taskId }, call });
+  return { isOver: true, outcome: await perform(getResearchResults, app.deps, { input: { task_id: taskId }, call }) };
+}
+
+/** Opens the progress stream of a background run, once per interaction: one that ended without news is not opened again. */
+function createStreamWatch(app: App): { watch(run: Run): Promise<void>; end(): void } {
+  let watched: { interactionId: string; unwatch: () => void } | undefined;
+  let runner: Awaited<ReturnType<App["followResearch"]>> | undefined;
+  return {
+    watch: async (run) => {
+      const { interactionId } = run;
+      if (run.kind !== "agent") return;
+      runner ??= await app.followResearch();
+      if (interactionId === undefined || interactionId === watched?.interactionId) return;
+      watched?.unwatch();
+      watched = { interactionId, unwatch: watchProgress(runner, run) };
+    },
+    end: () => watched?.unwatch(),
+  };
 }
 
 interface ProgressView {
@@ -59,8 +76,8 @@ interface ProgressView {
   end(): Promise<void>;
 }
 
-const goesOn = (taskId: string): string =>
-  `The research goes on. To return to it: gemini-search-mcp watch ${taskId.slice(0, 8)}`;
+const stillRunning = (taskId: string): string =>
+  `Still running in the background. Pick it up with: ${shell(`watch ${shortId(taskId)}`)}`;
 
 function liveView({ deps }: App, log: LogLines): ProgressView {
   const view = watchRun(process.stderr);
@@ -90,9 +107,12 @@ function changeLines(call: Call): ProgressView {
 /** The line to print, and what of it counts as a change: everything but the passing time. */
 function statusLine(answer: RunStatusAnswer): { line: string; mark: string } {
   const { status, progress, current_action, stalled_since, cost_so_far, cost_incomplete, cost_estimated } = answer;
-  const cost = formatCost({ cost_usd: cost_so_far, cost_incomplete, cost_estimated });
-  const stalled = stalled_since === undefined ? "" : ` (no event since ${stalled_since})`;
-  const line = `${progress} % (estimate), ${answer.elapsed_minutes} min, ${cost} so far: ${current_action}${stalled}`;
+  // Google reports usage at the end only: until then nothing is known.
+  const cost = isKnown(cost_so_far)
+    ? `, ${formatCost({ cost_usd: cost_so_far, cost_incomplete, cost_estimated })}`
+    : "";
+  const stalled = stalled_since === undefined ? "" : ` (no activity since ${stalled_since})`;
+  const line = `${progress} % (estimate), ${answer.elapsed_minutes} min${cost}: ${current_action}${stalled}`;
   const marks = [status, progress, cost_so_far, cost_incomplete, cost_estimated, current_action, stalled_since];
   return { line, mark: JSON.stringify(marks) };
 }

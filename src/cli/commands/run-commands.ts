@@ -3,26 +3,39 @@
 import type { Command } from "commander";
 import { checkResearchStatus } from "../../operations/check-research-status.ts";
 import { listResearch } from "../../operations/list-research.ts";
+import { listTable } from "../operation-commands.ts";
 import type { TerminalView } from "../render/answer-view.ts";
-import type { RunList } from "../render/list-view.ts";
+import type { Status } from "../render/answers/run-views.ts";
 
 const json = (command: Command): Command => command.option("--json", "print the whole answer as JSON");
 const PLAIN = { wait: false, yes: false, flags: {} };
+const RUN = "run id, or its first 6 or more characters";
+
+const statusView: TerminalView<Status> = async (status, space) => {
+  const views = await import("../render/answers/run-views.ts");
+  return views.statusView(status, space);
+};
 
 export function addRunCommands(program: Command): void {
   json(program.command("watch"))
     .summary("Watch a run until it ends")
-    .description("Show a run live until it ends, then print its report. Ctrl-C leaves; the run goes on.")
-    .argument("<task-id>", "the task_id, or at least the first 6 characters of it")
+    .description("Show a run live until it ends, then print its report. Ctrl-C leaves; the run continues.")
+    .argument("<run>", RUN)
     .action(async (taskId: string, options: { json?: boolean }) => {
       const { runOperation } = await import("../run-operation.ts");
       const input = { task_id: taskId };
-      await runOperation(checkResearchStatus, { ...PLAIN, input, json: options.json === true, wait: true });
+      await runOperation(checkResearchStatus, {
+        ...PLAIN,
+        input,
+        json: options.json === true,
+        wait: true,
+        view: statusView,
+      });
     });
   json(program.command("find"))
     .summary("Find runs by words")
     .description("Find runs by words of their questions and reports, best first. Quotation marks keep words together.")
-    .argument("<words...>", "what to look for; all of it must be there")
+    .argument("<words...>", "words to find (all must match)")
     .option("--limit <n>", "how many at most", Number)
     .action(async (words: string[], options: { limit?: number; json?: boolean }) => {
       const { runOperation } = await import("../run-operation.ts");
@@ -33,28 +46,22 @@ export function addRunCommands(program: Command): void {
   json(program.command("delete"))
     .summary("Delete a run for good")
     .description("Delete a finished run with its report, sources and timeline. Saved files stay. Asks first.")
-    .argument("<task-id>", "the task_id, or at least the first 6 characters of it")
-    .option("--at-google", "Google's copy too")
-    .option("--yes", "delete without a question")
+    .argument("<run>", RUN)
+    .option("--at-google", "delete Google's copy, too")
+    .option("--yes", "skip the confirmation")
     .action(async (taskId: string, options: { atGoogle?: boolean; yes?: boolean; json?: boolean }) => {
       const { deleteFromTerminal } = await import("./delete-run.ts");
       const { atGoogle = false, yes = false } = options;
       await deleteFromTerminal({ taskId, atGoogle, yes, json: options.json === true });
     });
   json(program.command("figures"))
-    .summary("Cost and time by month")
+    .summary("Usage by month")
     .description("Show what finished runs cost and took by month, and how far the estimates were off.")
     .action(async (options: { json?: boolean }) => {
       const { printFigures } = await import("./figures.ts");
       await printFigures({ json: options.json === true });
     });
 }
-
-/** Loaded when a list is shown: every command loads this file. */
-export const listTable: TerminalView<RunList> = async (list, space) => {
-  const { listView } = await import("../render/list-view.ts");
-  return listView(list, space);
-};
 
 /** Restores the user's quotation marks, which the shell has removed. */
 const asPhrase = (word: string): string => (/\s/.test(word.trim()) && !word.includes('"') ? `"${word}"` : word);

@@ -20,6 +20,7 @@ import { leaveOnSignals } from "../../platform/shutdown.ts";
 import { createStreamPermits, type StreamPermits } from "../../operations/parts/stream-permits.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { printFailure } from "../output.ts";
+import { serviceLogLevel } from "../verbosity.ts";
 import { ownLink, type PageLink, portOf, tryToOpen } from "../browser/dashboard-link.ts";
 
 export interface ServeOptions {
@@ -27,11 +28,9 @@ export interface ServeOptions {
   /** False with --no-auth. */
   auth: boolean;
   /** Receives the link to the web page once the server listens. */
-  page?: { run?: string | undefined; show(link: PageLink, app: App): Promise<void> } | undefined;
+  page?: { run?(app: App): Promise<string | undefined>; show(link: PageLink, app: App): Promise<void> } | undefined;
   /** Builds the MCP server of each connection, instead of the default one. */
   buildServer?: BuildServer | undefined;
-  /** The lowest level that is logged; default: INFO. */
-  logFrom?: LogLevel | undefined;
 }
 
 /** Prints the link with `--open` or when stderr is a terminal. */
@@ -47,8 +46,8 @@ export function pageOnTerminal({ open }: { open: boolean }): ServeOptions["page"
   };
 }
 
-export async function runServe({ flags, auth, page, buildServer, logFrom = "INFO" }: ServeOptions): Promise<void> {
-  const app = createApp({ flags, logFrom, scrapable: true });
+export async function runServe({ flags, auth, page, buildServer }: ServeOptions): Promise<void> {
+  const app = createApp({ flags, logFrom: serviceLogLevel(), showsNotices: true, scrapable: true });
   const { shutdown, log, config } = app;
   const { MCP_SERVER_HOST: host } = config.settings;
   if (!auth && !isLoopback(host)) {
@@ -76,7 +75,7 @@ export async function runServe({ flags, auth, page, buildServer, logFrom = "INFO
     await mcp.close();
     await listening.close();
   });
-  log.info(`Listening on ${listening.url}/mcp`);
+  log.notice(`Listening on ${listening.url}/mcp`);
   void showPage(app, { page, credentials, port: portOf(listening.url) });
   await app.followResearch().catch(() => log.warn("Unfinished research could not be resumed."));
 }
@@ -121,7 +120,8 @@ async function showPage(
   if (page === undefined) return;
   try {
     const url = pageUrl(app.config.settings.MCP_SERVER_HOST, port);
-    await page.show(await ownLink(app, credentials?.own, { url, run: page.run }), app);
+    const run = await page.run?.(app);
+    await page.show(await ownLink(app, credentials?.own, { url, run }), app);
   } catch {
     app.log.warn("The dashboard link could not be created. Try: gemini-search-mcp dashboard");
   }

@@ -6,10 +6,12 @@ import { cleanText, oneLine } from "../../platform/clean-text.ts";
 import { newestEvents } from "../../runs/event-store.ts";
 import { estimateOf } from "../../runs/history/run-estimate.ts";
 import type { Run } from "../../runs/run.ts";
+import { shortId } from "../render/answer-view.ts";
 import { formatCost } from "../render/durations.ts";
 import { createLiveScreen } from "../render/live-screen.ts";
 import { paintFor } from "../render/paint.ts";
 import { runFrame, type RunState } from "../render/run-frame.ts";
+import { forPeople } from "../wording.ts";
 
 export interface RunWatch {
   show(state: RunState): void;
@@ -66,26 +68,26 @@ export async function readRunState(
   const now = deps.clock.now();
   const events = await newestEvents(await deps.database(), run.taskId, MAX_EVENTS);
   return {
+    shortId: shortId(run.taskId),
     query: oneLine(run.query),
     status: answer.status,
     progress: answer.progress,
     progressIsEstimate: answer.progress_is_estimate === true,
     elapsedMs: (run.completedAt ?? now) - (run.startedAt ?? run.createdAt),
     likelyMinutesLeft: answer.estimated_completion_minutes,
-    cost: answer.cost_so_far === undefined ? undefined : formatCost({ ...answer, cost_usd: answer.cost_so_far }),
+    // Google reports usage at the end only: until then nothing is known, which is not $0.00.
+    cost: isKnown(answer.cost_so_far) ? formatCost({ ...answer, cost_usd: answer.cost_so_far }) : undefined,
     likelyUsd: estimateOf(run.estimate).usd?.likely,
-    action: oneLine(answer.current_action),
+    action: oneLine(forPeople(answer.current_action)),
     silentMs: answer.stalled_since === undefined ? undefined : now - Date.parse(answer.stalled_since),
     events: events.filter(isShown).map(({ kind, text }) => ({ kind, text: eventLine(kind, text) })),
   };
 }
 
+export const isKnown = (usd: number | undefined): usd is number => usd !== undefined && usd > 0;
+
 /** A thought with its heading in front; a search without its prefix, because it has a mark of its own. */
 const eventLine = (kind: string, text: string): string =>
-  oneLine(
-    kind === "search"
-      ? cleanText(text).replace(/^Searching: /, "")
-      : cleanText(text).replace(/^\*\*([^*\n]{1,200})\*\*\s*\n\s*/, "$1: "),
-  );
+  oneLine(kind === "search" ? cleanText(text).replace(/^Searching: /, "") : text);
 
 const isShown = ({ kind }: { kind: string }): boolean => kind === "search" || kind === "thought" || kind === "round";

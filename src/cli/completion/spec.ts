@@ -24,7 +24,10 @@ export interface CompletedCommand {
 const MAX_ABOUT_CHARACTERS = 70;
 
 export function completionSpec(program: Command): CompletedCommand[] {
-  return [{ path: "", command: program }, ...commandsOf(program)].map(({ path, command }) => ({
+  const named = commandsOf(program).flatMap(({ path, command }) =>
+    [path, ...command.aliases()].map((name) => ({ path: name, command })),
+  );
+  return [{ path: "", command: program }, ...named].map(({ path, command }) => ({
     path,
     about: short(command.summary() || command.description()),
     options: command.createHelp().visibleOptions(command).map(optionOf),
@@ -43,7 +46,7 @@ function argumentOf(command: Command): CompletedCommand["argument"] {
   const [first] = command.registeredArguments;
   if (first === undefined) return { kind: "none" };
   if (first.argChoices !== undefined) return { kind: "choices", choices: first.argChoices };
-  return { kind: first.name() === "task-id" ? "task" : "text" };
+  return { kind: first.name() === "run" ? "task" : "text" };
 }
 
 /** The first sentence, cut to the length of a list entry. */

@@ -23,10 +23,13 @@ export function formatAge(ms: number): string {
 }
 
 /** A cost with its marks: `≥` for a lower bound, `≈` where a model was priced by its family. */
-export function formatCost({ cost_usd = 0, cost_incomplete, cost_estimated }: StatedCost): string {
-  const mark = cost_incomplete === true ? "≥ " : cost_estimated === true ? "≈ " : "";
-  return mark + formatDollars(cost_usd);
+export function formatCost(cost: StatedCost): string {
+  const mark = costMark(cost);
+  return `${mark === "" ? "" : `${mark} `}${formatDollars(cost.cost_usd ?? 0)}`;
 }
+
+export const costMark = ({ cost_incomplete, cost_estimated }: StatedCost): "≥" | "≈" | "" =>
+  cost_incomplete === true ? "≥" : cost_estimated === true ? "≈" : "";
 
 interface StatedCost {
   cost_usd?: number | undefined;

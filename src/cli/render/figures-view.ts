@@ -46,11 +46,11 @@ const EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
 export function figuresView(figures: Figures, { width, paint }: FiguresSpace): string {
   const { total_runs, months, cost_usd, minutes } = figures;
-  const title = `${total_runs} ${total_runs === 1 ? "run" : "runs"}, ${formatCost({ ...figures, cost_usd: figures.total_cost_usd })} in all`;
+  const title = `${total_runs} ${total_runs === 1 ? "run" : "runs"}, ${formatCost({ ...figures, cost_usd: figures.total_cost_usd })} total`;
   if (months.length === 0) return `${title}. No run has finished yet.`;
   const sentences = [
-    ...(cost_usd === undefined ? [] : [sentence("Cost", cost_usd, formatDollars)]),
-    ...(minutes === undefined ? [] : [sentence("Time", minutes, (value) => `${value} min`)]),
+    ...(cost_usd === undefined ? [] : [sentence("cost", cost_usd, formatDollars)]),
+    ...(minutes === undefined ? [] : [sentence("time", minutes, (value) => `${value} min`)]),
   ];
   return [
     paint("strong", title),
@@ -84,7 +84,8 @@ function sentence(
   { runs, estimated, actual, off_percent }: Comparison,
   format: (value: number) => string,
 ) {
-  const off = off_percent === 0 ? "as estimated" : `${Math.abs(off_percent)} % ${off_percent > 0 ? "above" : "below"}`;
-  const over = `${runs} ${runs === 1 ? "run" : "runs"}`;
-  return `${what} against estimate, typically, over ${over}: ${format(actual)} for ${format(estimated)}, ${off}.`;
+  const side = off_percent > 0 ? "above" : "below";
+  const off =
+    off_percent === 0 ? "as estimated" : `${Math.abs(off_percent)} % ${side} the ${format(estimated)} estimate`;
+  return `Typical ${what}: ${format(actual)}, ${off} (${runs} ${runs === 1 ? "run" : "runs"}).`;
 }

@@ -1,9 +1,9 @@
-/** Renders runs as a table with the short ids that commands accept, fitted to the window. */
+/** Renders runs as a table with the short ids that commands accept, fitted to the window; for scripts as tab-separated rows. */
 
 import type { listResearch } from "../../operations/list-research.ts";
 import type { OutputOf } from "../../operations/operation.ts";
-import type { TerminalSpace } from "./answer-view.ts";
-import { formatAge, formatCost } from "./durations.ts";
+import type { AnswerSpace } from "./answer-view.ts";
+import { costMark, formatAge, formatCost } from "./durations.ts";
 import { stateOf } from "./run-frame.ts";
 import { type Column, tableLines } from "./table.ts";
 import { cutToWidth } from "./text-width.ts";
@@ -11,24 +11,52 @@ import { cutToWidth } from "./text-width.ts";
 export type RunList = OutputOf<typeof listResearch>;
 type ListedRun = RunList["runs"][number];
 
-export function listView({ runs, next_cursor }: RunList, { width, paint, now }: TerminalSpace): string {
-  if (runs.length === 0) return "There are no such runs.";
-  const more = next_cursor === undefined ? [] : ["", paint("faint", `More: --cursor ${next_cursor}`)];
+export function listView(list: RunList, { width, ...space }: AnswerSpace): string {
+  return width === undefined ? listRows(list) : listTable(list, { ...space, width });
+}
+
+/** Tab-separated and without titles, for scripts: id, status, kind, start, cost in dollars, question. */
+const listRows = ({ runs }: RunList): string =>
+  runs
+    .map((run) => {
+      const { task_id, status, kind, created_at, cost_usd: usd, query } = run;
+      return [
+        task_id,
+        status,
+        kind,
+        created_at,
+        usd === undefined ? "" : `${costMark(run)}${usd}`,
+        withoutBreaks(query),
+      ].join("\t");
+    })
+    .join("\n");
+
+const withoutBreaks = (text: string): string => text.replaceAll(/\s+/g, " ");
+
+const MAX_LIMIT = 100;
+
+function listTable({ runs, next_cursor: cursor }: RunList, { width, paint, now }: TableSpace): string {
+  if (runs.length === 0) return "No matching runs.";
+  // A cursor is too long to type, so more rows are asked for while that is possible.
+  const more = runs.length < MAX_LIMIT ? `--limit ${MAX_LIMIT}` : `--cursor ${cursor}`;
+  const rest = cursor === undefined ? [] : ["", paint("faint", `There are more: add ${more}`)];
   const [titles = "", ...lines] = tableLines(columns(now), runs, { width, paint });
-  return [titles, ...lines.flatMap((line, index) => [line, ...foundLine(runs[index], { width, paint })]), ...more].join(
+  return [titles, ...lines.flatMap((line, index) => [line, ...foundLine(runs[index], { width, paint })]), ...rest].join(
     "\n",
   );
 }
 
+type TableSpace = Pick<AnswerSpace, "paint" | "now"> & { width: number };
+
 /** The excerpt with the searched words, below its run. */
-const foundLine = (run: ListedRun | undefined, { width, paint }: Omit<TerminalSpace, "now">): string[] =>
+const foundLine = (run: ListedRun | undefined, { width, paint }: Omit<TableSpace, "now">): string[] =>
   run?.found === undefined || run.found === ""
     ? []
     : [paint("faint", cutToWidth(`          ${run.found.replaceAll(/\s+/g, " ").trim()}`, width))];
 
 const columns = (now: number): Column<ListedRun>[] => [
   { title: "ID", cell: ({ task_id }) => task_id.slice(0, 8), style: () => "accent" },
-  { title: "STATE", cell: stateCell, style: ({ status }) => stateOf(status).style },
+  { title: "STATUS", cell: stateCell, style: ({ status }) => stateOf(status).style },
   { title: "AGE", cell: ({ created_at }) => formatAge(now - Date.parse(created_at)), align: "right", dropped: 3 },
   {
     title: "COST",
@@ -37,7 +65,7 @@ const columns = (now: number): Column<ListedRun>[] => [
     dropped: 2,
   },
   { title: "KIND", cell: ({ kind }) => KINDS[kind] ?? kind, dropped: 1 },
-  { title: "QUESTION", cell: ({ query }) => query.replaceAll(/\s+/g, " ") },
+  { title: "QUESTION", cell: ({ query }) => withoutBreaks(query) },
 ];
 
 /** The state; for an unfinished run its progress. */
@@ -47,4 +75,9 @@ const stateCell = ({ status, progress }: ListedRun): string =>
     : stateOf(status).label.toLowerCase();
 
 /** Short names of the kinds. */
-const KINDS: Record<string, string> = { agent: "research", deep_search: "deep", deep_research: "report" };
+const KINDS: Record<string, string> = {
+  agent: "research",
+  search: "ask",
+  deep_search: "verify",
+  deep_research: "report",
+};

@@ -2,10 +2,13 @@
 
 import { styleText } from "node:util";
 
-export type Style = "strong" | "faint" | "good" | "bad" | "careful" | "accent";
+export type Style = "strong" | "emphasis" | "underline" | "struck" | "faint" | "good" | "bad" | "careful" | "accent";
 
 const FORMATS = {
   strong: "bold",
+  emphasis: "italic",
+  underline: "underline",
+  struck: "strikethrough",
   faint: "dim",
   good: "green",
   bad: "red",

@@ -3,6 +3,7 @@ import { runFrame, type RunState } from "./run-frame.ts";
 import { widthOf } from "./text-width.ts";
 
 const RUN: RunState = {
+  shortId: "3f2a9c1e",
   query: "How do heat pumps perform in cold climates?",
   status: "running_async",
   progress: 45,
@@ -25,14 +26,14 @@ test("the frame shows question, state, times, cost, action and timeline (J2, J3)
       "How do heat pumps perform in cold climates?",
       "Researching  ██████████████░░░░░░░░░░░░░░░░  45 % (estimate)",
       "3 min 12 s, about 3 min left",
-      "$0.42 so far, about $1.54 in all",
+      "$0.42 so far, about $1.54 total",
       "Now: Searching: heat pump field tests",
       "",
       "· Taking stock: I begin with what is undisputed and note",
       "  where the sources differ.",
       "› heat pump field tests",
       "",
-      "Ctrl-C leaves this view; the research goes on.",
+      "Press Ctrl-C to leave. The research keeps running.",
     ]
   `);
 });
@@ -59,7 +60,9 @@ test.each([
 
 test("the frame warns of a silent run (J3)", () => {
   const lines = runFrame({ ...RUN, silentMs: 660_000 }, { columns: 80, rows: 24 });
-  expect(lines.join(" ")).toContain("No event for 11 min 0 s: it may be stuck.");
+  expect(lines.join(" ")).toContain(
+    "No activity for 11 min 0 s; it may be stuck. To stop it: gemini-search-mcp stop 3f2a9c1e",
+  );
 });
 
 test("the newest events are kept when there is no room for all", () => {

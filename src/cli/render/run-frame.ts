@@ -6,6 +6,7 @@ import { cutToWidth, wrapToLines } from "./text-width.ts";
 
 /** All texts are clean of terminal control sequences. */
 export interface RunState {
+  shortId: string;
   query: string;
   status: string;
   /** 0 to 100. */
@@ -13,7 +14,7 @@ export interface RunState {
   progressIsEstimate: boolean;
   elapsedMs: number;
   likelyMinutesLeft: number | undefined;
-  /** Formatted, with its marks; undefined while it is not known. */
+  /** Formatted, with its marks; undefined while none is known. */
   cost: string | undefined;
   likelyUsd: number | undefined;
   action: string;
@@ -32,13 +33,13 @@ export interface FrameSpace {
 const MAX_COLUMNS = 100;
 const MAX_QUESTION_LINES = 3;
 const MAX_EVENT_LINES = 3;
-const FOOTER = "Ctrl-C leaves this view; the research goes on.";
+const FOOTER = "Press Ctrl-C to leave. The research keeps running.";
 
 const STATES: Record<string, { label: string; style: Style }> = {
   pending: { label: "Waiting", style: "careful" },
   running: { label: "Working", style: "accent" },
   running_async: { label: "Researching", style: "accent" },
-  start_unknown: { label: "Start unknown", style: "careful" },
+  start_unknown: { label: "Unconfirmed start", style: "careful" },
   completed: { label: "Completed", style: "good" },
   failed: { label: "Failed", style: "bad" },
   cancelled: { label: "Cancelled", style: "careful" },
@@ -86,17 +87,21 @@ function figureLines({ elapsedMs, likelyMinutesLeft, cost: spent, likelyUsd }: R
   ].join(", ");
   const cost = [
     ...(spent === undefined ? [] : [`${spent} so far`]),
-    ...(likelyUsd === undefined ? [] : [`about ${formatDollars(likelyUsd)} in all`]),
+    ...(likelyUsd === undefined ? [] : [`about ${formatDollars(likelyUsd)} total`]),
   ].join(", ");
   const parts = [time, cost].filter((part) => part !== "");
   const joined = parts.join(" · ");
   return wrapToLines(joined, width, 1)[0] === joined ? [joined] : parts.map((part) => cutToWidth(part, width));
 }
 
-const warningLines = ({ silentMs }: RunState, width: number): string[] =>
+const warningLines = ({ silentMs, shortId }: RunState, width: number): string[] =>
   silentMs === undefined
     ? []
-    : wrapToLines(`No event for ${formatDuration(silentMs)}: it may be stuck. cancel-research stops it.`, width, 2);
+    : wrapToLines(
+        `No activity for ${formatDuration(silentMs)}; it may be stuck. To stop it: gemini-search-mcp stop ${shortId}`,
+        width,
+        2,
+      );
 
 interface EventSpace {
   width: number;

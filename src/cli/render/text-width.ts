@@ -16,11 +16,14 @@ export function widthOf(text: string): number {
 }
 
 /** Grapheme clusters: what a reader sees as one character. */
-const charactersOf = (text: string): string[] => Array.from(graphemes.segment(text), ({ segment }) => segment);
+export const charactersOf = (text: string): string[] => Array.from(graphemes.segment(text), ({ segment }) => segment);
+
+/** Whether a character of the text takes two columns. */
+export const isWide = (text: string): boolean => WIDE.test(text);
 
 function characterWidth(character: string): number {
   if (NO_WIDTH.test(character)) return 0;
-  return WIDE.test(character) || MADE_WIDE.test(character) ? 2 : 1;
+  return isWide(character) || MADE_WIDE.test(character) ? 2 : 1;
 }
 
 /** Cuts a line to this width and ends it with an ellipsis. */

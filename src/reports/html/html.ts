@@ -12,6 +12,7 @@ import {
   rewriteLinks,
   takeTitle,
 } from "./tokens.ts";
+import { boundInlineParsing } from "../markdown/bounded-inline.ts";
 import { boundedText, restHtml } from "./size-limit.ts";
 import { insertPictures, pictureMark, type PictureSource, showPictures } from "../pictures/html.ts";
 import type { PictureFacts } from "../pictures/picture.ts";
@@ -101,24 +102,6 @@ function sourceFinder(sources: readonly Source[]): (url: string) => number | und
     for (const spelling of [url, resolved ?? url]) numbers.set(webUrl(spelling) ?? spelling, n);
   }
   return (url) => numbers.get(webUrl(url) ?? url);
-}
-
-/** Longer paragraphs are rendered as plain text: parsing links in them could take minutes. */
-const MAX_INLINE_CHARACTERS = 20_000;
-/** For every bracket the parser scans the rest of the text: brackets times characters. */
-const MAX_BRACKET_WORK = 3_000_000;
-
-const isReadable = (text: string): boolean =>
-  text.length <= MAX_INLINE_CHARACTERS && text.length * (text.split("[").length - 1) <= MAX_BRACKET_WORK;
-
-function boundInlineParsing(md: MarkdownIt): void {
-  md.core.ruler.at("inline", (state) => {
-    for (const { type, content, children } of state.tokens) {
-      if (type !== "inline" || children === null) continue;
-      if (isReadable(content)) md.inline.parse(content, md, state.env, children);
-      else children.push(Object.assign(new state.Token("text", "", 0), { content }));
-    }
-  });
 }
 
 const MAX_LABEL_CHARACTERS = 120;

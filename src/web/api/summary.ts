@@ -34,7 +34,6 @@ export async function detailOf(deps: OperationDeps, run: Run): Promise<RunDetail
   const finished = isFinished(run.status);
   const text = finished ? await reportPresence(await deps.database(), run.taskId) : undefined;
   const { usd, minutes } = estimateOf(run.estimate);
-  const elapsed = now - (run.startedAt ?? run.createdAt);
   return omitUndefined({
     ...summaryOf(run, now),
     actions: actionsFor(run, { hasText: text !== undefined }),
@@ -59,7 +58,7 @@ export async function detailOf(deps: OperationDeps, run: Run): Promise<RunDetail
             max_usd: usd?.max,
             likely_minutes: minutes?.likely,
           }),
-    likely_minutes_left: finished || run.status === "start_unknown" ? undefined : remainingMinutes(run, elapsed),
+    likely_minutes_left: finished || run.status === "start_unknown" ? undefined : remainingMinutes(run),
     last_thought: await lastThought(deps, run),
     backup_file: deps.backupOf(run.taskId),
     error: run.error && omitUndefined({ ...run.error, suggestion: await adviceAbout(deps, run) }),

@@ -1,0 +1,179 @@
+/** The operations as commands: names, texts and views for people. */
+
+import type { Command } from "commander";
+import { CATALOG } from "../operations/catalog.ts";
+import type { TerminalView } from "./render/answer-view.ts";
+import type { RunList } from "./render/list-view.ts";
+import { addOperation } from "./operation-command.ts";
+import { SHORT_COMMANDS } from "./wording.ts";
+
+/** Loaded when an answer is shown: every command loads this file. */
+const results = () => import("./render/answers/results-view.ts");
+const runs = () => import("./render/answers/run-views.ts");
+
+export const listTable: TerminalView<RunList> = async (list, space) => {
+  const { listView } = await import("./render/list-view.ts");
+  return listView(list, space);
+};
+
+const RUN = "run id, or its first 6 or more characters";
+const QUESTION = "your question, with or without quotation marks";
+const AGENT = "the agent; deep-research-max-preview-04-2026 goes deeper";
+
+export function addOperations(program: Command): void {
+  addSearches(program);
+  addResearch(program);
+  addReading(program);
+}
+
+function addSearches(program: Command): void {
+  addOperation(program, CATALOG.search, {
+    name: SHORT_COMMANDS.search,
+    alias: "search",
+    summary: "Answer from the web in seconds",
+    description: "Answer a question from the web: Gemini searches, reads pages and answers with sources. About a cent.",
+    fields: { query: QUESTION },
+    view: async (output, space) => (await results()).searchView(output, space),
+  });
+  addOperation(program, CATALOG.deep_search, {
+    name: SHORT_COMMANDS.deep_search,
+    alias: "deep-search",
+    summary: "Verified answer in minutes",
+    description:
+      "Research a question from five perspectives, then check and correct the answer until a round confirms it. 1 to 10 minutes, a few cents per round.",
+    fields: { query: QUESTION, max_iterations: "maximum number of rounds, 2 to 20 (default 5)" },
+    view: async (output, space) => (await results()).deepSearchView(output, space),
+  });
+  addOperation(program, CATALOG.deep_research, {
+    name: "deep-research",
+    summary: "Report without verification (legacy)",
+    description: "Legacy: a report in a single pass, without verification. Prefer verify, or ask.",
+    fields: { topic: "what the report is about", depth: "concise: one page; detailed: sections and comparisons" },
+    view: async (output, space) => (await results()).deepResearchView(output, space),
+  });
+}
+
+interface StartCommand {
+  name: string;
+  summary: string;
+  description: string;
+  waitsOnTerminal?: boolean;
+}
+
+const addStart = (program: Command, command: StartCommand): void =>
+  addOperation(program, CATALOG.start_deep_research, {
+    ...command,
+    fields: {
+      query: QUESTION,
+      enable_notifications: "don't show a desktop notification when it is done",
+      max_wait_hours: "stop waiting after this many hours, 1 to 72 (default 8)",
+      model: AGENT,
+      force_new: "start and pay again even if the same research was started minutes ago",
+    },
+    view: async (output, space) => (await runs()).startedView(output, space),
+  });
+
+function addResearch(program: Command): void {
+  addStart(program, {
+    name: SHORT_COMMANDS.start_deep_research,
+    summary: "Long report in up to an hour",
+    description:
+      "Start Google's Deep Research and watch it: a long report with citations, for broad or difficult questions. 5 to 60 minutes, about $1 to $7. It continues at Google when you leave.",
+    waitsOnTerminal: true,
+  });
+  addStart(program, {
+    name: "start-deep-research",
+    summary: "Start deep research",
+    description:
+      "Start Google's Deep Research in the background. The same question within 10 minutes joins the first run instead of paying twice.",
+  });
+  addOperation(program, CATALOG.estimate_research_cost, {
+    name: SHORT_COMMANDS.estimate_research_cost,
+    alias: "estimate-research-cost",
+    summary: "Price and time before you start",
+    description: "Estimate what Deep Research on a question costs and how long it takes. Free, works without a key.",
+    fields: { query: QUESTION, model: AGENT },
+    view: async (output, space) => (await runs()).estimateView(output, space),
+  });
+  addOperation(program, CATALOG.check_research_status, {
+    name: "check-research-status",
+    summary: "Show the progress of a run",
+    description: "Show status, progress, cost and current action of a run. Free and local.",
+    fields: {
+      task_id: RUN,
+      wait_seconds: "wait up to this many seconds, 0 to 50, for news",
+      cursor: "cursor from the previous answer (--json shows it)",
+    },
+    view: async (output, space) => (await runs()).statusView(output, space),
+  });
+  addOperation(program, CATALOG.cancel_research, {
+    name: SHORT_COMMANDS.cancel_research,
+    alias: "cancel-research",
+    summary: "Stop a run",
+    description: "Stop a run, here and at Google. What was found is kept; what Google has charged stays charged.",
+    fields: {
+      task_id: RUN,
+      save_partial: "discard what was found so far",
+      delete: "delete the run with its report",
+      delete_at_google: "with --delete: delete Google's copy, too",
+    },
+    view: async (output, space) => (await runs()).cancelledView(output, space),
+  });
+  addOperation(program, CATALOG.resume_research, {
+    name: SHORT_COMMANDS.resume_research,
+    alias: "resume-research",
+    summary: "Resume a stopped run",
+    description:
+      "Resume a run that stopped: check a failed research again (free), continue an interrupted verification at its next round (cents), or resolve an unconfirmed start. Never charges twice without your consent.",
+    fields: {
+      task_id: RUN,
+      interaction_id: "follow the run with this id, which AI Studio shows, for an unconfirmed start",
+      accept_possible_double_charge: "start again although the first start may be running and charged",
+    },
+    view: async (output, space) => (await runs()).resumedView(output, space),
+  });
+}
+
+function addReading(program: Command): void {
+  addOperation(program, CATALOG.list_research, {
+    name: SHORT_COMMANDS.list_research,
+    alias: "list-research",
+    summary: "List your runs",
+    description: "List your runs, newest first. When piped: tab-separated id, status, kind, start, cost and question.",
+    fields: {
+      status: "only runs with this status",
+      kind: "only this kind; agent is Deep Research",
+      text: "only runs with these words in question or report",
+      limit: "how many at most, 1 to 100 (default 20)",
+      cursor: "continue after the page that ended with this cursor",
+    },
+    view: listTable,
+  });
+  addOperation(program, CATALOG.get_research_results, {
+    name: SHORT_COMMANDS.get_research_results,
+    alias: "get-research-results",
+    summary: "Show a report",
+    description:
+      "Show the report of a run: in full, or as far as it got when it failed or was stopped. Free and local.",
+    fields: {
+      task_id: RUN,
+      include_sources: "leave out the sources",
+      section: "outline, all, sources, or a section of the outline such as 2.1",
+    },
+    view: async (output, space) => (await results()).resultsView(output, space),
+  });
+  addOperation(program, CATALOG.save_research_to_markdown, {
+    name: SHORT_COMMANDS.save_research_to_markdown,
+    alias: "save-research-to-markdown",
+    summary: "Save a report as a Markdown file",
+    description: "Save the report of a run as a Markdown file with metadata and numbered sources. Never overwrites.",
+    fields: {
+      task_id: RUN,
+      output_dir: "directory, created if needed (default: RESEARCH_REPORTS_DIR, else ./research_reports)",
+      filename_prefix: "beginning of the file name (default research)",
+      include_metadata: "leave out model, times, tokens and cost",
+      include_sources: "leave out the sources",
+    },
+    view: async (output, space) => (await runs()).savedView(output, space),
+  });
+}

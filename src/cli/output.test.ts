@@ -1,0 +1,45 @@
+import { Writable } from "node:stream";
+import { expect, test } from "vitest";
+import { createLogLines, createProgressLine } from "./output.ts";
+
+/** A terminal that remembers what was written to it. */
+function terminal(columns: number): { stream: NodeJS.WriteStream; written: () => string } {
+  let text = "";
+  const sink = new Writable({ write: (chunk, _encoding, done) => ((text += String(chunk)), done()) });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only these members are used
+  const stream = Object.assign(sink, { isTTY: true, columns }) as unknown as NodeJS.WriteStream;
+  return { stream, written: () => text };
+}
+
+const ERASE = "\r\u001B[2K";
+
+test("a log line is written above the progress, which is erased before and redrawn after it", () => {
+  const { stream, written } = terminal(40);
+  const line = createProgressLine(stream);
+  const log = createLogLines(stream, line.above);
+  log.write("[WARN] before\n");
+  line.show("Searching");
+  log.write("[WARN] during\n");
+  line.clear();
+  log.write("[WARN] after\n");
+  expect(written()).toBe(
+    [
+      "[WARN] before\n",
+      `${ERASE}Searching (0 s)`,
+      `${ERASE}[WARN] during\n`,
+      `${ERASE}Searching (0 s)`,
+      ERASE,
+      "[WARN] after\n",
+    ].join(""),
+  );
+});
+
+test("a long log line breaks between words at a terminal, and JSON stays one line", () => {
+  const { stream, written } = terminal(24);
+  const log = createLogLines(stream);
+  log.write("[WARN] Cleaned up many orphaned files.\n");
+  log.write(`${JSON.stringify({ message: "a line that is longer than the terminal" })}\n`);
+  expect(written()).toBe(
+    '[WARN] Cleaned up many\n  orphaned files.\n{"message":"a line that is longer than the terminal"}\n',
+  );
+});

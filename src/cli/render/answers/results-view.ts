@@ -1,0 +1,127 @@
+/** Renders the answers that contain a report: searches, finished research and stored results. */
+
+import type { deepResearch } from "../../../operations/deep-research.ts";
+import type { deepSearchOperation } from "../../../operations/deep-search.ts";
+import type { getResearchResults } from "../../../operations/get-research-results.ts";
+import type { OutputOf } from "../../../operations/operation.ts";
+import type { search } from "../../../operations/search.ts";
+import { resolveCitationNumbers } from "../../../reports/citations/citation-numbers.ts";
+import { citeByNumber } from "../../../reports/citations/cite-by-number.ts";
+import { numberSources, type Source } from "../../../reports/report.ts";
+import { forPeople } from "../../wording.ts";
+import { type AnswerSpace, shortId, type StoredReport } from "../answer-view.ts";
+import { type CitedText, locatedText, numberedText } from "../markdown/report.ts";
+import { type Remark, reportView } from "./report-view.ts";
+
+type SearchAnswer = OutputOf<typeof search>;
+type DeepSearchAnswer = OutputOf<typeof deepSearchOperation>;
+type DeepResearchAnswer = OutputOf<typeof deepResearch>;
+export type Results = OutputOf<typeof getResearchResults>;
+
+const MINUTE_MS = 60_000;
+
+const noteRemarks = (note: string | undefined): Remark[] =>
+  note === undefined ? [] : [{ text: forPeople(note), style: "careful" }];
+
+const saving = (taskId: string): readonly [string, string] => ["Save it", `save ${shortId(taskId)}`];
+
+export const searchView = ({ result, ...answer }: SearchAnswer, space: AnswerSpace): Promise<string> =>
+  searchedView({ report: result, ...answer }, [], space);
+
+export const deepResearchView = (answer: DeepResearchAnswer, space: AnswerSpace): Promise<string> =>
+  searchedView(answer, [], space);
+
+export function deepSearchView(answer: DeepSearchAnswer, space: AnswerSpace): Promise<string> {
+  const { result, verified, verified_in_round, ...rest } = answer;
+  const { iterations } = answer.metadata;
+  const searched = iterations === 1 ? "1 round" : `${iterations} rounds`;
+  const remark: Remark = verified
+    ? { text: `✓ Verified in round ${verified_in_round ?? iterations}`, style: "good" }
+    : { text: `Not verified after ${searched}`, style: "careful" };
+  return searchedView({ report: result, ...rest }, [remark], space);
+}
+
+type Searched = Pick<DeepResearchAnswer, "report" | "note"> & {
+  metadata: Omit<SearchAnswer["metadata"], "query">;
+};
+
+async function searchedView(
+  { report, note, metadata }: Searched,
+  remarks: readonly Remark[],
+  space: AnswerSpace,
+): Promise<string> {
+  const { task_id, duration_ms, tokens_used: tokens, model, search_suggestions: suggestions, notices = [] } = metadata;
+  const sources = titledSources(metadata.sources_visited, await space.stored(task_id));
+  return reportView(
+    {
+      taskId: task_id,
+      text: numberedText(report, sources),
+      sources,
+      suggestions,
+      remarks: [...remarks, ...noteRemarks(note), ...notices.flatMap((notice) => noteRemarks(notice))],
+      figures: { ...metadata, durationMs: duration_ms, tokens, model },
+      next: [saving(task_id)],
+    },
+    space,
+  );
+}
+
+/** The pages of an answer, by number, with the titles that are stored. */
+function titledSources(urls: readonly string[], stored: StoredReport | undefined): Source[] {
+  const known = stored === undefined ? [] : citeByNumber(stored.report, stored.sources).sources;
+  if (known.length === urls.length) return known;
+  return numberSources(urls.map((url) => ({ url, title: "" })));
+}
+
+export async function resultsView(output: Results, space: AnswerSpace): Promise<string> {
+  const { task_id: taskId, partial, note, outline = [], metadata, search_suggestions: suggestions } = output;
+  const { duration_minutes, tokens_used: tokens, model } = metadata;
+  const stored = await space.stored(taskId);
+  const isPart = output.section !== undefined || output.complete === false;
+  return reportView(
+    {
+      taskId,
+      text: textOf(output, stored, space),
+      warnings: partial === true ? ["Partial report: the run ended before it was finished."] : [],
+      parts: outline.length === 0 ? [] : [outlineText(outline)],
+      sources: output.sources,
+      // They belong to the text, and an outline is none.
+      suggestions: output.report === undefined ? undefined : suggestions,
+      remarks: [...verification(output), ...noteRemarks(note)],
+      figures: { ...metadata, durationMs: duration_minutes * MINUTE_MS, tokens, model },
+      next: isPart ? readingOn(output) : [saving(taskId), ["In the browser", `open ${shortId(taskId)}`]],
+    },
+    space,
+  );
+}
+
+/** On a terminal the whole report of an agent is read from the store: only there its citations have positions. */
+function textOf(output: Results, stored: StoredReport | undefined, { width }: AnswerSpace): CitedText | undefined {
+  const { report, sources, section, complete } = output;
+  if (report === undefined) return undefined;
+  const citations = stored?.citations ?? [];
+  if (sources === undefined) return numberedText(report, []);
+  if (stored === undefined || citations.length === 0) return numberedText(report, sources);
+  const isWhole = (section === undefined || section === "all") && complete !== false;
+  if (isWhole && width !== undefined) return locatedText({ ...stored, citations });
+  const meant = resolveCitationNumbers({ ...stored, citations });
+  return { text: report, sources, meant, positions: [] };
+}
+
+function verification({ verified, verified_in_round: round }: Results): Remark[] {
+  if (verified === undefined) return [];
+  if (!verified) return [{ text: "Not verified", style: "careful" }];
+  return [{ text: round === undefined ? "✓ Verified" : `✓ Verified in round ${round}`, style: "good" }];
+}
+
+function outlineText(outline: NonNullable<Results["outline"]>): string {
+  const widest = Math.max(...outline.map(({ section }) => section.length));
+  return outline.map(({ section, title }) => `${section.padEnd(widest)}  ${title}`).join("\n");
+}
+
+function readingOn({ task_id: taskId, next_section: next, outline }: Results): [string, string][] {
+  const show = `show ${shortId(taskId)}`;
+  if (outline !== undefined)
+    return [["Read a section", `${show} --section ${(outline[1] ?? outline[0])?.section ?? "1"}`]];
+  return next === undefined ? [["The whole report", show]] : [["Read on", `${show} --section ${next}`]];
+}

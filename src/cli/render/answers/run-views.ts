@@ -1,0 +1,162 @@
+/** Renders the answers about a run: started, status, cancelled, resumed, saved, and the estimate before it. */
+
+import type { cancelResearch } from "../../../operations/cancel-research.ts";
+import type { checkResearchStatus } from "../../../operations/check-research-status.ts";
+import type { estimateResearchCost } from "../../../operations/estimate-research-cost.ts";
+import type { OutputOf } from "../../../operations/operation.ts";
+import type { resumeResearch } from "../../../operations/resume-research.ts";
+import type { saveResearchToMarkdown } from "../../../operations/save-research-to-markdown.ts";
+import type { startDeepResearch } from "../../../operations/start-deep-research.ts";
+import { oneLine } from "../../../platform/clean-text.ts";
+import { forPeople } from "../../wording.ts";
+import { type AnswerSpace, nextCommands, shortId } from "../answer-view.ts";
+import { formatCost, formatDollars, formatDuration } from "../durations.ts";
+import { stateOf } from "../run-frame.ts";
+import { cutToWidth, wrapToWidth } from "../text-width.ts";
+import { resultsView } from "./results-view.ts";
+
+export type Started = OutputOf<typeof startDeepResearch>;
+export type Status = OutputOf<typeof checkResearchStatus>;
+export type Estimated = OutputOf<typeof estimateResearchCost>;
+export type Cancelled = OutputOf<typeof cancelResearch>;
+export type Resumed = OutputOf<typeof resumeResearch>;
+export type Saved = OutputOf<typeof saveResearchToMarkdown>;
+
+const MINUTE_MS = 60_000;
+const MAX_TEXT_COLUMNS = 100;
+
+type Commands = readonly (readonly [purpose: string, command: string])[];
+
+/** Lines of text, then the commands; elsewhere than on a terminal ids are whole and no commands follow. */
+function textView(lines: readonly string[], commands: Commands, { width, paint }: AnswerSpace): string {
+  const shown = lines.filter((line) => line !== "");
+  if (width === undefined) return shown.join("\n");
+  const wrapped = shown.flatMap((line) => wrapToWidth(line, Math.min(width, MAX_TEXT_COLUMNS)));
+  return [wrapped.join("\n"), nextCommands(commands, paint)].filter((part) => part !== "").join("\n\n");
+}
+
+const idFor = (taskId: string, { width }: AnswerSpace): string => (width === undefined ? taskId : shortId(taskId));
+
+export async function startedView(
+  { task_id: taskId, results, ...answer }: Started,
+  space: AnswerSpace,
+): Promise<string> {
+  if (results !== undefined) {
+    const { success, status, notice } = answer;
+    const text = await resultsView({ ...results, success, status, task_id: taskId, query: "" }, space);
+    return notice === undefined ? text : `${notice}\n\n${text}`;
+  }
+  const id = shortId(taskId);
+  return textView(
+    [
+      answer.joined === true ? "" : `Research started: run ${idFor(taskId, space)}`,
+      answer.notice === undefined ? "" : `${answer.notice} Run ${idFor(taskId, space)}`,
+      "It continues at Google; you can close this terminal.",
+    ],
+    [
+      ["Follow it", `watch ${id}`],
+      ["Stop it", `stop ${id}`],
+    ],
+    space,
+  );
+}
+
+export async function statusView(status: Status, space: AnswerSpace): Promise<string> {
+  const { task_id: taskId, elapsed_minutes, cost_so_far: cost = 0, stalled_since: stalled, error } = status;
+  const { label } = stateOf(status.status);
+  const isRunning = ["pending", "running", "running_async"].includes(status.status);
+  const progress = `${Math.round(status.progress)} %${status.progress_is_estimate === true ? " (estimate)" : ""}`;
+  const left = status.estimated_completion_minutes;
+  const figures = [
+    isRunning ? `${label}, ${progress}` : label,
+    formatDuration(elapsed_minutes * MINUTE_MS),
+    ...(isRunning && left !== undefined ? [`about ${left} min left`] : []),
+    ...(cost > 0 ? [formatCost({ ...status, cost_usd: cost })] : []),
+    `run ${idFor(taskId, space)}`,
+  ].join(" · ");
+  const action = oneLine(forPeople(status.current_action));
+  return textView(
+    [
+      figures,
+      isRunning ? `Now: ${action}` : "",
+      !isRunning || status.last_thought === undefined ? "" : cutThought(status.last_thought, space),
+      stalled === undefined ? "" : `No activity since ${stalled}; it may be stuck.`,
+      error === undefined ? "" : forPeople(error.message),
+      status.backup_file === undefined
+        ? ""
+        : `The report is in ${status.backup_file}, because the database refused it.`,
+    ],
+    nextFor(status),
+    space,
+  );
+}
+
+const MAX_THOUGHT_COLUMNS = 300;
+
+const cutThought = (thought: string, { width }: AnswerSpace): string =>
+  width === undefined ? oneLine(thought) : cutToWidth(oneLine(thought), MAX_THOUGHT_COLUMNS);
+
+function nextFor({ task_id: taskId, status }: Pick<Status, "task_id" | "status">): Commands {
+  const id = shortId(taskId);
+  if (status === "completed") return [["Read it", `show ${id}`]];
+  if (status === "cancelled") return [["Read what was found", `show ${id}`]];
+  if (status === "failed" || status === "start_unknown") return [["Resume it", `resume ${id}`]];
+  return [
+    ["Follow it", `watch ${id}`],
+    ["Stop it", `stop ${id}`],
+  ];
+}
+
+const minutesText = (minutes: number): string => (minutes < 1.5 ? "1 minute" : `${Math.round(minutes)} minutes`);
+
+export async function estimateView(estimate: Estimated, space: AnswerSpace): Promise<string> {
+  const { estimated_cost: cost, estimated_duration: time, based_on_runs: runs, model } = estimate;
+  const basis = runs === 0 ? "Google's figures" : `Google's figures and ${runs} of your own runs`;
+  return textView(
+    [
+      `About ${formatDollars(cost.likely_usd)} (${formatDollars(cost.min_usd)} to ${formatDollars(cost.max_usd)})`,
+      `About ${minutesText(time.likely_minutes)} (${Math.round(time.min_minutes)} to ${Math.round(time.max_minutes)})`,
+      ADVICE[estimate.query_complexity],
+      `Based on ${basis}, ${model}, prices of ${estimate.prices_as_of}.`,
+      estimate.notice ?? "",
+    ],
+    [],
+    space,
+  );
+}
+
+const ADVICE: Record<Estimated["query_complexity"], string> = {
+  simple: "This question is simple: ask answers it in seconds for about a cent, verify checks the answer in minutes.",
+  medium: "This question suits Deep Research; verify covers most of it for a few cents.",
+  complex: "This question is complex: expect the upper part of the range. A narrower question costs less.",
+};
+
+export async function cancelledView(output: Cancelled, space: AnswerSpace): Promise<string> {
+  const { task_id: taskId, message } = output;
+  if (output.status === "deleted") return textView([forPeople(message)], [], space);
+  const cost = (output.cost_usd ?? 0) === 0 ? "" : `Cost so far: ${formatCost(output)}`;
+  const isReadable = output.partial_results_saved || output.status === "completed";
+  return textView(
+    [forPeople(message), cost],
+    isReadable ? [["Read what was found", `show ${shortId(taskId)}`]] : [],
+    space,
+  );
+}
+
+export async function resumedView({ task_id: taskId, message, status }: Resumed, space: AnswerSpace): Promise<string> {
+  const line = `${forPeople(message)} Run ${idFor(taskId, space)}`;
+  return textView([line], nextFor({ task_id: taskId, status }), space);
+}
+
+export async function savedView(
+  { file_path, file_size_kb, pictures = 0, partial }: Saved,
+  space: AnswerSpace,
+): Promise<string> {
+  // A script gets the path alone.
+  if (space.width === undefined) return file_path;
+  const pictured = pictures === 0 ? "" : `, ${pictures} ${pictures === 1 ? "picture" : "pictures"}`;
+  return [
+    `Saved to ${file_path} (${file_size_kb} KB${pictured})`,
+    ...(partial === true ? [space.paint("careful", "Partial report: the run ended before it was finished.")] : []),
+  ].join("\n");
+}

@@ -1,0 +1,55 @@
+/** Converts the inline tokens of Markdown to words with styles. */
+
+import type { Token } from "markdown-it";
+import { webUrl } from "../../../reports/web-url.ts";
+import type { Style } from "../paint.ts";
+import { createWords, type Word } from "./words.ts";
+
+export interface InlineContext {
+  /** The URL of a cited source. */
+  sourceUrl: (n: number) => string | undefined;
+  /** URLs follow the text of their links, because links cannot be clicked. */
+  writesUrls: boolean;
+}
+
+const STYLES: Readonly<Record<string, Style>> = { em_open: "emphasis", strong_open: "strong", s_open: "struck" };
+const CLOSING: Readonly<Record<string, Style>> = { em_close: "emphasis", strong_close: "strong", s_close: "struck" };
+
+/** One list of words for each line that the text itself breaks. */
+export function inlineWords(tokens: readonly Token[], context: InlineContext, base: readonly Style[] = []): Word[][] {
+  const lines = [createWords()];
+  const current = () => lines.at(-1) ?? createWords();
+  const styles = [...base];
+  let link: { url: string | undefined; text: string } | undefined;
+  const write = (text: string, more: readonly Style[] = []): void => {
+    if (link !== undefined) link.text += text;
+    const { url } = link ?? {};
+    current().add({ text, styles: [...styles, ...more, ...(url === undefined ? [] : LINK)], url });
+  };
+  for (const token of tokens) {
+    const opened = STYLES[token.type];
+    const closed = CLOSING[token.type];
+    if (opened !== undefined) styles.push(opened);
+    else if (closed !== undefined) styles.splice(styles.lastIndexOf(closed), 1);
+    else if (token.type === "text") write(token.content);
+    else if (token.type === "code_inline") write(token.content, ["accent"]);
+    else if (token.type === "softbreak") current().space();
+    else if (token.type === "hardbreak") lines.push(createWords());
+    else if (token.type === "image") write(pictureText(token));
+    else if (token.type === "citation") {
+      const n = Number(token.meta?.["n"]);
+      current().add({ text: `[${n}]`, styles: [...styles, "faint"], url: context.sourceUrl(n) });
+    } else if (token.type === "link_open") link = { url: webUrl(String(token.attrGet("href"))), text: "" };
+    else if (token.type === "link_close") {
+      const { url, text } = link ?? {};
+      link = undefined;
+      if (context.writesUrls && url !== undefined && text !== url) write(` (${url})`, ["faint"]);
+    }
+  }
+  return lines.map(({ words }) => words);
+}
+
+const LINK: readonly Style[] = ["underline"];
+
+/** Pictures cannot be shown in a terminal. */
+const pictureText = ({ content }: Token): string => `[${content.trim() === "" ? "picture" : content.trim()}]`;

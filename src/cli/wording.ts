@@ -1,0 +1,60 @@
+/** Rewrites messages that were written for models: tools become commands, parameters become flags. */
+
+import { CATALOG } from "../operations/catalog.ts";
+import { shell, shortId } from "./render/answer-view.ts";
+
+/** The short command of each tool; a tool without one keeps its name with hyphens. */
+export const SHORT_COMMANDS = {
+  search: "ask",
+  deep_search: "verify",
+  estimate_research_cost: "estimate",
+  start_deep_research: "research",
+  get_research_results: "show",
+  save_research_to_markdown: "save",
+  cancel_research: "stop",
+  resume_research: "resume",
+  list_research: "list",
+} as const satisfies Partial<Record<keyof typeof CATALOG, string>>;
+
+export const kebab = (name: string): string => name.replaceAll("_", "-");
+
+const commandOf = (tool: string): string =>
+  Object.entries(SHORT_COMMANDS).find(([name]) => name === tool)?.[1] ??
+  (tool === "check_research_status" ? "watch" : kebab(tool));
+
+const WORDS: Readonly<Record<string, string>> = {
+  task_id: "run id",
+  interaction_id: "interaction id",
+  query: "question",
+};
+
+/** Only names with an underscore: "search" and "limit" are words, too. */
+const isName = (name: string): boolean => name.includes("_");
+
+const TOOLS = Object.keys(CATALOG).filter(isName);
+const PARAMETERS = Object.values(CATALOG)
+  .flatMap(({ input }) => Object.keys(input.shape))
+  .filter(isName);
+
+const RUN = /\(?task_id ([0-9a-f]{8})-[0-9a-f-]{27}\)?/g;
+const NAMES = new RegExp(
+  String.raw`(?<![\w-])(${[...new Set([...TOOLS, ...PARAMETERS])].toSorted((a, b) => b.length - a.length).join("|")})(?![\w-])`,
+  "g",
+);
+
+export function forPeople(text: string): string {
+  return text
+    .replaceAll(RUN, (_whole, id: string) => `(${shortId(id)})`)
+    .replaceAll(NAMES, (name) => {
+      if (TOOLS.includes(name)) return shell(commandOf(name));
+      return WORDS[name] ?? `--${kebab(name)}`;
+    });
+}
+
+/** A message about an input field that begins with the field's name. */
+export function aboutField(message: string, field: unknown): string {
+  if (typeof field !== "string" || !message.startsWith(`${field} `)) return message;
+  const rest = message.slice(field.length);
+  if (field === "task_id") return `The run id${rest}`;
+  return field === "query" || field === "topic" ? `The question${rest}` : `--${kebab(field)}${rest}`;
+}
