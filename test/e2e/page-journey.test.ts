@@ -106,6 +106,7 @@ async function jumpAround(page: Page): Promise<void> {
   await expect.poll(() => isFocused(page, "#s-what-the-grid-sees"), PATIENT).toBe(true);
   await page.locator("#cite-1-1").click();
   await expect.poll(() => isFocused(page, "#source-1"), PATIENT).toBe(true);
+  await page.locator("#source-1 .back summary").click();
   await page.locator("#source-1 .back a").first().click();
   await expect.poll(() => isFocused(page, "#cite-1-1"), PATIENT).toBe(true);
   await page.locator("#cite-2-1").click();
@@ -163,7 +164,7 @@ async function cancelAnother({ page, scene }: Journey): Promise<void> {
   await page.getByRole("button", { name: "Cancel…" }).click();
   await page.getByRole("button", { name: "Cancel the run" }).click();
   await expect.poll(() => status(page), PATIENT).toContain("Cancelled");
-  await page.getByText("This report is partial").waitFor();
+  await page.getByText("Partial report –").waitFor();
   expect(await page.locator(".report-text").innerText()).toContain("As far as it came.");
 }
 

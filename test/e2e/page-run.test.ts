@@ -158,6 +158,7 @@ test("a citation links to its source and back, by link, back button and address 
   await isReached("source-2");
   await page.goBack();
   await isReached("cite-2-2");
+  await page.locator("#source-2").getByText("Cited 2 times").click();
   await page.getByRole("link", { name: "Back to citation 1 of source 2" }).click();
   await isReached("cite-2-1");
 

@@ -9,7 +9,7 @@ import { appendEvents, type RunEvent } from "../../src/runs/event-store.ts";
 import { saveResult } from "../../src/runs/result-store.ts";
 import type { Database, Tables } from "../../src/store/database.ts";
 import { openSqlite } from "../../src/store/sqlite/sqlite.ts";
-import { LONG_REPORT, SOURCES } from "./story-report.ts";
+import { LONG_REPORT, SOURCE_LIST, SOURCES } from "./story-report.ts";
 
 type TaskRow = Tables["research_tasks"];
 
@@ -212,7 +212,7 @@ export function storyOfStates(now: number): ToldRun[] {
         tokens_output: 26_400,
       },
       attempt: "accepted",
-      report: { markdown: LONG_REPORT, sources: SOURCES },
+      report: { markdown: `${LONG_REPORT}\nSources:\n${SOURCE_LIST}`, sources: SOURCES },
       events: thoughts(long.created_at),
     },
     {
