@@ -136,6 +136,7 @@ const REPORT = {
     { n: 2, title: "Second", domain: "b.test", url: "https://b.test/", cited_at: ["cite-2-1", "cite-2-2"] },
   ],
   partial: false,
+  more_parts: 0,
 };
 
 test("a citation links to its source and back, by link, back button and address (K1)", async (context) => {

@@ -79,72 +79,99 @@ const citationOf = (target: EventTarget | null): HTMLAnchorElement | null =>
 function useCitationEvents({ body, card, sources, setShown }: CitationEvents): void {
   useEffect(() => {
     const ending = new AbortController();
-    const { signal } = ending;
-    const byNumber = new Map(sources.flatMap((source) => [source.n, ...(source.also ?? [])].map((n) => [n, source])));
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let open: HTMLAnchorElement | undefined;
-    let isTouched = false;
-    const show = (citation: HTMLAnchorElement | undefined): void => {
-      clearTimeout(timer);
-      if (citation === open) return;
-      open = citation;
-      const [number = ""] = /\d+/.exec(citation?.textContent ?? "") ?? [];
-      const source = byNumber.get(Number(number));
-      if (citation === undefined || source === undefined) setShown(undefined);
-      else setShown({ citation, source, number, sentence: citedSentence(citation) });
-    };
-    const later = (citation: HTMLAnchorElement | undefined, ms: number): void => {
-      clearTimeout(timer);
-      timer = setTimeout(() => show(citation), ms);
-    };
+    const control = createControl(sources, setShown);
     const isOnCard = (target: EventTarget | null): boolean =>
       target instanceof Node && card.current?.contains(target) === true;
-    const listen = <Name extends keyof DocumentEventMap>(
-      name: Name,
-      handle: (event: DocumentEventMap[Name]) => void,
-    ): void => document.addEventListener(name, handle, { signal });
-    listen("pointerover", ({ target, pointerType }) => {
-      if (pointerType === "touch") return;
-      const citation = citationOf(target);
-      if (citation !== null && body.current?.contains(citation) === true) later(citation, OPEN_AFTER_MS);
-      else if (isOnCard(target)) clearTimeout(timer);
-      else if (open !== document.activeElement) later(undefined, CLOSE_AFTER_MS);
-    });
-    listen("pointerdown", ({ target, pointerType }) => {
-      isTouched = pointerType === "touch";
-      if (citationOf(target) === null && !isOnCard(target)) show(undefined);
-    });
-    listen("focusin", ({ target }) => {
-      const citation = citationOf(target);
-      // A tap opens the card by its click; after a jump back the card would cover the text.
-      if (citation !== null && !isTouched && citation.matches(":focus-visible")) show(citation);
-      else if (!isOnCard(target) && citation !== open) show(undefined);
-    });
-    body.current?.addEventListener(
-      "click",
-      (event) => {
-        const citation = citationOf(event.target);
-        if (citation === null) return;
-        // The first tap shows the card, which leads on; a click follows the link.
-        const isFirstTap = isTouched && citation !== open;
-        show(isFirstTap ? citation : undefined);
-        if (isFirstTap) event.preventDefault();
-      },
-      { signal },
-    );
-    document.addEventListener(
-      "keydown",
-      (event) => {
-        if (event.key !== "Escape" || open === undefined) return;
-        if (isOnCard(document.activeElement)) open.focus();
-        show(undefined);
-        event.stopPropagation();
-      },
-      { signal, capture: true },
-    );
+    const isInText = (citation: Element): boolean => body.current?.contains(citation) === true;
+    const context = { control, isOnCard, isInText, signal: ending.signal };
+    followPointer(context);
+    followFocus(context);
     return () => {
-      clearTimeout(timer);
+      control.keep();
       ending.abort();
     };
   }, [sources]);
+}
+
+interface CardControl {
+  /** The citation whose card is shown. */
+  current: () => HTMLAnchorElement | undefined;
+  /** Undefined closes the card. */
+  show: (citation: HTMLAnchorElement | undefined) => void;
+  showLater: (citation: HTMLAnchorElement | undefined, ms: number) => void;
+  /** What was to happen later does not. */
+  keep: () => void;
+}
+
+function createControl(sources: ReportSource[], setShown: CitationEvents["setShown"]): CardControl {
+  const byNumber = new Map(sources.flatMap((source) => [source.n, ...(source.also ?? [])].map((n) => [n, source])));
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let current: HTMLAnchorElement | undefined;
+  const keep = (): void => clearTimeout(timer);
+  const show = (citation: HTMLAnchorElement | undefined): void => {
+    keep();
+    if (citation === current) return;
+    current = citation;
+    const [number = ""] = /\d+/.exec(citation?.textContent ?? "") ?? [];
+    const source = byNumber.get(Number(number));
+    if (citation === undefined || source === undefined) setShown(undefined);
+    else setShown({ citation, source, number, sentence: citedSentence(citation) });
+  };
+  const showLater = (citation: HTMLAnchorElement | undefined, ms: number): void => {
+    keep();
+    timer = setTimeout(() => show(citation), ms);
+  };
+  return { current: () => current, show, showLater, keep };
+}
+
+interface Followed {
+  control: CardControl;
+  isOnCard: (target: EventTarget | null) => boolean;
+  isInText: (citation: Element) => boolean;
+  signal: AbortSignal;
+}
+
+function followPointer({ control, isOnCard, isInText, signal }: Followed): void {
+  let isTouch = false;
+  const over = ({ target, pointerType }: PointerEvent): void => {
+    if (pointerType === "touch") return;
+    const citation = citationOf(target);
+    if (citation !== null && isInText(citation)) control.showLater(citation, OPEN_AFTER_MS);
+    else if (isOnCard(target)) control.keep();
+    else if (control.current() !== document.activeElement) control.showLater(undefined, CLOSE_AFTER_MS);
+  };
+  const down = ({ target, pointerType }: PointerEvent): void => {
+    isTouch = pointerType === "touch";
+    if (citationOf(target) === null && !isOnCard(target)) control.show(undefined);
+  };
+  const click = (event: MouseEvent): void => {
+    const citation = citationOf(event.target);
+    if (citation === null) return;
+    // The first tap shows the card, which leads on; a click follows the link.
+    const isFirstTap = isTouch && citation !== control.current();
+    control.show(isFirstTap ? citation : undefined);
+    if (isFirstTap) event.preventDefault();
+  };
+  document.addEventListener("pointerover", over, { signal });
+  document.addEventListener("pointerdown", down, { signal });
+  // Before other listeners, which follow the link.
+  document.addEventListener("click", click, { signal, capture: true });
+}
+
+function followFocus({ control, isOnCard, isInText, signal }: Followed): void {
+  const focus = ({ target }: FocusEvent): void => {
+    const citation = citationOf(target);
+    // Only by keyboard: a tap opens the card by its click.
+    if (citation !== null && isInText(citation) && citation.matches(":focus-visible")) control.show(citation);
+    else if (!isOnCard(target) && citation !== control.current()) control.show(undefined);
+  };
+  const key = (event: KeyboardEvent): void => {
+    const citation = control.current();
+    if (event.key !== "Escape" || citation === undefined) return;
+    if (isOnCard(document.activeElement)) citation.focus();
+    control.show(undefined);
+    event.stopPropagation();
+  };
+  document.addEventListener("focusin", focus, { signal });
+  document.addEventListener("keydown", key, { signal, capture: true });
 }

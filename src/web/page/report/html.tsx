@@ -33,7 +33,7 @@ interface ReportHtmlProps {
 
 /** Shows the first part at once; the others follow in order, so that reading starts early. */
 export function ReportHtml({ report, onComplete }: ReportHtmlProps) {
-  const { task_id: taskId, html, more_parts: moreParts = 0 } = report;
+  const { task_id: taskId, html, more_parts: moreParts } = report;
   const container = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     container.current?.replaceChildren();
