@@ -189,11 +189,11 @@ async function adopt({ page, scene, advance }: Journey): Promise<void> {
   const question = await startFromPage(page, "Which ports can handle ammonia?");
   await page.getByRole("alert").getByRole("link").click();
   await taskIdOf(page);
-  await expect.poll(() => status(page), PATIENT).toContain("Start unknown");
+  await expect.poll(() => status(page), PATIENT).toContain("Unconfirmed start");
   const lost = scene.gemini.ledger.acceptedStarts().find(({ query }) => query.includes(question));
-  await page.getByRole("button", { name: "Adopt…" }).click();
+  await page.getByRole("button", { name: "Link existing run…" }).click();
   await page.getByLabel("Interaction id").fill(lost?.id ?? "");
-  await page.getByRole("dialog").getByRole("button", { name: "Adopt" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Link run" }).click();
   await expect.poll(() => status(page), PATIENT).toContain("Running");
   advance(1);
   await page.locator(".report-text").waitFor();

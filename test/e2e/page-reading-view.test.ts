@@ -274,3 +274,44 @@ test("the searches of a quick answer are in its activity (J3)", async (context) 
   expect(await page.locator(".entry[data-kind=search] .entry-text").allInnerTexts()).toEqual(["node eol", "node lts"]);
   expect(await page.locator(".timeline-filters").count()).toBe(0);
 });
+
+/** Collects the layout shifts that no input explains. */
+const COLLECT_SHIFTS = `
+  globalThis.shifts = 0;
+  new PerformanceObserver((list) => {
+    for (const shift of list.getEntries()) if (!shift.hadRecentInput) globalThis.shifts += shift.value;
+  }).observe({ type: "layout-shift", buffered: true });`;
+
+test("nothing jumps when a report arrives late (K1)", async (context) => {
+  const { page } = await openReport(context, withReport(SECTIONS));
+  await page.locator(".report-text").waitFor(SOON);
+  await page.addInitScript(COLLECT_SHIFTS);
+  await page.route("**/report", async (route) => {
+    await page.waitForTimeout(700);
+    await route.continue();
+  });
+  await page.reload();
+  await page.locator(".report.loading").waitFor(SOON);
+  const before = await boxOf(page, ".facts summary");
+  await page.locator(".report-text").waitFor(SOON);
+  await page.waitForTimeout(300);
+  expect(await boxOf(page, ".facts summary")).toEqual(before);
+  // Google calls less than 0.1 good.
+  expect(Number(await page.evaluate("shifts"))).toBeLessThan(0.1);
+});
+
+test("details use words of people, and a dialog darkens the whole window (L1)", async (context) => {
+  const { page } = await openReport(context, withReport("x"));
+  await page.locator(".facts summary").click();
+  const facts = await page.locator(".facts dl").innerText();
+  expect(facts).toMatch(/Backend\s+Gemini API/);
+  expect(facts).toMatch(/Started from\s+dashboard/);
+  expect(facts).not.toMatch(/\bMode\b|Through|Asked by|async/);
+  const ground = () => page.evaluate("getComputedStyle(document.documentElement).backgroundColor");
+  const light = await ground();
+  await page.getByRole("button", { name: "Delete…" }).click();
+  await page.getByRole("dialog").waitFor(SOON);
+  // The gutter of the scrollbar has the colour of the root, and the page its own.
+  expect(await ground()).not.toBe(light);
+  expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe(light);
+});

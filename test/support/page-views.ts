@@ -74,21 +74,21 @@ export const VIEWS: View[] = [
     says: "Tables, citations and the contents beside them.",
     open: scrolledTo(`/runs/${LONG_RUN}#s-what-it-costs`, "[data-reached]"),
   },
-  { name: "sources", says: "Sources, with the ways back.", open: scrolledTo(`/runs/${LONG_RUN}`, "#sources") },
-  { name: "timeline", says: "What happened, afterwards.", open: scrolledTo(`/runs/${LONG_RUN}`, ".timeline") },
+  { name: "sources", says: "Sources and where they are cited.", open: scrolledTo(`/runs/${LONG_RUN}`, "#sources") },
+  { name: "timeline", says: "Activity log.", open: scrolledTo(`/runs/${LONG_RUN}`, ".timeline") },
   { name: "failed", says: "A run that failed, and what can be done.", open: goto(`/runs/${FAILED_RUN}`, ".actions") },
   { name: "partial", says: "A cancelled run and what was kept.", open: goto(`/runs/${PARTIAL_RUN}`, ".report-text") },
   {
     name: "unknown",
-    says: "A start whose answer was lost.",
+    says: "An unconfirmed start.",
     open: goto(`/runs/${UNKNOWN_RUN}`, ".actions"),
   },
   {
     name: "adopt",
-    says: "Adopting what Google started.",
+    says: "Linking a run that Google started.",
     open: async (page) => {
       await goto(`/runs/${UNKNOWN_RUN}`, ".actions")(page);
-      await page.getByRole("button", { name: "Adopt…" }).click();
+      await page.getByRole("button", { name: "Link existing run…" }).click();
     },
   },
   { name: "figures", says: "Cost, duration and estimates over time.", open: goto("/figures", ".plot canvas") },

@@ -97,9 +97,9 @@ function Warnings({ run }: { run: RunDetail }) {
       {stalled_since === undefined || !isInProgress(run) ? null : (
         <div class="notice warn">
           <p>
-            There has been no update of this run since <Age at={stalled_since} />.
+            Last update <Age at={stalled_since} />. It may be stuck.
           </p>
-          <p class="suggestion">It is still being polled. You can wait, or cancel it and keep any text it has.</p>
+          <p class="suggestion">We keep checking. You can wait, or cancel it and keep what it has found.</p>
         </div>
       )}
       {cancel_requested_at === undefined || !isInProgress(run) ? null : (
