@@ -167,7 +167,7 @@ function noDirectory(): AppError {
 }
 
 export function reportMetadata(run: Run, { metadata }: RunResult, savedAt: number): ReportMetadata {
-  const { verified, note } = metadata;
+  const { verified, verified_in_round: round, note } = metadata;
   return {
     taskId: run.taskId,
     kind: run.kind === "agent" ? "start_deep_research" : run.kind,
@@ -180,6 +180,7 @@ export function reportMetadata(run: Run, { metadata }: RunResult, savedAt: numbe
     cost: run.cost,
     usageFinal: run.usageFinal,
     verified: typeof verified === "boolean" ? verified : undefined,
+    verifiedInRound: typeof round === "number" ? round : undefined,
     note: typeof note === "string" ? note : undefined,
     savedAt,
   };

@@ -16,6 +16,8 @@ export interface ReportMetadata {
   cost: Cost;
   usageFinal: boolean;
   verified: boolean | undefined;
+  /** The round of a deep search that confirmed the report. */
+  verifiedInRound?: number | undefined;
   note: string | undefined;
   savedAt: number;
 }
@@ -45,7 +47,7 @@ export function reportFacts(
     Status: about.status,
     Mode: about.mode,
     Model: about.model,
-    Verified: about.verified === undefined ? undefined : about.verified ? "yes" : "no",
+    Verified: verifiedText(about),
     Note: about.note,
     Started: isoTime(about.startedAt),
     Completed: about.completedAt === undefined ? undefined : isoTime(about.completedAt),
@@ -56,6 +58,12 @@ export function reportFacts(
     Saved: isoTime(about.savedAt),
   };
   return Object.entries(facts).flatMap(([name, value]) => (value === undefined ? [] : [[name, onOneLine(value)]]));
+}
+
+function verifiedText({ verified, verifiedInRound: round }: ReportMetadata): string | undefined {
+  if (verified === undefined) return undefined;
+  if (!verified) return "no";
+  return round === undefined ? "yes" : `yes, in round ${round}`;
 }
 
 function costText({ cost, usageFinal }: ReportMetadata): string | undefined {

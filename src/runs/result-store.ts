@@ -186,6 +186,30 @@ export async function roundSummaries(db: Database, taskId: string) {
   }));
 }
 
+/** The searches of a local run, which are stored with its rounds or its result; in the order in which they were made. */
+export async function storedQueries(db: Database, taskId: string): Promise<{ at: number; text: string }[]> {
+  const rounds = await db
+    .selectFrom("research_rounds")
+    .select(["queries_json", "completed_at"])
+    .where("task_id", "=", taskId)
+    .orderBy("round_number")
+    .execute();
+  if (rounds.length > 0) {
+    return rounds.flatMap(({ queries_json: json, completed_at: at }) =>
+      storedJson(json, stringList, []).map((text) => ({ at, text })),
+    );
+  }
+  const result = await db
+    .selectFrom("research_results")
+    .select(["metadata_json", "saved_at"])
+    .where("task_id", "=", taskId)
+    .executeTakeFirst();
+  if (result === undefined) return [];
+  const { search_queries_used: used } = storedJson(result.metadata_json, anyRecord, {});
+  const queries = stringList.safeParse(used);
+  return queries.success ? queries.data.map((text) => ({ at: result.saved_at, text })) : [];
+}
+
 /** Writes of a poll with an older epoch than the run's row are rejected. */
 interface Poll {
   taskId: string;

@@ -116,17 +116,28 @@ export interface ReportView {
    * number as `data-picture` and no URL: the page fetches them from `/api/runs/:id/pictures/:n`.
    */
   html: string;
+  /** Very long reports come in parts; `html` is the first, these are read from `/api/runs/:id/report/parts/:n`. */
+  more_parts: number;
   contents: { id: string; title: string; level: number }[];
   sources: ReportSource[];
   partial: boolean;
   verified?: boolean;
+  /** The round of a deep search that confirmed the report. */
+  verified_in_round?: number;
   note?: string;
   /** Google's Search Suggestions: a document for a sandboxed frame, `NONCE_MARK` where the page's nonce belongs. */
   suggestions?: { frame: string; height: number };
 }
 
+/** `GET /api/runs/:id/report/parts/:n`, from 1 to `more_parts`. */
+export interface ReportPart {
+  html: string;
+}
+
 export interface ReportSource {
   n: number;
+  /** Further numbers that the text uses for the same page. */
+  also?: number[];
   title: string;
   domain: string;
   /** http and https only. */

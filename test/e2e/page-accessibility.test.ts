@@ -57,6 +57,14 @@ const MORE: Pick<View, "name" | "open">[] = [
     },
   },
   {
+    name: "citation card",
+    open: async (page) => {
+      await page.goto(`/runs/${LONG_RUN}`);
+      await page.locator("#cite-2-1").hover();
+      await page.locator(".citation-card").waitFor();
+    },
+  },
+  {
     name: "restart",
     open: async (page) => {
       await page.goto(`/runs/${UNKNOWN_RUN}`);

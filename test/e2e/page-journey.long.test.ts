@@ -106,6 +106,7 @@ async function jumpAround(page: Page): Promise<void> {
   await expect.poll(() => isFocused(page, "#s-what-the-grid-sees"), PATIENT).toBe(true);
   await page.locator("#cite-1-1").click();
   await expect.poll(() => isFocused(page, "#source-1"), PATIENT).toBe(true);
+  await page.locator("#source-1 .back summary").click();
   await page.locator("#source-1 .back a").first().click();
   await expect.poll(() => isFocused(page, "#cite-1-1"), PATIENT).toBe(true);
   await page.locator("#cite-2-1").click();
@@ -163,7 +164,7 @@ async function cancelAnother({ page, scene }: Journey): Promise<void> {
   await page.getByRole("button", { name: "Cancel…" }).click();
   await page.getByRole("button", { name: "Cancel the run" }).click();
   await expect.poll(() => status(page), PATIENT).toContain("Cancelled");
-  await page.getByText("This report is partial").waitFor();
+  await page.getByText("Partial report –").waitFor();
   expect(await page.locator(".report-text").innerText()).toContain("As far as it came.");
 }
 
@@ -188,11 +189,11 @@ async function adopt({ page, scene, advance }: Journey): Promise<void> {
   const question = await startFromPage(page, "Which ports can handle ammonia?");
   await page.getByRole("alert").getByRole("link").click();
   await taskIdOf(page);
-  await expect.poll(() => status(page), PATIENT).toContain("Start unknown");
+  await expect.poll(() => status(page), PATIENT).toContain("Unconfirmed start");
   const lost = scene.gemini.ledger.acceptedStarts().find(({ query }) => query.includes(question));
-  await page.getByRole("button", { name: "Adopt…" }).click();
+  await page.getByRole("button", { name: "Link existing run…" }).click();
   await page.getByLabel("Interaction id").fill(lost?.id ?? "");
-  await page.getByRole("dialog").getByRole("button", { name: "Adopt" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Link run" }).click();
   await expect.poll(() => status(page), PATIENT).toContain("Running");
   advance(1);
   await page.locator(".report-text").waitFor();

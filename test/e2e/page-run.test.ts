@@ -91,6 +91,21 @@ test("cancelling asks first, Escape closes the question, and the chosen option i
   expect(complaints).toEqual([]);
 });
 
+test("an error of a server that was away disappears when it is back (L1)", async (context) => {
+  const { scene, server, page, startRun } = await open(context, GOING);
+  const taskId = await startRun();
+  await page.goto(`${server.url}/runs/${taskId}`);
+  await page.locator(".entry[data-kind=thought]").first().waitFor(SOON);
+  await server.close();
+  await page.getByRole("button", { name: "Cancel…" }).click();
+  await page.getByRole("button", { name: "Cancel the run" }).click();
+  await page.getByRole("alert").getByText("Can't reach the server.").waitFor(SOON);
+  await page.keyboard.press("Escape");
+  await page.locator(".actions [role=alert]").waitFor(SOON);
+  await scene.http({ env: QUICK, args: ["--port", String(server.port)] });
+  await page.locator(".actions [role=alert]").waitFor({ ...SOON, state: "detached" });
+});
+
 test("an unknown start is restarted only after a warning that it may be charged twice (Q1)", async (context) => {
   const { page, server, scene, startRun } = await open(context, {
     ...GOING,
@@ -101,7 +116,7 @@ test("an unknown start is restarted only after a warning that it may be charged 
   await page.goto(`${server.url}/runs/${taskId}`);
   await page.getByRole("button", { name: "Start again…" }).click();
   const start = page.getByRole("dialog").getByRole("button", { name: /start again/i });
-  expect(await page.getByRole("dialog").innerText()).toContain("may be charged twice");
+  expect(await page.getByRole("dialog").innerText()).toContain("could charge you twice");
   expect(await start.isDisabled()).toBe(true);
   expect(accepted()).toBe(1);
   await page.getByLabel("I accept that both may be charged").check();
@@ -136,6 +151,7 @@ const REPORT = {
     { n: 2, title: "Second", domain: "b.test", url: "https://b.test/", cited_at: ["cite-2-1", "cite-2-2"] },
   ],
   partial: false,
+  more_parts: 0,
 };
 
 test("a citation links to its source and back, by link, back button and address (K1)", async (context) => {
@@ -158,6 +174,7 @@ test("a citation links to its source and back, by link, back button and address 
   await isReached("source-2");
   await page.goBack();
   await isReached("cite-2-2");
+  await page.locator("#source-2").getByText("Cited 2 times").click();
   await page.getByRole("link", { name: "Back to citation 1 of source 2" }).click();
   await isReached("cite-2-1");
 

@@ -47,7 +47,9 @@ test("a stored report is rendered for the page, cleaned, with its citations in p
   expect(view).toEqual({
     task_id: TASK_ID,
     title: "Deep",
-    html: '<p>The lake is deep.<sup class="cite"><a id="cite-1-1" href="#source-1" aria-label="Source 1: Lakes">[1]</a></sup> Very.</p>\n',
+    parts: [
+      '<p>The lake is deep.<sup class="cite"><a id="cite-1-1" href="#source-1" aria-label="Source 1: Lakes">[1]</a></sup> Very.</p>\n',
+    ],
     contents: [],
     sources: [{ n: 1, title: "Lakes", domain: "lakes.example", url: "https://lakes.example/", cited_at: ["cite-1-1"] }],
     partial: false,

@@ -1,16 +1,17 @@
 /** A stored report as HTML, for the web page and as a file. Not an operation, because models read Markdown. */
 
-import type { ReportHtml } from "../../reports/html/html.ts";
+import type { ReportParts } from "../../reports/html/html.ts";
 import { frameHeight } from "../../reports/suggestions/frame.ts";
 import { findPictures } from "../../runs/picture-store.ts";
 import type { Run } from "../../runs/run.ts";
 import type { Database } from "../../store/database.ts";
 import { finishedReport, reportMetadata } from "../save-research-to-markdown.ts";
 
-export interface ReportPage extends ReportHtml {
+export interface ReportPage extends ReportParts {
   task_id: string;
   partial: boolean;
   verified?: boolean;
+  verified_in_round?: number;
   note?: string;
   /** Google's Search Suggestions, for a sandboxed frame. */
   suggestions?: SuggestionsView;
@@ -29,18 +30,19 @@ export async function reportPage(
 ): Promise<ReportPage> {
   const { run, result } = await finishedReport(db, owner, task_id);
   // Loaded here, because the Markdown reader would slow down every start.
-  const [{ cachedReportHtml }, { onOneLine }] = await Promise.all([
+  const [{ cachedReportParts }, { onOneLine }] = await Promise.all([
     import("../../reports/html/cache.ts"),
     import("../../reports/report-facts.ts"),
   ]);
-  const { verified, note } = result.metadata;
+  const { verified, verified_in_round: round, note } = result.metadata;
   const suggestions = await suggestionsView(result.searchSuggestions);
   return {
     task_id: run.taskId,
-    ...cachedReportHtml({ ...result, query: run.query }),
+    ...(await cachedReportParts({ ...result, query: run.query })),
     partial: result.partial,
     ...(suggestions === undefined ? {} : { suggestions }),
     ...(typeof verified === "boolean" ? { verified } : {}),
+    ...(verified === true && typeof round === "number" ? { verified_in_round: round } : {}),
     ...(typeof note === "string" ? { note: onOneLine(note) } : {}),
   };
 }
@@ -58,8 +60,8 @@ export async function reportHtmlDocument(
   { owner, task_id, now }: { owner: string; task_id: string; now: number },
 ): Promise<{ run: Run; html: string }> {
   const { run, result } = await finishedReport(db, owner, task_id);
-  const { renderHtmlDocument } = await import("../../reports/html/document.ts");
-  const html = renderHtmlDocument({
+  const { renderHtmlDocumentInParts } = await import("../../reports/html/document.ts");
+  const html = await renderHtmlDocumentInParts({
     ...result,
     pictures: await findPictures(db, task_id),
     query: run.query,

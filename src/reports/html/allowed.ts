@@ -4,18 +4,29 @@
  */
 
 import sanitizeHtml from "sanitize-html";
+import { MATHML_ATTRIBUTES, MATHML_TAGS } from "./allowed-mathml.ts";
 
 const HEADINGS = ["h2", "h3", "h4", "h5", "h6"];
 
-const TEXT = ["p", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong", "s", "hr", "br", "a", "sup"];
+const TEXT = ["p", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong", "s", "hr", "br", "a", "sup", "span"];
 /** Only placeholders: pictures are inserted after sanitizing, and no image passes the allow-list. */
 const PICTURES = ["figure"];
 const TABLES = ["div", "table", "thead", "tbody", "tr", "th", "td"];
+const FOOTNOTES = ["section"];
 
-export const ALLOWED_TAGS: readonly string[] = [...HEADINGS, ...TEXT, ...TABLES, ...PICTURES];
+export const ALLOWED_TAGS: readonly string[] = [
+  ...HEADINGS,
+  ...TEXT,
+  ...TABLES,
+  ...PICTURES,
+  ...FOOTNOTES,
+  ...MATHML_TAGS,
+];
 
-const ID = /^(?:s-[a-z0-9-]+|cite-\d+-\d+)$/;
-const LOCAL_LINK = /^#(?:source-\d+|s-[a-z0-9-]+)$/;
+const ID = /^(?:s-[a-z0-9-]+|cite-\d+-\d+|fnref-\d+-\d+)$/;
+const LOCAL_LINK = /^#(?:source-\d+|s-[a-z0-9-]+|fn-\d+|fnref-\d+-\d+)$/;
+
+const DIRECTION = { dir: /^(?:auto|ltr|rtl)$/, lang: /^[a-z]{2}$/ };
 
 /** Tag → attribute → pattern of its allowed values. */
 export const ALLOWED_ATTRIBUTES: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
@@ -25,16 +36,31 @@ export const ALLOWED_ATTRIBUTES: Readonly<Record<string, Readonly<Record<string,
     rel: /^noopener noreferrer nofollow$/,
     target: /^_blank$/,
     referrerpolicy: /^no-referrer$/,
-    "aria-label": /^Source \d+/,
+    "aria-label": /^(?:Source|Footnote|Back to reference) \d+/,
   },
-  sup: { class: /^cite$/ },
-  div: { class: /^table$/, role: /^region$/, "aria-label": /^Table \d+$/, tabindex: /^0$/ },
-  th: { class: /^(?:center|right)$/ },
-  td: { class: /^(?:center|right)$/ },
-  ol: { start: /^\d{1,9}$/ },
-  pre: { tabindex: /^0$/ },
+  sup: { class: /^(?:cite|note)$/ },
+  span: { class: /^task$/, role: /^img$/, "aria-label": /^(?:Done|To do)$/ },
+  div: {
+    ...DIRECTION,
+    class: /^(?:table|code|maths)$/,
+    role: /^region$/,
+    "aria-label": /^Table \d+$/,
+    tabindex: /^0$/,
+    "data-language": /^[\w+#.-]{1,20}$/,
+  },
+  section: { class: /^footnotes$/, "aria-label": /^Footnotes$/ },
+  p: DIRECTION,
+  blockquote: DIRECTION,
+  ul: DIRECTION,
+  th: { ...DIRECTION, class: /^(?:center|right)$/ },
+  td: { ...DIRECTION, class: /^(?:center|right)$/ },
+  ol: { ...DIRECTION, start: /^\d{1,9}$/ },
+  li: { ...DIRECTION, class: /^task-item$/, id: /^fn-\d+$/ },
+  pre: { dir: DIRECTION.dir, tabindex: /^0$/ },
+  code: { dir: DIRECTION.dir },
   figure: { id: /^picture-\d+$/ },
-  ...Object.fromEntries(HEADINGS.map((heading) => [heading, { id: ID }])),
+  ...Object.fromEntries(HEADINGS.map((heading) => [heading, { ...DIRECTION, id: ID }])),
+  ...MATHML_ATTRIBUTES,
 };
 
 const OPTIONS: sanitizeHtml.IOptions = {

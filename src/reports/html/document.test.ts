@@ -72,8 +72,8 @@ test("a report is rendered as one file", () => {
     <section class="sources" aria-labelledby="sources-title">
     <h2 id="sources-title">Sources</h2>
     <ul>
-    <li id="source-1"><span class="number">[1]</span> <a href="https://example.org/1?a=1&amp;b=2" rel="noopener noreferrer nofollow" target="_blank" referrerpolicy="no-referrer">Page &lt;1&gt;</a> (example.org) <span class="address">https://example.org/1?a=1&amp;b=2</span> <span class="back"><a href="#cite-1-1" aria-label="Back to citation 1 of source 1">↩1</a> <a href="#cite-1-2" aria-label="Back to citation 2 of source 1">↩2</a></span></li>
-    <li id="source-2"><span class="number">[2]</span> Page 2 <span class="back"><a href="#cite-2-1" aria-label="Back to citation 1 of source 2">↩1</a></span></li>
+    <li id="source-1"><span class="number">[1]</span> <a href="https://example.org/1?a=1&amp;b=2" rel="noopener noreferrer nofollow" target="_blank" referrerpolicy="no-referrer">Page &lt;1&gt;</a> (example.org) <span class="address">https://example.org/1?a=1&amp;b=2</span> <span class="back">Cited 2 times <a href="#cite-1-1" aria-label="Back to citation 1 of source 1">↩1</a> <a href="#cite-1-2" aria-label="Back to citation 2 of source 1">↩2</a></span></li>
+    <li id="source-2"><span class="number">[2]</span> Page 2 <span class="back">Cited once <a href="#cite-2-1" aria-label="Back to citation 1 of source 2">↩1</a></span></li>
     </ul>
     </section>
     </main>

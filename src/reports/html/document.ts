@@ -1,7 +1,15 @@
 /** Renders a report as one self-contained HTML file, without scripts and without external resources. */
 
 import { createHash } from "node:crypto";
-import { type CitedSource, type HtmlRequest, type ReportHtml, renderReportHtml } from "./html.ts";
+import {
+  type CitedSource,
+  type HtmlRequest,
+  joinParts,
+  type ReportHtml,
+  renderReportHtml,
+  renderReportParts,
+} from "./html.ts";
+import { hasRightToLeft, languageOf } from "./directions.ts";
 import type { PictureSource } from "../pictures/html.ts";
 import type { Picture } from "../pictures/picture.ts";
 import { DOCUMENT_STYLE } from "./document-style.ts";
@@ -31,9 +39,21 @@ const policyOf = ({ nonce, hasPictures }: { nonce: string | undefined; hasPictur
     "form-action 'none'",
   ].join("; ");
 
-export function renderHtmlDocument(request: HtmlDocumentRequest): string {
+/** All at once; for reports of usual length. */
+export const renderHtmlDocument = (request: HtmlDocumentRequest): string =>
+  documentOf(request, renderReportHtml(withPictures(request)));
+
+/** Lets other requests proceed while a long report is rendered. */
+export const renderHtmlDocumentInParts = async (request: HtmlDocumentRequest): Promise<string> =>
+  documentOf(request, joinParts(await renderReportParts(withPictures(request))));
+
+const withPictures = (request: HtmlDocumentRequest): HtmlRequest => ({
+  ...request,
+  pictureSource: embedded(request.pictures ?? []),
+});
+
+function documentOf(request: HtmlDocumentRequest, report: ReportHtml): string {
   const { query, sources, partial, metadata, pictures = [], searchSuggestions = [] } = request;
-  const report = renderReportHtml({ ...request, pictureSource: embedded(pictures) });
   const suggestions = readSuggestions(searchSuggestions);
   // The frame is subject to this document's policy and to its own, so its styles need a nonce that both contain.
   const nonce = suggestions.chips.length === 0 ? undefined : crypto.randomUUID();
@@ -55,7 +75,7 @@ export function renderHtmlDocument(request: HtmlDocumentRequest): string {
 <main>
 ${[
   partialMark(partial),
-  `<h1>${title}</h1>`,
+  `<h1${directionOf(report.title)}>${title}</h1>`,
   factList(facts),
   contentsList(report),
   report.html,
@@ -101,14 +121,17 @@ const partialMark = (ended: string | undefined): string =>
 
 function factList(facts: readonly [string, string][]): string {
   if (facts.length === 0) return "";
-  const lines = facts.map(([name, value]) => `<div><dt>${escaped(name)}</dt><dd>${escaped(value)}</dd></div>`);
+  const lines = facts.map(
+    ([name, value]) => `<div><dt>${escaped(name)}</dt><dd${directionOf(value)}>${escaped(value)}</dd></div>`,
+  );
   return `<dl class="facts">\n${lines.join("\n")}\n</dl>`;
 }
 
 function contentsList({ contents }: ReportHtml): string {
   if (contents.length < 2) return "";
   const lines = contents.map(
-    ({ id, title, level }) => `<li class="level-${level}"><a href="#${id}">${escaped(title)}</a></li>`,
+    ({ id, title, level }) =>
+      `<li class="level-${level}"${directionOf(title)}><a href="#${id}">${escaped(title)}</a></li>`,
   );
   return `<nav aria-labelledby="contents-title">\n<h2 id="contents-title">Contents</h2>\n<ul>\n${lines.join("\n")}\n</ul>\n</nav>`;
 }
@@ -118,7 +141,13 @@ function sourceList({ sources }: ReportHtml): string {
   return `<section class="sources" aria-labelledby="sources-title">\n<h2 id="sources-title">Sources</h2>\n<ul>\n${sources.map(sourceLine).join("\n")}\n</ul>\n</section>`;
 }
 
-function sourceLine({ n, title, domain, url, cited_at: citationIds }: CitedSource): string {
+/** For text outside of the blocks of a report. */
+function directionOf(text: string): string {
+  const language = languageOf(text);
+  return `${hasRightToLeft(text) ? ' dir="auto"' : ""}${language === undefined ? "" : ` lang="${language}"`}`;
+}
+
+function sourceLine({ n, also = [], title, domain, url, cited_at: citationIds }: CitedSource): string {
   const name = escaped(title);
   const link =
     url === undefined
@@ -126,7 +155,8 @@ function sourceLine({ n, title, domain, url, cited_at: citationIds }: CitedSourc
       : `<a href="${escaped(url)}" rel="noopener noreferrer nofollow" target="_blank" referrerpolicy="no-referrer">${name}</a>`;
   const site = domain === "" || domain === title ? "" : ` (${escaped(domain)})`;
   const printedUrl = url === undefined ? "" : ` <span class="address">${escaped(url)}</span>`;
-  return `<li id="source-${n}"><span class="number">[${n}]</span> ${link}${site}${printedUrl}${backLinks(n, citationIds)}</li>`;
+  const numbers = [n, ...also].map((one) => `[${one}]`).join(" ");
+  return `<li id="source-${n}"${directionOf(title)}><span class="number">${numbers}</span> ${link}${site}${printedUrl}${backLinks(n, citationIds)}</li>`;
 }
 
 /** More back links would push the next source out of sight. */
@@ -136,7 +166,9 @@ function backLinks(n: number, citationIds: readonly string[]): string {
   const links = citationIds
     .slice(0, MAX_BACK_LINKS)
     .map((id, index) => `<a href="#${id}" aria-label="Back to citation ${index + 1} of source ${n}">↩${index + 1}</a>`);
-  return links.length === 0 ? "" : ` <span class="back">${links.join(" ")}</span>`;
+  if (links.length === 0) return "";
+  const times = citationIds.length === 1 ? "Cited once" : `Cited ${citationIds.length} times`;
+  return ` <span class="back">${times} ${links.join(" ")}</span>`;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

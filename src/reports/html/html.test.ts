@@ -109,8 +109,8 @@ if (a < b) c();
     <ol start="3">
     <li>three</li>
     </ol>
-    <pre tabindex="0"><code>if (a &lt; b) c();
-    </code></pre>
+    <div class="code" data-language="js"><pre tabindex="0" dir="ltr"><code>if (a &lt; b) c();
+    </code></pre></div>
     <blockquote>
     <p><a href="https://example.org/a?b=1&amp;c=2" rel="noopener noreferrer nofollow" target="_blank" referrerpolicy="no-referrer">quoted</a></p>
     </blockquote>

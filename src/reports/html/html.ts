@@ -1,27 +1,34 @@
-/** Renders a report as safe HTML: Markdown without raw HTML, then an allow-list. */
+/** Renders a report as safe HTML, part by part: Markdown without raw HTML, then an allow-list. */
 
-import markdownIt, { type MarkdownIt, type RendererRule, type Token } from "markdown-it";
-import { type ByteCitation, locateCitations } from "../citations/positions.ts";
+import { setImmediate } from "node:timers/promises";
+import markdownIt, { type MarkdownIt } from "markdown-it";
+import { type ByteCitation, locateCitations, type LocatedCitations } from "../citations/positions.ts";
 import { addCitations } from "../citations/rules.ts";
 import { allowedHtml } from "./allowed.ts";
+import { addDirections } from "./directions.ts";
+import { addFootnotes, createFootnotes, type Footnotes, footnotesHtml } from "./footnotes.ts";
+import { addMaths, createMathsBudget, type MathsBudget } from "./maths.ts";
+import { restHtml, splitText, type TextPart } from "./parts.ts";
+import { boundInlineParsing } from "../markdown/bounded-inline.ts";
+import { addRenderingRules } from "./rules.ts";
+import { type CitedSource, indexSources, type SourceIndex } from "./sources.ts";
+import { addTaskRule, markTasks } from "./task-lists.ts";
 import {
   type Allowance,
   type ContentsEntry,
   type MakeToken,
   addHeadingIds,
+  createIds,
   rewriteLinks,
   takeTitle,
 } from "./tokens.ts";
-import { boundInlineParsing } from "../markdown/bounded-inline.ts";
-import { boundedText, restHtml } from "./size-limit.ts";
-import { insertPictures, pictureMark, type PictureSource, showPictures } from "../pictures/html.ts";
+import { insertPictures, type PictureSource, showPictures } from "../pictures/html.ts";
 import type { PictureFacts } from "../pictures/picture.ts";
-import { locatePictures } from "../pictures/positions.ts";
-import { resolveCitationNumbers } from "../citations/citation-numbers.ts";
+import { locatePictures, type PicturePosition } from "../pictures/positions.ts";
+import { type CitationNumbers, resolveCitationNumbers } from "../citations/citation-numbers.ts";
 import { removeSourceList } from "../citations/own-source-list.ts";
-import { onOneLine, titleOf } from "../report-facts.ts";
+import { titleOf } from "../report-facts.ts";
 import type { Source } from "../report.ts";
-import { webUrl } from "../web-url.ts";
 
 export interface HtmlRequest {
   report: string;
@@ -34,108 +41,151 @@ export interface HtmlRequest {
   pictureSource?: PictureSource | undefined;
 }
 
-export interface CitedSource {
-  n: number;
-  title: string;
-  domain: string;
-  /** http and https only. */
-  url?: string;
-  /** The ids of its citations in the text, in order. */
-  cited_at: string[];
-}
+export type { CitedSource } from "./sources.ts";
 
-export interface ReportHtml {
+export interface ReportParts {
   title: string;
-  html: string;
+  /** Consecutive blocks of HTML. Reports of usual length have one part. */
+  parts: string[];
   contents: ContentsEntry[];
   sources: CitedSource[];
+}
+
+export interface ReportHtml extends Omit<ReportParts, "parts"> {
+  html: string;
+}
+
+/** All at once; for reports of usual length. */
+export function renderReportHtml(request: HtmlRequest): ReportHtml {
+  const rendering = renderParts(request);
+  for (let step = rendering.next(); ; step = rendering.next()) {
+    if (step.done === true) return joinParts(step.value);
+  }
+}
+
+export const joinParts = ({ parts, ...report }: ReportParts): ReportHtml => ({ ...report, html: parts.join("") });
+
+/** Lets other requests proceed between two parts. */
+export async function renderReportParts(request: HtmlRequest): Promise<ReportParts> {
+  const rendering = renderParts(request);
+  for (let step = rendering.next(); ; step = rendering.next()) {
+    if (step.done === true) return step.value;
+    await setImmediate();
+  }
 }
 
 /** Budget for the markup of links and citations: a hostile text could expand a few bytes to gigabytes. */
 const MAX_ADDED_CHARACTERS = 8_000_000;
 
-export function renderReportHtml(request: HtmlRequest): ReportHtml {
+/** What the parts of a report share. */
+interface Rendering {
+  located: LocatedCitations;
+  pictures: PicturePosition[];
+  sources: SourceIndex;
+  known: Set<number>;
+  meant: CitationNumbers;
+  allowance: Allowance;
+  maths: MathsBudget;
+  footnotes: Footnotes;
+  contents: ContentsEntry[];
+  idFor: (title: string) => string;
+  tables: { count: number };
+  env: { references?: Record<string, { href: string; title: string }> };
+  title: string | undefined;
+}
+
+function* renderParts(request: HtmlRequest): Generator<undefined, ReportParts> {
   const { report, query, sources, citations = [], pictures = [] } = request;
   const located = locateCitations(report, citations);
-  const { text, rest } = boundedText(removeSourceList(located.text, sources));
-  const cited = sources.map(citedSource);
-  const byNumber = new Map(cited.toReversed().map((source) => [source.n, source]));
-  const allowance: Allowance = { characters: MAX_ADDED_CHARACTERS };
+  const text = removeSourceList(located.text, sources);
+  const index = indexSources(sources, text);
+  const rendering: Rendering = {
+    located,
+    pictures: locatePictures(report, pictures),
+    sources: index,
+    known: new Set([...index.byNumber.keys()].filter((n) => Number.isSafeInteger(n) && n >= 0)),
+    meant: resolveCitationNumbers({ report, sources, citations }),
+    allowance: { characters: MAX_ADDED_CHARACTERS },
+    maths: createMathsBudget(),
+    footnotes: createFootnotes(text),
+    contents: [],
+    idFor: createIds(),
+    tables: { count: 0 },
+    env: {},
+    title: undefined,
+  };
+  const { parts, rest } = splitText(text);
+  if (parts.length > 1) rendering.env = linkDefinitions(text);
+  const html: string[] = [];
+  const finish = (unsafe: string): string => showPictures(allowedHtml(unsafe), pictures, request.pictureSource);
+  for (const [at, part] of parts.entries()) {
+    html.push(finish(renderPart(rendering, part, { isFirst: at === 0, next: parts[at + 1]?.start })));
+    yield;
+  }
+  const { escapeHtml } = markdownIt().utils;
+  html.push((html.pop() ?? "") + finish(footnotesHtml(rendering.footnotes)) + restHtml(rest, escapeHtml));
+  const { title = titleOf(query), contents } = rendering;
+  return { title, parts: html, contents, sources: index.listed };
+}
+
+interface PartPosition {
+  isFirst: boolean;
+  /** Where the next part begins. */
+  next: number | undefined;
+}
+
+function renderPart(rendering: Rendering, part: TextPart, { isFirst, next }: PartPosition): string {
+  const { located, sources, known, meant, contents, idFor, allowance, footnotes } = rendering;
+  const end = next ?? part.start + part.text.length - part.repeated.length;
   const md = markdownIt({ html: false, linkify: false, typographer: false });
   // Links are checked in `rewriteLinks`; rejected here, a link would stay in the text as Markdown.
   md.validateLink = () => true;
   addCitations(md, {
-    positions: located.positions.filter(({ at }) => at <= text.length),
-    known: new Set(cited.flatMap(({ n }) => (Number.isSafeInteger(n) && n >= 0 ? [n] : []))),
-    meant: resolveCitationNumbers({ report, sources, citations }),
-    numberOf: sourceFinder(sources),
+    positions: located.positions
+      .filter(({ at }) => (at > part.start || isFirst) && at <= end)
+      .map(({ at, n }) => ({ n, at: at - part.start + part.repeated.length })),
+    known,
+    meant,
+    numberOf: sources.numberOf,
   });
+  addMaths(md, rendering.maths);
   boundInlineParsing(md);
-  addRules(md, byNumber, allowance);
-  let title: string | undefined;
-  let contents: ContentsEntry[] = [];
-  const pictured = locatePictures(report, pictures);
+  addRenderingRules(md, { sources: sources.byNumber, allowance, tables: rendering.tables });
+  addTaskRule(md);
+  const shown = takeDuePictures(rendering, part, next);
   md.core.ruler.push("report", (state) => {
     const { tokens, Token: OneToken } = state;
     const make: MakeToken = (type, tag, nesting) => new OneToken(type, tag, nesting);
-    title = takeTitle(tokens);
-    contents = addHeadingIds(tokens);
-    rewriteLinks(tokens, allowance, make);
-    state.tokens = insertPictures(tokens, pictured, make);
+    if (isFirst) rendering.title = takeTitle(tokens);
+    addHeadingIds(tokens, { contents, idFor });
+    rewriteLinks(tokens, { allowance, make, contents, numberOf: sources.numberOf });
+    markTasks(tokens, make);
+    addDirections(tokens, part.text);
+    state.tokens = insertPictures(tokens, shown, make);
   });
-  const safe = showPictures(allowedHtml(md.render(text)), pictures, request.pictureSource);
-  const html = safe + restHtml(rest, md.utils.escapeHtml);
-  return { title: title ?? titleOf(query), html, contents, sources: cited };
+  addFootnotes(md, footnotes);
+  return md.render(part.text, rendering.env);
 }
 
-function citedSource({ n, title, domain, url, resolved_url: resolved }: Source): CitedSource {
-  const site = onOneLine(domain);
-  const safeUrl = webUrl((resolved ?? url).trim()) ?? webUrl(url.trim());
-  const name = onOneLine(title) || site || "Source";
-  return { n, title: name, domain: site, ...(safeUrl === undefined ? {} : { url: safeUrl }), cited_at: [] };
+/** The pictures within this part, with lines relative to it; the last part shows all that are left. */
+function takeDuePictures(rendering: Rendering, part: TextPart, next: number | undefined): PicturePosition[] {
+  if (rendering.pictures.length === 0) return [];
+  const linesBefore = (position: number): number => rendering.located.text.slice(0, position).split("\n").length - 1;
+  const last = next === undefined ? Infinity : linesBefore(next);
+  const offset = linesBefore(part.start) - (part.repeated.split("\n").length - 1);
+  const due = rendering.pictures.filter(({ line }) => line < last);
+  rendering.pictures = rendering.pictures.filter(({ line }) => line >= last);
+  return due.map(({ n, line }) => ({ n, line: line - offset }));
 }
 
-/** Some reports define `[1]: url` for their marks, with their own numbering. */
-function sourceFinder(sources: readonly Source[]): (url: string) => number | undefined {
-  const numbers = new Map<string, number>();
-  for (const { n, url, resolved_url: resolved } of sources) {
-    for (const spelling of [url, resolved ?? url]) numbers.set(webUrl(spelling) ?? spelling, n);
-  }
-  return (url) => numbers.get(webUrl(url) ?? url);
-}
+const MAX_DEFINITIONS = 2_000;
 
-const MAX_LABEL_CHARACTERS = 120;
-
-function addRules(md: MarkdownIt, sources: ReadonlyMap<number, CitedSource>, allowance: Allowance): void {
-  const { escapeHtml } = md.utils;
-  const code: RendererRule = (tokens, at) =>
-    `<pre tabindex="0"><code>${escapeHtml(tokens[at]?.content ?? "")}</code></pre>\n`;
-  let tables = 0;
-  const cell: RendererRule = (tokens, at) => {
-    const [, alignment] = /^text-align:(center|right)$/.exec(String(tokens[at]?.attrGet("style") ?? "")) ?? [];
-    return `<${tokens[at]?.tag ?? "td"}${alignment === undefined ? "" : ` class="${alignment}"`}>`;
-  };
-  Object.assign(md.renderer.rules, {
-    fence: code,
-    code_block: code,
-    th_open: cell,
-    td_open: cell,
-    // Wide tables scroll, and keyboard users must be able to focus them.
-    table_open: () => {
-      tables += 1;
-      return `<div class="table" role="region" aria-label="Table ${tables}" tabindex="0"><table>\n`;
-    },
-    table_close: () => "</table></div>\n",
-    picture: (tokens: Token[], at: number) => pictureMark(Number(tokens[at]?.meta?.["n"])),
-    citation: (tokens: Token[], at: number) => {
-      const n = Number(tokens[at]?.meta?.["n"]);
-      const source = sources.get(n);
-      const label = escapeHtml(`Source ${n}: ${source?.title.slice(0, MAX_LABEL_CHARACTERS).toWellFormed()}`);
-      allowance.characters -= label.length + 100;
-      if (source === undefined || allowance.characters < 0) return `[${n}]`;
-      const id = `cite-${n}-${source.cited_at.length + 1}`;
-      source.cited_at.push(id);
-      return `<sup class="cite"><a id="${id}" href="#source-${n}" aria-label="${label}">[${n}]</a></sup>`;
-    },
-  });
+/** `[1]: https://…` anywhere in the report defines links of every part. */
+function linkDefinitions(text: string): Rendering["env"] {
+  const env: Rendering["env"] = {};
+  const md: MarkdownIt = markdownIt({ html: false });
+  md.validateLink = () => true;
+  const lines = text.match(/^ {0,3}\[[^\]\n^][^\]\n]{0,100}\]:[ \t]*\S[^\n]{0,2000}$/gm) ?? [];
+  md.parse(lines.slice(0, MAX_DEFINITIONS).join("\n\n"), env);
+  return env;
 }

@@ -28,9 +28,11 @@ export function takeTitle(tokens: Token[]): string | undefined {
   return textOf(text) || undefined;
 }
 
-export function addHeadingIds(tokens: readonly Token[]): ContentsEntry[] {
-  const contents: ContentsEntry[] = [];
-  const idFor = createIds();
+/** Adds the headings to `contents`, which the parts of a report share. */
+export function addHeadingIds(
+  tokens: readonly Token[],
+  { contents, idFor }: { contents: ContentsEntry[]; idFor: (title: string) => string },
+): void {
   for (const [at, token] of tokens.entries()) {
     if (token.type !== "heading_open" && token.type !== "heading_close") continue;
     const level = Math.max(2, Number(token.tag.slice(1)));
@@ -41,11 +43,10 @@ export function addHeadingIds(tokens: readonly Token[]): ContentsEntry[] {
     token.attrs = [["id", id]];
     if (token.level === 0 && contents.length < MAX_CONTENTS_ENTRIES) contents.push({ id, title, level });
   }
-  return contents;
 }
 
 /** Ids of ASCII letters, digits and hyphens; the same report always gets the same ids. */
-function createIds(): (title: string) => string {
+export function createIds(): (title: string) => string {
   const taken = new Set<string>();
   const counts = new Map<string, number>();
   return (title) => {
@@ -77,8 +78,18 @@ function textOf(token: Token | undefined): string {
 /** Creates a token with the parser's own class. */
 export type MakeToken = (type: string, tag: string, nesting: -1 | 0 | 1) => Token;
 
-export function rewriteLinks(tokens: readonly Token[], allowance: Allowance, make: MakeToken): void {
-  const ids = new Set(tokens.flatMap(({ type, attrs }) => (type === "heading_open" ? [attrs?.[0]?.[1]] : [])));
+export interface LinkContext {
+  allowance: Allowance;
+  make: MakeToken;
+  /** The headings that a link may lead to. */
+  contents: readonly ContentsEntry[];
+  /** The number of the source with this URL. */
+  numberOf: (url: string) => number | undefined;
+}
+
+export function rewriteLinks(tokens: readonly Token[], { allowance, make, contents, numberOf }: LinkContext): void {
+  const ids = new Set(contents.map(({ id }) => id));
+  for (const { type, attrs } of tokens) if (type === "heading_open") ids.add(String(attrs?.[0]?.[1]));
   const attributesFor = (href: string): [string, string][] | undefined => {
     const attributes = linkAttributes(href, (id) => ids.has(id));
     if (attributes === undefined) return undefined;
@@ -86,7 +97,9 @@ export function rewriteLinks(tokens: readonly Token[], allowance: Allowance, mak
     return allowance.characters < 0 ? undefined : attributes;
   };
   for (const token of tokens) {
-    if (token.children !== null) token.children = limitDepth(rewriteInline(token.children, attributesFor, make));
+    if (token.children === null) continue;
+    const allowed = rewriteInline(token.children, attributesFor, make);
+    token.children = limitDepth(citeLinks(allowed, numberOf, make));
   }
 }
 
@@ -152,4 +165,41 @@ function limitDepth(tokens: readonly Token[]): Token[] {
     if (nesting === -1) depth -= 1;
     return isKept;
   });
+}
+
+/**
+ * A link to a source is followed by its citation. A link alone in parentheses, as deep searches write them, becomes the
+ * citation.
+ */
+function citeLinks(tokens: readonly Token[], numberOf: LinkContext["numberOf"], make: MakeToken): Token[] {
+  if (tokens.every(({ type }) => type !== "link_open")) return [...tokens];
+  const result: Token[] = [];
+  let opened: { at: number; n: number } | undefined;
+  for (const [at, token] of tokens.entries()) {
+    const n = token.type === "link_open" ? numberOf(String(token.attrGet("href"))) : undefined;
+    if (n !== undefined) opened = { at: result.length, n };
+    result.push(token);
+    if (token.type !== "link_close" || opened === undefined) continue;
+    const next = tokens[at + 1];
+    const before = result[opened.at - 1];
+    const label = result
+      .slice(opened.at)
+      .map(({ content }) => content)
+      .join("");
+    const isAlone =
+      before?.type === "text" && before.content.endsWith("(") && next?.type === "text" && next.content.startsWith(")");
+    if (isAlone) {
+      before.content = before.content.slice(0, -1).trimEnd();
+      next.content = next.content.slice(1);
+    }
+    // A number or an address says nothing that the citation does not.
+    if (isAlone || /^\s*(?:\d{1,4}|https?:\/\/\S*)\s*$/.test(label)) result.length = opened.at;
+    if (next?.type !== "citation") {
+      const citation = make("citation", "", 0);
+      citation.meta = { n: opened.n };
+      result.push(citation);
+    }
+    opened = undefined;
+  }
+  return result;
 }

@@ -46,7 +46,7 @@ const CASES: [name: string, marked: string, markdown: string, html: string][] = 
     "in code",
     "```\na\n\n§b\n```\n\nTwo.",
     "```\na\n\nb\n```\n\n[1]\n\nTwo.",
-    '<pre tabindex="0"><code>ab</code></pre>[1]<p>Two.</p>',
+    '<div class="code"><pre tabindex="0" dir="ltr"><code>ab</code></pre></div>[1]<p>Two.</p>',
   ],
   ["in a list", "- a§\n- b\n\nTwo.", "- a\n- b\n\n[1]\n\nTwo.", "<ul><li>a</li><li>b</li></ul>[1]<p>Two.</p>"],
   ["at the end", "One.§", "One.\n\n[1]", "<p>One.</p>[1]"],

@@ -4,7 +4,7 @@ import type { Database } from "../../store/database.ts";
 import { attemptsOf } from "../attempt-store.ts";
 import { eventsAfter, newestEvents, type StoredEvent } from "../event-store.ts";
 import { isFinished, type Run } from "../run.ts";
-import { roundSummaries } from "../result-store.ts";
+import { roundSummaries, storedQueries } from "../result-store.ts";
 
 export interface RunTimelineEntry {
   /** Stable within the run. */
@@ -49,9 +49,10 @@ export async function timelineEntriesAfter(
 export async function milestones(db: Database, run: Run): Promise<RunTimelineEntry[]> {
   const attempts = run.kind === "agent" ? await attemptsOf(db, run.taskId) : [];
   const rounds = run.kind === "deep_search" ? await roundSummaries(db, run.taskId) : [];
+  const queries = run.kind === "agent" ? [] : await storedQueries(db, run.taskId);
   return sortByTime(
     [
-      state("created", run.createdAt, run.parentTaskId === undefined ? "Asked" : "Continued from an earlier search"),
+      state("created", run.createdAt, run.parentTaskId === undefined ? "Created" : "Continued from an earlier search"),
       ...attempts.flatMap(({ state: became, sentAt, answeredAt }, index) => [
         ...state(`sent-${index + 1}`, sentAt, index === 0 ? "Sent to Google" : "Sent to Google again"),
         ...state(`answered-${index + 1}`, answeredAt, ATTEMPT_TEXTS[became]),
@@ -62,6 +63,7 @@ export async function milestones(db: Database, run: Run): Promise<RunTimelineEnt
         kind: "round" as const,
         text: `Round ${roundNumber}, ${verified ? "verified" : "not verified"}. ${summary}`.trim(),
       })),
+      ...queries.map(({ at, text }, index) => ({ id: `q${index + 1}`, at, kind: "search" as const, text })),
       ...state("cancel", run.cancelRequestedAt, "Cancel requested"),
       ...state(`ended-${run.status}`, isFinished(run.status) ? run.completedAt : undefined, endOf(run)),
     ].flat(),
@@ -73,9 +75,9 @@ function state(id: string, at: number | undefined, text: string | undefined): Ru
 }
 
 const ATTEMPT_TEXTS: Record<string, string> = {
-  accepted: "Google accepted the research",
+  accepted: "Accepted by Google",
   refused: "The start failed; nothing was charged",
-  unknown: "No answer: it is not known whether Google started it",
+  unknown: "No reply from Google",
 };
 
 function endOf({ status, error, cancelConfirmed }: Run): string {

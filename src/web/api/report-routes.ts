@@ -13,7 +13,7 @@ import type { Run } from "../../runs/run.ts";
 import { outcomeResponse, jsonResponse } from "./json-response.ts";
 import { requestedRun } from "./requested-run.ts";
 import type { Caller, CallerEnv } from "../../caller.ts";
-import { NONCE_MARK, type ReportView } from "../wire.ts";
+import { NONCE_MARK, type ReportPart, type ReportView } from "../wire.ts";
 
 export function serveReports(web: Hono<CallerEnv>, { deps }: App): void {
   const documentOf = ({ owner, from }: Caller, id: string) =>
@@ -24,14 +24,25 @@ export function serveReports(web: Hono<CallerEnv>, { deps }: App): void {
   web.get("/api/runs/:id/report", async (context) => {
     const { owner } = context.get("caller");
     const { taskId } = await requestedRun(deps, owner, context.req.param("id"));
-    const { suggestions, ...report } = await reportPage(await deps.database(), { owner, task_id: taskId });
+    const { suggestions, parts, ...report } = await reportPage(await deps.database(), { owner, task_id: taskId });
     const view: ReportView = {
       ...report,
+      html: parts[0] ?? "",
+      more_parts: parts.length - 1,
       ...(suggestions === undefined
         ? {}
         : { suggestions: { frame: suggestionFrame(suggestions.html, NONCE_MARK), height: suggestions.height } }),
     };
     return jsonResponse(view);
+  });
+  web.get("/api/runs/:id/report/parts/:n", async (context) => {
+    const { owner } = context.get("caller");
+    const { taskId } = await requestedRun(deps, owner, context.req.param("id"));
+    const { parts } = await reportPage(await deps.database(), { owner, task_id: taskId });
+    const html = parts[Number(/^[1-9]\d{0,3}$/.exec(context.req.param("n"))?.[0])];
+    if (html === undefined) return context.notFound();
+    const part: ReportPart = { html };
+    return jsonResponse(part);
   });
   web.get("/api/runs/:id/pictures/:n", async (context) => {
     const { taskId } = await requestedRun(deps, context.get("caller").owner, context.req.param("id"));

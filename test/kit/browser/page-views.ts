@@ -97,7 +97,7 @@ export const VIEWS: View[] = [
     caption: "Adopting an interaction id.",
     open: async (page) => {
       await goto(`/runs/${UNKNOWN_RUN}`, ".actions")(page);
-      await page.getByRole("button", { name: "Adopt…" }).click();
+      await page.getByRole("button", { name: "Link existing run…" }).click();
     },
   },
   { name: "figures", caption: "Cost, duration and estimates over time.", open: goto("/figures", ".plot canvas") },

@@ -19,6 +19,9 @@ export const SOURCES: Source[] = [
   source(6, "journal-of-buildings.example", "Defrost cycles and their cost: a review"),
 ];
 
+/** As reports end: it says what the numbers in the text mean. */
+export const SOURCE_LIST = SOURCES.map(({ n, domain, url }) => `${n}. [${domain}](${url})`).join("\n");
+
 export const LONG_REPORT = `# Heat pumps in cold climates
 
 Air-source heat pumps keep heating at −25 °C, at about half of the efficiency they have at +7 °C [1][4]. Over a whole winter, measured homes reached a seasonal factor between **2.4 and 3.1** [2]. The figures here are invented for this picture.

@@ -10,7 +10,7 @@ import { appendEvents, type RunEvent } from "../../../src/runs/event-store.ts";
 import { saveResult } from "../../../src/runs/result-store.ts";
 import type { Database, Tables } from "../../../src/store/database.ts";
 import { openSqlite } from "../../../src/store/sqlite/sqlite.ts";
-import { LONG_REPORT, SOURCES } from "./sample-report.ts";
+import { LONG_REPORT, SOURCE_LIST, SOURCES } from "./sample-report.ts";
 import { silentLog as log } from "../log.ts";
 
 type TaskRow = Tables["research_tasks"];
@@ -213,7 +213,7 @@ export function sampleStatuses(now: number): SampleRun[] {
         tokens_output: 26_400,
       },
       attempt: "accepted",
-      report: { markdown: LONG_REPORT, sources: SOURCES },
+      report: { markdown: `${LONG_REPORT}\nSources:\n${SOURCE_LIST}`, sources: SOURCES },
       events: thoughts(long.created_at),
     },
     {

@@ -5,7 +5,7 @@ import { type CitationNumbers, resolveCitationNumbers } from "../../../reports/c
 import { removeSourceList } from "../../../reports/citations/own-source-list.ts";
 import { type ByteCitation, type CitationPosition, locateCitations } from "../../../reports/citations/positions.ts";
 import { addCitations } from "../../../reports/citations/rules.ts";
-import { boundedText } from "../../../reports/html/size-limit.ts";
+import { boundedText } from "../../../reports/markdown/bounded-text.ts";
 import { boundInlineParsing } from "../../../reports/markdown/bounded-inline.ts";
 import type { Source } from "../../../reports/report.ts";
 import { webUrl } from "../../../reports/web-url.ts";

@@ -19,12 +19,14 @@ export class RefusedError extends Error {
   }
 }
 
+export const SERVER_AWAY = "SERVER_AWAY";
+
 const UNREACHABLE: Refused = {
   success: false,
   error: {
-    code: "SERVER_AWAY",
-    message: "The server does not respond.",
-    suggestion: "Start it with `gemini-search-mcp serve`; this page reconnects automatically.",
+    code: SERVER_AWAY,
+    message: "Can't reach the server.",
+    suggestion: "Restart it with `gemini-search-mcp serve`; this page will reconnect.",
   },
 };
 

@@ -7,6 +7,7 @@ import { exactTime } from "../ui/ages.ts";
 import { countEntries, entryName, entryText, shownEntries, TIMELINE_FILTERS, type TimelineFilter } from "./timeline.ts";
 
 const PAGE_ENTRIES = 100;
+const MIN_FILTERED_ENTRIES = 5;
 
 interface TimelineProps {
   entries: TimelineEntry[];
@@ -21,21 +22,25 @@ export function TimelineList({ entries, run, section }: TimelineProps) {
   const shown = shownEntries(entries, filter);
   const newest = shown.find(({ kind }) => kind === "thought");
   const isUnfinished = run.completed_at === undefined;
+  // Few entries, or entries of one kind, need no filter.
+  const isFilterable = entries.length > MIN_FILTERED_ENTRIES && Math.max(counts.thoughts, counts.searches) > 0;
   return (
     <section class="timeline stack" aria-labelledby="timeline-title" ref={section}>
       <div class="row apart">
-        <h2 id="timeline-title">Timeline</h2>
-        <fieldset class="timeline-filters">
-          <legend class="unseen">Show in the timeline</legend>
-          {TIMELINE_FILTERS.map(({ filter: one, name }) => (
-            <label key={one} class="chip">
-              <input type="radio" name="timeline" checked={filter === one} onChange={() => setFilter(one)} />
-              <span>
-                {name} <span class="count">{counts[one]}</span>
-              </span>
-            </label>
-          ))}
-        </fieldset>
+        <h2 id="timeline-title">Activity</h2>
+        {isFilterable ? (
+          <fieldset class="timeline-filters">
+            <legend class="unseen">Show in the activity</legend>
+            {TIMELINE_FILTERS.map(({ filter: one, name }) => (
+              <label key={one} class="chip">
+                <input type="radio" name="timeline" checked={filter === one} onChange={() => setFilter(one)} />
+                <span>
+                  {name} <span class="count">{counts[one]}</span>
+                </span>
+              </label>
+            ))}
+          </fieldset>
+        ) : null}
       </div>
       {shown.length === 0 ? (
         <p class="quiet">
@@ -78,11 +83,11 @@ function Entry({ entry, isOpen }: { entry: TimelineEntry; isOpen: boolean }) {
       </svg>
       <div class="entry-text">
         {rest === undefined ? (
-          <span>{head}</span>
+          <span dir="auto">{head}</span>
         ) : (
           <details open={open} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-            <summary>{head}</summary>
-            <p>{rest}</p>
+            <summary dir="auto">{head}</summary>
+            <p dir="auto">{rest}</p>
           </details>
         )}
       </div>

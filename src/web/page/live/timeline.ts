@@ -5,10 +5,10 @@ import type { TimelineEntry } from "../../wire.ts";
 export type TimelineFilter = "all" | "thoughts" | "searches" | "states";
 
 export const TIMELINE_FILTERS: { filter: TimelineFilter; name: string }[] = [
-  { filter: "all", name: "Everything" },
+  { filter: "all", name: "All" },
   { filter: "thoughts", name: "Thoughts" },
   { filter: "searches", name: "Searches" },
-  { filter: "states", name: "States" },
+  { filter: "states", name: "Status" },
 ];
 
 const KINDS: Record<TimelineFilter, readonly TimelineEntry["kind"][]> = {
@@ -80,7 +80,7 @@ export function entryText(text: string): EntryText {
 const plain = (text: string): string => text.replaceAll(/\*\*([^*\n]+)\*\*/g, "$1").trim();
 
 const NAMES: Record<TimelineEntry["kind"], string> = {
-  state: "State",
+  state: "Status",
   thought: "Thought",
   search: "Search",
   source: "Source",

@@ -1,7 +1,9 @@
 /** The only code that inserts HTML into the page, through a Trusted Types policy; the server has sanitized it. */
 
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { NONCE_MARK, type ReportView } from "../../wire.ts";
+import { NONCE_MARK, type ReportPart, type ReportView } from "../../wire.ts";
+import { fetchJson } from "../app/request.ts";
+import { enhanceBlocks } from "./blocks.ts";
 import { loadPictures } from "./pictures.ts";
 
 interface Policy {
@@ -23,17 +25,50 @@ function trusted(html: string): string {
   return policy.createHTML(html);
 }
 
-export function ReportHtml({ taskId, html }: { taskId: string; html: string }) {
+interface ReportHtmlProps {
+  report: Pick<ReportView, "task_id" | "html" | "more_parts">;
+  /** Called once all parts are shown; `missing` of them could not be read. */
+  onComplete: (missing: number) => void;
+}
+
+/** Shows the first part at once; the others follow in order, so that reading starts early. */
+export function ReportHtml({ report, onComplete }: ReportHtmlProps) {
+  const { task_id: taskId, html, more_parts: moreParts } = report;
   const container = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
-    if (container.current !== null) container.current.innerHTML = trusted(html);
+    container.current?.replaceChildren();
+    appendPart(container.current, html);
   }, [html]);
   useEffect(() => {
     const unmounting = new AbortController();
-    if (container.current !== null) void loadPictures(container.current, taskId, unmounting.signal);
-    return () => unmounting.abort();
-  }, [html]);
+    const { signal } = unmounting;
+    const stopEnhancing = enhanceBlocks(container.current);
+    const loadRest = async (): Promise<void> => {
+      let shown = 0;
+      for (; shown < moreParts; shown += 1) {
+        const path = `/api/runs/${taskId}/report/parts/${shown + 1}`;
+        const part = await fetchJson<ReportPart>(path, { signal }).catch(() => undefined);
+        if (signal.aborted) return;
+        if (part === undefined) break;
+        appendPart(container.current, part.html);
+      }
+      onComplete(moreParts - shown);
+      if (container.current !== null) await loadPictures(container.current, taskId, signal);
+    };
+    void loadRest();
+    return () => {
+      unmounting.abort();
+      stopEnhancing();
+    };
+  }, [html, moreParts]);
   return <div class="report-text" ref={container} />;
+}
+
+function appendPart(container: HTMLElement | null, html: string): void {
+  const part = document.createElement("div");
+  part.className = "part";
+  part.innerHTML = trusted(html);
+  container?.append(part);
 }
 
 /** Google's terms require its own markup; the frame runs no scripts and loads nothing. */

@@ -5,6 +5,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ReportView } from "../../wire.ts";
 import { fetchJson, fetchWithSecret } from "../app/request.ts";
 import { announce, Problem, useLoad } from "../ui/parts.tsx";
+import { CitationCard } from "./card.tsx";
 import { ReportContents } from "./contents.tsx";
 import { DownloadButton } from "./download.tsx";
 import { ReportHtml, SearchSuggestions } from "./html.tsx";
@@ -26,10 +27,18 @@ export function ReportSection({ taskId, isNew, scroll, below }: ReportProps) {
   const { value, error, reload } = useLoad(taskId, (signal) =>
     fetchJson<ReportView>(`/api/runs/${taskId}/report`, { signal }),
   );
-  useJumps({ isLoaded: value !== undefined, scroll });
+  const [isComplete, setComplete] = useState(false);
+  useJumps({ isLoaded: value !== undefined, isComplete, scroll });
   useStableScroll(below, value !== undefined);
-  if (value !== undefined) return <Report report={value} isNew={isNew} />;
-  if (error === undefined) return <p class="quiet">Loading the report…</p>;
+  if (value !== undefined) return <Report report={value} isNew={isNew} onComplete={() => setComplete(true)} />;
+  if (error === undefined) {
+    // As high as the window, so that nothing below moves when the report arrives.
+    return (
+      <section class={isNew ? "report" : "report loading"} aria-label="Report" aria-busy="true">
+        <p class="quiet">Loading the report…</p>
+      </section>
+    );
+  }
   return (
     <Problem error={error}>
       <button type="button" class="button" onClick={reload}>
@@ -39,28 +48,81 @@ export function ReportSection({ taskId, isNew, scroll, below }: ReportProps) {
   );
 }
 
-function Report({ report, isNew }: { report: ReportView; isNew: boolean }) {
+/** The width at which contents and sources are beside the text. */
+const WIDE = "(min-width: 64rem)";
+
+function useIsWide(): boolean {
+  const [isWide, setWide] = useState(() => matchMedia(WIDE).matches);
+  useEffect(() => {
+    const media = matchMedia(WIDE);
+    const change = (): void => setWide(media.matches);
+    media.addEventListener("change", change);
+    return () => media.removeEventListener("change", change);
+  }, []);
+  return isWide;
+}
+
+interface LoadedReportProps {
+  report: ReportView;
+  isNew: boolean;
+  onComplete: () => void;
+}
+
+function Report({ report, isNew, onComplete }: LoadedReportProps) {
   const { contents, sources } = report;
   const section = useRef<HTMLElement>(null);
+  const body = useRef<HTMLDivElement>(null);
+  const isWide = useIsWide();
+  const [loaded, setLoaded] = useState({ revision: 0, missing: 0 });
+  const completed = (missing: number): void => {
+    setLoaded(({ revision }) => ({ revision: revision + 1, missing }));
+    onComplete();
+  };
+  const contentsList =
+    contents.length > 1 ? (
+      <ReportContents
+        contents={contents}
+        sources={sources.length}
+        isBeside={isWide}
+        revision={loaded.revision}
+        key="contents"
+      />
+    ) : null;
+  const sourceList = <ReportSources sources={sources} key="sources" />;
+  const hasSide = contents.length > 1 || sources.length > 0;
   return (
     <section class="report" aria-label="Report" id="report" tabIndex={-1} ref={section}>
-      <p class="on-paper report-title">{report.title}</p>
-      <ReportTools taskId={report.task_id} />
+      <p class="on-paper report-title" dir="auto">
+        {report.title}
+      </p>
+      <ReportTools report={report} />
       <Remarks report={report} />
-      <div class={contents.length > 1 ? "report-columns" : "report-column"}>
-        {contents.length > 1 ? <ReportContents contents={contents} sources={sources.length} /> : null}
-        <div class="report-body">
-          <ReportHtml taskId={report.task_id} html={report.html} />
+      <div class={hasSide ? "report-columns" : "report-column"}>
+        {isWide ? null : contentsList}
+        <div class="report-body" ref={body} key="body">
+          <ReportHtml report={report} onComplete={completed} />
+          {loaded.missing === 0 ? null : (
+            <p class="notice warn">Part of this report could not be loaded. Reload the page to see all of it.</p>
+          )}
           <SearchSuggestions suggestions={report.suggestions} />
-          <ReportSources sources={sources} />
+          <CitationCard body={body} sources={sources} />
         </div>
+        {isWide && hasSide ? (
+          <aside class="report-side" aria-label="Contents and sources">
+            {contentsList}
+            {sourceList}
+          </aside>
+        ) : (
+          sourceList
+        )}
       </div>
       {isNew ? <ReadyNotice section={section} /> : null}
     </section>
   );
 }
 
-function ReportTools({ taskId }: { taskId: string }) {
+function ReportTools({ report }: { report: ReportView }) {
+  const { task_id: taskId } = report;
   const markdown = `/api/runs/${taskId}/report.md`;
   const read = async (): Promise<string> => {
     const response = await fetchWithSecret(markdown);
@@ -69,6 +131,7 @@ function ReportTools({ taskId }: { taskId: string }) {
   };
   return (
     <div class="row report-tools">
+      <Verification report={report} />
       <CopyButton name="report" label="Copy Markdown" text={read} />
       <DownloadButton path={markdown} label="Download .md" />
       <DownloadButton path={`/api/runs/${taskId}/report.html`} label="Download .html" />
@@ -79,12 +142,18 @@ function ReportTools({ taskId }: { taskId: string }) {
   );
 }
 
+/** Only deep searches are verified. */
+function Verification({ report: { verified, verified_in_round: round } }: { report: ReportView }) {
+  if (verified === undefined) return null;
+  if (!verified) return <span class="badge verification unverified">Not verified</span>;
+  return <span class="badge verification">✓ {round === undefined ? "Verified" : `Verified in round ${round}`}</span>;
+}
+
 function Remarks({ report: { partial, verified, note } }: { report: ReportView }) {
   return (
     <>
-      {partial ? <p class="notice warn">This report is partial: the run ended early.</p> : null}
+      {partial ? <p class="notice warn">Partial report – the run ended before it was finished.</p> : null}
       {verified === false ? <p class="notice warn">The last check did not confirm everything in this report.</p> : null}
-      {verified === true ? <p class="quiet small">✓ Verified: the last round of checks confirmed it.</p> : null}
       {note === undefined ? null : <p class="notice">{note}</p>}
     </>
   );

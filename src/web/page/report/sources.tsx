@@ -1,45 +1,97 @@
-/** The sources of a report, each with links to the page and to its citations. */
+/** The sources of a report, each with its page and the sentences that cite it; beside the text on wide windows. */
 
+import { useState } from "preact/hooks";
 import type { ReportSource } from "../../wire.ts";
+import { citedSentence } from "./sentence.ts";
+
+/** Fewer are faster read than filtered. */
+const MIN_FILTERED = 12;
 
 export function ReportSources({ sources }: { sources: ReportSource[] }) {
+  const [words, setWords] = useState("");
   if (sources.length === 0) return null;
+  const sought = words.toLocaleLowerCase().split(/\s+/);
+  const isFound = ({ title, domain }: ReportSource): boolean =>
+    sought.every((word) => `${title} ${domain}`.toLocaleLowerCase().includes(word));
+  const found = sources.filter(isFound);
   return (
     <section class="sources stack tight" aria-labelledby="sources">
-      <h2 id="sources">Sources</h2>
+      <h2 id="sources">
+        Sources <span class="count quiet">{sources.length}</span>
+      </h2>
+      {sources.length < MIN_FILTERED ? null : (
+        <input
+          type="search"
+          class="source-filter"
+          placeholder="Filter by title or site"
+          aria-label="Filter sources by title or site"
+          value={words}
+          onInput={({ currentTarget }) => setWords(currentTarget.value)}
+        />
+      )}
+      {found.length === 0 ? <p class="quiet">No matching sources.</p> : null}
       <ol>
         {sources.map((source) => (
-          <Source key={source.n} source={source} />
+          // Hidden instead of removed: citations lead to them.
+          <Source key={source.n} source={source} isHidden={!found.includes(source)} />
         ))}
       </ol>
     </section>
   );
 }
 
-function Source({ source: { n, title, domain, url, cited_at } }: { source: ReportSource }) {
+function Source({ source, isHidden }: { source: ReportSource; isHidden: boolean }) {
+  const { n, also = [], title, domain, url, cited_at: citations } = source;
   return (
-    <li id={`source-${n}`} value={n} tabIndex={-1}>
-      {url === undefined ? (
-        <span>{title}</span>
-      ) : (
-        <a href={url} target="_blank" rel="noopener noreferrer nofollow" referrerpolicy="no-referrer">
-          {title}
-          <span class="unseen"> (opens in a new tab)</span>
-        </a>
-      )}{" "}
-      {domain === "" || domain === title ? null : <span class="quiet domain">{domain}</span>}
-      {/* The URL is printed, because links do not work on paper. */}
-      {url === undefined ? null : <span class="on-paper">{url}</span>}
-      {cited_at.length === 0 ? null : (
-        <span class="back small">
-          <span class="quiet">cited at </span>
-          {cited_at.map((id, index) => (
-            <a key={id} id={`back-${id}`} href={`#${id}`} aria-label={`Back to citation ${index + 1} of source ${n}`}>
-              ↑{index + 1}
-            </a>
-          ))}
-        </span>
-      )}
+    <li id={`source-${n}`} tabIndex={-1} hidden={isHidden}>
+      <span class="number">{[n, ...also].join(", ")}</span>
+      <div>
+        <span dir="auto">
+          <SourceLink source={source} />
+        </span>{" "}
+        {domain === "" || domain === title ? null : <span class="quiet domain">{domain}</span>}
+        {/* The URL is printed, because links do not work on paper. */}
+        {url === undefined ? null : <span class="on-paper">{url}</span>}
+        {citations.length === 0 ? null : <Citations n={n} citations={citations} />}
+      </div>
     </li>
   );
+}
+
+export function SourceLink({ source: { title, url } }: { source: ReportSource }) {
+  if (url === undefined) return <span>{title}</span>;
+  return (
+    <a href={url} target="_blank" rel="noopener noreferrer nofollow" referrerpolicy="no-referrer">
+      {title}
+      <span class="unseen"> (opens in a new tab)</span>
+    </a>
+  );
+}
+
+const MAX_LISTED = 100;
+
+/** The sentences are read from the text when they are asked for. */
+function Citations({ n, citations }: { n: number; citations: string[] }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details class="back small" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{citations.length === 1 ? "Cited once" : `Cited ${citations.length} times`}</summary>
+      {isOpen ? (
+        <ul>
+          {citations.slice(0, MAX_LISTED).map((id, index) => (
+            <li key={id} dir="auto">
+              <a id={`back-${id}`} href={`#${id}`} aria-label={`Back to citation ${index + 1} of source ${n}`}>
+                {sentenceAt(id) ?? `Citation ${index + 1}`}
+              </a>
+            </li>
+          ))}
+        </ul>
+      ) : null}
+    </details>
+  );
+}
+
+function sentenceAt(id: string): string | undefined {
+  const citation = document.getElementById(id);
+  return citation === null ? undefined : citedSentence(citation);
 }

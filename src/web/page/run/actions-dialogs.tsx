@@ -82,11 +82,11 @@ export function AdoptDialog({ run, actionState, close }: DialogProps) {
   };
   return (
     <ConfirmDialog
-      title="Adopt a run at Google"
+      title="Link a run from Google"
       explanation={actionText("adopt", run).explanation}
       actionState={actionState}
       close={close}
-      submit={{ name: "Adopt", pendingName: "Adopting…", danger: false }}
+      submit={{ name: "Link run", pendingName: "Linking…", danger: false }}
       no="Not now"
       onSubmit={submit}
     >
@@ -134,7 +134,7 @@ export function RestartDialog({ run, actionState, close }: DialogProps) {
       no="Not now"
       onSubmit={() => void actionState.act({ action: "restart", agreed: question !== undefined })}
     >
-      <p>Adopting the first start, if Google shows one, costs nothing.</p>
+      <p>If Google shows the first run, linking it is free.</p>
       <label class="check">
         <input
           type="checkbox"

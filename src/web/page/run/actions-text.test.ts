@@ -6,9 +6,9 @@ import { actionText, interactionIdProblem, requestFor } from "./actions-text.ts"
 const AGENT = { kind: "agent", interaction_id: "v1_abc" } as const;
 
 test("the cancel dialog names what Google may still charge, by what is known of the run", () => {
-  expect(actionText("cancel", AGENT).explanation).toMatch(/charged in full and kept/);
+  expect(actionText("cancel", AGENT).explanation).toMatch(/pay in full and keep the report/);
   expect(actionText("cancel", { kind: "agent" }).explanation).toMatch(/cannot be stopped from here/);
-  expect(actionText("cancel", { kind: "deep_search" }).explanation).toMatch(/stops here/);
+  expect(actionText("cancel", { kind: "deep_search" }).explanation).toMatch(/stops at its next step/);
 });
 
 test("a restart warns that it may be charged twice, names the amount, and asks first (Q1)", () => {
@@ -16,7 +16,7 @@ test("a restart warns that it may be charged twice, names the amount, and asks f
     kind: "agent",
     estimate: { likely_usd: 2.4 },
   });
-  expect(explanation).toContain("may be charged twice");
+  expect(explanation).toContain("could charge you twice");
   expect(explanation).toContain("$2.40");
   expect({ needsConfirmation, tone }).toEqual({ needsConfirmation: true, tone: "danger" });
   expect(actionText("restart", { kind: "agent" }).explanation).not.toContain("$");
@@ -25,7 +25,7 @@ test("a restart warns that it may be charged twice, names the amount, and asks f
 test("free actions need no confirmation", () => {
   expect(actionText("look_again", AGENT)).toMatchObject({
     needsConfirmation: false,
-    explanation: expect.stringContaining("Free of charge"),
+    explanation: expect.stringContaining("Free"),
   });
 });
 

@@ -26,21 +26,21 @@ const TEXTS: Record<RunAction, (run: Known) => ActionText> = {
   look_again: () => ({
     name: "Check again",
     pendingName: "Checking…",
-    explanation: "Asks Google whether the report is ready. Free of charge.",
+    explanation: "See if Google has the report now. Free.",
     needsConfirmation: false,
     tone: "primary",
   }),
   continue: () => ({
     name: "Continue",
     pendingName: "Continuing…",
-    explanation: "Continues with the next round. Results so far are kept; a round costs a few cents.",
+    explanation: "Picks up at the next round. A few cents per round.",
     needsConfirmation: false,
     tone: "primary",
   }),
   adopt: () => ({
-    name: "Adopt…",
-    pendingName: "Adopting…",
-    explanation: "If Google did start the research, enter its id here to continue this run. Free of charge.",
+    name: "Link existing run…",
+    pendingName: "Linking…",
+    explanation: "If Google did start it, paste its interaction id and we'll follow that run. Free.",
     needsConfirmation: true,
     tone: "primary",
   }),
@@ -64,16 +64,16 @@ const TEXTS: Record<RunAction, (run: Known) => ActionText> = {
 export const actionText = (action: RunAction, run: Known): ActionText => TEXTS[action](run);
 
 function cancelCharges({ kind, interaction_id }: Known): string {
-  if (kind !== "agent") return "The run stops here at its next step. Usage so far is charged.";
+  if (kind !== "agent") return "The run stops at its next step. You pay for what it has used so far.";
   if (interaction_id === undefined)
-    return "It is unknown whether Google started this run. If it did, it cannot be stopped from here and may be charged in full.";
-  return "The run is stopped here and at Google. Usage until then is charged; if Google finishes it anyway, the report is charged in full and kept.";
+    return "We can't tell whether Google started this run. If it did, it cannot be stopped from here, and you may pay in full.";
+  return "You pay for what it has used so far. If Google finishes anyway, you pay in full and keep the report.";
 }
 
 function doubleChargeWarning({ estimate }: Known): string {
   const likely = estimate?.likely_usd;
-  const cost = likely === undefined ? "" : ` The second start will probably cost $${likely.toFixed(2)}.`;
-  return `The first start may be running at Google already. Starting again may be charged twice.${cost}`;
+  const cost = likely === undefined ? "" : ` The second run will probably cost $${likely.toFixed(2)}.`;
+  return `The first run may already be in progress. Starting again could charge you twice.${cost}`;
 }
 
 /** The same check as on the server, so that a typo is found before sending. */
@@ -81,11 +81,11 @@ const INTERACTION_ID = /^[\w.=-]{4,512}$/;
 
 export function interactionIdProblem(typed: string): string | undefined {
   const id = typed.trim();
-  if (id === "") return "Enter the id shown by Google.";
-  if (id.length < 4) return "This is too short for an id of Google.";
+  if (id === "") return "Enter the id shown in AI Studio.";
+  if (id.length < 4) return "That id is too short.";
   return INTERACTION_ID.test(id)
     ? undefined
-    : "An id of Google consists of at most 512 letters, digits and the characters _ . = -";
+    : "An interaction id has at most 512 letters, digits and the characters _ . = -";
 }
 
 /** The input of an action. */

@@ -1,12 +1,13 @@
 /** The actions on a run: buttons that act immediately or ask first, and the result. */
 
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Acted, RunAction, RunDetail } from "../../wire.ts";
 import { type ActionState, AdoptDialog, CancelDialog, DeleteDialog, RestartDialog } from "./actions-dialogs.tsx";
 import { actionText, type ActionInput, requestFor } from "./actions-text.ts";
 import { AskAgain } from "./ask-again.tsx";
 import { NotifyButton } from "../live/notify.tsx";
-import { postJson } from "../app/request.ts";
+import { postJson, RefusedError, SERVER_AWAY } from "../app/request.ts";
+import { useLive } from "../live/live.ts";
 import { Problem } from "../ui/parts.tsx";
 import { go } from "../app/router.ts";
 
@@ -37,6 +38,13 @@ export function Actions({ run, done }: ActionsProps) {
     setTimeout(() => result.current?.focus());
   });
   const { pending, error, act, forget } = actionState;
+  // An error about an earlier state of the run, or of a server that is back, would be wrong.
+  useEffect(forget, [run.status]);
+  useLive({
+    hello: () => {
+      if (error instanceof RefusedError && error.code === SERVER_AWAY) forget();
+    },
+  });
   const Dialog = asking === undefined ? undefined : DIALOGS[asking];
   const begin = (action: RunAction): void => {
     setMessage(undefined);

@@ -41,7 +41,7 @@ export function CopyButton({ name, text, label = "Copy" }: Copying) {
   );
 }
 
-async function copyText(text: () => Promise<string>): Promise<void> {
+export async function copyText(text: () => Promise<string>): Promise<void> {
   const coming = text();
   try {
     // Passes the promise itself: Safari allows only writes started within the click.

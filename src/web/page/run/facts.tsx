@@ -15,15 +15,14 @@ export function RunFacts({ run }: { run: RunDetail }) {
     <details class="facts" open={!isOver && matchMedia(WIDE).matches}>
       <summary>Details</summary>
       <dl>
-        <When name="Asked" at={run.created_at} />
+        <When name="Created" at={run.created_at} />
         <When name="Started" at={run.started_at} />
         <When name="Ended" at={run.completed_at} />
-        {isOver ? null : <When name="Gives up at" at={run.deadline_at} />}
+        {isOver ? null : <When name="Deadline" at={run.deadline_at} />}
         <Fact name="Tokens">{tokensOf(run)}</Fact>
         <Fact name="Model">{run.model}</Fact>
-        <Fact name="Mode">{run.mode}</Fact>
-        <Fact name="Through">{run.backend}</Fact>
-        <Fact name="Asked by">{run.client}</Fact>
+        <Fact name="Backend">{nameIn(BACKENDS, run.backend)}</Fact>
+        <Fact name="Started from">{nameIn(CLIENTS, run.client)}</Fact>
         <Id name="Task id" id={run.task_id} />
         <Id name="Google's interaction id" id={run.interaction_id} />
         {run.parent_task_id === undefined ? null : (
@@ -35,6 +34,12 @@ export function RunFacts({ run }: { run: RunDetail }) {
     </details>
   );
 }
+
+const BACKENDS: Readonly<Record<string, string>> = { api: "Gemini API", cli: "Gemini CLI" };
+const CLIENTS: Readonly<Record<string, string>> = { page: "dashboard", cli: "command line" };
+
+const nameIn = (names: Readonly<Record<string, string>>, key: string | undefined): string | undefined =>
+  key === undefined ? undefined : (names[key] ?? key);
 
 function tokensOf({ tokens: { input, output }, usage_final }: RunDetail): string | undefined {
   if (input + output === 0) return usage_final ? "none" : undefined;

@@ -17,9 +17,9 @@ export function RunHead({ run }: { run: RunDetail }) {
         <Status status={run.status} />
         <span>{KIND_NAMES[run.kind]}</span>
         <span>
-          asked <Age at={run.created_at} />
+          <Age at={run.created_at} />
+          <Duration run={run} />
         </span>
-        <Duration run={run} />
         <Cost run={run} />
         {run.partial === true ? <span class="badge partial">Partial report</span> : null}
       </div>
@@ -37,13 +37,22 @@ function shortAction({ current_action: action, last_thought: thought }: RunDetai
 }
 
 function Question({ text }: { text: string }) {
-  if (text.length <= MAX_TITLE_CHARACTERS) return <h1 tabIndex={-1}>{text}</h1>;
+  if (text.length <= MAX_TITLE_CHARACTERS)
+    return (
+      <h1 tabIndex={-1} dir="auto">
+        {text}
+      </h1>
+    );
   return (
     <>
-      <h1 tabIndex={-1}>{text.slice(0, MAX_TITLE_CHARACTERS).trimEnd()}…</h1>
+      <h1 tabIndex={-1} dir="auto">
+        {text.slice(0, MAX_TITLE_CHARACTERS).trimEnd()}…
+      </h1>
       <details>
-        <summary>The whole question</summary>
-        <p class="question">{text}</p>
+        <summary>Show full question</summary>
+        <p class="question" dir="auto">
+          {text}
+        </p>
       </details>
     </>
   );
@@ -51,7 +60,7 @@ function Question({ text }: { text: string }) {
 
 function Duration({ run: { started_at, created_at, completed_at } }: { run: RunDetail }) {
   if (completed_at === undefined) return null;
-  return <span>took {durationText(Date.parse(completed_at) - Date.parse(started_at ?? created_at))}</span>;
+  return <> · {durationText(Date.parse(completed_at) - Date.parse(started_at ?? created_at))}</>;
 }
 
 function Cost({ run }: { run: RunDetail }) {
@@ -74,17 +83,11 @@ function Cost({ run }: { run: RunDetail }) {
 const isInProgress = ({ status }: RunDetail): boolean =>
   status === "pending" || status === "running" || status === "running_async";
 
+/** The current thought is in the line of the progress and in the timeline; a third time would be noise. */
 function TimeLeft({ run }: { run: RunDetail }) {
-  const { likely_minutes_left: left, last_thought: thought } = run;
-  if (!isInProgress(run)) return null;
-  return (
-    <>
-      {left === undefined ? null : <p class="quiet small">About {durationText(left * 60_000)} left (estimate).</p>}
-      {thought === undefined || run.current_action.startsWith(entryText(thought).head) ? null : (
-        <p class="last-thought">{entryText(thought).head}</p>
-      )}
-    </>
-  );
+  const { likely_minutes_left: left } = run;
+  if (!isInProgress(run) || left === undefined) return null;
+  return <p class="quiet small">About {durationText(left * 60_000)} left</p>;
 }
 
 function Warnings({ run }: { run: RunDetail }) {
@@ -94,9 +97,9 @@ function Warnings({ run }: { run: RunDetail }) {
       {stalled_since === undefined || !isInProgress(run) ? null : (
         <div class="notice warn">
           <p>
-            There has been no update of this run since <Age at={stalled_since} />.
+            Last update <Age at={stalled_since} />. It may be stuck.
           </p>
-          <p class="suggestion">It is still being polled. You can wait, or cancel it and keep any text it has.</p>
+          <p class="suggestion">We keep checking. You can wait, or cancel it and keep what it has found.</p>
         </div>
       )}
       {cancel_requested_at === undefined || !isInProgress(run) ? null : (

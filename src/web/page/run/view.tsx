@@ -11,25 +11,38 @@ import { RunHead } from "./head.tsx";
 import { type LoadedRun, loadRun, useWatchedRun } from "../live/run-watch.ts";
 import { TimelineList } from "../live/timeline-list.tsx";
 import { useTitle } from "../app/title.ts";
+import { RefusedError } from "../app/request.ts";
+import type { Refused } from "../../wire.ts";
 
 export function RunView({ taskId }: { taskId: string }) {
   const { value, error, reload } = useLoad(taskId, (signal) => loadRun(taskId, signal));
+  const isMissing = error instanceof RefusedError && error.code === "TASK_NOT_FOUND";
   // Read before the first rendering: a page that is still short cannot be scrolled.
   const [scroll] = useState(() => scrollOf(history.state));
   if (value !== undefined) return <WatchedRun first={value} scroll={scroll} />;
   return (
     <div class="run stack">
-      <h1 tabIndex={-1}>Run</h1>
+      <h1 tabIndex={-1}>{isMissing ? "Run not found" : "Run"}</h1>
       {error === undefined ? (
         <p class="quiet" role="status">
           Loading the run…
         </p>
       ) : (
-        <Unreachable error={error} retry={reload} />
+        <Unreachable error={isMissing ? new RefusedError(NOT_FOUND) : error} retry={reload} />
       )}
     </div>
   );
 }
+
+/** The server's own words are for models. */
+const NOT_FOUND: Refused = {
+  success: false,
+  error: {
+    code: "TASK_NOT_FOUND",
+    message: "There is no run at this address.",
+    suggestion: "It may have been deleted, or belong to someone else or a different database.",
+  },
+};
 
 /** Reloads as soon as the stream is open again. */
 function Unreachable({ error, retry }: { error: unknown; retry: () => void }) {
@@ -51,7 +64,7 @@ function WatchedRun({ first, scroll }: { first: LoadedRun; scroll: number | unde
   const hadNoReport = useRef(!first.run.has_report);
   useTitle(run.query);
   return (
-    <article class="run stack">
+    <article class={run.has_report ? "run stack has-report" : "run stack"}>
       <RunHead run={run} />
       <Actions run={run} done={reload} />
       <RunFacts run={run} />

@@ -11,7 +11,7 @@ const STATUSES: Record<RunSummary["status"], { label: string; shape: string }> =
   pending: { label: "Waiting", shape: "M8 3a5 5 0 1 0 0 10A5 5 0 0 0 8 3" },
   running: { label: "Running", shape: "M8 3a5 5 0 1 1-5 5M8 5.5V8l2 1.5" },
   running_async: { label: "Running", shape: "M8 3a5 5 0 1 1-5 5M8 5.5V8l2 1.5" },
-  start_unknown: { label: "Start unknown", shape: "M8 2.5 14 13H2zM8 6.5v3M8 11.3v.2" },
+  start_unknown: { label: "Unconfirmed start", shape: "M8 2.5 14 13H2zM8 6.5v3M8 11.3v.2" },
   completed: { label: "Completed", shape: "m3 8.5 3.5 3.5L13 4.5" },
   failed: { label: "Failed", shape: "m4 4 8 8M12 4l-8 8" },
   cancelled: { label: "Cancelled", shape: "M8 3a5 5 0 1 0 0 10A5 5 0 0 0 8 3M4.5 11.5l7-7" },
@@ -70,7 +70,7 @@ export function Problem({ error, children }: { error: unknown; children?: Compon
   return (
     <div class="notice bad" role="alert">
       <p>{refused?.message ?? "Something went wrong on this page."}</p>
-      <p class="suggestion">{withCode(refused?.suggestion ?? "Reload the page. Runs continue regardless.")}</p>
+      <p class="suggestion">{withCode(refused?.suggestion ?? "Reload it; your research isn't affected.")}</p>
       {children}
     </div>
   );

@@ -1,7 +1,4 @@
-/**
- * Limits how much of a report is parsed as Markdown, because parsing blocks the event loop; the rest is shown as plain
- * text.
- */
+/** Limits how much Markdown is parsed at once, because parsing blocks the event loop. */
 
 /** Twice the length of the longest reports. A list with a link in each line takes a quarter of a second. */
 const MAX_CHARACTERS = 200_000;
@@ -25,11 +22,4 @@ export function boundedText(whole: string): { text: string; rest: string } {
   if (at === whole.length) return { text: whole, rest: "" };
   const cut = lineEnd === 0 ? at : lineEnd;
   return { text: whole.slice(0, cut), rest: whole.slice(cut) };
-}
-
-/** Escaped text needs no sanitizing, which would take seconds for millions of entities. */
-export function restHtml(rest: string, escape: (text: string) => string): string {
-  if (rest.trim() === "") return "";
-  const length = rest.length.toLocaleString("en-US");
-  return `<p><em>This report is very long. Its last ${length} characters are shown as they were written.</em></p>\n<pre tabindex="0"><code>${escape(rest)}</code></pre>\n`;
 }
