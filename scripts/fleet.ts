@@ -162,7 +162,7 @@ if (import.meta.main) {
   const { processes, token, stop } = await startFleet({ replicas, ...(scenario !== undefined && { scenario }) });
   const print = (line: string): void => void process.stdout.write(`${line}\n`);
   for (const { service, pid, url } of processes) print(`${service.padEnd(8)}pid ${pid}${url ? `  ${url}/mcp` : ""}`);
-  print(`Token:  ${token}\nCtrl-C ends all of it.`);
+  print(`Token:  ${token}\nCtrl-C ends all processes.`);
   await leaving;
   await stop();
 }

@@ -49,7 +49,7 @@ const CHANGES: Change[] = [
     /no healthcheck/,
   ],
   ["a volume that is not there", { composition: ["- state:/data", "- states:/data"] }, /states is no volume/],
-  ["a port for everybody", { composition: ["127.0.0.1:3000:3000", "3000:3000"] }, /open to the network/],
+  ["a public port", { composition: ["127.0.0.1:3000:3000", "3000:3000"] }, /open to the network/],
   ["another version of the program", { composition: ["mcp:0.1.0", "mcp:0.0.9"] }, /is not version/],
 ];
 

@@ -109,13 +109,13 @@ function failure({ trial, world, session, end }: Evidence, sent: string): string
   const paid = world.gemini.ledger.acceptedStarts().length;
   const isResearch = trial.scenario !== "patient" && trial.scenario !== "interactive";
   const wanted = isResearch ? 1 : 0;
-  if (exchanges.length === 0) return `no result of a tool reached the model; ${how}`;
+  if (exchanges.length === 0) return `no tool result reached the model; ${how}`;
   if (paid !== wanted) return `${paid} paid starts instead of ${wanted}`;
   if (sent === "")
     return `it ended without the report; ${how}; its model last read: ${exchanges.at(-1)?.output.slice(0, 100)}`;
-  if (isResearch && letters(sent) !== letters(trial.report)) return "another report than was written";
+  if (isResearch && letters(sent) !== letters(trial.report)) return "a report that differs from the simulated one";
   if (!output.includes(finalAnswer(exchanges.at(-1)?.output ?? ""))) return `the answer of its model was lost; ${how}`;
-  if (IN_BACKGROUND.test(output)) return `a quick search went to the background: ${failureReason(output)}`;
+  if (IN_BACKGROUND.test(output)) return `a quick search was moved to the background: ${failureReason(output)}`;
   return undefined;
 }
 
@@ -133,7 +133,7 @@ function notesOn({ world, session, left }: Evidence, facts: WireFacts): string[]
     ...(facts.cancelled > 0 ? [`cancelled while running: ${facts.cancelled}`] : []),
     ...(facts.cancelledLate > 0 ? ["cancels every call once more after its answer; without effect"] : []),
     ...(left > 0 ? [`${left} processes did not end by themselves`] : []),
-    ...(outside.length > 0 ? [`wanted to reach ${outside.join(", ")}; refused`] : []),
+    ...(outside.length > 0 ? [`tried to reach ${outside.join(", ")}; rejected`] : []),
   ];
 }
 

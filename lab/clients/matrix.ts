@@ -49,7 +49,7 @@ function outcomes(verdicts: readonly Verdict[]): string {
 }
 
 /** One row per client and transport, from all its trials. */
-function manners(verdicts: readonly Verdict[]): string {
+function characteristics(verdicts: readonly Verdict[]): string {
   const groups = Map.groupBy(verdicts, ({ client, transport }) => `${client} ${transport}`);
   return table(
     [
@@ -75,29 +75,29 @@ function manners(verdicts: readonly Verdict[]): string {
   );
 }
 
-export function page(verdicts: readonly Verdict[], around: Circumstances): string {
+export function page(verdicts: readonly Verdict[], circumstances: Circumstances): string {
   const { platform, arch, versions } = process;
-  const packages = around.clients.map((client) => `${client.package} ${client.version}`).join(", ");
+  const packages = circumstances.clients.map((client) => `${client.package} ${client.version}`).join(", ");
   return `# Clients
 
-Real clients, headless unless said otherwise, each with a scripted model of its own API on loopback, this server, and a simulated Google. They run in an empty home, without an account, and their proxy variables lead to a proxy that refuses everything; what ignores them is not seen. Limits and settings are the clients' own defaults, except that tools need no approval, and that Codex is told to wait for the server (\`required\`) and takes the model name gpt-5.5, whose limits it knows.
+Real clients, headless unless noted otherwise, each with a scripted model of its own API on loopback, this server, and a simulated Google. They run in an empty home directory, without an account, and their proxy variables point to a proxy that rejects everything; requests that ignore these variables are not detected. Limits and settings are the clients' defaults, except that tools need no approval, and that Codex is configured to wait for the server (\`required\`) and to use the model name gpt-5.5, whose limits it knows.
 
-\`${around.command}\`, ${new Date().toISOString().slice(0, 10)}, commit ${commit()}, Node ${versions.node}, ${platform} ${arch}, ${availableParallelism()} cores. ${packages}.
+\`${circumstances.command}\`, ${new Date().toISOString().slice(0, 10)}, commit ${commit()}, Node ${versions.node}, ${platform} ${arch}, ${availableParallelism()} cores. ${packages}.
 
-- **research**: \`start_deep_research\`, \`check_research_status\` until it is completed, \`get_research_results\`. The research takes 45 s, the report has ${around.usual.toLocaleString("en")} characters.
-- **long-report**: the same with ${around.long.toLocaleString("en")} characters.
-- **patient**: one \`deep_search\` that lasts ${around.patienceSeconds} s.
-- **impatient**: the client is killed (SIGKILL) 2 s after Google took the research, before the call was answered; a new process of it finds the run with \`list_research\` and reads it.
-- **interactive**: the client in a real terminal (tmux), as a person uses it: a question is typed, its model calls \`search\` once. The answer must come in the same turn; the headless trials do not show it when a call is moved to the background.
+- **research**: \`start_deep_research\`, \`check_research_status\` until it is completed, \`get_research_results\`. The research takes 45 s, the report has ${circumstances.usual.toLocaleString("en")} characters.
+- **long-report**: the same with ${circumstances.long.toLocaleString("en")} characters.
+- **patient**: one \`deep_search\` that lasts ${circumstances.patienceSeconds} s.
+- **impatient**: the client is killed (SIGKILL) 2 s after Google accepted the research, before the call returned; a new process of it finds the run with \`list_research\` and reads it.
+- **interactive**: the client in a real terminal (tmux), as a person uses it: a question is typed, its model calls \`search\` once. The answer must appear in the same turn; the headless trials do not show whether a call is moved to the background.
 
-A pass means: the client ended with its model's answer, the model had read every line of the report, and Google's ledger shows exactly one paid start (none for \`deep_search\`). *cut* means that all went well, but the client gave its model a part of the report only.
+A pass means: the client ended with its model's answer, the model had read every line of the report, and Google's ledger shows exactly one paid start (none for \`deep_search\`). *cut* means that everything worked, but the client passed only a part of the report to its model.
 
-## What happened
+## Outcomes
 
 ${outcomes(verdicts)}
 
-## What the clients are like
+## Characteristics of the clients
 
-${manners(verdicts)}
+${characteristics(verdicts)}
 `;
 }

@@ -136,7 +136,7 @@ const UNSAFE: Record<string, { fragment?: string; document?: string; seen: RegEx
   "a window": { document: "<script>open('about:blank')</script>", seen: /a window was opened/ },
   "what no routing sees": {
     document: "<script>new WebSocket('¤')</script>",
-    seen: /somebody connected/,
+    seen: /a connection to the watched address/,
   },
 };
 
