@@ -18,14 +18,14 @@ export async function localToken({ config, log }: TokenSource): Promise<string> 
   const file = join(config.configDir, "token");
   const kept = await readToken(file, log);
   if (kept !== undefined) {
-    log.notice(`The token of this server is in ${file}.`);
+    log.announce(`The token of this server is in ${file}.`);
     return kept;
   }
   const token = newToken();
   if (config.configDirWritable) {
     const result = await createTokenFile(file, token);
     if (result === "created") {
-      log.notice(`The token of this server: ${token}\nIt is saved in ${file} and not shown again.`);
+      log.announce(`The token of this server: ${token}\nIt is saved in ${file} and not shown again.`);
       return token;
     }
     // Another server was faster: its token counts.
