@@ -58,8 +58,8 @@ export interface AppOptions {
   logFrom: LogLevel;
   /** Receives the log lines; default: stderr. */
   logTo?: (line: string) => void;
-  /** Notices are shown to the person at the terminal even if INFO lines are not. */
-  showsNotices?: boolean;
+  /** Announcements are shown to the person at the terminal even if INFO lines are not. */
+  showsAnnouncements?: boolean;
   /** False: attempts of a search that are repeated or corrected are logged for debugging only. */
   logsRepairs?: boolean;
   /** The process serves its metrics over HTTP. */
@@ -77,8 +77,8 @@ export function createApp(options: AppOptions): App {
   const from = debug ? "DEBUG" : options.logFrom;
   // A command at a terminal prints warnings for the person in front of it, who knows the time.
   const timestamps = from !== "WARN" || !process.stderr.isTTY;
-  const { showsNotices = false } = options;
-  const log = createLog({ from, format, timestamps, showsNotices, redact, traceIds, ...to });
+  const { showsAnnouncements = false } = options;
+  const log = createLog({ from, format, timestamps, showsAnnouncements, redact, traceIds, ...to });
   for (const warning of config.warnings) log.warn(warning);
   const shutdown = createShutdown();
   const stateDir = config.configDirWritable ? config.configDir : privateTempDir(shutdown);

@@ -52,7 +52,7 @@ export function createDesktopNotifier(options: DesktopNotifierOptions): DesktopN
       const notification = sanitizeNotification(requested);
       const obstacle = await show(notification, path(), options);
       if (obstacle === undefined) return "shown";
-      options.log.notice(`${notification.title} (${notification.body}). No desktop notification: ${obstacle}.`);
+      options.log.announce(`${notification.title} (${notification.body}). No desktop notification: ${obstacle}.`);
       return "unavailable";
     },
   };

@@ -56,12 +56,14 @@ test("a JSON line has time, level, message and run id in fields (A2)", () => {
   ]);
 });
 
-test("a notice is an INFO line of a log, and plain text for a person who sees no INFO lines", () => {
+test("an announcement is an INFO line of a log, and plain text for a person who sees no INFO lines", () => {
   const written: string[] = [];
   const write = (line: string): void => void written.push(line);
   const redact = (text: string): string => text.replaceAll("secret", "KEY");
-  createLog({ from: "INFO", format: "text", redact, write }).notice("The key is secret.");
-  createLog({ from: "WARN", format: "text", redact, write }).notice("Not shown.");
-  createLog({ from: "WARN", format: "text", redact, write, showsNotices: true }).notice("The key is secret.\u0007");
+  createLog({ from: "INFO", format: "text", redact, write }).announce("The key is secret.");
+  createLog({ from: "WARN", format: "text", redact, write }).announce("Not shown.");
+  createLog({ from: "WARN", format: "text", redact, write, showsAnnouncements: true }).announce(
+    "The key is secret.\u0007",
+  );
   expect(written).toEqual(["[INFO] The key is KEY.\n", "The key is KEY.\n"]);
 });

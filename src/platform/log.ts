@@ -9,7 +9,7 @@ export interface Log {
   debug(message: string): void;
   info(message: string): void;
   /** An INFO line that a person must see, too, where the log itself is not shown. */
-  notice(message: string): void;
+  announce(message: string): void;
   warn(message: string): void;
   error(message: string): void;
   /** The same log with a run id on every line. */
@@ -22,8 +22,8 @@ export interface LogOptions {
   format: "text" | "json";
   /** Text lines end with their time and run id; JSON lines always have both. */
   timestamps?: boolean;
-  /** Notices are written without level and time when INFO lines are not shown. */
-  showsNotices?: boolean;
+  /** Announcements are written without level and time when INFO lines are not shown. */
+  showsAnnouncements?: boolean;
   /** Replaces secrets by their names. */
   redact: (text: string) => string;
   /** Trace and span ids for JSON lines. */
@@ -65,9 +65,9 @@ export function createLog(options: LogOptions, taskId?: string): Log {
   return {
     debug: (message) => line("DEBUG", message),
     info: (message) => line("INFO", message),
-    notice: (message) => {
+    announce: (message) => {
       const isLogged = LEVELS.indexOf("INFO") >= LEVELS.indexOf(options.from) || options.format === "json";
-      if (isLogged || options.showsNotices !== true) line("INFO", message);
+      if (isLogged || options.showsAnnouncements !== true) line("INFO", message);
       else write(`${options.redact(cleanText(message))}\n`);
     },
     warn: (message) => line("WARN", message),
@@ -80,7 +80,7 @@ export function createLog(options: LogOptions, taskId?: string): Log {
 export const debugOnly = (log: Log): Log => ({
   debug: log.debug,
   info: log.debug,
-  notice: log.debug,
+  announce: log.debug,
   warn: log.debug,
   error: log.debug,
   forRun: (taskId) => debugOnly(log.forRun(taskId)),

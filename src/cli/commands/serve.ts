@@ -47,7 +47,7 @@ export function pageOnTerminal({ open }: { open: boolean }): ServeOptions["page"
 }
 
 export async function runServe({ flags, auth, page, buildServer }: ServeOptions): Promise<void> {
-  const app = createApp({ flags, logFrom: serviceLogLevel(), showsNotices: true, scrapable: true });
+  const app = createApp({ flags, logFrom: serviceLogLevel(), showsAnnouncements: true, scrapable: true });
   const { shutdown, log, config } = app;
   const { MCP_SERVER_HOST: host } = config.settings;
   if (!auth && !isLoopback(host)) {
@@ -75,7 +75,7 @@ export async function runServe({ flags, auth, page, buildServer }: ServeOptions)
     await mcp.close();
     await listening.close();
   });
-  log.notice(`Listening on ${listening.url}/mcp`);
+  log.announce(`Listening on ${listening.url}/mcp`);
   void showPage(app, { page, credentials, port: portOf(listening.url) });
   await app.followResearch().catch(() => log.warn("Unfinished research could not be resumed."));
 }

@@ -8,7 +8,7 @@ import { serviceLogLevel } from "../verbosity.ts";
 const IDLE_CHECK_MS = 1_000;
 
 export async function runWorker({ untilIdle }: { untilIdle: boolean }): Promise<void> {
-  const app = createApp({ flags: { RESEARCH_FOLLOW: "on" }, logFrom: serviceLogLevel(), showsNotices: true });
+  const app = createApp({ flags: { RESEARCH_FOLLOW: "on" }, logFrom: serviceLogLevel(), showsAnnouncements: true });
   const { shutdown, log, deps } = app;
   leaveOnSignals(shutdown, () => 0);
   await app.telemetry;

@@ -18,14 +18,14 @@ export async function localToken({ config, log }: TokenSource): Promise<string> 
   const file = join(config.configDir, "token");
   const kept = await readToken(file, log);
   if (kept !== undefined) {
-    log.notice(`The access token is in ${file}.`);
+    log.announce(`The access token is in ${file}.`);
     return kept;
   }
   const token = newToken();
   if (config.configDirWritable) {
     const result = await createTokenFile(file, token);
     if (result === "created") {
-      log.notice(`Access token: ${token}\nSaved in ${file}; shown only once.`);
+      log.announce(`Access token: ${token}\nSaved in ${file}; shown only once.`);
       return token;
     }
     // Another server was faster: its token counts.
