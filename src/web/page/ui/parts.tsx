@@ -48,7 +48,7 @@ type Progressing = Pick<
 /** Renders nothing for a finished run. */
 export function Progress({ run }: { run: Progressing }) {
   if (run.status !== "pending" && run.status !== "running" && run.status !== "running_async") return null;
-  const percent = `${Math.round(run.progress)} %${run.progress_is_estimate === true ? " (estimate)" : ""}`;
+  const percent = `${run.progress_is_estimate === true ? "~" : ""}${Math.round(run.progress)} %`;
   return (
     <div class="progress">
       <progress max={100} value={run.progress} aria-label={`Progress: ${percent}`} />
