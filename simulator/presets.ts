@@ -24,6 +24,9 @@ const VERIFIED_AT_ROUND_3: Steps = [
 
 const BAD_ONCE: Steps = [{ answer: "prose" }, { answer: "good" }];
 
+/** Eight minutes of research in eight seconds. */
+const DEMO_RESEARCH = { speed: 60, english: true };
+
 const PRESETS: readonly ScenarioInput[] = [
   { name: "good", tasks: { verify: VERIFIED_AT_ROUND_3 } },
   { name: "never-verified", tasks: { verify: [{ answer: "unverified" }] } },
@@ -62,15 +65,17 @@ const PRESETS: readonly ScenarioInput[] = [
       ],
       web_search: [{ latency_ms: 400 }],
     },
-    // Eight minutes of research in eight seconds. The first one is prepared, later ones are invented.
+    interactions: DEMO_RESEARCH,
+  },
+  {
+    // The demo's own question: the first research is prepared, later ones are invented.
+    name: "demo-report",
+    latency_ms: 900,
     interactions: {
-      speed: 60,
-      english: true,
+      ...DEMO_RESEARCH,
       create: [{ life: { course: DEMO_COURSE, report: DEMO_REPORT, sources: DEMO_SOURCES, parts: 1 } }, {}],
     },
   },
-  // The demo with a question of the user's own, for which nothing is prepared.
-  { name: "demo-own-question", latency_ms: 900, interactions: { speed: 60, english: true } },
   ...ENDING_PRESETS.map(({ name, step }) => ({ name, tasks: research([step]) })),
   ...RESEARCH_PRESETS,
 ];

@@ -83,6 +83,16 @@ export function createProgram(): Command {
       const { runDoctor } = await import("./commands/doctor.ts");
       await runDoctor({ json: options.json === true, online: options.offline !== true });
     });
+  addDemo(program);
+  addInit(program);
+  addTokenCommands(program);
+  addMigrate(program);
+  addCompletion(program);
+  addHelp(program);
+  return program;
+}
+
+function addDemo(program: Command): void {
   program
     .command("demo")
     .description("Try it without a key: a simulated research in ten seconds, then its report on the dashboard.")
@@ -92,12 +102,6 @@ export function createProgram(): Command {
       const { DEMO_QUESTION, runDemo } = await import("./commands/demo.ts");
       await runDemo(question ?? DEMO_QUESTION, { open });
     });
-  addInit(program);
-  addTokenCommands(program);
-  addMigrate(program);
-  addCompletion(program);
-  addHelp(program);
-  return program;
 }
 
 function addInit(program: Command): void {

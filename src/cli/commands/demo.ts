@@ -41,7 +41,7 @@ export async function runDemo(question: string, { open }: DemoOptions): Promise<
   // Registered first, so that it runs last, when everything has really ended.
   shutdown.finally(() => printFailure(`\n${isRead ? ENDED : STOPPED}`));
   leaveOnSignals(shutdown, () => (isRead ? EXIT_CODES.ok : EXIT_CODES.interrupted));
-  const simulator = await startSimulator(question === DEMO_QUESTION ? "demo" : "demo-own-question");
+  const simulator = await startSimulator(question === DEMO_QUESTION ? "demo-report" : "demo");
   shutdown.finally(simulator.stop);
   const directory = mkdtempSync(join(tmpdir(), "gemini-search-mcp-demo-"));
   shutdown.finally(() => rmSync(directory, { recursive: true, force: true }));
