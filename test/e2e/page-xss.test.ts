@@ -53,7 +53,12 @@ function hostileRuns(address: string): ToldRun[] {
       },
       report: {
         markdown: own.map((text) => `${text}\n\nsafe ${WORD} [1] <b>${text}`).join("\n\n"),
-        sources: own.map((text, n) => ({ n: n + 1, title: text, url: n % 2 === 0 ? text : `${address}?${n}`, domain: text })),
+        sources: own.map((text, n) => ({
+          n: n + 1,
+          title: text,
+          url: n % 2 === 0 ? text : `${address}?${n}`,
+          domain: text,
+        })),
         metadata: { note: own.join(" ").slice(0, 2_000) },
       },
       events: own.map((text, n) => ({ kind: n % 2 === 0 ? "thought" : "search", text: `**${text}**\n\n${text}`, at })),
