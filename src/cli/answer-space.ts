@@ -2,6 +2,7 @@
 
 import type { App } from "../app.ts";
 import { LOCAL_OWNER } from "../caller.ts";
+import { isDemo } from "../config/config.ts";
 import { withPictureLinks } from "../operations/parts/answer-extras.ts";
 import { cleanValue } from "../platform/clean-text.ts";
 import { readStored } from "../runs/history/read.ts";
@@ -16,6 +17,7 @@ export function answerSpace({ config, deps }: Pick<App, "config" | "deps">): Ans
     paint: paintFor(process.stdout),
     link: hyperlinkFor(process.stdout, config.environment),
     now: deps.clock.now(),
+    isDemo: isDemo(config),
     stored: (taskId) => storedReport(deps, taskId),
   };
 }

@@ -89,6 +89,8 @@ describe.skipIf(!hasDialogues)("demo at a terminal", () => {
       cwd: scene.configDir,
       dialogue: [["(no display). Open the link above.", CONTROL_C]],
     });
+    // Commands could not continue with a run that is deleted at the end.
+    expect(seen).not.toContain("gemini-search-mcp save");
     expect(code).toBe(0);
     expect(seen).toMatch(LINK);
     expect(seen).not.toContain("[INFO]");

@@ -15,7 +15,6 @@ import { createRateLimit } from "../../http/rate-limit.ts";
 import { createEndWhenRevoked } from "../../http/revocation.ts";
 import { createMcpEndpoint, type McpEndpoint } from "../../mcp/http/endpoint.ts";
 import type { BuildServer } from "../../mcp/server.ts";
-import type { LogLevel } from "../../platform/log.ts";
 import { leaveOnSignals } from "../../platform/shutdown.ts";
 import { createStreamPermits, type StreamPermits } from "../../operations/parts/stream-permits.ts";
 import { EXIT_CODES } from "../exit-codes.ts";

@@ -11,6 +11,8 @@ export interface AnswerSpace {
   /** Undefined where links cannot be clicked. */
   link?: Hyperlink | undefined;
   now: number;
+  /** The run is gone when the program ends, so no command could continue with it. */
+  isDemo?: boolean | undefined;
   /** The stored report of a run: it has the titles and citation positions that answers leave out. */
   stored: (taskId: string) => Promise<StoredReport | undefined>;
 }
@@ -27,7 +29,11 @@ export const shell = (command: string): string => `gemini-search-mcp ${command}`
 export const shortId = (taskId: string): string => taskId.slice(0, 8);
 
 /** Commands that are useful next, with what each does, aligned. Only for terminals: a script knows what it does next. */
-export function nextCommands(commands: readonly (readonly [purpose: string, command: string])[], paint: Paint): string {
+export function nextCommands(
+  commands: readonly (readonly [purpose: string, command: string])[],
+  { paint, isDemo = false }: Pick<AnswerSpace, "paint" | "isDemo">,
+): string {
+  if (isDemo) return "";
   const widest = Math.max(0, ...commands.map(([purpose]) => purpose.length));
   return commands
     .map(([purpose, command]) => `${paint("faint", `${purpose}:`.padEnd(widest + 2))}${shell(command)}`)

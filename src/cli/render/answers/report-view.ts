@@ -59,7 +59,7 @@ function terminalReport(shown: ShownReport, space: AnswerSpace & Space): string 
     sourceLines(shown, space),
     suggestionLine(shown.suggestions, wrapped),
     remarks.map(({ text, style }) => paint(style, text)).join("\n"),
-    [paint("faint", fittingSummary(shown, space.width)), nextCommands(shown.next, paint)]
+    [paint("faint", fittingSummary(shown, space.width)), nextCommands(shown.next, space)]
       .filter((part) => part !== "")
       .join("\n"),
   ]);

@@ -28,11 +28,12 @@ const MAX_TEXT_COLUMNS = 100;
 type Commands = readonly (readonly [purpose: string, command: string])[];
 
 /** Lines of text, then the commands; elsewhere than on a terminal ids are whole and no commands follow. */
-function textView(lines: readonly string[], commands: Commands, { width, paint }: AnswerSpace): string {
+function textView(lines: readonly string[], commands: Commands, space: AnswerSpace): string {
+  const { width } = space;
   const shown = lines.filter((line) => line !== "");
   if (width === undefined) return shown.join("\n");
   const wrapped = shown.flatMap((line) => wrapToWidth(line, Math.min(width, MAX_TEXT_COLUMNS)));
-  return [wrapped.join("\n"), nextCommands(commands, paint)].filter((part) => part !== "").join("\n\n");
+  return [wrapped.join("\n"), nextCommands(commands, space)].filter((part) => part !== "").join("\n\n");
 }
 
 const idFor = (taskId: string, { width }: AnswerSpace): string => (width === undefined ? taskId : shortId(taskId));
