@@ -24,8 +24,7 @@ interface Verdict extends Play {
 
 export const faults: Experiment = {
   name: "faults",
-  about:
-    `Each of ${FAULTS} faults meets each of the four requests (create, get, cancel, stream) of a run: HTTP statuses, resets, silence, truncated and unexpected responses, a gzip bomb, DNS, TLS, redirects. The final status, the message shown and the number of paid requests are compared with a table, with Google's responses delayed by 0 to 200 ms.`,
+  about: `Each of ${FAULTS} faults meets each of the four requests (create, get, cancel, stream) of a run: HTTP statuses, resets, silence, truncated and unexpected responses, a gzip bomb, DNS, TLS, redirects. The final status, the message shown and the number of paid requests are compared with a table, with Google's responses delayed by 0 to 200 ms.`,
   minutes: 20,
   covers: "A6, I8, P3, P4, L1, T9, T16, T18",
   run: async (setting) => {
