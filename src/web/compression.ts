@@ -10,7 +10,8 @@ import type { MiddlewareHandler } from "hono";
 /** Below, compression saves no packet. */
 const MIN_BYTES = 1_024;
 const COMPRESSIBLE = /^(?:application\/json|text\/(?:html|markdown|javascript|css)|image\/svg\+xml)(?:;|$)/;
-const COMPRESSED_PATHS = /^\/(?:assets\/|api\/(?:runs|figures|estimate)(?:\/|$))/;
+/** Not every path: a middleware of all paths would also count as the route of requests that are not for the page. */
+export const COMPRESSED_ROUTES = ["/assets/*", "/api/runs/*", "/api/figures", "/api/estimate"];
 
 type Encoding = "br" | "gzip";
 
@@ -22,7 +23,7 @@ export function compression(): MiddlewareHandler {
   return async (context, next) => {
     await next();
     const { res: response, req: request } = context;
-    if (!COMPRESSED_PATHS.test(request.path) || !isCompressible(response)) return;
+    if (!isCompressible(response)) return;
     response.headers.append("vary", "accept-encoding");
     const encoding = acceptedEncoding(request.header("accept-encoding") ?? "");
     if (encoding === undefined) return;
