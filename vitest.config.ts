@@ -24,19 +24,15 @@ const ON_POSTGRES = [
 
 /** The fleet, and one end-to-end test of each area. */
 const LONG_ON_POSTGRES = [
-  "test/e2e/{damaged-rows,page-api,page-live,page-reading,research-odd-answers}.test.ts",
-  "test/e2e/{research-servers,status}.long.test.ts",
+  "test/e2e/{damaged-rows,page-api,page-reading,research-odd-answers}.test.ts",
+  "test/e2e/{page-live,research-servers,status}.long.test.ts",
   "test/postgres/*.test.ts",
 ];
 
 const LONG = "**/*.long.test.ts";
 
 /** In both: a short version in `npm test`, the full one in `npm run test:long` (`TEST_LENGTH`). */
-const OF_ANY_LENGTH = [
-  "test/simulation/simulation.test.ts",
-  "test/e2e/research-kill.test.ts",
-  "test/e2e/page-accessibility.test.ts",
-];
+const OF_ANY_LENGTH = ["test/simulation/simulation.test.ts", "test/e2e/research-kill.test.ts"];
 
 /** Started first: at the end, one of them would keep a single core busy. Vitest knows durations only from earlier runs. */
 const LONGEST = ["test/figures/", "test/simulation/", "test/postgres/polls.test.ts", "test/e2e/tasks.test.ts"];

@@ -4,7 +4,6 @@ import axe from "axe-core";
 import type { Browser, Page, Route } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { atLength } from "../kit/length.ts";
 import { browserInstalled, enterPage, openPage, startBrowser } from "../kit/browser/browser.ts";
 import { openHttpScene, type RunningHttpServer } from "../kit/server/http-server.ts";
 import { LONG_RUN, sampleMonths, sampleStatuses, insertSampleRuns, UNKNOWN_RUN } from "../kit/browser/sample-runs.ts";
@@ -136,9 +135,11 @@ describe.skipIf(installed === "missing")("accessibility of the page", () => {
   });
 
   // Colours do not depend on the width, nor positions on the theme.
-  const LIGHT = ["light", 1_280] as const;
-  const DARK = ["dark", 360] as const;
-  for (const [colorScheme, width] of atLength({ short: [LIGHT], long: [LIGHT, DARK] })) {
+  const LOOKS = [
+    ["light", 1_280],
+    ["dark", 360],
+  ] as const;
+  for (const [colorScheme, width] of LOOKS) {
     test(`axe finds no fault in any view, ${colorScheme}, ${width} wide`, { timeout: PATIENT }, async () => {
       const look = {
         bypassCSP: true,
