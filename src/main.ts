@@ -40,8 +40,8 @@ async function start(argv: string[]): Promise<void> {
   }
   if (isatty(STDIN)) {
     // No MCP client is connected to a terminal: a person has typed the bare command.
-    const { greet } = await import("./cli/greeting.ts");
-    return greet();
+    const { printGreeting } = await import("./cli/greeting.ts");
+    return printGreeting();
   }
   const [{ createApp }, { runStdioServer }] = await Promise.all([import("./app.ts"), import("./mcp/stdio/stdio.ts")]);
   const app = createApp({ logFrom: "INFO" });

@@ -8,7 +8,7 @@ import { type Connection, findConnections } from "../setup/connection.ts";
 import { print } from "./output.ts";
 import { type Paint, paintFor } from "./render/paint.ts";
 
-export async function greet(): Promise<void> {
+export async function printGreeting(): Promise<void> {
   const config = loadConfig({ environment: readEnvironment() });
   const { home, environment } = config;
   const paths = { platform: process.platform, home, project: process.cwd(), environment };

@@ -60,7 +60,7 @@ test("Ctrl-C ends the command with its servers, its workers and its database", a
   await new Promise<void>((resolve, reject) => {
     script.stdout.on("data", (text: Buffer) => {
       output += text.toString();
-      if (output.includes("Ctrl-C ends all of it.")) resolve();
+      if (output.includes("Ctrl-C ends all processes.")) resolve();
     });
     script.once("exit", (code) => reject(new Error(`The command exited with ${code}:\n${output}`)));
   });
