@@ -79,8 +79,9 @@ export default defineConfig(({ mode }) => {
       hookTimeout: 60_000,
       // As long as `waitFor` of test/kit waits.
       expect: { poll: { timeout: 20_000 } },
-      // Tests through the front door wait as much as they compute: two at once leave two cores idle a third of the time.
-      maxWorkers: 3,
+      // Tests through the front door also wait, those of the long suite more than the others: three at once leave two
+      // cores idle a third of the time there.
+      maxWorkers: isLong ? 4 : 3,
       // Failures have to be seen as they are; a test that passes at the second try is a defect.
       retry: 0,
       reporters: ["default", "./test/kit/vitest/summary-reporter.ts"],
