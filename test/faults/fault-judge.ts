@@ -1,5 +1,6 @@
 /** Plays a run until its fault has ended, and compares the outcome with the expected one. */
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { followStream } from "../../src/runs/streams/stream.ts";
 import { type Expected, type FaultRow, type FaultyRequest, HOST } from "./fault-cells.ts";
@@ -74,6 +75,8 @@ const PLAYS: Record<FaultyRequest, (scene: Scene, expected: Expected) => Promise
     } else {
       await untilFinished(scene);
     }
+    // A poll is counted when it is sent; unpacking its response and storing the result may take seconds.
+    for (let tries = 0; tries < 100 && (await status()).sentence !== expected.sentence; tries += 1) await sleep(100);
     const { status: state, sentence, code } = await status();
     if (expected.end !== "completed") return { state, sentence, code, end: state, broken: endedEarly(scene) };
     const broken = [...(await quietWhilePaused(scene)), ...((await report()) === "" ? [] : ["an early report"])];
