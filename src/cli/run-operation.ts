@@ -150,7 +150,7 @@ const finishedRounds = async ({ database }: OperationDeps, taskId: string): Prom
     .then((rounds) => rounds.length)
     .catch(() => 0);
 
-/** A person who watches a run that has ended gets its report; a program gets its status, as it always did. */
+/** Watching a run that has ended shows its report; with `--json`, its status. */
 function runToFollow(
   operation: Pick<Operation, "name">,
   { failed, structured }: Outcome,

@@ -3,10 +3,6 @@
  * failing.
  */
 
-import { createPollCounts } from "../../src/telemetry/poll-counts.ts";
-import { systemClock } from "../../src/platform/clock.ts";
-import { localQueue } from "../../src/queue/local.ts";
-import { NO_LIMITS } from "../../src/runs/start/limits-store.ts";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,6 +19,7 @@ import { openStore } from "../../src/store/store.ts";
 import { clock, FINISHED, request, WORKING } from "../kit/store/runner.ts";
 import { type Faults, type FailingWrites, failWritesIn } from "./failing-writes.ts";
 import { createTestLog } from "../kit/log.ts";
+import { commonDeps, trackWork } from "../kit/store/research-deps.ts";
 
 interface NthOutcome {
   /** One sentence for each broken promise. */
@@ -100,26 +97,16 @@ async function begin(here: NthWorld): Promise<Process> {
   const store = await openStore({ file: join(directory, "deep_research.db"), clock, log });
   const { db, processId, durable } = store;
   const leaving = new AbortController();
-  const working = new Set<Promise<unknown>>();
+  const { working, during } = trackWork();
   const deps: ResearchDeps = {
     db,
     processId,
     clock,
     log,
     stateDir: directory,
-    costOf: () => ({ usd: 1, incomplete: false, estimated: false }),
-    during: (work) => {
-      working.add(work);
-      const done = (): void => void working.delete(work);
-      work.then(done, done);
-      return work;
-    },
+    ...commonDeps(),
+    during,
     leaving: leaving.signal,
-    unsavedIds: new Map(),
-    unchargedFailures: new Map(),
-    pollCounts: createPollCounts(systemClock),
-    queue: localQueue,
-    limits: NO_LIMITS,
     backUp: (run, report) => backUp(here, run.taskId, report),
     notify: async () => {},
     agent: agentOf(here),

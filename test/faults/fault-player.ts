@@ -18,6 +18,7 @@ import { clock, openRunner, request } from "../kit/store/runner.ts";
 import type { FaultRow, FaultyRequest } from "./fault-cells.ts";
 import { type FaultyConnection, openFaultyConnection, scenarioOf } from "./faulty-connection.ts";
 import { createTestLog } from "../kit/log.ts";
+import { openApp } from "../kit/store/operation-deps.ts";
 
 /** The test clock runs this much faster than the system clock. */
 const CLOCK_SPEED = 50;
@@ -161,10 +162,8 @@ const CALL: Call = {
 
 function operationDeps(research: ResearchDeps, runner: Runner, time: Clock): OperationDeps {
   const { db, agent, log, leaving } = research;
-  const unused = (): never => {
-    throw new Error("No cell needs this.");
-  };
   return {
+    ...openApp().deps,
     clock: time,
     log,
     leaving,
@@ -174,21 +173,6 @@ function operationDeps(research: ResearchDeps, runner: Runner, time: Clock): Ope
     research: async () => ({ research, runner, durable: true }),
     findRun: (owner, taskId) => findRun(db, owner, taskId),
     backupOf: () => undefined,
-    recorder: unused,
-    search: unused,
-    searchObstacle: unused,
-    estimate: unused,
-    inBackground: unused,
-    settings: {
-      maxRounds: 1,
-      legacyPrompt: undefined,
-      syncWindowMs: 0,
-      taskAfterMs: 0,
-      reportsDir: undefined,
-      templatesDir: undefined,
-      inlineCharacters: 100_000,
-      confirmAboveUsd: 0,
-    },
   };
 }
 

@@ -3,10 +3,6 @@
  * and shut down.
  */
 
-import { createPollCounts } from "../../src/telemetry/poll-counts.ts";
-import { systemClock } from "../../src/platform/clock.ts";
-import { localQueue } from "../../src/queue/local.ts";
-import { NO_LIMITS } from "../../src/runs/start/limits-store.ts";
 import { hostname } from "node:os";
 import { createOutboxSender } from "../../src/notifications/outbox.ts";
 import { liveness, thisProcess } from "../../src/platform/process-identity.ts";
@@ -21,6 +17,7 @@ import type { Google } from "./google.ts";
 import type { Client, SharedDatabase } from "./shared-database.ts";
 import type { Chance, VirtualTime } from "./virtual-time.ts";
 import { silentLog as log } from "../kit/log.ts";
+import { commonDeps, trackWork } from "../kit/store/research-deps.ts";
 
 export interface World {
   time: VirtualTime;
@@ -72,7 +69,7 @@ export function startProcess(world: World, machine: number): SimulatedProcess {
   const stops: { from: number; to: number }[] = [];
   let diedAt: number | undefined;
   const leaving = new AbortController();
-  const working = new Set<Promise<unknown>>();
+  const { working, during } = trackWork();
   const pass = async (): Promise<void> => {
     // Other processes may act between any two steps of a process.
     if (!world.calm && chance.is(0.3)) await time.sleep(chance.upTo(200));
@@ -99,19 +96,9 @@ export function startProcess(world: World, machine: number): SimulatedProcess {
     clock,
     log,
     stateDir: world.stateDir,
-    costOf: () => ({ usd: 1, incomplete: false, estimated: false }),
-    during: (work) => {
-      working.add(work);
-      const done = (): void => void working.delete(work);
-      work.then(done, done);
-      return work;
-    },
+    ...commonDeps(),
+    during,
     leaving: leaving.signal,
-    unsavedIds: new Map(),
-    unchargedFailures: new Map(),
-    pollCounts: createPollCounts(systemClock),
-    queue: localQueue,
-    limits: NO_LIMITS,
     backUp: async ({ taskId }, report) => {
       await pass();
       if (diskFullUntil > time.now() && chance.is(0.5)) return undefined;

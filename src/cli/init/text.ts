@@ -96,13 +96,13 @@ export function remarksFor(outcomes: Outcome[], { setup, config }: { setup: Setu
 
 const CONNECTED: readonly Outcome["action"][] = ["added", "changed", "none", "meanwhile"];
 
-/** What to tell an assistant first; undefined if none is connected. */
+/** A first request to try; undefined if no assistant is connected. */
 export function sentenceToSay(outcomes: Outcome[], entry: string): string | undefined {
   const connected = outcomes.filter(({ action, error }) => CONNECTED.includes(action) && error === undefined);
   if (connected.length === 0) return undefined;
   const [only] = connected;
-  const whom = connected.length === 1 ? only?.title : "your assistant";
-  return `Now ask ${whom}:\n  “Use ${entry}: which heat pumps keep their efficiency below −15 °C, and who measured it?”`;
+  const assistant = connected.length === 1 ? only?.title : "your assistant";
+  return `Now ask ${assistant}:\n  “Use ${entry}: which heat pumps keep their efficiency below −15 °C, and who measured it?”`;
 }
 
 const exposures = (outcomes: Outcome[]): string[] =>

@@ -20,7 +20,7 @@ describe("direction and language", () => {
     expect(render("| السنة | الكلفة |\n|-|-|\n| 2025 | 4 |").html).toContain('tabindex="0" dir="rtl"><table>');
   });
 
-  test("Japanese, Korean and Chinese are told apart; other texts stay as they are", () => {
+  test("Japanese, Korean and Chinese are distinguished; other texts stay as they are", () => {
     expect(render("これは日本語です。\n\n東京都").html).toBe(
       '<p lang="ja">これは日本語です。</p>\n<p lang="ja">東京都</p>\n',
     );

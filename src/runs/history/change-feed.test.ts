@@ -105,14 +105,14 @@ test("a run counts as changed when it starts, advances or ends, and as written w
 test("writes from before the subscription and writes of other owners are not reported (T14)", async () => {
   const feed = await openFeed();
   await feed.start("old");
-  await feed.start("theirs", "somebody");
+  await feed.start("theirs", "another");
   await vi.advanceTimersByTimeAsync(1);
   const stop = feed.watch();
   onTestFinished(stop);
   expect(await feed.receivedAfter(2)).toEqual([]);
   await feed.beat("theirs", 50);
   await feed.finish("theirs");
-  await feed.start("another of theirs", "somebody");
+  await feed.start("another of theirs", "another");
   expect(await feed.receivedAfter(2)).toEqual([]);
   await feed.beat("old", 50);
   expect(await feed.receivedAfter(1)).toEqual(changed("old", false, false));

@@ -102,15 +102,18 @@ export async function followFile(options: FollowedFile): Promise<HandleSource> {
 
 function checkpoint({ file, log }: FollowedFile, opened: Opened): void {
   opened.writesSinceCheckpoint = 0;
-  if (changeOf(opened.identity, identify(file)) !== "none") return;
-  opened.isWrittenByOthers ||= modificationOf(file) !== opened.identity.modification;
   try {
-    opened.handles.writer.exec("pragma wal_checkpoint(passive)");
+    if (changeOf(opened.identity, identify(file)) !== "none") return;
+    opened.isWrittenByOthers ||= modificationOf(file) !== opened.identity.modification;
+    try {
+      opened.handles.writer.exec("pragma wal_checkpoint(passive)");
+    } finally {
+      opened.identity = { ...opened.identity, modification: modificationOf(file) };
+    }
   } catch (error) {
-    // For example on a full disk; the log keeps everything, and a later checkpoint copies it.
+    // The write before it is committed and must not seem to have failed. The log keeps everything for a later checkpoint.
     log.debug(`The log of ${file} could not be checkpointed: ${String(error)}`);
   }
-  opened.identity = { ...opened.identity, modification: modificationOf(file) };
 }
 
 async function reopen(options: FollowedFile, state: State, change: FileChange): Promise<Handles> {

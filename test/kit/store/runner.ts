@@ -1,8 +1,5 @@
 /** The parts of a background run on a real database, with a minimal agent and an accelerated clock. */
 
-import { createPollCounts } from "../../../src/telemetry/poll-counts.ts";
-import { localQueue } from "../../../src/queue/local.ts";
-import { NO_LIMITS } from "../../../src/runs/start/limits-store.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,6 +11,7 @@ import { createRunner } from "../../../src/runs/scheduling/runner.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 import { allowWrites, refuseWrites, sharedFor } from "./databases.ts";
 import { silentLog as log } from "../log.ts";
+import { commonDeps } from "./research-deps.ts";
 
 /** Runs fifty times as fast as the system clock. */
 const began = Date.now();
@@ -89,14 +87,9 @@ export async function openRunner({ onTestFinished }: TestOwner): Promise<Stage> 
     clock,
     log,
     stateDir: directory,
-    costOf: () => ({ usd: 1, incomplete: false, estimated: false }),
+    ...commonDeps(),
     during: (work) => work,
     leaving: leaving.signal,
-    unsavedIds: new Map(),
-    unchargedFailures: new Map(),
-    pollCounts: createPollCounts(systemClock),
-    queue: localQueue,
-    limits: NO_LIMITS,
     backUp: async ({ taskId }, report) => {
       saved.push(report);
       return `/somewhere/${taskId}.md`;

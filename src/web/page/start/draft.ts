@@ -31,13 +31,13 @@ const AGENTS: readonly Depth[] = [
     depth: STANDARD,
     name: KIND_NAMES.agent,
     about: "A thorough report with citations, written by Google’s agent in the background.",
-    price: "3 to 20 minutes, usually $1 to $3",
+    price: "Usually within 20 minutes, about $1 to $3",
   },
   {
     depth: "deep-research-max-preview-04-2026",
     name: `${KIND_NAMES.agent} Max`,
     about: "Reads and checks more.",
-    price: "Up to an hour, usually $3 to $7",
+    price: "Up to an hour, about $3 to $7",
   },
 ];
 

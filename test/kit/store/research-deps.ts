@@ -1,0 +1,31 @@
+/** The dependencies of a runner that are the same in all tests: no limits, a fixed cost, the queue of one machine. */
+
+import { systemClock } from "../../../src/platform/clock.ts";
+import { localQueue } from "../../../src/queue/local.ts";
+import type { ResearchDeps } from "../../../src/runs/deps.ts";
+import { NO_LIMITS } from "../../../src/runs/start/limits-store.ts";
+import { createPollCounts } from "../../../src/telemetry/poll-counts.ts";
+
+export const commonDeps = () =>
+  ({
+    costOf: () => ({ usd: 1, incomplete: false, estimated: false }),
+    unsavedIds: new Map(),
+    unchargedFailures: new Map(),
+    pollCounts: createPollCounts(systemClock),
+    queue: localQueue,
+    limits: NO_LIMITS,
+  }) satisfies Partial<ResearchDeps>;
+
+/** Keeps track of unfinished work. */
+export function trackWork(): { working: Set<Promise<unknown>>; during: ResearchDeps["during"] } {
+  const working = new Set<Promise<unknown>>();
+  return {
+    working,
+    during: (work) => {
+      working.add(work);
+      const done = (): void => void working.delete(work);
+      work.then(done, done);
+      return work;
+    },
+  };
+}
