@@ -2,9 +2,10 @@ import { tmpdir } from "node:os";
 import { expect, test, vi } from "vitest";
 import { isAlive } from "../../test/kit/server/processes.ts";
 import { runChild, stopAllChildren, type ChildOutcome, type ChildRequest } from "./child.ts";
+import { PROCESS_STARTED_MS } from "../../test/kit/clock/time-limits.ts";
 
 // Shorter than the grace periods that must not be waited for.
-vi.setConfig({ testTimeout: 15_000 });
+vi.setConfig({ testTimeout: 18_000 });
 
 interface Run {
   outcome: ChildOutcome;
@@ -30,7 +31,7 @@ async function run(script: string, more: Partial<ChildRequest> = {}): Promise<Ru
 
 /** `kill` returns before the kernel has ended the process. */
 async function expectGone(pid: number): Promise<void> {
-  await expect.poll(() => isAlive(pid), { timeout: 2_000, interval: 10 }).toBe(false);
+  await expect.poll(() => isAlive(pid), { interval: 10 }).toBe(false);
 }
 
 const FOREVER = "setInterval(() => {}, 1000);";
@@ -80,19 +81,21 @@ test("output above the limit ends the program and is discarded (C6)", async () =
 });
 
 test("a timeout ends a running program (C5)", async () => {
-  const { outcome, output } = await run(`console.log(process.pid); ${FOREVER}`, { timeoutMs: 300 });
+  const { outcome, output } = await run(`console.log(process.pid); ${FOREVER}`, { timeoutMs: PROCESS_STARTED_MS });
   expect(outcome).toMatchObject({ ended: "timeout", signal: "SIGTERM" });
   expect(isAlive(Number(output))).toBe(false);
 });
 
 test("a program that ignores SIGTERM is killed after the grace period (C5)", async () => {
-  const { outcome, output } = await run(`${IGNORE_SIGNALS} console.log(process.pid); ${FOREVER}`, { timeoutMs: 300 });
+  const { outcome, output } = await run(`${IGNORE_SIGNALS} console.log(process.pid); ${FOREVER}`, {
+    timeoutMs: PROCESS_STARTED_MS,
+  });
   expect(outcome).toMatchObject({ ended: "timeout", signal: "SIGKILL" });
   expect(isAlive(Number(output))).toBe(false);
 });
 
 test("forked processes are stopped with the program (C5)", async () => {
-  const { outcome, output } = await run(`${FORK} console.log(kid.pid); ${FOREVER}`, { timeoutMs: 500 });
+  const { outcome, output } = await run(`${FORK} console.log(kid.pid); ${FOREVER}`, { timeoutMs: PROCESS_STARTED_MS });
   expect(outcome.ended).toBe("timeout");
   await expectGone(Number(output));
 });
@@ -129,12 +132,12 @@ test("a shutdown stops all children, shortens the grace period of those already 
   const ignoring = `${IGNORE_SIGNALS} console.log(process.pid); ${FOREVER}`;
   const runs = [
     run(ignoring, options),
-    run(ignoring, { ...options, timeoutMs: 400 }),
+    run(ignoring, { ...options, timeoutMs: PROCESS_STARTED_MS }),
     run(`console.log(process.pid); ${FOREVER}`, options),
   ];
   await expect.poll(() => pids.length, { timeout: 5_000 }).toBe(3);
   // By then the grace period of 30 seconds has begun for the second one.
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await new Promise((resolve) => setTimeout(resolve, PROCESS_STARTED_MS + 500));
   await stopAllChildren(200);
   expect(pids.map(isAlive)).toEqual([false, false, false]);
   const endings = (await Promise.all(runs)).map(({ outcome }) => outcome.ended);

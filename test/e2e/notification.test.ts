@@ -152,7 +152,7 @@ test.skipIf(desktop === "missing")(
     const caller = await scene.server({ env: { ...daemon.environment, ...WINDOW } });
     void caller.call("start_deep_research", { query: "Who hears of it?" }).catch(() => undefined);
     const running = "select task_id from research_tasks where status = 'running_async'";
-    await expect.poll(() => scene.sql(running), { timeout: 5_000, interval: 25 }).toHaveLength(1);
+    await expect.poll(() => scene.sql(running), { interval: 25 }).toHaveLength(1);
     process.kill(caller.pid, "SIGKILL");
     const [, second] = await arrived(daemon, 2, 20_000);
     expect(second?.title).toBe("Deep Research Complete");

@@ -83,7 +83,7 @@ test("a poll that takes longer than the interval still ends the run (P2)", async
   const life = here.begin();
   await life.call("start_deep_research", { query: "How slow can a look be?" });
   await expect
-    .poll(() => here.query<{ status: string }>("select status from research_tasks")[0]?.status, { timeout: 5_000 })
+    .poll(() => here.query<{ status: string }>("select status from research_tasks")[0]?.status)
     .toBe("completed");
   expect(here.gemini.ledger.interactionRequests()["get completed"]).toBeLessThanOrEqual(2);
 });

@@ -164,7 +164,7 @@ describe("workers", () => {
         return working();
       },
     });
-    await waitFor(() => expect(polled.size).toBe(3), { timeout: 5_000, interval: 50 });
+    await waitFor(() => expect(polled.size).toBe(3), { interval: 50 });
   });
 });
 

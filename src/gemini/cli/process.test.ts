@@ -7,6 +7,7 @@ import { expect, test, vi } from "vitest";
 import { question, useStandin } from "../../../test/kit/simulator/cli-backend.ts";
 import { stopAllChildren } from "../../platform/child.ts";
 import type { StandinScenario } from "../../../simulator/gemini-cli/standin-cli.ts";
+import { PROCESS_STARTED_MS } from "../../../test/kit/clock/time-limits.ts";
 
 vi.setConfig({ testTimeout: 20_000 });
 
@@ -14,7 +15,7 @@ const scene = useStandin();
 
 test("a call that hangs is stopped at the timeout, and its output is kept (C5)", async () => {
   const call = scene
-    .backend({ text: "half", noResult: true, hangAfterAnswer: true }, { timeoutMs: 700 })
+    .backend({ text: "half", noResult: true, hangAfterAnswer: true }, { timeoutMs: PROCESS_STARTED_MS })
     .ask(question());
   await expect(call).rejects.toMatchObject({
     code: "EXECUTION_ERROR",
@@ -26,7 +27,7 @@ test("a call that hangs is stopped at the timeout, and its output is kept (C5)",
 });
 
 test("a call that ignores SIGTERM is killed (C5)", async () => {
-  const call = scene.backend({ hang: true, ignoreSigterm: true }, { timeoutMs: 700 }).ask(question());
+  const call = scene.backend({ hang: true, ignoreSigterm: true }, { timeoutMs: PROCESS_STARTED_MS }).ask(question());
   await expect(call).rejects.toMatchObject({ reason: "timeout" });
   await scene.expectNothingLeft();
 });
@@ -107,7 +108,7 @@ test("an aborted call is CANCELLED, and leaves nothing (L1)", async () => {
   const call = scene
     .backend({ hang: true, ignoreSigterm: true, forkMs: 60_000 })
     .ask(question({ signal: controller.signal }));
-  await expect.poll(() => scene.ledger().length, { timeout: 5_000 }).toBe(1);
+  await expect.poll(() => scene.ledger().length).toBe(1);
   controller.abort();
   await expect(call).rejects.toMatchObject({ code: "CANCELLED", retryable: false });
   await scene.expectNothingLeft();
@@ -119,7 +120,7 @@ test("an aborted call is CANCELLED, and leaves nothing (L1)", async () => {
 
 test("a shutdown has a grace period of its own (A8)", async () => {
   const call = scene.backend({ hang: true, ignoreSigterm: true }, { graceMs: 30_000 }).ask(question());
-  await expect.poll(() => scene.ledger().length, { timeout: 5_000 }).toBe(1);
+  await expect.poll(() => scene.ledger().length).toBe(1);
   const [outcome] = await Promise.allSettled([call, stopAllChildren(100)]);
   expect(outcome).toMatchObject({ status: "rejected", reason: { code: "INTERRUPTED", reason: "stopped" } });
   await scene.expectNothingLeft();

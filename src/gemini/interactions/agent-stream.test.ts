@@ -100,7 +100,7 @@ describe("the stream", () => {
   const thought = (type: string, text: string): string =>
     frame({ event_type: "step.delta", index: 0, delta: { type, content: { type: "text", text } } });
 
-  test("that is silent is ended by us (S3)", { timeout: 5_000 }, async () => {
+  test("that is silent is ended by us (S3)", { timeout: 20_000 }, async () => {
     const events = await openStream(thought("thought_summary", "One"), thought("thought_summary", "Two"));
     expect(events.map(({ kind }) => kind)).toEqual(["thought", "thought"]);
   });
@@ -111,7 +111,7 @@ describe("the stream", () => {
     '{"error":{"message":"","code":"unavailable"}}\n\n',
   ])(
     "that carries the bare error body %j is ended, after its earlier events (S3)",
-    { timeout: 5_000 },
+    { timeout: 20_000 },
     async (body) => {
       for (const chunks of [[thought("thought", "One") + body], [thought("thought", "One"), body]]) {
         const events = await openStream(...chunks);

@@ -56,7 +56,7 @@ export function useStandin(): StandinScene {
     ledger: () => readStandinLedger(join(scene.folder, "ledger.jsonl")),
     expectNothingLeft: async () => {
       const pids = scene.ledger().flatMap(({ pid, grandchild }) => (grandchild === null ? [pid] : [pid, grandchild]));
-      await expect.poll(() => pids.filter(isAlive), { timeout: 2_000, interval: 10 }).toEqual([]);
+      await expect.poll(() => pids.filter(isAlive), { interval: 10 }).toEqual([]);
       expect(readdirSync(join(scene.folder, "home", "calls"))).toEqual([]);
     },
   };
