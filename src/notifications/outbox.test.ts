@@ -245,7 +245,7 @@ describe("several processes", () => {
     },
   );
 
-  test("killed at any moment, 10 times, send none twice and lose at most one per kill (O2, R2)", async (t) => {
+  test("killed at any moment, 10 times, send none twice and lose at most one per kill (O2, R2)", { timeout: 180_000 }, async (t) => {
     const ids = await putMany(200);
     for (let killed = 0; killed < 10; killed += 1) {
       const child = startSender(t);
