@@ -245,19 +245,23 @@ describe("several processes", () => {
     },
   );
 
-  test("killed at any moment, 10 times, send none twice and lose at most one per kill (O2, R2)", { timeout: 180_000 }, async (t) => {
-    const ids = await putMany(200);
-    for (let killed = 0; killed < 10; killed += 1) {
-      const child = startSender(t);
-      await nextLine(child);
-      child.stdin.write("go\n");
-      await systemClock.sleep(Math.random() * 30);
-      await kill(child);
-    }
-    const { shown, deliverPending } = sender();
-    await deliverPending();
-    const all = [...sent(), ...shown.map(({ body }) => body)];
-    expect(new Set(all).size).toBe(all.length);
-    expect(all.length).toBeGreaterThanOrEqual(ids.length - 10);
-  });
+  test(
+    "killed at any moment, 10 times, send none twice and lose at most one per kill (O2, R2)",
+    { timeout: 180_000 },
+    async (t) => {
+      const ids = await putMany(200);
+      for (let killed = 0; killed < 10; killed += 1) {
+        const child = startSender(t);
+        await nextLine(child);
+        child.stdin.write("go\n");
+        await systemClock.sleep(Math.random() * 30);
+        await kill(child);
+      }
+      const { shown, deliverPending } = sender();
+      await deliverPending();
+      const all = [...sent(), ...shown.map(({ body }) => body)];
+      expect(new Set(all).size).toBe(all.length);
+      expect(all.length).toBeGreaterThanOrEqual(ids.length - 10);
+    },
+  );
 });

@@ -7,7 +7,7 @@ import type { ScenarioInput } from "../../simulator/scenario.ts";
 import { type Simulator, startSimulator } from "../../simulator/server.ts";
 import { startCommand } from "../kit/server/command.ts";
 import { installNotifier, readLines, seeded } from "../kit/kills/world.ts";
-import { isolatedEnvironment, temporaryDirectory, TEST_KEY } from "../kit/server/server.ts";
+import { COMPILE_CACHE, isolatedEnvironment, temporaryDirectory, TEST_KEY } from "../kit/server/server.ts";
 import { canCreateNamespaces, createMachine, type Machine, withHostname } from "./machine.ts";
 import { type Member, startMember } from "./member.ts";
 import { openPostgresReader } from "./postgres-reader.ts";
@@ -121,7 +121,7 @@ function settings({ folder, database, google }: Endpoints, name: string): Record
     RESEARCH_SYNC_WINDOW_MS: "0",
     RESEARCH_POLL_INTERVAL_MS: "1000",
     RESEARCH_MAX_RPS: "100",
-    NODE_COMPILE_CACHE: join(folder, "compile-cache"),
+    NODE_COMPILE_CACHE: COMPILE_CACHE,
   };
 }
 

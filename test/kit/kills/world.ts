@@ -9,7 +9,7 @@ import { DatabaseSync } from "node:sqlite";
 import { startSimulator, type Simulator } from "../../../simulator/server.ts";
 import type { ScenarioInput } from "../../../simulator/scenario.ts";
 import { startProcess, type ProductProcess, type ProcessOptions } from "./process.ts";
-import { isolatedEnvironment, ROOT, temporaryDirectory, TEST_KEY } from "../server/server.ts";
+import { COMPILE_CACHE, isolatedEnvironment, ROOT, temporaryDirectory, TEST_KEY } from "../server/server.ts";
 
 export interface KillWorld {
   gemini: Simulator;
@@ -63,8 +63,7 @@ export async function openKillWorld(options: KillWorldOptions = {}): Promise<Kil
     RESEARCH_POLL_INTERVAL_MS: "100",
     RESEARCH_MAX_RPS: "100",
     RESEARCH_REPORTS_DIR: reportsDir,
-    // Starting processes takes most of the time.
-    NODE_COMPILE_CACHE: join(folder, "compile-cache"),
+    NODE_COMPILE_CACHE: COMPILE_CACHE,
     ...options.env,
   };
   const build = join(ROOT, options.build ?? "dist-failpoints", "main.js");

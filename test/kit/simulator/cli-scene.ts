@@ -14,7 +14,13 @@ import {
   type StandinScenario,
 } from "../../../simulator/gemini-cli/standin-cli.ts";
 import { isAlive, processesNaming } from "../server/processes.ts";
-import { type Era, type RunningServer, startServer, temporaryDirectory } from "../server/server.ts";
+import {
+  type Era,
+  isolatedEnvironment,
+  type RunningServer,
+  startServer,
+  temporaryDirectory,
+} from "../server/server.ts";
 import { waitFor } from "../wait-for.ts";
 
 export interface CliScene {
@@ -55,10 +61,10 @@ export function openCliScene(
     folder,
     configDir,
     env: {
+      ...isolatedEnvironment(configDir),
       PATH: [inside("bin"), dirname(process.execPath), "/usr/bin", "/bin"].join(":"),
       HOME: inside("home"),
       TMPDIR: temporary,
-      GEMINI_SEARCH_CONFIG_DIR: configDir,
       SEARCH_BACKEND: "cli",
       GEMINI_STANDIN_SCENARIO: script,
       GEMINI_STANDIN_LEDGER: ledger,
