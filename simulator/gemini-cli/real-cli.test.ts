@@ -5,13 +5,10 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { startSimulator, type Simulator } from "../server.ts";
 import { fillPrompt } from "../../test/kit/simulator/prompts.ts";
-
-// The CLI takes about a second to start, and longer on a busy machine.
-vi.setConfig({ testTimeout: 20_000 });
 
 const CLI = join(import.meta.dirname, "../../node_modules/@google/gemini-cli/bundle/gemini.js");
 const SYSTEM_PROMPT = join(import.meta.dirname, "../../prompts/cli-system-prompt.md");

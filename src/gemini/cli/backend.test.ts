@@ -10,12 +10,10 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { question, useStandin } from "../../../test/kit/simulator/cli-backend.ts";
 import { installStandin } from "../../../simulator/gemini-cli/standin-cli.ts";
 import type { CliBackendOptions } from "./backend.ts";
-
-vi.setConfig({ testTimeout: 20_000 });
 
 const scene = useStandin();
 

@@ -3,13 +3,11 @@ import { once } from "node:events";
 import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { question, useStandin } from "../../../test/kit/simulator/cli-backend.ts";
 import { stopAllChildren } from "../../platform/child.ts";
 import type { StandinScenario } from "../../../simulator/gemini-cli/standin-cli.ts";
 import { PROCESS_STARTED_MS } from "../../../test/kit/clock/time-limits.ts";
-
-vi.setConfig({ testTimeout: 20_000 });
 
 const scene = useStandin();
 

@@ -5,15 +5,13 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { text as readBody } from "node:stream/consumers";
-import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { startSimulator, type Simulator } from "../../../simulator/server.ts";
 import { fillPrompt } from "../../../test/kit/simulator/prompts.ts";
 import type { AskRequest } from "../search-backend.ts";
 import { createCliBackend, type CliBackendOptions } from "./backend.ts";
 import { waitFor } from "../../../test/kit/wait-for.ts";
 import { createTestLog } from "../../../test/kit/log.ts";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const ROOT = join(import.meta.dirname, "../../..");
 
@@ -44,7 +42,7 @@ function backend(more: Partial<CliBackendOptions> = {}) {
     },
     home: join(folder, "config", "gemini-cli"),
     systemPromptFile: join(ROOT, "prompts/cli-system-prompt.md"),
-    timeoutMs: 25_000,
+    timeoutMs: 50_000,
     progressLogIntervalMs: 60_000,
     apiKey: "simulated-key",
     vertex: false,
