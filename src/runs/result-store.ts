@@ -6,6 +6,7 @@ import { z } from "zod";
 import type { Source } from "../reports/report.ts";
 import { type Database, storable, type Tables } from "../store/database.ts";
 import { insertSearchable } from "../store/dialect.ts";
+import { questionWithTitle } from "../store/full-text.ts";
 import { lockRun } from "./lock-store.ts";
 import { dropPictures, findPictures, pictureFacts, savePictures } from "./picture-store.ts";
 import { storedJson, unreadableRun } from "./unreadable.ts";
@@ -71,7 +72,9 @@ export async function saveResult(
     saved_at: now,
   };
   await dropFromSearch(transaction, taskId);
-  const searchable = transaction.insertInto("research_search").values({ task_id: taskId, query, report });
+  const searchable = transaction
+    .insertInto("research_search")
+    .values({ task_id: taskId, query: questionWithTitle(query, await titleOf(transaction, taskId)), report });
   const search_rowid = await insertSearchable(transaction, searchable);
   await transaction
     .insertInto("research_results")
@@ -79,6 +82,12 @@ export async function saveResult(
     .onConflict((conflict) => conflict.column("task_id").doUpdateSet({ ...values, search_rowid }))
     .execute();
   await savePictures(transaction, taskId, result.pictures ?? []);
+}
+
+/** Read here, after the update that ends the run has locked its row: a title given in the meantime is not missed. */
+async function titleOf(transaction: Database, taskId: string): Promise<string | null | undefined> {
+  const run = transaction.selectFrom("research_tasks").select("title").where("task_id", "=", taskId);
+  return (await run.executeTakeFirst())?.title;
 }
 
 /** Compressed, because every suggestion repeats the same style sheet. */
