@@ -5,8 +5,7 @@ import { sql, type Transaction } from "kysely";
 import { z } from "zod";
 import type { Source } from "../reports/report.ts";
 import { type Database, storable, type Tables } from "../store/database.ts";
-import { insertSearchable } from "../store/dialect.ts";
-import { questionWithTitle } from "../store/full-text.ts";
+import { addToSearch, dropFromSearch } from "./library/search-index-store.ts";
 import { lockRun } from "./lock-store.ts";
 import { dropPictures, findPictures, pictureFacts, savePictures } from "./picture-store.ts";
 import { storedJson, unreadableRun } from "./unreadable.ts";
@@ -72,22 +71,13 @@ export async function saveResult(
     saved_at: now,
   };
   await dropFromSearch(transaction, taskId);
-  const searchable = transaction
-    .insertInto("research_search")
-    .values({ task_id: taskId, query: questionWithTitle(query, await titleOf(transaction, taskId)), report });
-  const search_rowid = await insertSearchable(transaction, searchable);
+  const search_rowid = await addToSearch(transaction, { taskId, query, report });
   await transaction
     .insertInto("research_results")
     .values({ task_id: taskId, ...values, search_rowid })
     .onConflict((conflict) => conflict.column("task_id").doUpdateSet({ ...values, search_rowid }))
     .execute();
   await savePictures(transaction, taskId, result.pictures ?? []);
-}
-
-/** Read here, after the update that ends the run has locked its row: a title given in the meantime is not missed. */
-async function titleOf(transaction: Database, taskId: string): Promise<string | null | undefined> {
-  const run = transaction.selectFrom("research_tasks").select("title").where("task_id", "=", taskId);
-  return (await run.executeTakeFirst())?.title;
 }
 
 /** Compressed, because every suggestion repeats the same style sheet. */
@@ -292,14 +282,4 @@ export async function dropResult(db: Database, taskId: string): Promise<void> {
   await db.deleteFrom("research_results").where("task_id", "=", taskId).execute();
   await dropPictures(db, taskId);
   await db.deleteFrom("research_rounds").where("task_id", "=", taskId).execute();
-}
-
-/** Deletes by rowid: task_id is not indexed in the full-text table. */
-async function dropFromSearch(db: Database, taskId: string): Promise<void> {
-  await db
-    .deleteFrom("research_search")
-    .where("rowid", "=", (found) =>
-      found.selectFrom("research_results").select("search_rowid").where("task_id", "=", taskId),
-    )
-    .execute();
 }

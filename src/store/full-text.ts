@@ -31,8 +31,8 @@ export async function createFullText(db: Kysely<unknown>): Promise<void> {
 }
 
 /** What is indexed as the question, so that a search finds a run by its title, too. */
-export const questionWithTitle = (query: string, title: string | null | undefined): string =>
-  title === null || title === undefined ? query : `${title}\n${query}`;
+export const questionWithTitle = (query: string, title: string | undefined): string =>
+  title === undefined ? query : `${title}\n${query}`;
 
 /** SQLite only: makes FTS5 erase the words of deleted reports. The setting is stored in the file. */
 export async function overwriteDeletedWords(db: Database): Promise<void> {

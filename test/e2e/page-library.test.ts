@@ -118,7 +118,7 @@ describe.skipIf(installed === "missing")("tidying up the list in a browser", () 
     await page.waitForURL("**/runs/*");
     await button(page, "Star").click();
     await expect.poll(() => button(page, "Star").getAttribute("aria-pressed")).toBe("true");
-    await button(page, "Rename").click();
+    await button(page, "Rename…").click();
     await page.getByRole("dialog").getByRole("textbox").fill(TITLE);
     await page.keyboard.press("Enter");
     await expect.poll(() => page.locator("h1").innerText()).toBe(TITLE);

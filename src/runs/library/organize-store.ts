@@ -2,10 +2,10 @@
 
 import { AppError } from "../../errors.ts";
 import { type Database, storable } from "../../store/database.ts";
-import { questionWithTitle } from "../../store/full-text.ts";
 import { lockRun } from "../lock-store.ts";
 import { isFinished, type Run } from "../run.ts";
 import { findRun } from "../run-store.ts";
+import { updateTitleInSearch } from "./search-index-store.ts";
 
 export interface RunMarks {
   owner: string;
@@ -36,7 +36,7 @@ export function organizeRun(db: Database, marks: RunMarks): Promise<Run> {
       })
       .where("task_id", "=", taskId)
       .execute();
-    if (title !== run.title) await indexTitle(transaction, run, title);
+    if (title !== run.title) await updateTitleInSearch(transaction, { ...run, title });
     return findRun(transaction, owner, taskId);
   });
 }
@@ -45,20 +45,6 @@ export function organizeRun(db: Database, marks: RunMarks): Promise<Run> {
 function titleFor({ title, query }: Run, given: string | undefined): string | undefined {
   if (given === undefined) return title;
   return given === "" || given === query.trim() ? undefined : storable(given);
-}
-
-/** A run without a report is not indexed yet; its title is indexed with the report. */
-async function indexTitle(transaction: Database, { taskId, query }: Run, title: string | undefined): Promise<void> {
-  await transaction
-    .updateTable("research_search")
-    .set({ query: questionWithTitle(query, title) })
-    .where("rowid", "=", (found) =>
-      found
-        .selectFrom("research_results")
-        .select((result) => result.ref("search_rowid").$notNull().as("rowid"))
-        .where("task_id", "=", taskId),
-    )
-    .execute();
 }
 
 const notEnded = ({ taskId, status, progress }: Run): AppError =>

@@ -53,7 +53,13 @@ export function OrganizeButtons({ run, compact = false }: OrganizeButtonsProps) 
         pressed={run.starred === true}
         press={() => void act({ starred: run.starred !== true })}
       />
-      <OrganizeButton {...labelled} shortcut="rename" name="Rename" shape={PENCIL} press={() => setRenaming(true)} />
+      <OrganizeButton
+        {...labelled}
+        shortcut="rename"
+        name={compact ? "Rename" : "Rename…"}
+        shape={PENCIL}
+        press={() => setRenaming(true)}
+      />
       {isUnfinished(run.status) || run.status === "start_unknown" ? null : (
         <OrganizeButton
           {...labelled}

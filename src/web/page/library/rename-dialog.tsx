@@ -32,7 +32,7 @@ export function RenameDialog({ run, state, close, rename }: RenameDialogProps) {
       onSubmit={() => rename(typed)}
     >
       <div class="stack tight">
-        <label for={id}>Title; empty to show the question again</label>
+        <label for={id}>Title (leave empty to show the question)</label>
         <input
           id={id}
           ref={field}
