@@ -13,7 +13,6 @@ import { addHelp } from "./help.ts";
 import { settingOption } from "./operation-command.ts";
 import { addOperations } from "./operation-commands.ts";
 import { print } from "./output.ts";
-import { addOrganizeCommands } from "./commands/organize-commands.ts";
 import { addRunCommands } from "./commands/run-commands.ts";
 import { showLog } from "./verbosity.ts";
 
@@ -54,7 +53,6 @@ export function createProgram(): Command {
     .exitOverride();
   addOperations(program);
   addRunCommands(program);
-  addOrganizeCommands(program);
   program
     .command("worker")
     .description("Collect unfinished research in the background, with no client open, and notify you when it is done.")

@@ -14,7 +14,7 @@ import { CAUTION, defineOperation, outputSchema } from "./operation.ts";
 
 const LIMIT_ERROR = "limit must be a whole number from 1 to 100.";
 
-export const listInput = z.strictObject({
+const listInput = z.strictObject({
   status: z
     .enum(RUN_STATUSES, { error: `status must be one of ${RUN_STATUSES.join(", ")}.` })
     .optional()
