@@ -14,6 +14,7 @@ const ON_POSTGRES = [
   "src/runs/scheduling/{claim-store,runner}.test.ts",
   "src/runs/recovery/{database-outage,uncharged-starts}.test.ts",
   "src/runs/history/{change-feed,search-store}.test.ts",
+  "src/runs/library/organize-store.test.ts",
   "src/notifications/held-outbox.test.ts",
   "src/notifications/outbox.test.ts",
   "src/store/{full-text,rate-limiter,store}.test.ts",

@@ -81,7 +81,7 @@ function document(): string {
       `<picture><source media="(prefers-color-scheme: dark)" srcset="screenshots/${name}-dark-${width}.png"><img alt="${caption}" src="screenshots/${name}-light-${width}.png" height="420"></picture>`;
     return `## ${name[0]?.toUpperCase()}${name.slice(1).replaceAll("-", " ")}\n\n${caption}\n\n${picture("wide")} ${picture("narrow")}`;
   });
-  return `# The page\n\n\`gemini-search-mcp dashboard\` opens it. The pictures were made by \`npm run screenshots\` with invented runs; they follow your light or dark theme. A report has its pictures where they stand in the text and Google's Search Suggestions below it; a finished run can be deleted, here and, if you tick it, at Google.\n\n${parts.join("\n\n")}\n`;
+  return `# The page\n\n\`gemini-search-mcp dashboard\` opens it. The pictures were made by \`npm run screenshots\` with invented runs; they follow your light or dark theme. A report has its pictures where they stand in the text and Google's Search Suggestions below it; a finished run can be deleted, here and, if you tick it, at Google. Runs can be starred (\`s\`), renamed (\`t\`) and archived (\`e\`); the filters Starred and Archived appear with the first such run.\n\n${parts.join("\n\n")}\n`;
 }
 
 try {

@@ -68,8 +68,8 @@ export const COMMAND_HELP: Record<string, CommandHelp> = {
   },
   list: {
     group: READ,
-    examples: ["list", "list --status completed --limit 100", "list | cut -f1,6"],
-    seeAlso: ["find", "show"],
+    examples: ["list", "list --status completed --limit 100", "list --starred", "list --archived", "list | cut -f1,6"],
+    seeAlso: ["find", "show", "archive"],
   },
   find: { group: READ, examples: ["find heat pump", 'find "cold climates" --json'], seeAlso: ["show"] },
   show: {
@@ -82,10 +82,19 @@ export const COMMAND_HELP: Record<string, CommandHelp> = {
     examples: [`save ${ID}`, `save ${ID} --output-dir reports`],
     seeAlso: ["show"],
   },
+  rename: {
+    group: READ,
+    examples: [`rename ${ID} heat pumps for our house`, `rename ${ID} ""`],
+    seeAlso: ["star", "archive"],
+  },
+  star: { group: READ, examples: [`star ${ID}`], seeAlso: ["unstar", "list"] },
+  unstar: { group: READ, examples: [`unstar ${ID}`], seeAlso: ["star"] },
+  archive: { group: READ, examples: [`archive ${ID}`], seeAlso: ["unarchive", "list", "delete"] },
+  unarchive: { group: READ, examples: [`unarchive ${ID}`], seeAlso: ["archive"] },
   delete: {
     group: READ,
     examples: [`delete ${ID}`, `delete ${ID} --at-google --yes`],
-    seeAlso: ["stop"],
+    seeAlso: ["archive", "stop"],
   },
   figures: { group: READ, examples: ["figures", "figures --json"], seeAlso: ["estimate"] },
   serve: {

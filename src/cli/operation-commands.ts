@@ -2,6 +2,7 @@
 
 import type { Command } from "commander";
 import { CATALOG } from "../operations/catalog.ts";
+import { listLibrary } from "../operations/list-research.ts";
 import type { TerminalView } from "./render/answer-view.ts";
 import type { RunList } from "./render/list-view.ts";
 import { addOperation } from "./operation-command.ts";
@@ -135,7 +136,7 @@ function addResearch(program: Command): void {
 }
 
 function addReading(program: Command): void {
-  addOperation(program, CATALOG.list_research, {
+  addOperation(program, listLibrary, {
     name: SHORT_COMMANDS.list_research,
     alias: "list-research",
     summary: "List your runs",
@@ -146,6 +147,8 @@ function addReading(program: Command): void {
       text: "only runs with these words in question or report",
       limit: "how many at most, 1 to 100 (default 20)",
       cursor: "continue after the page that ended with this cursor",
+      starred: "only starred runs",
+      archived: "only archived runs, which are hidden otherwise",
     },
     view: listTable,
   });

@@ -14,7 +14,7 @@ import { CAUTION, defineOperation, outputSchema } from "./operation.ts";
 
 const LIMIT_ERROR = "limit must be a whole number from 1 to 100.";
 
-export const listInput = z.strictObject({
+const listInput = z.strictObject({
   status: z
     .enum(RUN_STATUSES, { error: `status must be one of ${RUN_STATUSES.join(", ")}.` })
     .optional()
@@ -39,6 +39,12 @@ export const listInput = z.strictObject({
     .regex(/^[\w-]{1,200}$/, { error: "cursor is not one of ours." })
     .optional()
     .describe("next_cursor of the page before."),
+});
+
+/** For people, who keep a tidy list: without `archived` the archived runs are left out. */
+export const libraryInput = listInput.extend({
+  starred: z.boolean({ error: "starred must be true or false." }).optional(),
+  archived: z.boolean({ error: "archived must be true or false." }).default(false),
 });
 
 export const listResearch = defineOperation({
@@ -66,16 +72,8 @@ export const listResearch = defineOperation({
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   positional: undefined,
   webText: true,
-  run: async (deps, input, call) => {
-    const { runs, next_cursor } = await runPage(await deps.database(), call.owner, input);
-    return {
-      success: true,
-      // Excerpts of reports contain text from the web; the questions are the user's own.
-      caution: runs.some(({ found = [] }) => found.length > 0) ? CAUTION : undefined,
-      runs: runs.map(({ run, found }) => ({ ...listRow(run), found: found?.map(({ text }) => text).join("") })),
-      next_cursor,
-    };
-  },
+  // Archived runs too: a model looks for a certain run, and must not start and pay for it again.
+  run: async (deps, input, call) => listAnswer(await runPage(await deps.database(), call.owner, input)),
   toText: ({ caution, runs, next_cursor }) => {
     if (runs.length === 0) return "No such runs are stored.";
     const lines = [...(caution === undefined ? [] : [caution]), ...runs.map((run) => factLines(run))];
@@ -84,11 +82,29 @@ export const listResearch = defineOperation({
   },
 });
 
+/** The same list as the page shows, for the command line. Not a tool: `list_research` is enough for models. */
+export const listLibrary = defineOperation({
+  ...listResearch,
+  input: libraryInput,
+  run: async (deps, input, call) => listAnswer(await runPage(await deps.database(), call.owner, input)),
+});
+
+const listAnswer = ({ runs, next_cursor }: ListedPage) => ({
+  success: true,
+  // Excerpts of reports contain text from the web; the questions are the user's own.
+  caution: runs.some(({ found = [] }) => found.length > 0) ? CAUTION : undefined,
+  runs: runs.map(({ run, found }) => ({ ...listRow(run), found: found?.map(({ text }) => text).join("") })),
+  next_cursor,
+});
+
 function listRow(run: Run) {
   return {
     task_id: run.taskId,
     kind: run.kind,
     query: run.query,
+    title: run.title,
+    starred: run.starred ? true : undefined,
+    archived: run.archived ? true : undefined,
     status: run.status,
     progress: run.progress,
     created_at: isoTime(run.createdAt),
@@ -108,14 +124,14 @@ export interface ListedPage {
   next_cursor: string | undefined;
 }
 
-export type ListRequest = z.output<typeof listInput>;
+type ListRequest = z.output<typeof listInput> & Pick<RunFilter, "starred" | "archived">;
 
 /** One page of an owner's runs. */
 export async function runPage(db: Database, owner: string, request: ListRequest): Promise<ListedPage> {
-  const { text = "", status, kind, limit, cursor } = request;
+  const { text = "", limit, cursor } = request;
   if (text.trim() !== "") return foundPage(db, owner, { ...request, text });
   const before = cursor === undefined ? undefined : readCursor(cursor);
-  const runs = await listRuns(db, { owner, status, kind, limit, before });
+  const runs = await listRuns(db, { ...filterOf(request), owner, limit, before });
   const page = runs.slice(0, limit);
   const last = page.at(-1);
   return {
@@ -124,13 +140,15 @@ export async function runPage(db: Database, owner: string, request: ListRequest)
   };
 }
 
+const filterOf = ({ status, kind, starred, archived }: ListRequest) => ({ status, kind, starred, archived });
+
 /** One page of matches: runs with a matching report first, then runs without a report whose question matches. */
 async function foundPage(db: Database, owner: string, request: ListRequest & { text: string }): Promise<ListedPage> {
   const { searchQuestions, searchReports } = await import("../runs/history/search-store.ts");
   const { searchWords } = await import("../runs/history/search-terms.ts");
-  const { limit, cursor, status, kind } = request;
+  const { limit, cursor } = request;
   const seen = cursor === undefined ? { reports: 0, questions: 0 } : readFoundCursor(cursor);
-  const search = { owner, status, kind, words: searchWords(request.text) };
+  const search = { ...filterOf(request), owner, words: searchWords(request.text) };
   // One more than requested shows whether there is another page.
   const reports = await searchReports(db, { ...search, limit: limit + 1, skip: seen.reports });
   const room = limit + 1 - reports.length;
@@ -146,7 +164,7 @@ async function foundPage(db: Database, owner: string, request: ListRequest & { t
   };
 }
 
-/** The number of matches of a text by state; undefined without a text. */
+/** The numbers of matches of a text; undefined without a text. */
 export async function countMatches(db: Database, owner: string, { text = "", kind }: ListRequest) {
   if (text.trim() === "") return undefined;
   const { countFound } = await import("../runs/history/search-store.ts");

@@ -5,7 +5,7 @@ import { sql, type Transaction } from "kysely";
 import { z } from "zod";
 import type { Source } from "../reports/report.ts";
 import { type Database, storable, type Tables } from "../store/database.ts";
-import { insertSearchable } from "../store/dialect.ts";
+import { addToSearch, dropFromSearch } from "./library/search-index-store.ts";
 import { lockRun } from "./lock-store.ts";
 import { dropPictures, findPictures, pictureFacts, savePictures } from "./picture-store.ts";
 import { storedJson, unreadableRun } from "./unreadable.ts";
@@ -71,8 +71,7 @@ export async function saveResult(
     saved_at: now,
   };
   await dropFromSearch(transaction, taskId);
-  const searchable = transaction.insertInto("research_search").values({ task_id: taskId, query, report });
-  const search_rowid = await insertSearchable(transaction, searchable);
+  const search_rowid = await addToSearch(transaction, { taskId, query, report });
   await transaction
     .insertInto("research_results")
     .values({ task_id: taskId, ...values, search_rowid })
@@ -283,14 +282,4 @@ export async function dropResult(db: Database, taskId: string): Promise<void> {
   await db.deleteFrom("research_results").where("task_id", "=", taskId).execute();
   await dropPictures(db, taskId);
   await db.deleteFrom("research_rounds").where("task_id", "=", taskId).execute();
-}
-
-/** Deletes by rowid: task_id is not indexed in the full-text table. */
-async function dropFromSearch(db: Database, taskId: string): Promise<void> {
-  await db
-    .deleteFrom("research_search")
-    .where("rowid", "=", (found) =>
-      found.selectFrom("research_results").select("search_rowid").where("task_id", "=", taskId),
-    )
-    .execute();
 }

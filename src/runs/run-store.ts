@@ -170,6 +170,10 @@ export interface RunFilter {
   owner: string;
   status: RunStatus | undefined;
   kind: RunKind | undefined;
+  /** True: only starred runs. */
+  starred?: boolean | undefined;
+  /** True: only archived runs, false: only others, undefined: both. */
+  archived?: boolean | undefined;
   limit: number;
   /** Only runs older than this one are listed. */
   before: { createdAt: number; taskId: string } | undefined;
@@ -180,6 +184,8 @@ export async function listRuns(db: Database, filter: RunFilter): Promise<Run[]> 
   let query = db.selectFrom("research_tasks").selectAll().where("owner", "=", filter.owner);
   if (filter.status !== undefined) query = query.where("status", "=", filter.status);
   if (filter.kind !== undefined) query = query.where("kind", "=", filter.kind);
+  if (filter.starred === true) query = query.where("starred", "=", 1);
+  if (filter.archived !== undefined) query = query.where("archived", "=", filter.archived ? 1 : 0);
   const { before } = filter;
   if (before !== undefined) {
     // A row comparison uses the index; the equivalent conditions joined by "or" would scan it.

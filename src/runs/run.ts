@@ -48,6 +48,10 @@ export interface Run {
   owner: string;
   kind: RunKind;
   query: string;
+  /** The name that the user gave it. */
+  title: string | undefined;
+  starred: boolean;
+  archived: boolean;
   status: RunStatus;
   progress: number;
   currentAction: string | undefined;

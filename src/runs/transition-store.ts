@@ -4,7 +4,7 @@ import type { UpdateObject } from "kysely";
 import type { Cost } from "../costs/actual.ts";
 import type { Database, Tables } from "../store/database.ts";
 import { costColumns } from "./cost-columns.ts";
-import { type RunStatus, statesBefore } from "./run.ts";
+import { isFinished, type RunStatus, statesBefore } from "./run.ts";
 
 type Columns = Omit<UpdateObject<Tables, "research_tasks">, "status">;
 
@@ -27,7 +27,8 @@ export function transition(db: Database, { taskId, to, from, alsoFrom = [], hold
   if (illegal.length > 0) throw new Error(`Illegal run transition from ${illegal.join()} to ${to}.`);
   const update = db
     .updateTable("research_tasks")
-    .set({ ...set, status: to })
+    // A run that continues is in the list again.
+    .set({ ...set, ...(isFinished(to) ? {} : { archived: 0 }), status: to })
     .where("task_id", "=", taskId)
     .where("status", "in", [...(from ?? legal), ...alsoFrom]);
   if (holder === "any") return update;

@@ -57,6 +57,11 @@ export interface Tables {
     caller_waits_until: number | null;
     /** When a further call last joined the start. */
     joined_at: number | null;
+    /** The name that the user gave the run, on one line; null: the run is shown by its question. */
+    title: string | null;
+    starred: Generated<Flag>;
+    /** Archived runs have ended, and are hidden from the list of the page and of the terminal. */
+    archived: Generated<Flag>;
   };
   research_attempts: {
     attempt_id: string;
@@ -191,6 +196,7 @@ export interface Tables {
   research_search: {
     rowid: Generated<number>;
     task_id: string;
+    /** The question; of a run with a title, the title and then the question. */
     query: string;
     report: string;
   };

@@ -30,6 +30,10 @@ export async function createFullText(db: Kysely<unknown>): Promise<void> {
   await sql`create index research_search_by_document on research_search using gin (document)`.execute(db);
 }
 
+/** What is indexed as the question, so that a search finds a run by its title, too. */
+export const questionWithTitle = (query: string, title: string | undefined): string =>
+  title === undefined ? query : `${title}\n${query}`;
+
 /** SQLite only: makes FTS5 erase the words of deleted reports. The setting is stored in the file. */
 export async function overwriteDeletedWords(db: Database): Promise<void> {
   const { rows } = await sql`select v from research_search_config where k = 'secure-delete' and v = 1`.execute(db);

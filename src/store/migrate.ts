@@ -21,6 +21,7 @@ import * as answers from "./migrations/0014-answers.ts";
 import * as joins from "./migrations/0015-joins.ts";
 import * as polls from "./migrations/0016-polls.ts";
 import * as operations from "./migrations/0017-operations.ts";
+import * as library from "./migrations/0018-library.ts";
 
 const MIGRATIONS: Record<string, Migration> = {
   "0001-runs": runs,
@@ -40,6 +41,7 @@ const MIGRATIONS: Record<string, Migration> = {
   "0015-joins": joins,
   "0016-polls": polls,
   "0017-operations": operations,
+  "0018-library": library,
 };
 
 const LATEST = Object.keys(MIGRATIONS).at(-1) ?? "";

@@ -7,6 +7,7 @@ import { serveAssets } from "./assets.ts";
 import { COMPRESSED_ROUTES, compression } from "./compression.ts";
 import type { CallerEnv } from "../caller.ts";
 import { serveFigures } from "./api/figures-routes.ts";
+import { serveLibrary } from "./api/library-routes.ts";
 import { serveLive } from "./api/live-routes.ts";
 import { outcomeResponse } from "./api/json-response.ts";
 import { refused } from "../operations/perform.ts";
@@ -23,6 +24,7 @@ export function createWeb(app: App, streams: StreamPermits): Hono<CallerEnv> {
   serveRuns(web, app);
   serveReports(web, app);
   serveResearch(web, app);
+  serveLibrary(web, app);
   serveFigures(web, app);
   serveLive(web, app, streams);
   web.onError((error) => outcomeResponse(refused(error, app.deps)));

@@ -15,6 +15,11 @@ export interface RunSummary {
   task_id: string;
   kind: RunKind;
   query: string;
+  /** The name that the user gave the run; without one it is shown by its question. */
+  title?: string;
+  starred?: true;
+  /** Hidden from the list, unless archived runs are asked for. */
+  archived?: true;
   status: RunStatus;
   progress: number;
   /** Google reports no percentage: the progress is estimated. */
@@ -33,15 +38,26 @@ export interface RunSummary {
   stalled_since?: string;
 }
 
-/** `GET /api/runs?status&kind&text&limit&cursor`: newest first, or by relevance when there is a text. */
-export interface RunPage {
+/** Runs of the owner, without the filter. */
+export interface RunCounts {
+  /** By state, without archived runs. */
+  counts: Partial<Record<RunStatus, number>>;
+  /** Their sum. */
+  total: number;
+  /** Without archived runs. */
+  starred: number;
+  archived: number;
+}
+
+/**
+ * `GET /api/runs?status&kind&text&starred=true&archived=true&limit&cursor`: newest first, or by relevance when there is a
+ * text. Archived runs only with `archived=true`, and then no others.
+ */
+export interface RunPage extends RunCounts {
   runs: ListedRun[];
   next_cursor?: string;
-  /** Of all runs of the owner, without the filter. */
-  counts: Partial<Record<RunStatus, number>>;
-  total: number;
-  /** With a text: the matches in each state. */
-  found?: { counts: Partial<Record<RunStatus, number>>; total: number };
+  /** With a text: the matches. */
+  found?: RunCounts;
 }
 
 export interface ListedRun extends RunSummary {
@@ -171,6 +187,9 @@ export interface Acted {
   joined?: boolean | undefined;
   notice?: string | undefined;
 }
+
+/** `POST /api/runs/:id/organize` with `{title?, starred?, archived?}`; an empty title is none. Returns the run. */
+export type Organized = RunSummary;
 
 /** `GET /api/figures`: finished runs, oldest first. */
 export interface Figures {

@@ -93,8 +93,10 @@ test("migrate copies every row unchanged but those of processes, and the runs ar
   expect(await ask(url, `select parent_task_id from research_tasks where task_id = '${runId(0)}'`)).toEqual([
     { parent_task_id: runId(229) },
   ]);
-  const found = "select task_id from research_search where document @@ phraseto_tsquery('simple', 'findable44')";
-  expect(await ask(url, found)).toEqual([{ task_id: runId(44) }]);
+  for (const word of ["findable44", "titled44"]) {
+    const found = `select task_id from research_search where document @@ phraseto_tsquery('simple', '${word}')`;
+    expect(await ask(url, found)).toEqual([{ task_id: runId(44) }]);
+  }
   await ask(
     url,
     `insert into notification_outbox (task_id, channel, kind, payload_json, created_at) values ('${runId(9)}', 'c', 'k', '{}', 1)`,

@@ -47,9 +47,13 @@ test("only visible changes are sent, once per run and transaction, to subscriber
   await ask(url, "update research_tasks set updated_at = 5, next_poll_at = 6, lease_owner = 'p', progress = progress");
   await ask(url, "update research_tasks set progress = 7");
   await ask(url, "begin; update research_tasks set progress = 8; update research_tasks set status = 'failed'; commit");
+  for (const mark of ["title = 'Mine'", "starred = 1", "archived = 1"]) {
+    await ask(url, `update research_tasks set ${mark}`);
+    await ask(url, `update research_tasks set ${mark}, updated_at = 9`);
+  }
   await markSent(url);
   await waitFor(() => expect(received).toContain("mark"), SOON);
-  expect(received).toEqual(["own", "own", "mark"]);
+  expect(received).toEqual(["own", "own", "own", "own", "own", "mark"]);
 });
 
 test("a notification contains no user and no question (P7, T9)", async () => {

@@ -40,7 +40,7 @@ function listTable({ runs, next_cursor: cursor }: RunList, { width, paint, now }
   // A cursor is too long to type, so more rows are asked for while that is possible.
   const more = runs.length < MAX_LIMIT ? `--limit ${MAX_LIMIT}` : `--cursor ${cursor}`;
   const rest = cursor === undefined ? [] : ["", paint("faint", `There are more: add ${more}`)];
-  const [titles = "", ...lines] = tableLines(columns(now), runs, { width, paint });
+  const [titles = "", ...lines] = tableLines(columnsFor(runs, now), runs, { width, paint });
   return [titles, ...lines.flatMap((line, index) => [line, ...foundLine(runs[index], { width, paint })]), ...rest].join(
     "\n",
   );
@@ -54,7 +54,7 @@ const foundLine = (run: ListedRun | undefined, { width, paint }: Omit<TableSpace
     ? []
     : [paint("faint", cutToWidth(`          ${run.found.replaceAll(/\s+/g, " ").trim()}`, width))];
 
-const columns = (now: number): Column<ListedRun>[] => [
+const columnsFor = (runs: RunList["runs"], now: number): Column<ListedRun>[] => [
   { title: "ID", cell: ({ task_id }) => task_id.slice(0, 8), style: () => "accent" },
   { title: "STATUS", cell: stateCell, style: ({ status }) => stateOf(status).style },
   { title: "AGE", cell: ({ created_at }) => formatAge(now - Date.parse(created_at)), align: "right", dropped: 3 },
@@ -65,8 +65,14 @@ const columns = (now: number): Column<ListedRun>[] => [
     dropped: 2,
   },
   { title: "KIND", cell: ({ kind }) => KINDS[kind] ?? kind, dropped: 1 },
-  { title: "QUESTION", cell: ({ query }) => withoutBreaks(query) },
+  { title: "QUESTION", cell: (run) => `${marksOf(runs, run)}${withoutBreaks(run.title ?? run.query)}` },
 ];
+
+/** Archived runs are marked where there are others, as among the results of a search. */
+const marksOf = (runs: RunList["runs"], { starred, archived }: ListedRun): string => {
+  const isAmongOthers = archived === true && runs.some((other) => other.archived !== true);
+  return `${starred === true ? "★ " : ""}${isAmongOthers ? "[archived] " : ""}`;
+};
 
 /** The state; for an unfinished run its progress. */
 const stateCell = ({ status, progress }: ListedRun): string =>

@@ -14,6 +14,8 @@ export interface WrittenRun {
   updatedAt: number;
   /** The visible state, for comparison; a heartbeat without news does not change it. */
   shown: string;
+  /** What the user noted on the run, for comparison. */
+  marks: string;
 }
 
 export interface Since {
@@ -53,7 +55,7 @@ const shownColumns = (db: Database, owner: string) =>
   db
     .selectFrom("research_tasks")
     .select(["task_id", "kind", "status", "progress", "current_action", "usage_final", "model", "interaction_id"])
-    .select(["created_at", "updated_at", "completed_at"])
+    .select(["created_at", "updated_at", "completed_at", "title", "starred", "archived"])
     .where("owner", "=", owner)
     .orderBy("updated_at");
 
@@ -66,4 +68,5 @@ const writtenRun = (row: ShownRow): WrittenRun => ({
   updatedAt: row.updated_at,
   // Includes the time-based estimate, which is not stored but is visible on the dashboard.
   shown: JSON.stringify([row.status, progressOf(row), row.current_action, row.usage_final]),
+  marks: JSON.stringify([row.title, row.starred, row.archived]),
 });

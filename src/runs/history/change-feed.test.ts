@@ -3,9 +3,10 @@
 import { sql } from "kysely";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { NO_COST } from "../../costs/actual.ts";
-import { sharedFor } from "../../../test/kit/store/databases.ts";
+import { onPostgres, sharedFor } from "../../../test/kit/store/databases.ts";
 import { insertRun } from "../../../test/kit/store/store-rows.ts";
 import { openStore } from "../../store/store.ts";
+import { organizeRun } from "../library/organize-store.ts";
 import { finishRun, insertRunning, recordBeat } from "../run-store.ts";
 import { type RunChanges, watchRuns } from "./change-feed.ts";
 import { silentLog as log } from "../../../test/kit/log.ts";
@@ -100,6 +101,27 @@ test("a run counts as changed when it starts, advances or ends, and as written w
   await feed.finish("one");
   expect(await feed.receivedAfter(1)).toEqual(changed("one", true, true));
   expect(await feed.receivedAfter(20)).toEqual([]);
+});
+
+test("a run that is renamed, starred or archived counts as changed, and so does the list", async () => {
+  const { db, receivedAfter, watch, start, finish } = await openFeed();
+  await start("ended");
+  await finish("ended");
+  await start("running");
+  onTestFinished(watch());
+  await receivedAfter(2);
+  const marks = { owner: "local", title: undefined, starred: undefined, archived: undefined };
+  for (const [taskId, mark] of [
+    ["running", { title: "Mine" }],
+    ["running", { starred: true }],
+    ...(onPostgres ? [] : [["ended", { archived: true }] as const]),
+  ] as const) {
+    await organizeRun(db, { ...marks, taskId, now: Date.now(), ...mark });
+    // Without a notification, unfinished runs are compared every 15 s on SQLite.
+    const changes = await receivedAfter(16);
+    expect(changes.flatMap(({ runs }) => runs.map((run) => run.taskId))).toEqual([taskId]);
+    expect(changes.some(({ listChanged }) => listChanged)).toBe(true);
+  }
 });
 
 test("writes from before the subscription and writes of other owners are not reported (T14)", async () => {

@@ -27,7 +27,7 @@ export interface RunChanges {
   runs: { taskId: string; finished: boolean }[];
   /** Runs whose row was written; their timeline may have grown. */
   written: string[];
-  /** A run was created or has ended. */
+  /** A run was created, has ended, or was renamed, starred or archived. */
   listChanged: boolean;
 }
 
@@ -126,12 +126,16 @@ const remember = (known: Known, written: WrittenRun[]): Known =>
   ]);
 
 function diffChanges(known: Known, written: WrittenRun[], from: number): RunChanges {
-  const changed = written.filter(({ taskId, shown }) => known.get(taskId)?.shown !== shown);
+  const hasOtherMarks = ({ taskId, marks }: WrittenRun): boolean =>
+    known.has(taskId) && known.get(taskId)?.marks !== marks;
+  const changed = written.filter((run) => known.get(run.taskId)?.shown !== run.shown || hasOtherMarks(run));
   const isWritten = ({ taskId, updatedAt }: WrittenRun): boolean => known.get(taskId)?.updatedAt !== updatedAt;
   return {
     written: written.filter(isWritten).map(({ taskId }) => taskId),
     runs: changed.map(({ taskId, finished }) => ({ taskId, finished })),
     // A run created before the read window that is seen for the first time was in the list already.
-    listChanged: changed.some((run) => run.finished || (!known.has(run.taskId) && run.createdAt >= from)),
+    listChanged: changed.some(
+      (run) => run.finished || hasOtherMarks(run) || (!known.has(run.taskId) && run.createdAt >= from),
+    ),
   };
 }

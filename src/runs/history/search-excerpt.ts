@@ -1,5 +1,5 @@
 /**
- * Extracts the part of a question or report that matches a search. The full-text index could do this, but takes minutes
+ * Extracts the part of a title, question or report that matches a search. The full-text index could do this, but takes minutes
  * for a report that repeats one word often.
  */
 
@@ -38,14 +38,20 @@ export const soughtIn = (words: readonly SearchWord[]): SearchTokens[] =>
     .map(({ text, begins }) => ({ tokens: tokensIn(text).map(({ folded }) => folded), begins }))
     .filter(({ tokens }) => tokens.length > 0);
 
-/** Taken from the question if it has all words, else from the first match in the report, else from its start. */
+/**
+ * Taken from the title or the question if one of them has all words, else from the first match in the report of a word
+ * that neither has, else from its start.
+ */
 export function excerptOf(
-  { question, report }: { question: string; report: string },
+  { title = "", question, report }: { title?: string; question: string; report: string },
   sought: readonly SearchTokens[],
   allowance: ExcerptAllowance,
 ): FoundPiece[] {
+  const isMissingIn = (tokens: readonly FoundToken[]) => (word: SearchTokens) => hitsIn(tokens, [word]).length === 0;
+  const named = tokensIn(title);
+  if (title !== "" && !sought.some(isMissingIn(named))) return piecesAround(title, 0, sought);
   const asked = wholeTokens(question, 0, SLICE_CHARACTERS);
-  const others = sought.filter((word) => hitsIn(asked, [word]).length === 0);
+  const others = sought.filter(isMissingIn(named)).filter(isMissingIn(asked));
   const inReport = others.length === 0 ? undefined : firstHit(report, others, allowance);
   const [inQuestion] = hitsIn(asked, sought);
   if (inReport !== undefined || inQuestion === undefined) return piecesAround(report, inReport ?? 0, sought);

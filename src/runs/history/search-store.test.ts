@@ -63,13 +63,12 @@ test("matches are counted by state, in reports and in the questions of runs with
   await insertRun(db, { task_id: "foreign", query: "How deep is the lake?", status: "failed", owner: "another" });
   await insertRun(db, { task_id: "search", query: "Lake Constance", status: "running", kind: "search" });
   const words = searchWords("lake");
-  expect(await countFound(db, { owner: "local", words, kind: undefined })).toEqual({
-    completed: 1,
-    failed: 1,
-    running: 1,
-  });
-  expect(await countFound(db, { owner: "local", words, kind: "search" })).toEqual({ running: 1 });
-  expect(await countFound(db, { owner: "local", words: [], kind: undefined })).toEqual({});
+  const ofAll = (counts: object) => ({ counts, starred: 0, archived: 0 });
+  expect(await countFound(db, { owner: "local", words, kind: undefined })).toEqual(
+    ofAll({ completed: 1, failed: 1, running: 1 }),
+  );
+  expect(await countFound(db, { owner: "local", words, kind: "search" })).toEqual(ofAll({ running: 1 }));
+  expect(await countFound(db, { owner: "local", words: [], kind: undefined })).toEqual(ofAll({}));
 });
 
 describe("a search in questions of runs without a report", () => {

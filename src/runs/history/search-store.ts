@@ -1,8 +1,9 @@
-/** SQL for full-text search over questions and reports, and over the questions of runs without a report. */
+/** SQL for full-text search over titles, questions and reports, and over those of runs without a report. */
 
 import { sql } from "kysely";
 import type { Database } from "../../store/database.ts";
 import { type FullText, fullText } from "../../store/full-text.ts";
+import { countRows, type ListCounts } from "../library/count-store.ts";
 import { type RunKind, RUN_STATUSES, type RunStatus } from "../run.ts";
 import { excerptOf, type ExcerptAllowance, type SearchTokens, soughtIn } from "./search-excerpt.ts";
 import { type FoundPiece, filterByWords, type SearchWord } from "./search-terms.ts";
@@ -12,6 +13,9 @@ export interface RunSearch {
   words: SearchWord[];
   status: RunStatus | undefined;
   kind: RunKind | undefined;
+  /** As in `RunFilter`. */
+  starred?: boolean | undefined;
+  archived?: boolean | undefined;
   limit: number;
   /** The offset of the page. */
   skip: number;
@@ -35,14 +39,14 @@ export async function searchReports(db: Database, search: RunSearch): Promise<Fo
     select found.rowid as id ${found}
     order by found.rowid desc limit 1 offset ${Math.ceil(MAX_RANKED / words.length)}`.execute(db);
   const newest = oldest.rows[0] === undefined ? sql`` : sql`and found.rowid > ${oldest.rows[0].id}`;
-  const { rows } = await sql<{ id: number; task_id: string }>`
-    select found.rowid as id, found.task_id
+  const { rows } = await sql<{ id: number; task_id: string; title: string | null }>`
+    select found.rowid as id, found.task_id, task.title as title
     ${found} ${newest} order by ${rank} limit ${limit} offset ${skip}`.execute(db);
   const sought = soughtIn(words);
   const allowance = { characters: MAX_SCANNED_CHARACTERS };
   const runs: FoundRun[] = [];
-  for (const { id, task_id } of rows) {
-    runs.push({ taskId: task_id, found: await excerptFrom(db, id, { sought, allowance }) });
+  for (const { id, task_id, title } of rows) {
+    runs.push({ taskId: task_id, found: await excerptFrom(db, { id, title: title ?? "" }, { sought, allowance }) });
   }
   return runs;
 }
@@ -50,23 +54,23 @@ export async function searchReports(db: Database, search: RunSearch): Promise<Fo
 /** Bounds the cost of a count: nearly every report may match a common word. */
 const MAX_COUNTED = 1_000;
 
-/** The number of matches by state, whatever the state in the search; of reports only the newest are counted. */
+/** The numbers of matches, whatever state or mark the search is for; of reports only the newest are counted. */
 export async function countFound(
   db: Database,
   { owner, words, kind }: Pick<RunSearch, "owner" | "words" | "kind">,
-): Promise<Partial<Record<RunStatus, number>>> {
-  if (words.length === 0) return {};
+): Promise<ListCounts> {
+  if (words.length === 0) return countRows([]);
   const inReports = foundIn({ owner, status: undefined, kind }, fullText(db, words));
-  const { rows } = await sql<{ status: string }>`
-    select task.status as status ${inReports} order by found.rowid desc limit ${MAX_COUNTED}`.execute(db);
+  const { rows } = await sql<{ status: string; starred: number; archived: number }>`
+    select task.status as status, task.starred as starred, task.archived as archived ${inReports} order by found.rowid desc limit ${MAX_COUNTED}`.execute(
+    db,
+  );
   const inQuestions = (await Promise.all(WITHOUT_REPORT.map((state) => newestWithoutReport(db, owner, state)))).flat();
   const questions = filterByWords(
     inQuestions.filter((run) => kind === undefined || run.kind === kind),
     { words, skip: 0, limit: Number.MAX_SAFE_INTEGER },
   );
-  const statuses = [...rows, ...questions].map(({ status }) => RUN_STATUSES.find((known) => known === status));
-  const counts = Map.groupBy(statuses, (status) => status);
-  return Object.fromEntries([...counts].flatMap(([status, found]) => (status ? [[status, found.length]] : [])));
+  return countRows([...rows, ...questions]);
 }
 
 /** Limits for all excerpts of a page together, and for one report. */
@@ -76,25 +80,30 @@ const MAX_REPORT_CHARACTERS = 200_000;
 /** Called for one report at a time, so that only one is in memory. */
 async function excerptFrom(
   db: Database,
-  id: number,
+  { id, title }: { id: number; title: string },
   { sought, allowance }: { sought: readonly SearchTokens[]; allowance: ExcerptAllowance },
 ): Promise<FoundPiece[]> {
   const { rows } = await sql<{ question: string; report: string }>`
     select substr(query, 1, ${MAX_QUESTION_CHARACTERS}) as question, substr(report, 1, ${MAX_REPORT_CHARACTERS}) as report
     from research_search where rowid = ${id}`.execute(db);
-  return rows[0] === undefined ? [] : excerptOf(rows[0], sought, allowance);
+  const [texts] = rows;
+  if (texts === undefined) return [];
+  const question = title === "" ? texts.question : texts.question.slice(title.length + 1);
+  return excerptOf({ title, question, report: texts.report }, sought, allowance);
 }
 
 /** The full-text index is the outer loop, so that rows arrive in the requested order. */
 const foundIn = (
-  { owner, status, kind }: Pick<RunSearch, "owner" | "status" | "kind">,
+  { owner, status, kind, starred, archived }: Pick<RunSearch, "owner" | "status" | "kind" | "starred" | "archived">,
   { join, matches }: Pick<FullText, "join" | "matches">,
 ) => sql`
   from research_search as found
   ${join} research_tasks as task on task.task_id = found.task_id
   where ${matches} and task.owner = ${owner}
     ${status === undefined ? sql`` : sql`and task.status = ${status}`}
-    ${kind === undefined ? sql`` : sql`and task.kind = ${kind}`}`;
+    ${kind === undefined ? sql`` : sql`and task.kind = ${kind}`}
+    ${starred === true ? sql`and task.starred = 1` : sql``}
+    ${archived === undefined ? sql`` : sql`and task.archived = ${archived ? 1 : 0}`}`;
 
 /** Runs without a report are not indexed: only the newest of each state are scanned. */
 const MAX_QUESTIONS_PER_STATE = 1_000;
@@ -104,13 +113,15 @@ const WITHOUT_REPORT = RUN_STATUSES.filter((status) => status !== "completed");
 
 /** Newest first. */
 export async function searchQuestions(db: Database, search: RunSearch): Promise<FoundRun[]> {
-  const { owner, words, status, kind, limit, skip } = search;
+  const { owner, words, status, kind, starred, archived, limit, skip } = search;
   if (words.length === 0) return [];
   const states = WITHOUT_REPORT.filter((state) => status === undefined || state === status);
   const perState = await Promise.all(states.map((state) => newestWithoutReport(db, owner, state)));
   const newestFirst = perState
     .flat()
     .filter((run) => kind === undefined || run.kind === kind)
+    .filter((run) => starred !== true || run.starred === 1)
+    .filter((run) => archived === undefined || archived === (run.archived === 1))
     .toSorted((one, other) => other.created_at - one.created_at);
   return filterByWords(newestFirst, { words, skip, limit }).map((run) => ({ taskId: run.task_id, found: [] }));
 }
@@ -119,8 +130,10 @@ const newestWithoutReport = (db: Database, owner: string, status: RunStatus) =>
   db
     .selectFrom("research_tasks as task")
     .leftJoin("research_results as result", "result.task_id", "task.task_id")
-    .select(["task.task_id", "task.kind", "task.status", "task.created_at"])
-    .select(sql<string>`substr(task.query, 1, ${MAX_QUESTION_CHARACTERS})`.as("query"))
+    .select(["task.task_id", "task.kind", "task.status", "task.created_at", "task.starred", "task.archived"])
+    .select(
+      sql<string>`coalesce(task.title, '') || ' ' || substr(task.query, 1, ${MAX_QUESTION_CHARACTERS})`.as("query"),
+    )
     .where("task.owner", "=", owner)
     .where("task.status", "=", status)
     .where("result.search_rowid", "is", null)

@@ -35,7 +35,8 @@ const search: CopiedTable = {
   batch: 20,
   without: [],
   inSource: sql`
-    select result.task_id, run.query, result.report_markdown as report
+    select result.task_id, result.report_markdown as report,
+      case when run.title is null then run.query else run.title || char(10) || run.query end as query
     from research_results as result join research_tasks as run on run.task_id = result.task_id
     where result.search_rowid is not null`,
   inTarget: sql`

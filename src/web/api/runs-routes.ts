@@ -2,31 +2,30 @@
 
 import type { Hono } from "hono";
 import type { App } from "../../app.ts";
-import { countMatches, listInput, runPage } from "../../operations/list-research.ts";
+import { countMatches, libraryInput, runPage } from "../../operations/list-research.ts";
 import { parseInput } from "../../operations/perform.ts";
-import { countRuns } from "../../runs/history/figures-store.ts";
 import { readTimeline } from "../../runs/history/timeline.ts";
+import { countListed, type ListCounts } from "../../runs/library/count-store.ts";
 import { jsonResponse } from "./json-response.ts";
 import { requestedRun } from "./requested-run.ts";
 import { detailOf, summaryOf, timelineEntry } from "./summary.ts";
 import type { CallerEnv } from "../../caller.ts";
-import type { RunPage, Timeline } from "../wire.ts";
+import type { RunCounts, RunPage, Timeline } from "../wire.ts";
 
 export function serveRuns(web: Hono<CallerEnv>, { deps }: App): void {
   web.get("/api/runs", async (context) => {
     const { owner } = context.get("caller");
-    const request = parseInput(listInput, listParameters(new URL(context.req.url).searchParams));
+    const request = parseInput(libraryInput, listParameters(new URL(context.req.url).searchParams));
     const db = await deps.database();
     const { runs, next_cursor } = await runPage(db, owner, request);
-    const counts = await countRuns(db, owner);
+    const counts = await countListed(db, owner);
     const matches = await countMatches(db, owner, request);
     const now = deps.clock.now();
     const page: RunPage = {
       runs: runs.map(({ run, found }) => ({ ...summaryOf(run, now), ...(found === undefined ? {} : { found }) })),
       ...(next_cursor === undefined ? {} : { next_cursor }),
-      counts,
-      total: sumOf(counts),
-      ...(matches === undefined ? {} : { found: { counts: matches, total: sumOf(matches) } }),
+      ...withTotal(counts),
+      ...(matches === undefined ? {} : { found: withTotal(matches) }),
     };
     return jsonResponse(page);
   });
@@ -42,10 +41,18 @@ export function serveRuns(web: Hono<CallerEnv>, { deps }: App): void {
   });
 }
 
-const sumOf = (counts: RunPage["counts"]): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
+const withTotal = (listed: ListCounts): RunCounts => ({
+  ...listed,
+  total: Object.values(listed.counts).reduce((sum, count) => sum + count, 0),
+});
 
-/** Without empty fields of a form, and with the limit as a number. */
+/** Without empty fields of a form, and with the limit as a number and flags as booleans. */
 function listParameters(parameters: URLSearchParams): Record<string, unknown> {
   const given = Object.fromEntries([...parameters].filter(([, value]) => value !== ""));
-  return { ...given, ...(given["limit"] === undefined ? {} : { limit: Number(given["limit"]) }) };
+  const flags = ["starred", "archived"].filter((name) => given[name] === "true").map((name) => [name, true]);
+  return {
+    ...given,
+    ...Object.fromEntries(flags),
+    ...(given["limit"] === undefined ? {} : { limit: Number(given["limit"]) }),
+  };
 }

@@ -3,6 +3,7 @@
  */
 
 import { join } from "node:path";
+import type { Selectable } from "kysely";
 import { DEFAULT_AGENT } from "../../../src/gemini/agents.ts";
 import { keepPictures, type ReceivedPicture } from "../../../src/reports/pictures/keep.ts";
 import type { Source } from "../../../src/reports/report.ts";
@@ -13,7 +14,7 @@ import { openSqlite } from "../../../src/store/sqlite/sqlite.ts";
 import { LONG_REPORT, SOURCE_LIST, SOURCES } from "./sample-report.ts";
 import { silentLog as log } from "../log.ts";
 
-type TaskRow = Tables["research_tasks"];
+type TaskRow = Selectable<Tables["research_tasks"]>;
 
 export interface SampleRun {
   row: Partial<TaskRow> & Pick<TaskRow, "task_id">;
@@ -88,6 +89,9 @@ const DEFAULT_ROW: Omit<TaskRow, "task_id" | "created_at" | "started_at" | "upda
   odd_answer_since: null,
   caller_waits_until: null,
   joined_at: null,
+  title: null,
+  starred: 0,
+  archived: 0,
   enable_notifications: 0,
   completed_at: null,
   deadline_at: null,

@@ -1,8 +1,8 @@
 /** A database file with rows in every table, including values that are easily lost in a copy. */
 
 import { randomBytes } from "node:crypto";
+import { addToSearch } from "../../../src/runs/library/search-index-store.ts";
 import type { Database } from "../../../src/store/database.ts";
-import { insertSearchable } from "../../../src/store/dialect.ts";
 import { openSqlite } from "../../../src/store/sqlite/sqlite.ts";
 import { insertAttempt, insertRun } from "./store-rows.ts";
 import { silentLog as log } from "../log.ts";
@@ -50,6 +50,9 @@ async function addRun(db: Database, number: number, runs: number): Promise<void>
   await insertRun(db, {
     task_id,
     query: `Question ${number} ${text.slice(0, 100)}`,
+    title: number % 4 === 0 ? `Titled${number} ${text.slice(0, 100)}` : null,
+    starred: number % 5 === 0 ? 1 : 0,
+    archived: number % 8 === 0 ? 1 : 0,
     owner: number % 3 === 0 ? "local" : "ann",
     status: number % 2 === 0 ? "completed" : "running_async",
     current_action: number % 7 === 0 ? null : text,
@@ -80,7 +83,6 @@ async function addResult(db: Database, task_id: string, { text, number }: { text
     .where("task_id", "=", task_id)
     .executeTakeFirstOrThrow();
   const report = `# Report ${number} findable${number}\n\n${text}`;
-  const searchable = db.insertInto("research_search").values({ task_id, query, report });
   const json = { sources_json: "[]", citations_json: "[]", metadata_json: JSON.stringify({ text }) };
   await db
     .insertInto("research_results")
@@ -92,7 +94,7 @@ async function addResult(db: Database, task_id: string, { text, number }: { text
       suggestions: number % 4 === 0 ? randomBytes(100) : null,
       partial: 0,
       saved_at: number,
-      search_rowid: number === 2 ? null : await insertSearchable(db, searchable),
+      search_rowid: number === 2 ? null : await addToSearch(db, { taskId: task_id, query, report }),
     })
     .execute();
   const round = { round_number: 1, report_markdown: report, verified: 1 as const, summary: text, completed_at: number };

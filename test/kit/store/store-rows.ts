@@ -1,5 +1,6 @@
 /** An empty database, in memory on SQLite, and functions that insert rows, for tests of single SQL statements. */
 
+import type { Selectable } from "kysely";
 import { onTestFinished } from "vitest";
 import { systemClock } from "../../../src/platform/clock.ts";
 import type { Database, Tables } from "../../../src/store/database.ts";
@@ -16,7 +17,7 @@ export async function openDatabase({ stoppedAt }: { stoppedAt?: number } = {}): 
   return store.db;
 }
 
-type TaskRow = Tables["research_tasks"];
+type TaskRow = Selectable<Tables["research_tasks"]>;
 type AttemptRow = Tables["research_attempts"];
 
 /** Inserts an accepted run that has no poll scheduled, with the given changes. */

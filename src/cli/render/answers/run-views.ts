@@ -4,6 +4,7 @@ import type { cancelResearch } from "../../../operations/cancel-research.ts";
 import type { checkResearchStatus } from "../../../operations/check-research-status.ts";
 import type { estimateResearchCost } from "../../../operations/estimate-research-cost.ts";
 import type { OutputOf } from "../../../operations/operation.ts";
+import type { organizeRun } from "../../../operations/organize-run.ts";
 import type { resumeResearch } from "../../../operations/resume-research.ts";
 import type { saveResearchToMarkdown } from "../../../operations/save-research-to-markdown.ts";
 import type { startDeepResearch } from "../../../operations/start-deep-research.ts";
@@ -19,6 +20,7 @@ export type Started = OutputOf<typeof startDeepResearch>;
 export type Status = OutputOf<typeof checkResearchStatus>;
 export type Estimated = OutputOf<typeof estimateResearchCost>;
 export type Cancelled = OutputOf<typeof cancelResearch>;
+export type Organized = OutputOf<typeof organizeRun>;
 export type Resumed = OutputOf<typeof resumeResearch>;
 export type Saved = OutputOf<typeof saveResearchToMarkdown>;
 
@@ -147,6 +149,14 @@ export async function cancelledView(output: Cancelled, space: AnswerSpace): Prom
 export async function resumedView({ task_id: taskId, message, status }: Resumed, space: AnswerSpace): Promise<string> {
   const line = `${forPeople(message)} Run ${idFor(taskId, space)}`;
   return textView([line], nextFor({ task_id: taskId, status }), space);
+}
+
+export async function organizedView(
+  { task_id: taskId, message, archived }: Organized,
+  space: AnswerSpace,
+): Promise<string> {
+  const line = `${message} Run ${idFor(taskId, space)}`;
+  return textView([line], archived ? [["List archived runs", "list --archived"]] : [], space);
 }
 
 export async function savedView(

@@ -4,7 +4,17 @@ import { useEffect } from "preact/hooks";
 import { writeStored, readStored } from "./browser-storage.ts";
 import { go } from "./router.ts";
 
-export type Shortcut = "search" | "start" | "runs" | "figures" | "next" | "previous" | "help";
+export type Shortcut =
+  | "search"
+  | "start"
+  | "runs"
+  | "figures"
+  | "next"
+  | "previous"
+  | "star"
+  | "rename"
+  | "archive"
+  | "help";
 
 export const SHORTCUTS: { keys: string; action: Shortcut; text: string }[] = [
   { keys: "/", action: "search", text: "Search the runs" },
@@ -13,6 +23,9 @@ export const SHORTCUTS: { keys: string; action: Shortcut; text: string }[] = [
   { keys: "g f", action: "figures", text: "Go to usage" },
   { keys: "j", action: "next", text: "Next run in the list" },
   { keys: "k", action: "previous", text: "Previous run in the list" },
+  { keys: "s", action: "star", text: "Star the run, or remove its star" },
+  { keys: "t", action: "rename", text: "Give the run another title" },
+  { keys: "e", action: "archive", text: "Archive the run, or return it to the list" },
   { keys: "?", action: "help", text: "Show these keys" },
 ];
 
@@ -65,7 +78,18 @@ function act(shortcut: Shortcut, showHelp: () => void): void {
   else if (shortcut === "runs") go("/");
   else if (shortcut === "figures") go("/figures");
   else if (shortcut === "search") search();
-  else step(shortcut === "next" ? 1 : -1);
+  else if (shortcut === "next") step(1);
+  else if (shortcut === "previous") step(-1);
+  else pressButton(shortcut);
+}
+
+/** The attribute of a button that a shortcut presses. */
+export const SHORTCUT_BUTTON = "data-shortcut";
+
+/** For the run that is open, or the one of the list that has the focus. */
+function pressButton(shortcut: Shortcut): void {
+  const run = document.activeElement?.closest("tr") ?? document.querySelector("article.run");
+  run?.querySelector<HTMLElement>(`[${SHORTCUT_BUTTON}=${shortcut}]`)?.click();
 }
 
 export const SEARCH = "search";

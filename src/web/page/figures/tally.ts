@@ -1,32 +1,30 @@
 /** The number of runs in each state, for the list's filters and the tab title. */
 
 import { useEffect, useState } from "preact/hooks";
-import type { RunPage, RunSummary } from "../../wire.ts";
+import type { RunCounts, RunPage, RunSummary } from "../../wire.ts";
 import { fetchJson } from "../app/request.ts";
 import { useLive } from "../live/live.ts";
-
-export type Tally = Pick<RunPage, "counts" | "total">;
 
 const UNFINISHED: RunSummary["status"][] = ["pending", "running", "running_async"];
 
 export const isUnfinished = (status: RunSummary["status"]): boolean => UNFINISHED.includes(status);
 
-export const unfinished = ({ counts }: Tally): number =>
+export const unfinished = ({ counts }: RunCounts): number =>
   UNFINISHED.reduce((sum, status) => sum + (counts[status] ?? 0), 0);
 
 /** A hidden tab has no live stream, but its title must stay current. */
 const HIDDEN_POLL_MS = 30_000;
 
-let tally: Tally | undefined;
-const readers = new Set<(tally: Tally) => void>();
+let tally: RunCounts | undefined;
+const readers = new Set<(tally: RunCounts) => void>();
 
 /** Takes the counts of every response that has them. */
-export function updateTally({ counts, total }: Tally): void {
-  tally = { counts, total };
+export function updateTally({ counts, total, starred, archived }: RunCounts): void {
+  tally = { counts, total, starred, archived };
   for (const read of readers) read(tally);
 }
 
-export function useTally(): Tally | undefined {
+export function useTally(): RunCounts | undefined {
   const [now, read] = useState(tally);
   useEffect(() => {
     readers.add(read);

@@ -124,6 +124,10 @@ function dispatch(name: string, data: unknown, id: string): void {
   }
 }
 
+/** Passes on an event that this page knows of before the server has sent it. */
+export const receive = <Name extends keyof LiveEvents>(name: Name, data: LiveEvents[Name]): void =>
+  dispatch(name, data, "");
+
 function setConnection(next: Connection): void {
   connection = next;
   for (const { onConnection } of listeners) onConnection(next);

@@ -6,6 +6,7 @@ import { readStored, writeStored } from "../app/browser-storage.ts";
 import { fetchJson } from "../app/request.ts";
 import { go, runPath } from "../app/router.ts";
 import { isUnfinished } from "../figures/tally.ts";
+import { nameOf } from "../library/organize.ts";
 import { statusLabel } from "../ui/parts.tsx";
 
 const KEY = "notify";
@@ -56,7 +57,7 @@ async function check(id: string): Promise<void> {
   const run = await fetchJson<RunDetail>(`/api/runs/${id}`).catch(() => undefined);
   if (run === undefined || isUnfinished(run.status) || !readIds().includes(id)) return;
   writeIds(readIds().filter((other) => other !== id));
-  const notification = new Notification(statusLabel(run.status), { body: run.query, tag: id });
+  const notification = new Notification(statusLabel(run.status), { body: nameOf(run), tag: id });
   notification.addEventListener("click", () => {
     window.focus();
     go(runPath(id));

@@ -5,6 +5,7 @@ import type { LiveEvents, RunDetail, Timeline, TimelineEntry } from "../../wire.
 import { fetchJson } from "../app/request.ts";
 import { useLive } from "./live.ts";
 import { announce, statusLabel } from "../ui/parts.tsx";
+import { withMarks } from "../library/organize.ts";
 import { announcementOf, mergeEntries } from "./timeline.ts";
 
 export interface LoadedRun {
@@ -57,15 +58,14 @@ export function useWatchedRun(first: LoadedRun): WatchedRun {
       updates.current += 1;
       setRun(next);
     },
-    // Progress advances between two changes of a run.
+    // Progress advances between two changes of a run, and marks change without any.
     runs: ({ runs }: LiveEvents["runs"]) => {
       const line = runs.find(({ task_id }) => task_id === taskId);
       if (line === undefined) return;
-      setRun((current) =>
-        current.status === line.status && line.progress > current.progress
-          ? { ...current, progress: line.progress }
-          : current,
-      );
+      setRun((current) => {
+        const isFurther = current.status === line.status && line.progress > current.progress;
+        return { ...withMarks(current, line), ...(isFurther ? { progress: line.progress } : {}) };
+      });
     },
     timeline: (entry: TimelineEntry) => {
       setEntries((current) => mergeEntries(current, [entry]));

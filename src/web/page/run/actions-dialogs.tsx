@@ -26,7 +26,7 @@ export function CancelDialog({ run, actionState, close }: DialogProps) {
     <ConfirmDialog
       title="Cancel this run?"
       explanation={actionText("cancel", run).explanation}
-      actionState={actionState}
+      {...stateOf(actionState)}
       close={close}
       submit={{ name: "Cancel the run", pendingName: "Cancelling…", danger: true }}
       no="Let it run"
@@ -50,7 +50,7 @@ export function DeleteDialog({ run, actionState, close }: DialogProps) {
     <ConfirmDialog
       title="Delete this run?"
       explanation={actionText("delete", run).explanation}
-      actionState={actionState}
+      {...stateOf(actionState)}
       close={close}
       submit={{ name: "Delete for good", pendingName: "Deleting…", danger: true }}
       no="Keep it"
@@ -84,7 +84,7 @@ export function AdoptDialog({ run, actionState, close }: DialogProps) {
     <ConfirmDialog
       title="Link a run from Google"
       explanation={actionText("adopt", run).explanation}
-      actionState={actionState}
+      {...stateOf(actionState)}
       close={close}
       submit={{ name: "Link run", pendingName: "Linking…", danger: false }}
       no="Not now"
@@ -123,7 +123,8 @@ export function RestartDialog({ run, actionState, close }: DialogProps) {
     <ConfirmDialog
       title="Start it again?"
       explanation={actionText("restart", run).explanation}
-      actionState={question === undefined ? actionState : { ...actionState, error: undefined }}
+      isPending={actionState.pending !== undefined}
+      error={question === undefined ? error : undefined}
       close={close}
       submit={{
         name: question === undefined ? "Start again" : "I agree, start again",
@@ -152,10 +153,13 @@ export function RestartDialog({ run, actionState, close }: DialogProps) {
   );
 }
 
+const stateOf = ({ pending, error }: ActionState) => ({ isPending: pending !== undefined, error });
+
 interface ConfirmDialogProps {
   title: string;
   explanation: string;
-  actionState: ActionState;
+  isPending: boolean;
+  error: unknown;
   close: () => void;
   submit: { name: string; pendingName: string; danger: boolean; disabled?: boolean };
   no: string;
@@ -163,10 +167,10 @@ interface ConfirmDialogProps {
   children: ComponentChildren;
 }
 
-function ConfirmDialog({ title, explanation, actionState, close, submit, no, onSubmit, children }: ConfirmDialogProps) {
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  const { title, explanation, isPending, error, close, submit, no, onSubmit, children } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  const isPending = actionState.pending !== undefined;
   // Modal: the browser traps the focus, closes on Escape, and restores the focus.
   useEffect(() => {
     const shown = dialog.current;
@@ -183,9 +187,11 @@ function ConfirmDialog({ title, explanation, actionState, close, submit, no, onS
         }}
       >
         <h2 id={`${id}-title`}>{title}</h2>
-        <p id={`${id}-explanation`}>{explanation}</p>
+        <p id={`${id}-explanation`} dir="auto">
+          {explanation}
+        </p>
         {children}
-        {actionState.error === undefined ? null : <Problem error={actionState.error} />}
+        {error === undefined ? null : <Problem error={error} />}
         <div class="row">
           <button
             class={`button ${submit.danger ? "danger" : "primary"}`}

@@ -5,6 +5,7 @@ import type { Acted, RunAction, RunDetail } from "../../wire.ts";
 import { type ActionState, AdoptDialog, CancelDialog, DeleteDialog, RestartDialog } from "./actions-dialogs.tsx";
 import { actionText, type ActionInput, requestFor } from "./actions-text.ts";
 import { AskAgain } from "./ask-again.tsx";
+import { OrganizeButtons } from "../library/buttons.tsx";
 import { NotifyButton } from "../live/notify.tsx";
 import { postJson, RefusedError, SERVER_AWAY } from "../app/request.ts";
 import { useLive } from "../live/live.ts";
@@ -62,6 +63,7 @@ export function Actions({ run, done }: ActionsProps) {
         {run.actions.filter((action) => action !== "delete").map(button)}
         <NotifyButton run={run} />
         <AskAgain run={run} />
+        <OrganizeButtons run={run} />
         {run.actions.filter((action) => action === "delete").map(button)}
       </div>
       {message === undefined ? null : (

@@ -12,7 +12,7 @@ const MAX_TITLE_CHARACTERS = 240;
 export function RunHead({ run }: { run: RunDetail }) {
   return (
     <header class="run-head stack tight">
-      <Question text={run.query} />
+      <Question run={run} />
       <div class="row run-line">
         <Status status={run.status} />
         <span>{KIND_NAMES[run.kind]}</span>
@@ -22,6 +22,7 @@ export function RunHead({ run }: { run: RunDetail }) {
         </span>
         <Cost run={run} />
         {run.partial === true ? <span class="badge partial">Partial report</span> : null}
+        {run.archived === true ? <span class="badge archived">Archived</span> : null}
       </div>
       <Progress run={{ ...run, current_action: shortAction(run) }} />
       <TimeLeft run={run} />
@@ -36,24 +37,28 @@ function shortAction({ current_action: action, last_thought: thought }: RunDetai
   return head !== "" && action.startsWith(head) ? head : action;
 }
 
-function Question({ text }: { text: string }) {
-  if (text.length <= MAX_TITLE_CHARACTERS)
-    return (
-      <h1 tabIndex={-1} dir="auto">
-        {text}
-      </h1>
-    );
+/** The heading: the title and the question, or the question alone. */
+function Question({ run: { title, query } }: { run: RunDetail }) {
+  const isLong = query.length > MAX_TITLE_CHARACTERS;
+  const shown = isLong ? `${query.slice(0, MAX_TITLE_CHARACTERS).trimEnd()}…` : query;
   return (
     <>
       <h1 tabIndex={-1} dir="auto">
-        {text.slice(0, MAX_TITLE_CHARACTERS).trimEnd()}…
+        {title ?? shown}
       </h1>
-      <details>
-        <summary>Show full question</summary>
-        <p class="question" dir="auto">
-          {text}
+      {title === undefined ? null : (
+        <p class="asked quiet" dir="auto">
+          {shown}
         </p>
-      </details>
+      )}
+      {isLong ? (
+        <details>
+          <summary>Show full question</summary>
+          <p class="question" dir="auto">
+            {query}
+          </p>
+        </details>
+      ) : null}
     </>
   );
 }

@@ -6,6 +6,7 @@ import { useLive } from "../live/live.ts";
 import { Problem, useLoad } from "../ui/parts.tsx";
 import { scrollOf } from "../report/jumps.ts";
 import { ReportSection } from "../report/section.tsx";
+import { nameOf } from "../library/organize.ts";
 import { RunFacts } from "./facts.tsx";
 import { RunHead } from "./head.tsx";
 import { type LoadedRun, loadRun, useWatchedRun } from "../live/run-watch.ts";
@@ -62,7 +63,7 @@ function WatchedRun({ first, scroll }: { first: LoadedRun; scroll: number | unde
   const timeline = useRef<HTMLElement>(null);
   // A user who opened the run before it had a report is notified of it and keeps the scroll position.
   const hadNoReport = useRef(!first.run.has_report);
-  useTitle(run.query);
+  useTitle(nameOf(run));
   return (
     <article class={run.has_report ? "run stack has-report" : "run stack"}>
       <RunHead run={run} />

@@ -1,13 +1,12 @@
-/** The filters of the list: text, kind and state, all stored in the URL. */
+/** The filters of the list: text, kind, and state or mark, all stored in the URL. */
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { RunSummary } from "../../wire.ts";
+import type { RunCounts, RunSummary } from "../../wire.ts";
 import { KIND_NAMES } from "../ui/kinds.ts";
 import { statusLabel } from "../ui/parts.tsx";
 import { go } from "../app/router.ts";
 import { listPath, type RunsFilter } from "./list.ts";
 import { SEARCH } from "../app/shortcuts.ts";
-import type { Tally } from "../figures/tally.ts";
 
 const TYPING_PAUSE_MS = 250;
 
@@ -22,7 +21,7 @@ const STATES: { status: RunSummary["status"]; name: string }[] = [
   { status: "cancelled", name: statusLabel("cancelled") },
 ];
 
-export function RunsFilters({ filter, tally }: { filter: RunsFilter; tally: Tally | undefined }) {
+export function RunsFilters({ filter, tally }: { filter: RunsFilter; tally: RunCounts | undefined }) {
   return (
     <search class="stack tight filters">
       <div class="row">
@@ -45,26 +44,36 @@ export function RunsFilters({ filter, tally }: { filter: RunsFilter; tally: Tall
   );
 }
 
-function StateFilter({ filter, tally: { counts, total } }: { filter: RunsFilter; tally: Tally }) {
-  const states = STATES.filter(({ status }) => (counts[status] ?? 0) > 0 || filter.status === status);
+function StateFilter({
+  filter,
+  tally: { counts, total, starred, archived },
+}: {
+  filter: RunsFilter;
+  tally: RunCounts;
+}) {
   const choices = [
-    { status: "", name: "All", count: total },
-    ...states.map(({ status, name }) => ({ status, name, count: counts[status] ?? 0 })),
-  ];
+    { ...ANY, name: "All", count: total },
+    ...STATES.map(({ status, name }) => ({ ...ANY, status, name, count: counts[status] ?? 0 })),
+    { ...ANY, starred: "true", name: "Starred", count: starred },
+    { ...ANY, archived: "true", name: "Archived", count: archived },
+  ].map(({ name, count, ...choice }) => ({ name, count, choice, isCurrent: isCurrent(filter, choice) }));
+  const shown = choices.filter(({ name, count, isCurrent: current }) => name === "All" || count > 0 || current);
   return (
-    <nav aria-label="State" class="states">
-      {choices.map(({ status, name, count }) => (
-        <a
-          key={status}
-          href={listPath(filter, { status })}
-          aria-current={filter.status === status ? "true" : undefined}
-        >
+    <nav aria-label="Filter" class="states">
+      {shown.map(({ name, count, choice, isCurrent: current }) => (
+        <a key={name} href={listPath(filter, choice)} aria-current={current ? "true" : undefined}>
           {name} <span class="count">{count.toLocaleString("en-US")}</span>
         </a>
       ))}
     </nav>
   );
 }
+
+/** Of state, star and archive one is chosen at a time. */
+const ANY = { status: "", starred: "", archived: "" };
+
+const isCurrent = (filter: RunsFilter, { status, starred, archived }: typeof ANY): boolean =>
+  filter.status === status && filter.starred === starred && filter.archived === archived;
 
 function SearchBox({ filter }: { filter: RunsFilter }) {
   const [typed, setTyped] = useState(filter.text);
@@ -105,8 +114,8 @@ function SearchBox({ filter }: { filter: RunsFilter }) {
         ref={box}
         id={SEARCH}
         type="search"
-        aria-label="Search questions and reports"
-        placeholder="Search questions and reports"
+        aria-label="Search titles, questions and reports"
+        placeholder="Search titles, questions and reports"
         autocomplete="off"
         spellcheck={false}
         maxLength={500}

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ListedRun, RunSummary } from "../../wire.ts";
-import { apiPath, withInserted, listPath, addedRuns, readFilter, withUpdates } from "./list.ts";
+import { apiPath, withInserted, listPath, addedRuns, isListed, readFilter, withUpdates } from "./list.ts";
 
 const run = (id: string, minute: number, more: Partial<RunSummary> = {}): ListedRun => ({
   task_id: id,
@@ -17,7 +17,15 @@ const ids = (runs: RunSummary[]): string[] => runs.map((listed) => listed.task_i
 
 test("the filter is written to the address and read back", () => {
   const filter = filterOf("text=+heat+pumps+&status=failed&kind=agent&cursor=abc&from=100");
-  expect(filter).toEqual({ text: "heat pumps", status: "failed", kind: "agent", cursor: "abc", from: 100 });
+  expect(filter).toEqual({
+    text: "heat pumps",
+    status: "failed",
+    kind: "agent",
+    starred: "",
+    archived: "",
+    cursor: "abc",
+    from: 100,
+  });
   expect(filterOf(listPath(filter, { cursor: "abc", from: 100 }).slice(2))).toEqual(filter);
   expect(apiPath(filter)).toBe("/api/runs?text=heat+pumps&status=failed&kind=agent&cursor=abc&limit=100");
 });
@@ -63,6 +71,19 @@ test("a run is added to a filtered list when it matches by state or kind", () =>
   expect(ids(addedRuns(shown, [fits, run("e", 41, { kind: "search" }), run("f", 42, { status: "failed" })]))).toEqual([
     "d",
   ]);
+});
+
+test("a run belongs to the starred, the archived or the other runs by its marks", () => {
+  const [plain, starred, archived] = [run("a", 1), run("b", 2, { starred: true }), run("c", 3, { archived: true })];
+  const listedBy = (address: string): string[] =>
+    ids([plain, starred, archived].filter((listed) => isListed(filterOf(address), listed)));
+  expect(listedBy("")).toEqual(["a", "b"]);
+  expect(listedBy("starred=true")).toEqual(["b"]);
+  expect(listedBy("archived=true")).toEqual(["c"]);
+  const shown = { filter: filterOf("archived=true"), listed: [], hasMore: false };
+  expect(ids(addedRuns(shown, [plain, archived]))).toEqual(["c"]);
+  expect(apiPath(filterOf("archived=true"))).toBe("/api/runs?archived=true&limit=100");
+  expect(listPath(filterOf("archived=true&text=a"), { archived: "", starred: "true" })).toBe("/?text=a&starred=true");
 });
 
 test("new runs are sorted by time, each once, and an existing one is kept", () => {

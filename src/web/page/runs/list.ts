@@ -8,6 +8,10 @@ export interface RunsFilter {
   text: string;
   status: string;
   kind: string;
+  /** "true": only starred runs. */
+  starred: string;
+  /** "true": the archived runs instead of the others. */
+  archived: string;
   /** The cursor of the page, and the number of runs before it. */
   cursor: string;
   from: number;
@@ -20,6 +24,8 @@ export function readFilter(parameters: URLSearchParams): RunsFilter {
     text: (parameters.get("text") ?? "").trim(),
     status: parameters.get("status") ?? "",
     kind: parameters.get("kind") ?? "",
+    starred: parameters.get("starred") ?? "",
+    archived: parameters.get("archived") ?? "",
     cursor,
     from: cursor !== "" && Number.isSafeInteger(from) && from > 0 ? from : 0,
   };
@@ -30,13 +36,20 @@ const filled = (entries: Record<string, string>): string =>
 
 /** A changed filter starts at the first page. */
 export function listPath(filter: RunsFilter, change: Partial<RunsFilter>): string {
-  const { text, status, kind, cursor, from } = { ...filter, cursor: "", from: 0, ...change };
-  const query = filled({ text, status, kind, cursor, from: from === 0 ? "" : String(from) });
+  const { from, ...fields } = { ...filter, cursor: "", from: 0, ...change };
+  const query = filled({ ...fields, from: from === 0 ? "" : String(from) });
   return query === "" ? "/" : `/?${query}`;
 }
 
-export const apiPath = ({ text, status, kind, cursor }: RunsFilter): string =>
-  `/api/runs?${filled({ text, status, kind, cursor, limit: String(PAGE_SIZE) })}`;
+/** Shows every run that is not archived. */
+export const EVERYTHING = { text: "", status: "", kind: "", starred: "", archived: "" };
+
+export const apiPath = ({ from: _from, ...fields }: RunsFilter): string =>
+  `/api/runs?${filled({ ...fields, limit: String(PAGE_SIZE) })}`;
+
+/** Whether the run belongs to the list by its marks. A run whose state changes stays in the list that is open. */
+export const isListed = ({ starred, archived }: RunsFilter, run: RunSummary): boolean =>
+  (run.archived === true) === (archived === "true") && (starred !== "true" || run.starred === true);
 
 /** Replaces changed runs in place; their search excerpts stay. */
 export function withUpdates(listed: ListedRun[], changed: RunSummary[]): ListedRun[] {
@@ -62,6 +75,7 @@ export function addedRuns({ filter, listed, hasMore }: Shown, changed: RunSummar
     (run) =>
       !known.has(run.task_id) &&
       run.created_at >= oldest &&
+      isListed(filter, run) &&
       (filter.status === "" || filter.status === run.status) &&
       (filter.kind === "" || filter.kind === run.kind),
   );

@@ -7,7 +7,8 @@ import type { RunPage, RunSummary } from "../../wire.ts";
 import { fetchJson } from "../app/request.ts";
 import { useLive } from "../live/live.ts";
 import { announce, statusLabel } from "../ui/parts.tsx";
-import { apiPath, withInserted, addedRuns, type RunsFilter, withUpdates } from "./list.ts";
+import { nameOf } from "../library/organize.ts";
+import { apiPath, withInserted, addedRuns, isListed, type RunsFilter, withUpdates } from "./list.ts";
 import { isUnfinished, updateTally } from "../figures/tally.ts";
 
 /** Above this scroll position a new row may be inserted; further down it would move what is being read. */
@@ -82,11 +83,19 @@ export function useRunsPage(filter: RunsFilter): ShownListing {
     runs: ({ runs }) => {
       if (listing.page !== undefined) announceEnds(listing.page.runs, runs);
       applyChanges(runs);
+      // The numbers of matches come with the page.
+      if (filter.text !== "" && listing.page !== undefined && haveOtherMarks(listing.page.runs, runs)) load();
     },
   });
   const showWaiting = (): void => setListing((before) => withWaiting(before));
   return { ...listing, showWaiting };
 }
+
+const haveOtherMarks = (listed: RunSummary[], changed: RunSummary[]): boolean =>
+  listed.some((run) => {
+    const next = changed.find(({ task_id: id }) => id === run.task_id);
+    return next !== undefined && (next.starred !== run.starred || next.archived !== run.archived);
+  });
 
 const isScrolledDown = (): boolean => scrollY > AT_TOP_PX;
 
@@ -99,10 +108,11 @@ interface Changes {
 
 function withChanges(before: Listing, { filter, changed, from }: Changes): Listing {
   if (before.page === undefined) return before;
-  const page = { ...before.page, ...from, runs: withUpdates(before.page.runs, changed) };
+  const runs = withUpdates(before.page.runs, changed).filter((run) => isListed(filter, run));
+  const page = { ...before.page, ...from, runs };
   const hasMore = page.next_cursor !== undefined;
   const fresh = addedRuns({ filter, listed: page.runs, hasMore }, changed);
-  const waiting = withInserted(withUpdates(before.waiting, changed), fresh);
+  const waiting = withInserted(withUpdates(before.waiting, changed), fresh).filter((run) => isListed(filter, run));
   const next = { ...before, page, waiting, error: undefined, loading: false };
   return isScrolledDown() ? next : withWaiting(next);
 }
@@ -116,5 +126,5 @@ function announceEnds(listed: RunSummary[], changed: RunSummary[]): void {
   const working = new Set(listed.filter(({ status }) => isUnfinished(status)).map((run) => run.task_id));
   const ended = changed.filter((run) => working.has(run.task_id) && !isUnfinished(run.status));
   if (ended.length > 0)
-    announce(ended.map((run) => `${statusLabel(run.status)}: ${run.query.slice(0, 100)}`).join(". "));
+    announce(ended.map((run) => `${statusLabel(run.status)}: ${nameOf(run).slice(0, 100)}`).join(". "));
 }

@@ -55,7 +55,8 @@ function newerPath(filter: RunsFilter): string {
   return from <= 0 || cursor === undefined ? listPath(filter, {}) : listPath(filter, { cursor, from });
 }
 
-function range({ runs, total }: RunPage, { from, text, status, kind }: RunsFilter): string {
+function range({ runs, total }: RunPage, filter: RunsFilter): string {
+  const { from } = filter;
   const shown = `${(from + 1).toLocaleString("en-US")}–${(from + runs.length).toLocaleString("en-US")}`;
-  return text + status + kind === "" ? `${shown} of ${total.toLocaleString("en-US")}` : shown;
+  return listPath(filter, {}) === "/" ? `${shown} of ${total.toLocaleString("en-US")}` : shown;
 }

@@ -1,6 +1,8 @@
 /** One run in the list. The roles are explicit because the row is a card on narrow screens. */
 
 import type { ListedRun, RunSummary } from "../../wire.ts";
+import { OrganizeButtons } from "../library/buttons.tsx";
+import { nameOf } from "../library/organize.ts";
 import { KIND_NAMES } from "../ui/kinds.ts";
 import { costRemark, markedMoney, money } from "../ui/amounts.ts";
 import { durationText } from "../../../platform/duration.ts";
@@ -13,7 +15,8 @@ import { isUnfinished } from "../figures/tally.ts";
 const MAX_SHOWN_CHARACTERS = 300;
 
 export function RunRow({ run }: { run: ListedRun }) {
-  const isInQuestion = run.found !== undefined && isExcerptOf(run.query, run.found);
+  const name = nameOf(run);
+  const found = (run.found ?? []).map(({ text }) => text).join("");
   return (
     <tr role="row" data-status={run.status}>
       <td role="cell" class="state">
@@ -21,9 +24,14 @@ export function RunRow({ run }: { run: ListedRun }) {
       </td>
       <td role="cell" class="what">
         <a class={RUN_LINK} href={runPath(run.task_id)}>
-          {isInQuestion ? <Marked pieces={run.found ?? []} /> : run.query.slice(0, MAX_SHOWN_CHARACTERS)}
+          <Text text={name} run={run} found={found} />
         </a>
-        {run.found === undefined || isInQuestion ? null : (
+        {run.title === undefined ? null : (
+          <p class="asked quiet small" dir="auto">
+            <Text text={run.query} run={run} found={found} />
+          </p>
+        )}
+        {run.found === undefined || found === name || found === run.query ? null : (
           <p class="found quiet small">
             <Marked pieces={run.found} />
           </p>
@@ -43,14 +51,18 @@ export function RunRow({ run }: { run: ListedRun }) {
       <td role="cell" class="cost">
         <Cost run={run} />
       </td>
+      <td role="cell" class="marks">
+        <OrganizeButtons run={run} compact />
+      </td>
     </tr>
   );
 }
 
 type Pieces = NonNullable<ListedRun["found"]>;
 
-/** A short question is found as a whole: its words are marked where it is shown, instead of repeating it. */
-const isExcerptOf = (query: string, pieces: Pieces): boolean => pieces.map(({ text }) => text).join("") === query;
+/** A title or short question is found as a whole: its words are marked where it is shown, instead of repeating it. */
+const Text = ({ text, run, found }: { text: string; run: ListedRun; found: string }) =>
+  found === text ? <Marked pieces={run.found ?? []} /> : <>{text.slice(0, MAX_SHOWN_CHARACTERS)}</>;
 
 const Marked = ({ pieces }: { pieces: Pieces }) => (
   <>{pieces.map(({ text, marked }, index) => (marked === true ? <mark key={index}>{text}</mark> : plain(text)))}</>

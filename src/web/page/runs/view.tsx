@@ -5,7 +5,7 @@ import type { RunPage } from "../../wire.ts";
 import { announce, Problem } from "../ui/parts.tsx";
 import { NoRuns } from "./empty.tsx";
 import { RunsFilters } from "./filters.tsx";
-import { listPath, readFilter, type RunsFilter } from "./list.ts";
+import { EVERYTHING, listPath, readFilter, type RunsFilter } from "./list.ts";
 import { useRunsPage } from "./page.ts";
 import { RunsPaging } from "./paging.tsx";
 import { RunRow } from "./row.tsx";
@@ -30,9 +30,9 @@ export function RunsView({ filter: parameters }: { filter: URLSearchParams }) {
           Ask
         </a>
       </div>
-      {page?.total === 0 ? null : (
+      {page === undefined || hasRuns(page) ? (
         <RunsFilters filter={filter} tally={filter.text === "" ? (tally ?? page) : page?.found} />
-      )}
+      ) : null}
       {error === undefined ? null : <Problem error={error} />}
       {waiting.length === 0 ? null : (
         <div class="newcomers">
@@ -58,13 +58,17 @@ const newRuns = (count: number): string => (count === 1 ? "1 new run" : `${count
 const Waiting = ({ isOver }: { isOver: boolean }) => (isOver ? null : <p class="quiet soon">Loading…</p>);
 
 function Listing({ page, filter, loading }: { page: RunPage; filter: RunsFilter; loading: boolean }) {
-  if (page.total === 0 && page.runs.length === 0) return <NoRuns />;
+  if (!hasRuns(page) && page.runs.length === 0) return <NoRuns />;
   if (page.runs.length === 0) {
     return (
       <div class="card stack tight" aria-busy={loading}>
         <p>{filter.text === "" ? "No runs match this filter." : `No results for “${filter.text}”.`}</p>
         <p>
-          <a href={listPath(filter, { text: "", status: "", kind: "" })}>Show all runs</a>
+          {page.total === 0 ? (
+            <a href={listPath(filter, { ...EVERYTHING, archived: "true" })}>Show archived runs</a>
+          ) : (
+            <a href={listPath(filter, EVERYTHING)}>Show all runs</a>
+          )}
         </p>
       </div>
     );
@@ -79,6 +83,9 @@ function Listing({ page, filter, loading }: { page: RunPage; filter: RunsFilter;
                 {name}
               </th>
             ))}
+            <th role="columnheader" scope="col" class="marks">
+              <span class="unseen">Star, rename, archive</span>
+            </th>
           </tr>
         </thead>
         <tbody role="rowgroup">
@@ -91,6 +98,8 @@ function Listing({ page, filter, loading }: { page: RunPage; filter: RunsFilter;
     </>
   );
 }
+
+const hasRuns = ({ total, archived }: RunPage): boolean => total + archived > 0;
 
 const tableName = ({ text }: RunsFilter): string =>
   text === "" ? "Runs, newest first" : `Runs with ${text}, best matches first`;

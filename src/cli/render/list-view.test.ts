@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { listView, type RunList } from "./list-view.ts";
+
+const NOW = Date.parse("2026-11-16T12:00:00Z");
+const SPACE = {
+  paint: (_style: unknown, text: string) => text,
+  link: (text: string) => text,
+  now: NOW,
+  isDemo: false,
+  stored: async () => undefined,
+};
+
+const run = (n: number, more: Partial<RunList["runs"][number]> = {}): RunList["runs"][number] => ({
+  task_id: `0000000${n}-0000-4000-8000-000000000000`,
+  kind: "search",
+  query: `Question ${n}?`,
+  title: undefined,
+  starred: undefined,
+  archived: undefined,
+  status: "completed",
+  progress: 100,
+  created_at: "2026-11-16T11:00:00.000Z",
+  completed_at: undefined,
+  cost_usd: undefined,
+  cost_incomplete: undefined,
+  cost_estimated: undefined,
+  found: undefined,
+  ...more,
+});
+
+const lines = (runs: RunList["runs"], width: number | undefined): string[] =>
+  listView({ success: true, caution: undefined, next_cursor: undefined, runs }, { ...SPACE, width }).split("\n");
+
+test("a titled run is listed by its title, a starred one with a star, an archived one is marked among others", () => {
+  const titled = run(1, { title: "Heating our house", starred: true });
+  const archived = run(2, { archived: true });
+  const [, first, second] = lines([titled, archived], 80);
+  expect(first).toMatch(/ ★ Heating our house$/);
+  expect(second).toMatch(/ \[archived\] Question 2\?$/);
+  expect(lines([archived], 80)[1]).toMatch(/ Question 2\?$/);
+});
+
+test("for scripts the columns stay, and the last is the question", () => {
+  const [line = ""] = lines([run(1, { title: "Heating our house", starred: true })], undefined);
+  expect(line.split("\t")).toEqual([
+    "00000001-0000-4000-8000-000000000000",
+    "completed",
+    "search",
+    "2026-11-16T11:00:00.000Z",
+    "",
+    "Question 1?",
+  ]);
+});

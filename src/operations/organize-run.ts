@@ -1,0 +1,67 @@
+/**
+ * `organize_run`: renames, stars or archives a run. For people at the page and the terminal only: it is not in the
+ * catalogue, because a tool for it would cost every model tokens, and tidying up is not a model's task.
+ */
+
+import { z } from "zod";
+import { cleanTitle, MAX_TITLE_CHARACTERS } from "../runs/library/title.ts";
+import type { Run } from "../runs/run.ts";
+import { defineOperation, outputSchema, taskIdField } from "./operation.ts";
+
+export const organizeRun = defineOperation({
+  name: "organize_run",
+  title: "Rename, star or archive a run",
+  description: "Gives a run a title, a star, or a place in the archive. Free, instant, local.",
+  input: z.strictObject({
+    task_id: taskIdField,
+    title: z
+      .string({ error: "title must be a text." })
+      .transform(cleanTitle)
+      .pipe(
+        z.string().max(MAX_TITLE_CHARACTERS, { error: `title must have at most ${MAX_TITLE_CHARACTERS} characters.` }),
+      )
+      .optional()
+      .describe("Empty: the question is shown again."),
+    starred: z.boolean({ error: "starred must be true or false." }).optional(),
+    archived: z.boolean({ error: "archived must be true or false." }).optional(),
+  }),
+  output: outputSchema({
+    query: z.string(),
+    title: z.string(),
+    starred: z.boolean(),
+    archived: z.boolean(),
+    message: z.string(),
+  }),
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  positional: "task_id",
+  run: async (deps, { task_id: taskId, ...marks }, { owner }) => {
+    const { organizeRun: organize } = await import("../runs/library/organize-store.ts");
+    const { title, starred, archived } = marks;
+    const now = deps.clock.now();
+    const run = await organize(await deps.database(), { owner, taskId, title, starred, archived, now });
+    return {
+      success: true,
+      task_id: run.taskId,
+      status: run.status,
+      query: run.query,
+      title: run.title,
+      starred: run.starred,
+      archived: run.archived,
+      message: messageFor(run, marks),
+    };
+  },
+  toText: ({ message }) => message,
+});
+
+function messageFor(
+  run: Run,
+  { title, starred, archived }: { title?: unknown; starred?: unknown; archived?: unknown },
+) {
+  return [
+    ...(title === undefined
+      ? []
+      : [run.title === undefined ? "Shown by its question again." : `Renamed to “${run.title}”.`]),
+    ...(starred === undefined ? [] : [run.starred ? "Starred." : "Star removed."]),
+    ...(archived === undefined ? [] : [run.archived ? "Archived." : "Back in the list."]),
+  ].join(" ");
+}

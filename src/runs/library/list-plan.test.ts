@@ -1,0 +1,44 @@
+import { CompiledQuery } from "kysely";
+import { expect, test } from "vitest";
+import { openDatabase } from "../../../test/kit/store/store-rows.ts";
+import { listRuns, type RunFilter } from "../run-store.ts";
+import { countListed } from "./count-store.ts";
+
+const FILTER: RunFilter = { owner: "local", status: undefined, kind: undefined, limit: 100, before: undefined };
+
+// SQLite only: PostgreSQL reads a table this small without an index.
+test("no filter of the list makes it read runs that it does not show", async () => {
+  const db = await openDatabase();
+  const queries: CompiledQuery[] = [];
+  const recording = db.withPlugin({
+    transformQuery: ({ node, queryId }) => {
+      queries.push(db.getExecutor().compileQuery(node, queryId));
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  });
+  const planOf = async (filter: Partial<RunFilter>): Promise<string> => {
+    await listRuns(recording, { ...FILTER, ...filter });
+    return explain(queries.pop());
+  };
+  const explain = async (query: CompiledQuery | undefined): Promise<string> => {
+    const plan = CompiledQuery.raw(`explain query plan ${query?.sql}`, [...(query?.parameters ?? [])]);
+    return (await db.executeQuery<{ detail: string }>(plan)).rows.map(({ detail }) => detail).join("\n");
+  };
+  const before = { createdAt: 5, taskId: "x" };
+  for (const archived of [false, true]) {
+    expect(await planOf({ archived })).toMatch(/\(owner=\? AND archived=\?\)$/);
+    expect(await planOf({ archived, before })).toMatch(
+      /\(owner=\? AND archived=\? AND \(created_at,task_id\)<\(\?,\?\)\)$/,
+    );
+    expect(await planOf({ archived, status: "completed" })).toMatch(/\(owner=\? AND archived=\? AND status=\?\)$/);
+    expect(await planOf({ archived, kind: "agent" })).toMatch(/\(owner=\? AND archived=\? AND kind=\?\)$/);
+    expect(await planOf({ archived, starred: true })).toMatch(/\(owner=\? AND starred=\? AND archived=\?\)$/);
+  }
+  await countListed(recording, "local");
+  for (const query of queries.splice(-2)) {
+    const plan = await explain(query);
+    expect(plan).toContain("USING COVERING INDEX");
+    expect(plan).not.toContain("TEMP B-TREE");
+  }
+});

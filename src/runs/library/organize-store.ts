@@ -1,0 +1,56 @@
+/** SQL for what a user notes on a run: its title, its star, and whether it is archived. */
+
+import { AppError } from "../../errors.ts";
+import { type Database, storable } from "../../store/database.ts";
+import { lockRun } from "../lock-store.ts";
+import { isFinished, type Run } from "../run.ts";
+import { findRun } from "../run-store.ts";
+import { updateTitleInSearch } from "./search-index-store.ts";
+
+export interface RunMarks {
+  owner: string;
+  taskId: string;
+  /** Empty: the run is shown by its question again. Undefined: unchanged, as for the other marks. */
+  title: string | undefined;
+  starred: boolean | undefined;
+  archived: boolean | undefined;
+  now: number;
+}
+
+/** Returns the run as it is afterwards. A run that has not ended cannot be archived: its cost would be out of sight. */
+export function organizeRun(db: Database, marks: RunMarks): Promise<Run> {
+  const { owner, taskId, starred, archived, now } = marks;
+  return db.transaction().execute(async (transaction) => {
+    await lockRun(transaction, taskId);
+    const run = await findRun(transaction, owner, taskId);
+    if (archived === true && !isFinished(run.status)) throw notEnded(run);
+    const title = titleFor(run, marks.title);
+    await transaction
+      .updateTable("research_tasks")
+      .set({
+        title: title ?? null,
+        ...(starred === undefined ? {} : { starred: starred ? 1 : 0 }),
+        ...(archived === undefined ? {} : { archived: archived ? 1 : 0 }),
+        // SQLite finds changes of ended runs by this time. For others it is a sign of life, which this is not.
+        ...(isFinished(run.status) ? { updated_at: now } : {}),
+      })
+      .where("task_id", "=", taskId)
+      .execute();
+    if (title !== run.title) await updateTitleInSearch(transaction, { ...run, title });
+    return findRun(transaction, owner, taskId);
+  });
+}
+
+/** The question as a title is none. */
+function titleFor({ title, query }: Run, given: string | undefined): string | undefined {
+  if (given === undefined) return title;
+  return given === "" || given === query.trim() ? undefined : storable(given);
+}
+
+const notEnded = ({ taskId, status, progress }: Run): AppError =>
+  new AppError({
+    code: "RESEARCH_NOT_COMPLETED",
+    message: "This run has not ended, so it was not archived.",
+    suggestion: "Archive it when it has ended, or cancel it first.",
+    run: { task_id: taskId, status, progress },
+  });

@@ -1,0 +1,135 @@
+/** The buttons that star, rename and archive a run: with names on its own page, as icons in the list. */
+
+import { useRef, useState } from "preact/hooks";
+import type { RunSummary } from "../../wire.ts";
+import { RUN_LINK, type Shortcut, SHORTCUT_BUTTON } from "../app/shortcuts.ts";
+import { isUnfinished } from "../figures/tally.ts";
+import { announce, Problem } from "../ui/parts.tsx";
+import { type Marks, nameOf, organize } from "./organize.ts";
+import { RenameDialog } from "./rename-dialog.tsx";
+
+/** SVG paths in a 16 by 16 box. */
+const STAR = "m8 1.8 1.9 3.9 4.3.6-3.1 3 .7 4.3L8 11.6l-3.8 2 .7-4.3-3.1-3 4.3-.6z";
+const PENCIL = "m10.5 3 2.5 2.5L5.5 13 2.6 13.4 3 10.5zM9 4.5 11.5 7";
+const BOX = "M2 3h12v3H2zM3 6v7h10V6M6.2 8.5h3.6";
+const BOX_OPEN = "M2 3h12v3H2zM3 6v7h10V6M8 11.5V8M6.3 9.5 8 7.8l1.7 1.7";
+
+interface OrganizeButtonsProps {
+  run: RunSummary;
+  /** In the list: icons, whose names include that of the run. */
+  compact?: boolean;
+}
+
+export function OrganizeButtons({ run, compact = false }: OrganizeButtonsProps) {
+  const { pending, error, act } = useOrganize(run);
+  const [isRenaming, setRenaming] = useState(false);
+  const group = useRef<HTMLDivElement>(null);
+  const rename = async (title: string): Promise<void> => {
+    if (!(await act({ title }))) return;
+    // Closing it restores the focus, which removing it would not.
+    group.current?.querySelector("dialog")?.close();
+    announce("Renamed.");
+  };
+  const archive = async (): Promise<void> => {
+    const archived = run.archived !== true;
+    // The row is about to leave the list, and the focus with it.
+    const row = group.current?.closest("tr");
+    const neighbour = (row?.nextElementSibling ?? row?.previousElementSibling)?.querySelector<HTMLElement>(
+      `.${RUN_LINK}`,
+    );
+    const hadFocus = row?.contains(document.activeElement) === true;
+    if (!(await act({ archived }))) return;
+    if (hadFocus) neighbour?.focus({ preventScroll: true });
+    announce(archived ? "Archived." : "Back in the list.");
+  };
+  const labelled = { compact, disabled: pending, of: nameOf(run) };
+  return (
+    <div ref={group} class="row organize">
+      <OrganizeButton
+        {...labelled}
+        shortcut="star"
+        name="Star"
+        shape={STAR}
+        pressed={run.starred === true}
+        press={() => void act({ starred: run.starred !== true })}
+      />
+      <OrganizeButton
+        {...labelled}
+        shortcut="rename"
+        name={compact ? "Rename" : "Rename…"}
+        shape={PENCIL}
+        press={() => setRenaming(true)}
+      />
+      {isUnfinished(run.status) || run.status === "start_unknown" ? null : (
+        <OrganizeButton
+          {...labelled}
+          shortcut="archive"
+          name={run.archived === true ? "Unarchive" : "Archive"}
+          shape={run.archived === true ? BOX_OPEN : BOX}
+          press={() => void archive()}
+        />
+      )}
+      {error === undefined || isRenaming ? null : <Problem error={error} />}
+      {isRenaming ? (
+        <RenameDialog
+          run={run}
+          state={{ isPending: pending, error }}
+          close={() => setRenaming(false)}
+          rename={(title) => void rename(title)}
+        />
+      ) : null}
+    </div>
+  );
+}
+
+interface OrganizeButtonProps {
+  shortcut: Shortcut;
+  name: string;
+  shape: string;
+  compact: boolean;
+  disabled: boolean;
+  /** What the run is called. */
+  of: string;
+  pressed?: boolean;
+  press: () => void;
+}
+
+function OrganizeButton({ shortcut, name, shape, compact, disabled, of, pressed, press }: OrganizeButtonProps) {
+  return (
+    <button
+      type="button"
+      class={compact ? "icon" : "button"}
+      {...{ [SHORTCUT_BUTTON]: shortcut }}
+      aria-pressed={pressed}
+      aria-label={compact ? `${name}: ${of.slice(0, 100)}` : undefined}
+      title={compact ? name : undefined}
+      aria-disabled={disabled ? "true" : undefined}
+      onClick={disabled ? undefined : press}
+    >
+      <svg viewBox="0 0 16 16" aria-hidden="true">
+        <path d={shape} />
+      </svg>
+      {compact ? null : name}
+    </button>
+  );
+}
+
+/** One change at a time. `act` resolves to whether the server made it. */
+function useOrganize({ task_id: taskId }: RunSummary) {
+  const [pending, setPending] = useState(false);
+  const [error, setError] = useState<unknown>(undefined);
+  const act = async (marks: Marks): Promise<boolean> => {
+    setPending(true);
+    setError(undefined);
+    try {
+      await organize(taskId, marks);
+      return true;
+    } catch (refusal) {
+      setError(refusal);
+      return false;
+    } finally {
+      setPending(false);
+    }
+  };
+  return { pending, error, act };
+}

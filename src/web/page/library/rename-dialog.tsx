@@ -1,0 +1,48 @@
+/** The dialog that renames a run. */
+
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import type { RunSummary } from "../../wire.ts";
+import { ConfirmDialog } from "../run/actions-dialogs.tsx";
+import { nameOf } from "./organize.ts";
+
+/** The same limit as on the server. */
+const MAX_TITLE_CHARACTERS = 200;
+const MAX_SHOWN_CHARACTERS = 400;
+
+interface RenameDialogProps {
+  run: RunSummary;
+  state: { isPending: boolean; error: unknown };
+  close: () => void;
+  rename: (title: string) => void;
+}
+
+export function RenameDialog({ run, state, close, rename }: RenameDialogProps) {
+  const [typed, setTyped] = useState(() => (nameOf(run).length <= MAX_TITLE_CHARACTERS ? nameOf(run) : ""));
+  const field = useRef<HTMLInputElement>(null);
+  const id = useId();
+  useEffect(() => field.current?.select(), []);
+  return (
+    <ConfirmDialog
+      title="Rename this run"
+      explanation={`Question: ${run.query.slice(0, MAX_SHOWN_CHARACTERS)}`}
+      {...state}
+      close={close}
+      submit={{ name: "Save", pendingName: "Saving…", danger: false }}
+      no="Cancel"
+      onSubmit={() => rename(typed)}
+    >
+      <div class="stack tight">
+        <label for={id}>Title (leave empty to show the question)</label>
+        <input
+          id={id}
+          ref={field}
+          dir="auto"
+          value={typed}
+          maxLength={MAX_TITLE_CHARACTERS}
+          autocomplete="off"
+          onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+        />
+      </div>
+    </ConfirmDialog>
+  );
+}

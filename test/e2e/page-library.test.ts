@@ -1,0 +1,157 @@
+import { createRequire } from "node:module";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test, type TestContext } from "vitest";
+import { browserInstalled, openPage, startBrowser } from "../kit/browser/browser.ts";
+import { openHttpScene } from "../kit/server/http-server.ts";
+
+const QUICK = { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100", RESEARCH_MAX_RPS: "100" };
+const [FIRST, SECOND] = ["How do heat pumps perform in cold climates?", "Who makes solid-state batteries?"];
+const TITLE = "Heating our house";
+
+let browser: Browser;
+
+/** A server with two finished runs, and a page on it; `open` opens further ones. */
+async function openScene(context: TestContext) {
+  const scene = await openHttpScene(context, { name: "research", interactions: { speed: 1_000 } });
+  const server = await scene.http({ args: ["--no-auth", "--port", "0"], env: QUICK });
+  const open = async (options: Parameters<typeof openPage>[2] = {}) => {
+    const opened = await openPage(browser, server.url, options);
+    context.onTestFinished(() => opened.page.context().close());
+    await opened.page.goto("/");
+    await expect.poll(() => opened.page.locator("tr[data-status=completed]").count(), { timeout: 30_000 }).toBe(2);
+    return opened;
+  };
+  for (const query of [FIRST, SECOND]) {
+    const body = JSON.stringify({ query, agreed: true });
+    await server.request("/api/research", { method: "POST", headers: { "content-type": "application/json" }, body });
+  }
+  return { open, server };
+}
+
+const names = (page: Page): Promise<string[]> => page.locator(".run-link").allInnerTexts();
+const chips = async (page: Page): Promise<string> =>
+  (await page.locator(".states").innerText()).replaceAll(/\s+/g, " ").trim();
+const focused = (page: Page): Promise<string> => page.locator(":focus").innerText();
+const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
+
+const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+
+async function violations(page: Page): Promise<unknown> {
+  await page.addScriptTag({ path: AXE });
+  const found = await page.evaluate(
+    `axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"] })
+      .then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))`,
+  );
+  const wide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+  return wide === true ? [found, "wider than the window"] : found;
+}
+
+const installed = await browserInstalled();
+
+describe.skipIf(installed === "missing")("tidying up the list in a browser", () => {
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser.close());
+
+  test("keys star, rename and archive the run that has the focus, and other pages follow", async (context) => {
+    const { open } = await openScene(context);
+    const { page, mistakes } = await open();
+    const { page: other } = await open();
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    expect(await focused(page)).toBe(FIRST);
+    await page.keyboard.press("s");
+    const star = button(page, `Star: ${FIRST}`);
+    await expect.poll(() => star.getAttribute("aria-pressed")).toBe("true");
+    await expect.poll(() => chips(page)).toBe("All 2 Completed 2 Starred 1");
+    await page.keyboard.press("t");
+    const field = page.getByRole("dialog").getByRole("textbox");
+    await expect.poll(() => field.inputValue()).toBe(FIRST);
+    await field.fill(TITLE);
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await expect.poll(() => names(page)).toEqual([SECOND, TITLE]);
+    // The question stays below the title, and the focus where it was.
+    expect(await page.locator(".asked").innerText()).toBe(FIRST);
+    expect(await focused(page)).toBe(TITLE);
+    await expect.poll(() => names(other), { timeout: 30_000 }).toEqual([SECOND, TITLE]);
+    await page.keyboard.press("e");
+    await expect.poll(() => names(page)).toEqual([SECOND]);
+    await expect.poll(() => focused(page)).toBe(SECOND);
+    await expect.poll(() => chips(page)).toBe("All 1 Completed 1 Archived 1");
+    await expect.poll(() => names(other), { timeout: 30_000 }).toEqual([SECOND]);
+    await expect.poll(() => chips(other), { timeout: 30_000 }).toBe("All 1 Completed 1 Archived 1");
+    expect(mistakes).toEqual([]);
+  });
+
+  test("the filters are part of the address, their numbers follow the search, and titles are found", async (context) => {
+    const { open } = await openScene(context);
+    const { page } = await open();
+    await button(page, `Rename: ${FIRST}`).click();
+    await page.getByRole("dialog").getByRole("textbox").fill(TITLE);
+    await button(page, "Save").click();
+    await button(page, `Archive: ${TITLE}`).click();
+    await button(page, `Star: ${SECOND}`).click();
+    await expect.poll(() => chips(page)).toBe("All 1 Completed 1 Starred 1 Archived 1");
+    await page.getByRole("link", { name: /^Starred/ }).click();
+    await page.waitForURL("**/?starred=true");
+    await expect.poll(() => names(page)).toEqual([SECOND]);
+    await page.getByRole("link", { name: /^Archived/ }).click();
+    await page.waitForURL("**/?archived=true");
+    await page.reload();
+    await expect.poll(() => names(page)).toEqual([TITLE]);
+    await page.fill("#search", "heating");
+    await page.waitForURL("**/?text=heating&archived=true");
+    await expect.poll(() => page.locator(".run-link mark").allInnerTexts()).toEqual(["Heating"]);
+    await expect.poll(() => chips(page)).toBe("All 0 Archived 1");
+    await button(page, `Unarchive: ${TITLE}`).click();
+    await expect.poll(() => chips(page)).toBe("All 1 Completed 1 Archived 0");
+    await page.getByRole("link", { name: /^All/ }).click();
+    await expect.poll(() => names(page)).toEqual([TITLE]);
+  });
+
+  test("an archived run opens at its address, says so, and gets its question back as its name", async (context) => {
+    const { open } = await openScene(context);
+    const { page } = await open();
+    await page.locator(".run-link").first().click();
+    await page.waitForURL("**/runs/*");
+    await button(page, "Star").click();
+    await expect.poll(() => button(page, "Star").getAttribute("aria-pressed")).toBe("true");
+    await button(page, "Rename…").click();
+    await page.getByRole("dialog").getByRole("textbox").fill(TITLE);
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.locator("h1").innerText()).toBe(TITLE);
+    await expect.poll(() => page.title()).toContain(TITLE);
+    expect(await page.locator(".run-head .asked").innerText()).toBe(SECOND);
+    await page.keyboard.press("e");
+    await page.locator(".badge").getByText("Archived").waitFor();
+    await page.reload();
+    await page.locator(".badge").getByText("Archived").waitFor();
+    await button(page, "Unarchive").click();
+    await button(page, "Archive").waitFor();
+    await page.keyboard.press("t");
+    await page.getByRole("dialog").getByRole("textbox").fill("");
+    await button(page, "Save").click();
+    await expect.poll(() => page.locator("h1").innerText()).toBe(SECOND);
+  });
+
+  test.for([1_280, 320])(
+    "WCAG AA with titles and stars, %s wide, nothing to scroll sideways",
+    async (width, context) => {
+      const { open } = await openScene(context);
+      // The checker is a script from outside, which the page's own policy would rightly refuse.
+      const { page } = await open({ viewport: { width, height: 800 }, bypassCSP: true });
+      await button(page, `Star: ${FIRST}`).click();
+      await button(page, `Rename: ${FIRST}`).click();
+      await page.getByRole("dialog").getByRole("textbox").fill(TITLE);
+      expect(await violations(page)).toEqual([]);
+      await button(page, "Save").click();
+      await page.locator(".asked").waitFor();
+      expect(await violations(page)).toEqual([]);
+      await page.locator(".run-link").last().click();
+      await page.locator(".run-head .asked").waitFor();
+      expect(await violations(page)).toEqual([]);
+    },
+  );
+});
