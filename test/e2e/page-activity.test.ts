@@ -45,7 +45,9 @@ const RECORD_ANNOUNCEMENTS = `
 
 const heard = (page: Page): Promise<string[]> => page.evaluate("window.heard");
 const line = (page: Page): Promise<string> => page.locator(".activity p").first().innerText();
-const lineBecomes = (page: Page, text: RegExp) => expect.poll(() => line(page), SOON).toMatch(text);
+async function lineBecomes(page: Page, text: RegExp): Promise<void> {
+  await expect.poll(() => line(page), SOON).toMatch(text);
+}
 
 describe.skipIf((await browserInstalled()) === "missing")("the live view of a run", () => {
   beforeAll(async () => {
