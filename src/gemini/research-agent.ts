@@ -110,6 +110,8 @@ export type PollResult =
 export type AgentEvent =
   | { kind: "thought"; text: string; eventId: string | undefined }
   | { kind: "search"; query: string; eventId: string | undefined }
+  /** A page that the agent opens, or that its report cites. Address and title are untrusted. */
+  | { kind: "page"; use: "opened" | "cited"; url: string; title: string; eventId: string | undefined }
   | { kind: "text"; text: string; eventId: string | undefined }
   | { kind: "status"; rawStatus: string; eventId: string | undefined }
   /** The stream cannot continue; only a poll shows whether the run still does. */

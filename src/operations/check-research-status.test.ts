@@ -7,7 +7,7 @@ import { progressBySearches } from "../runs/progress.ts";
 import { findRun } from "../runs/run-store.ts";
 import { saveInteractionId } from "../runs/interaction-store.ts";
 import { commitIntent } from "../runs/start/start-store.ts";
-import { checkResearchStatus, remainingMinutes } from "./check-research-status.ts";
+import { checkResearchStatus } from "./check-research-status.ts";
 import type { Call, OperationDeps } from "./operation.ts";
 import { perform } from "./perform.ts";
 
@@ -243,11 +243,4 @@ test("wait_seconds is a whole number from 0 to 50 (A6, J3)", async (context) => 
       message: "wait_seconds must be a whole number from 0 to 50.",
     });
   }
-});
-
-test("the time left falls as the progress rises, whatever has passed (J2)", () => {
-  const left = (progress: number): number =>
-    remainingMinutes({ estimate: { minutes: { likely: 20 } }, model: undefined, progress });
-  expect([0, 10, 50, 73, 90, 99].map(left)).toEqual([20, 18, 10, 5, 2, 1]);
-  expect(remainingMinutes({ estimate: {}, model: "deep-research-max-preview-04-2026", progress: 50 })).toBe(10);
 });

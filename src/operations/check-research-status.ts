@@ -3,11 +3,11 @@
 import { z } from "zod";
 import { costFields } from "../costs/actual.ts";
 import { oneLine } from "../platform/clean-text.ts";
-import { isRecord } from "../platform/is-record.ts";
 import { lastEvent } from "../runs/event-store.ts";
-import { typicalMinutes } from "../runs/progress.ts";
 import { isFinished, type Run } from "../runs/run.ts";
+import { minutesLeft } from "../runs/activity/time-left.ts";
 import { watchProgress } from "../runs/streams/watched-streams.ts";
+import { usualMinutes } from "../runs/history/run-estimate.ts";
 import { waitForRun } from "../runs/history/wait.ts";
 import { factLines } from "./parts/answer-text.ts";
 import { costSchema } from "./parts/cost-schema.ts";
@@ -82,7 +82,10 @@ export const checkResearchStatus = defineOperation({
       tokens_used: run.tokens,
       cost_so_far: cost_usd ?? (running ? 0 : undefined),
       ...marks,
-      estimated_completion_minutes: running ? remainingMinutes(run) : 0,
+      // 0 while it runs: it takes longer than usual.
+      estimated_completion_minutes: running
+        ? minutesLeft({ progress: run.progress, elapsedMs: elapsed, usual: usualMinutes(run) })
+        : 0,
       stalled_since: stalled,
       last_thought: mark === seen?.thoughtMark ? undefined : thought,
       backup_file: deps.backupOf(run.taskId),
@@ -182,13 +185,6 @@ const ACTION: Record<Run["status"], string> = {
 };
 
 export const actionOf = ({ currentAction, status }: Run): string => currentAction ?? ACTION[status];
-
-/** The share of the progress that is left, of the likely duration: so the time left falls as the progress rises. */
-export function remainingMinutes(run: Pick<Run, "estimate" | "model" | "progress">): number {
-  const { minutes } = run.estimate;
-  const likely = isRecord(minutes) && typeof minutes["likely"] === "number" ? minutes["likely"] : undefined;
-  return Math.max(1, Math.round((likely ?? typicalMinutes(run.model ?? "")) * (1 - run.progress / 100)));
-}
 
 export function stalledSince(run: Run, now: number): string | undefined {
   if (run.status !== "running_async" || run.lastEventAt === undefined) return undefined;

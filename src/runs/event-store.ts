@@ -1,6 +1,7 @@
 /** SQL for the events of a run, in order. */
 
 import { z } from "zod";
+import type { Site } from "../reports/site.ts";
 import { type Database, storable, type Tables } from "../store/database.ts";
 import { lockRun } from "./lock-store.ts";
 import { storedJson } from "./unreadable.ts";
@@ -9,6 +10,8 @@ export interface RunEvent {
   kind: string;
   text: string;
   at: number;
+  /** The site that a `source` event names. */
+  site?: Site | undefined;
   /** Identifies the event: two events of a run with the same mark are duplicates. */
   mark?: string | undefined;
 }
@@ -27,7 +30,7 @@ function* chunksOf<T>(items: readonly T[]): Generator<T[]> {
 }
 
 /** Stores the events that are not stored yet, and returns them. */
-export function appendEvents(db: Database, taskId: string, events: RunEvent[]): Promise<RunEvent[]> {
+export function appendEvents<Event extends RunEvent>(db: Database, taskId: string, events: Event[]): Promise<Event[]> {
   return db.transaction().execute(async (transaction) => {
     await lockRun(transaction, taskId);
     const last = await transaction
@@ -52,7 +55,7 @@ export function appendEvents(db: Database, taskId: string, events: RunEvent[]): 
       // Several processes may store events of one stream. Times must not decrease, because the order is Google's.
       at: Math.max(event.at, last?.at ?? 0),
       kind: event.kind,
-      data_json: storable(JSON.stringify({ text: event.text })),
+      data_json: storable(JSON.stringify({ text: event.text, site: event.site })),
       mark: event.mark ?? null,
     }));
     for (const chunk of chunksOf(rows)) await transaction.insertInto("research_events").values(chunk).execute();
@@ -87,6 +90,8 @@ export async function storedCursor(db: Database, taskId: string): Promise<Stream
   const last = await rows
     .select("mark")
     .where("mark", "is not", null)
+    // The marks of sites and phases contain no position in the stream.
+    .where("kind", "in", ["thought", "search"])
     .orderBy("seq", "desc")
     .limit(1)
     .executeTakeFirst();
@@ -98,15 +103,8 @@ export async function storedCursor(db: Database, taskId: string): Promise<Stream
 }
 
 export async function lastEvent(db: Database, taskId: string, kind: string): Promise<RunEvent | undefined> {
-  const row = await db
-    .selectFrom("research_events")
-    .selectAll()
-    .where("task_id", "=", taskId)
-    .where("kind", "=", kind)
-    .orderBy("seq", "desc")
-    .limit(1)
-    .executeTakeFirst();
-  return row && eventOf(row);
+  const [last] = await newestOfKind(db, taskId, { kind, limit: 1 });
+  return last;
 }
 
 /** The events after this sequence number, oldest first. */
@@ -138,9 +136,42 @@ export async function newestEvents(db: Database, taskId: string, limit: number):
   return rows.map(eventOf).toReversed();
 }
 
+/** How many events of each kind a run has, and the position of the last one. */
+export async function eventCounts(db: Database, taskId: string): Promise<Map<string, { count: number; last: number }>> {
+  const rows = await db
+    .selectFrom("research_events")
+    .select((select) => ["kind", select.fn.countAll<number>().as("count"), select.fn.max("seq").as("last")])
+    .where("task_id", "=", taskId)
+    .groupBy("kind")
+    .execute();
+  return new Map(rows.map(({ kind, count, last }) => [kind, { count, last }]));
+}
+
+/** The newest events of a kind, newest first. */
+export async function newestOfKind(
+  db: Database,
+  taskId: string,
+  { kind, limit }: { kind: string; limit: number },
+): Promise<StoredEvent[]> {
+  const rows = await db
+    .selectFrom("research_events")
+    .selectAll()
+    .where("task_id", "=", taskId)
+    .where("kind", "=", kind)
+    .orderBy("seq", "desc")
+    .limit(limit)
+    .execute();
+  return rows.map(eventOf);
+}
+
+const storedData = z.object({
+  text: z.string(),
+  site: z.object({ url: z.string(), title: z.string(), domain: z.string() }).optional().catch(undefined),
+});
+
 const eventOf = ({ seq, at, kind, data_json }: Tables["research_events"]): StoredEvent => ({
   seq,
   at,
   kind,
-  text: storedJson(data_json, z.object({ text: z.string() }), { text: "" }).text,
+  ...storedJson(data_json, storedData, { text: "", site: undefined }),
 });

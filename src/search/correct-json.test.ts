@@ -19,7 +19,12 @@ function research(ask: () => Promise<Answer>) {
     correctionModel: undefined,
     maxCycles: 3,
   };
-  const call = { signal: new AbortController().signal, onActivity: () => {}, onAnswer: () => {} };
+  const call = {
+    signal: new AbortController().signal,
+    onActivity: () => {},
+    onRoundStart: () => {},
+    onAnswer: () => {},
+  };
   return executeResearchWithCorrection(deps, { prompt: "question", echo: "question", schema: SEARCH_SCHEMA }, call);
 }
 

@@ -36,6 +36,8 @@ interface InvalidOutputs {
 export interface SearchCall {
   signal: AbortSignal;
   onActivity: (activity: string) => void;
+  /** Receives the start of each round of a search that has several. */
+  onRoundStart: (round: string) => void;
   /** Called for every answer that was paid for, usable or not. */
   onAnswer: (answer: Answer) => void;
 }

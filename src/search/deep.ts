@@ -66,7 +66,7 @@ async function nextRound(
   const roundNumber = progress.iterations + 1;
   const current = latest(progress);
   deps.log.info(`Deep search round ${roundNumber}/${search.maxRounds}...`);
-  call.onActivity(
+  call.onRoundStart(
     current === undefined
       ? `Round ${roundNumber} of at most ${search.maxRounds}: searching from five perspectives`
       : `Round ${roundNumber} of at most ${search.maxRounds}: verifying`,

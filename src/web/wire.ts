@@ -1,5 +1,6 @@
 /** The contract between web page and server: types of the JSON API. Times are ISO 8601 UTC; unknown values are absent. */
 
+import type { UsualMinutes } from "../runs/activity/time-left.ts";
 import type { RunKind, RunStatus } from "../runs/run.ts";
 
 /**
@@ -36,6 +37,8 @@ export interface RunSummary {
   /** The likely cost, estimated at the start. */
   estimated_usd?: number;
   stalled_since?: string;
+  /** While it is in progress: how long such runs take, for the time left. */
+  usual_minutes?: UsualMinutes;
 }
 
 /** Runs of the owner, without the filter. */
@@ -98,11 +101,21 @@ export interface RunDetail extends RunSummary {
   /** False until Google has reported what the run used. */
   usage_final: boolean;
   estimate?: { min_usd?: number; likely_usd?: number; max_usd?: number; likely_minutes?: number };
-  likely_minutes_left?: number;
+  /** While it is in progress. */
+  activity?: LiveActivity;
   last_thought?: string;
   /** File with the report, if the database could not store it. */
   backup_file?: string;
   error?: { code: string; message: string; suggestion?: string };
+}
+
+/** What a run is doing, as far as Google names it. */
+export interface LiveActivity {
+  phase: string;
+  searches: number;
+  sites: number;
+  /** Newest first; `url` is http or https. `domain` is empty if a redirect link hides it. */
+  latest_sites: { url: string; title: string; domain: string }[];
 }
 
 /** `GET /api/runs/:id/timeline`: the events of a run, oldest first. */

@@ -10,6 +10,11 @@ import type { Interactions } from "../kit/server/research.ts";
 const QUICK = { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100", RESEARCH_MAX_RPS: "100" };
 /** Fast enough that thoughts come, slow enough that nothing ends before the test says so. */
 const GOING = { speed: 40, duration_ms: 60 * 60_000 };
+/** Few enough entries that all of them are shown. */
+const SHORT_COURSE = Array.from({ length: 20 }, (_, round) => ({
+  thought: `Thought ${round + 1}`,
+  queries: [`heat pumps ${round + 1}`],
+}));
 const WHOLE_LIFE_MS = 60 * 60_000;
 const SOON = { timeout: 20_000 };
 
@@ -50,7 +55,7 @@ const entriesOf = (page: Page): Promise<string[]> =>
   page.locator(".entry").evaluateAll((entries) => entries.map(({ id }) => id));
 
 test("a run is followed through a reload and a restart, and its report appears by itself (J3)", async (context) => {
-  const { scene, server, page, complaints, startRun } = await open(context, GOING);
+  const { scene, server, page, complaints, startRun } = await open(context, { ...GOING, course: SHORT_COURSE });
   const taskId = await startRun();
   await page.goto(`${server.url}/runs/${taskId}`);
   await page.locator(".entry[data-kind=thought]").first().waitFor(SOON);

@@ -4,6 +4,7 @@ import { describe, expect, test, type TestContext } from "vitest";
 import { childrenOf } from "../kit/server/processes.ts";
 import { openResearch, QUERY, type ResearchScene } from "../kit/server/research.ts";
 import { openUserTerminal, terminals, type UserTerminal } from "../kit/server/terminal.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const READY = (await terminals()) === "ready";
 
@@ -66,6 +67,45 @@ describe.skipIf(!READY)("the live view", () => {
     await terminal.until(/^[›·] /m);
     expectWholeView(await terminal.until(/Now: /), size);
     expect(await terminal.readVariable("cursor_flag")).toBe("0");
+  });
+
+  test("shows the phase, the searches and the sites so far in one line, and each of them below (J3)", async (context) => {
+    const { terminal } = await openWatch(context);
+    const screen = await terminal.until(/^(?:Searching|Reading) · \d+ searches · [1-9] sites?$/m);
+    expect(screen).toMatch(/^\+ [a-z.-]+\.(?:example|test|org|net)$/m);
+    await terminal.resize(30, 12);
+    expect(await terminal.until(/^(?:Searching|Reading) · \d+ searche?s?.*…$/m)).not.toMatch(/^ \d+ sites/m);
+    // Drawn in place: the normal screen and its scroll-back get nothing.
+    await terminal.key("C-c");
+    expect(await terminal.until(/code 130/)).not.toMatch(/ sites?$/m);
+  });
+
+  test("says that a run takes longer than usual, and so does its status (J2)", async (context) => {
+    const { scene, terminal, taskId } = await openWatch(context);
+    await terminal.until(/about \d+ min left/);
+    const past = 16 * 60_000;
+    scene.sql("update research_tasks set created_at = created_at - ?, started_at = started_at - ?", past, past);
+    await terminal.until(/^16 min \d+ s, longer than usual · about \$1\.54 total$/m);
+    await terminal.key("C-c");
+    await terminal.until(/code 130/);
+    await terminal.type(`clear; gemini-search-mcp check-research-status ${taskId.slice(0, 8)}; echo done`);
+    expect(await terminal.until(/^done/m)).toMatch(/16 min \d+ s · longer than usual/);
+    const { stdout } = await scene.command(["check-research-status", taskId, "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({ status: "running_async", estimated_completion_minutes: 0 });
+  });
+
+  test("of a deep search shows its round (G4)", async (context) => {
+    const scene = await openResearch(context);
+    scene.gemini.setScenario({ name: "slow", tasks: { verify: [{ latency_ms: 60_000 }] } });
+    scene.startCommand(["deep-search", QUERY]);
+    const taskId = await waitFor(() => {
+      const [round] = scene.sql<{ task_id: string }>("select task_id from research_rounds");
+      expect(round).toBeDefined();
+      return round?.task_id ?? "";
+    });
+    const terminal = await openUserTerminal(context, scene.env);
+    await terminal.type(`gemini-search-mcp watch ${taskId.slice(0, 8)}`);
+    await terminal.until(/^Round 2 of at most 5: verifying · \d+ search(?:es)? · \d+ sites?$/m);
   });
 
   test("adapts when the window is resized", async (context) => {

@@ -6,7 +6,7 @@ import { createRandom } from "../corpus/random.ts";
 import { closedDeps } from "./closed-deps.ts";
 import { type FuzzTarget, must, mustBeUnpolluted } from "./target.ts";
 
-const KINDS = ["status", "error", "thought", "search", "text", "done"];
+const KINDS = ["status", "error", "thought", "search", "page", "text", "done"];
 
 const event = (id: number, data: object): string => `event: message\nid: e${id}\ndata: ${JSON.stringify(data)}\n\n`;
 
@@ -29,8 +29,18 @@ export const eventStream: FuzzTarget = {
         event_id: "e3",
         step: { type: "google_search_call", arguments: { queries: ["q", 1] } },
       }),
-      event(4, { event_type: "step.delta", event_id: "e4", delta: { type: "text", text: "Report" } }),
-      event(5, { event_type: "interaction.completed", event_id: "e5" }),
+      event(4, {
+        event_type: "step.delta",
+        event_id: "e4",
+        delta: { type: "url_context_result", result: [{ url: "https://a.example/", status: "success" }, 1] },
+      }),
+      event(5, { event_type: "step.delta", event_id: "e5", delta: { type: "text", text: "Report" } }),
+      event(6, {
+        event_type: "step.delta",
+        event_id: "e6",
+        delta: { type: "text_annotation_delta", annotations: [{ type: "url_citation", url: 1, title: null }] },
+      }),
+      event(7, { event_type: "interaction.completed", event_id: "e7" }),
     ].join(""),
     event(1, { event_type: "interaction.status_update", event_id: "e1", status: { toString: 1 } }),
     'data: [{"error":{"code":503,"message":"cut"}}]\r\n\r\n:comment\nretry: 1\ndata: a\ndata: b\n\ndata: [DONE]\n\n',

@@ -4,8 +4,10 @@ import type { checkResearchStatus } from "../../operations/check-research-status
 import type { OperationDeps, OutputOf } from "../../operations/operation.ts";
 import { cleanText, oneLine } from "../../platform/clean-text.ts";
 import { newestEvents } from "../../runs/event-store.ts";
-import { estimateOf } from "../../runs/history/run-estimate.ts";
-import type { Run } from "../../runs/run.ts";
+import { readActivity } from "../../runs/activity/activity.ts";
+import { estimateOf, usualMinutes } from "../../runs/history/run-estimate.ts";
+import { isFinished, type Run } from "../../runs/run.ts";
+import type { Database } from "../../store/database.ts";
 import { shortId } from "../render/answer-view.ts";
 import { formatCost } from "../render/durations.ts";
 import { createLiveScreen } from "../render/live-screen.ts";
@@ -66,7 +68,8 @@ export async function readRunState(
   answer: RunStatusAnswer,
 ): Promise<RunState> {
   const now = deps.clock.now();
-  const events = await newestEvents(await deps.database(), run.taskId, MAX_EVENTS);
+  const db = await deps.database();
+  const events = await newestEvents(db, run.taskId, MAX_EVENTS);
   return {
     shortId: shortId(run.taskId),
     query: oneLine(run.query),
@@ -74,7 +77,8 @@ export async function readRunState(
     progress: answer.progress,
     progressIsEstimate: answer.progress_is_estimate === true,
     elapsedMs: (run.completedAt ?? now) - (run.startedAt ?? run.createdAt),
-    likelyMinutesLeft: answer.estimated_completion_minutes,
+    usual: usualMinutes(run),
+    ...(await activityOf(db, run)),
     // Google reports usage at the end only: until then nothing is known, which is not $0.00.
     cost: isKnown(answer.cost_so_far) ? formatCost({ ...answer, cost_usd: answer.cost_so_far }) : undefined,
     likelyUsd: estimateOf(run.estimate).usd?.likely,
@@ -84,10 +88,18 @@ export async function readRunState(
   };
 }
 
+async function activityOf(db: Database, run: Run): Promise<Pick<RunState, "phase" | "searches" | "sites">> {
+  if (isFinished(run.status)) return { phase: undefined, searches: 0, sites: 0 };
+  const { phase, searches, sites } = await readActivity(db, run);
+  return { phase: oneLine(phase), searches, sites };
+}
+
 export const isKnown = (usd: number | undefined): usd is number => usd !== undefined && usd > 0;
 
-/** A thought with its heading in front; a search without its prefix, because it has a mark of its own. */
+/** A thought with its heading in front; searches and sites without their prefix, because they have marks of their own. */
 const eventLine = (kind: string, text: string): string =>
-  oneLine(kind === "search" ? cleanText(text).replace(/^Searching: /, "") : text);
+  oneLine(kind === "thought" ? text : cleanText(text).replace(/^(?:Searching|Reading|Citing): /, ""));
 
-const isShown = ({ kind }: { kind: string }): boolean => kind === "search" || kind === "thought" || kind === "round";
+const SHOWN = ["search", "source", "thought", "phase"];
+
+const isShown = ({ kind }: { kind: string }): boolean => SHOWN.includes(kind);

@@ -9,13 +9,17 @@ const RUN: RunState = {
   progress: 45,
   progressIsEstimate: true,
   elapsedMs: 192_000,
-  likelyMinutesLeft: 3,
+  usual: { likely: 6, max: 15 },
+  phase: "Searching",
+  searches: 12,
+  sites: 34,
   cost: "$0.42",
   likelyUsd: 1.54,
   action: "Searching: heat pump field tests",
   silentMs: undefined,
   events: [
     { kind: "thought", text: "Taking stock: I begin with what is undisputed and note where the sources differ." },
+    { kind: "source", text: "iea.org" },
     { kind: "search", text: "heat pump field tests" },
   ],
 };
@@ -25,17 +29,32 @@ test("the frame shows question, state, times, cost, action and timeline (J2, J3)
     [
       "How do heat pumps perform in cold climates?",
       "Researching  ██████████████░░░░░░░░░░░░░░░░  45 % (estimate)",
+      "Searching · 12 searches · 34 sites",
       "3 min 12 s, about 3 min left",
       "$0.42 so far, about $1.54 total",
       "Now: Searching: heat pump field tests",
       "",
       "· Taking stock: I begin with what is undisputed and note",
       "  where the sources differ.",
+      "+ iea.org",
       "› heat pump field tests",
       "",
       "Press Ctrl-C to leave. The research keeps running.",
     ]
   `);
+});
+
+test("counts are left out before there are any, and past the usual time there is no number (J2, J3)", () => {
+  const space = { columns: 80, rows: 24 };
+  const early = runFrame({ ...RUN, phase: "Planning", searches: 0, sites: 0 }, space);
+  expect(early[2]).toBe("Planning");
+  expect(runFrame({ ...RUN, searches: 1, sites: 0 }, space)[2]).toBe("Searching · 1 search");
+  const late = runFrame({ ...RUN, elapsedMs: 15 * 60_000 }, space);
+  expect(late[3]).toBe("15 min 0 s, longer than usual · $0.42 so far, about $1.54 total");
+});
+
+test("a small window shows no counts", () => {
+  expect(runFrame(RUN, { columns: 80, rows: 7 }).join("\n")).not.toContain("34 sites");
 });
 
 test.each([

@@ -1,5 +1,7 @@
 /** Renders a run as lines for a terminal of any size; the smallest shows the most important lines. */
 
+import { activityCounts } from "../../runs/activity/counts.ts";
+import { minutesLeft, timeLeftText, type UsualMinutes } from "../../runs/activity/time-left.ts";
 import { formatDollars, formatDuration } from "./durations.ts";
 import { type Style, type Paint, unpainted } from "./paint.ts";
 import { cutToWidth, wrapToLines } from "./text-width.ts";
@@ -13,14 +15,19 @@ export interface RunState {
   progress: number;
   progressIsEstimate: boolean;
   elapsedMs: number;
-  likelyMinutesLeft: number | undefined;
+  /** The minutes that such runs take. */
+  usual: UsualMinutes;
+  /** What it is doing, such as "Searching"; undefined unless it is running. */
+  phase: string | undefined;
+  searches: number;
+  sites: number;
   /** Formatted, with its marks; undefined while none is known. */
   cost: string | undefined;
   likelyUsd: number | undefined;
   action: string;
   /** Time since the last event of a stalled run; undefined while it is not stalled. */
   silentMs: number | undefined;
-  /** Searches and thoughts, oldest first. */
+  /** Searches, sites and thoughts, oldest first. */
   events: { kind: string; text: string }[];
 }
 
@@ -33,6 +40,8 @@ export interface FrameSpace {
 const MAX_COLUMNS = 100;
 const MAX_QUESTION_LINES = 3;
 const MAX_EVENT_LINES = 3;
+/** A smaller window shows the state, the times and the action. */
+const MIN_ACTIVITY_ROWS = 8;
 const FOOTER = "Press Ctrl-C to leave. The research keeps running.";
 
 const STATES: Record<string, { label: string; style: Style }> = {
@@ -56,6 +65,7 @@ export function runFrame(run: RunState, { columns, rows, paint = unpainted }: Fr
   const head = [
     ...question.map((line) => paint("strong", line)),
     progressLine(run, width, paint),
+    ...(rows < MIN_ACTIVITY_ROWS ? [] : activityLines(run, width)),
     ...figureLines(run, width).map((line) => paint("faint", line)),
     ...warningLines(run, width).map((line) => paint("careful", line)),
   ];
@@ -80,10 +90,16 @@ function progressLine({ status, progress, progressIsEstimate }: RunState, width:
   return `${paint(style, label)}  ${paint(style, "█".repeat(full))}${paint("faint", "░".repeat(cells - full))}  ${figure}`;
 }
 
-function figureLines({ elapsedMs, likelyMinutesLeft, cost: spent, likelyUsd }: RunState, width: number): string[] {
+function activityLines({ phase, searches, sites }: RunState, width: number): string[] {
+  if (phase === undefined) return [];
+  return [cutToWidth([phase, activityCounts({ searches, sites }) ?? []].flat().join(" · "), width)];
+}
+
+function figureLines(run: RunState, width: number): string[] {
+  const { elapsedMs, progress, usual, phase, cost: spent, likelyUsd } = run;
   const time = [
     formatDuration(elapsedMs),
-    ...(likelyMinutesLeft === undefined ? [] : [`about ${likelyMinutesLeft} min left`]),
+    ...(phase === undefined ? [] : [timeLeftText(minutesLeft({ progress, elapsedMs, usual }))]),
   ].join(", ");
   const cost = [
     ...(spent === undefined ? [] : [`${spent} so far`]),
@@ -109,13 +125,15 @@ interface EventSpace {
   paint: Paint;
 }
 
+const MARKS: Record<string, [mark: string, style: Style]> = { search: ["›", "accent"], source: ["+", "good"] };
+
 /** The newest events that fit, oldest first. */
 function eventLines({ events }: RunState, { width, maxLines, paint }: EventSpace): string[] {
   const lines: string[] = [];
   for (const { kind, text } of events.toReversed()) {
     const wrapped = wrapToLines(text, width - 2, Math.min(MAX_EVENT_LINES, maxLines));
     if (lines.length + wrapped.length > maxLines) break;
-    const [mark, style]: [string, Style | undefined] = kind === "search" ? ["›", "accent"] : ["·", undefined];
+    const [mark, style] = MARKS[kind] ?? ["·", undefined];
     const shown = wrapped.map((line, index) => {
       const whole = `${index === 0 ? mark : " "} ${line}`;
       return style === undefined ? whole : paint(style, whole);

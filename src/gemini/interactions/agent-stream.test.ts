@@ -16,10 +16,13 @@ describe("the stream", () => {
     return events;
   }
 
-  test("reports thoughts, searches, text and the end (J2, J3)", async () => {
+  test("reports thoughts, searches, pages, text and the end (J2, J3)", async () => {
     const stage = await openAgent({ speed: 10_000 });
     const events = await streamEvents(stage, await started(stage));
-    expect(new Set(events.map(({ kind }) => kind))).toEqual(new Set(["status", "thought", "search", "text", "done"]));
+    const kinds = new Set(events.map(({ kind }) => kind));
+    expect(kinds).toEqual(new Set(["status", "thought", "search", "page", "text", "done"]));
+    const pages = events.flatMap((event) => (event.kind === "page" ? [event] : []));
+    expect(new Set(pages.map(({ use }) => use))).toEqual(new Set(["opened", "cited"]));
     expect(events.at(-1)?.kind).toBe("done");
   });
 

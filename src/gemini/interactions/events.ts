@@ -2,6 +2,7 @@
 
 import { isRecord } from "../../platform/is-record.ts";
 import type { AgentEvent } from "../research-agent.ts";
+import { readText, records } from "./report.ts";
 
 const COMPLETED_EVENTS = new Set(["interaction.completed", "interaction.complete"]);
 const DELTA_EVENTS = new Set(["step.delta", "content.delta"]);
@@ -26,7 +27,47 @@ function readPayload(payload: Record<string, unknown>, eventId: string | undefin
     const text = isRecord(content) ? content["text"] : (content ?? payload["text"] ?? payload["thought"]);
     return typeof text === "string" && text !== "" ? [{ kind: "thought", text, eventId }] : [];
   }
-  if (type !== "google_search_call" || !isRecord(payload["arguments"])) return [];
-  const queries = payload["arguments"]["queries"];
-  return Array.isArray(queries) ? queries.map((query) => ({ kind: "search", query: String(query), eventId })) : [];
+  if (type === "google_search_call") {
+    return listIn(payload["arguments"], "queries").map((query) => ({ kind: "search", query: String(query), eventId }));
+  }
+  return pagesIn(payload).map((page) => ({ kind: "page", ...page, eventId }));
+}
+
+/** Far more than a call opens or a passage cites. */
+const MAX_PAGES_PER_EVENT = 50;
+
+interface Page {
+  use: "opened" | "cited";
+  url: string;
+  title: string;
+}
+
+/** Results of a search contain no addresses: only opened and cited pages are named. */
+function pagesIn(payload: Record<string, unknown>): Page[] {
+  return listedPages(payload)
+    .filter(({ url }) => url !== "")
+    .slice(0, MAX_PAGES_PER_EVENT);
+}
+
+function listedPages(payload: Record<string, unknown>): Page[] {
+  switch (payload["type"]) {
+    case "url_context_call":
+      return listIn(payload["arguments"], "urls").map((url) => ({ use: "opened", url: readText(url), title: "" }));
+    case "url_context_result":
+      // The status of a page that could not be read is `error`, `paywall` or `unsafe`.
+      return records(payload["result"])
+        .filter(({ status = "success" }) => status === "success")
+        .map(({ url }) => ({ use: "opened", url: readText(url), title: "" }));
+    case "text_annotation_delta":
+      return records(payload["annotations"])
+        .filter(({ type }) => type === "url_citation")
+        .map(({ url, title }) => ({ use: "cited", url: readText(url), title: readText(title) }));
+    default:
+      return [];
+  }
+}
+
+function listIn(value: unknown, key: string): unknown[] {
+  const list = isRecord(value) ? value[key] : undefined;
+  return Array.isArray(list) ? list : [];
 }

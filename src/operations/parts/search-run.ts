@@ -39,7 +39,8 @@ export async function trackSearch<Output>(
   const inRun = async (run: TrackedRun): Promise<Finished<Output>> => {
     const either = AbortSignal.any([signal, run.cancelled]);
     const search = await deps.search(run.log);
-    return work({ run, search, call: { signal: either, onActivity: run.activity, onAnswer: run.answered } });
+    const { activity: onActivity, phase: onRoundStart, answered: onAnswer } = run;
+    return work({ run, search, call: { signal: either, onActivity, onRoundStart, onAnswer } });
   };
   return trackRun(
     await deps.recorder(),

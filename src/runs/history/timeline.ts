@@ -87,7 +87,7 @@ function endOf({ status, error, cancelConfirmed }: Run): string {
   return error === undefined ? "Failed" : `Failed: ${error.message}`;
 }
 
-const KINDS = ["thought", "search", "advice"] as const;
+const KINDS = ["thought", "search", "source", "advice"] as const;
 
 const entryOf = ({ seq, at, kind, text }: StoredEvent): RunTimelineEntry => ({
   id: `e${seq}`,

@@ -1,9 +1,8 @@
 /** Stores a search of this process as a run, so that its answer can be read even if the caller disconnects. */
 
-import { addCosts, type Cost, type CostOf, NO_COST, roundCost } from "../../costs/actual.ts";
+import type { CostOf } from "../../costs/actual.ts";
 import { AppError, UnexpectedRunError } from "../../errors.ts";
 import type { Answer } from "../../gemini/search-backend.ts";
-import { countCost } from "../../gemini/call-telemetry.ts";
 import { cleanText } from "../../platform/clean-text.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
@@ -15,6 +14,7 @@ import { appendEvents } from "../event-store.ts";
 import type { RunKind, RunResult, SavedRound } from "../run.ts";
 import { dropResult, findRounds, saveRound } from "../result-store.ts";
 import { type Finish, finishRun, insertRunning, recordBeat } from "../run-store.ts";
+import { createMeter, type Figures, type Meter } from "./meter.ts";
 
 export interface RunRecorder {
   db: Database;
@@ -46,19 +46,13 @@ export interface TrackedRun {
   cancelled: AbortSignal;
   /** Reports the current action to the caller and to the store. */
   activity(text: string): void;
+  /** Like `activity`, and adds it to the timeline. */
+  phase(text: string): void;
   /** 0 to 99. */
   setProgress(progress: number): void;
   answered(answer: Answer): void;
   saveRound(round: SavedRound): Promise<void>;
   figures(): Figures;
-}
-
-interface Figures {
-  backend: string | undefined;
-  /** Notices for the user from the backends, without duplicates. */
-  notices: string[];
-  tokens: { input: number; output: number };
-  cost: Cost;
 }
 
 export interface Finished<Output> {
@@ -125,6 +119,11 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, { progress: no
     const state = { taskId, processId, progress, currentAction, tokens, cost, now: clock.now() };
     void writer.store("Progress", () => recordBeat(db, state));
   };
+  const setAction = (text: string): void => {
+    // May contain a query chosen by the model, and is printed on terminals.
+    currentAction = cleanText(text);
+    notify(currentAction);
+  };
   const beats = setInterval(beat, BEAT_MS);
   const cancelWatch = watchCancel(db, taskId);
   return {
@@ -139,10 +138,15 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, { progress: no
       notify(`${STARTING[start.kind]} (task_id ${taskId})`);
     },
     activity: (text: string) => {
-      // May contain a query chosen by the model, and is printed on terminals.
-      currentAction = cleanText(text);
-      notify(currentAction);
+      setAction(text);
       beat();
+    },
+    phase: (text: string) => {
+      setAction(text);
+      const event = { kind: "phase", text: currentAction, at: clock.now() };
+      // The beat comes after it: readers are notified of the run's row, not of its events.
+      const stored = isStored ? writer.store("The phase", () => appendEvents(db, taskId, [event])) : undefined;
+      void Promise.resolve(stored).then(beat);
     },
     setProgress: (value: number) => {
       progress = value;
@@ -173,7 +177,6 @@ function watchCancel(db: Database, taskId: string): { signal: AbortSignal; stop:
   return { signal: cancelling.signal, stop: () => clearInterval(timer) };
 }
 
-type Meter = ReturnType<typeof createMeter>;
 type Writer = ReturnType<typeof createWriter>;
 
 /** Logs a rejected write instead of throwing, so that the user still gets the answer that was paid for. */
@@ -266,31 +269,4 @@ function withRun(error: AppError, taskId: string, status: string): AppError {
     cause,
     run: { task_id: taskId, status },
   });
-}
-
-function createMeter({ clock, costOf }: Pick<RunRecorder, "clock" | "costOf">) {
-  const tokens = { input: 0, output: 0 };
-  let cost = NO_COST;
-  const notices = new Set<string>();
-  let backend: string | undefined;
-  let model: string | undefined;
-  return {
-    answered: (answer: Answer) => {
-      tokens.input += answer.usage.input;
-      tokens.output += answer.usage.output;
-      model = answer.model ?? model;
-      backend = answer.backend;
-      for (const notice of answer.notices) notices.add(notice);
-      const added = costOf(answer.usage, answer.model, clock.now());
-      countCost(answer.model, added.usd);
-      cost = addCosts(cost, added);
-    },
-    model: () => model,
-    figures: (): Figures => ({
-      backend,
-      notices: [...notices],
-      tokens: { ...tokens },
-      cost: roundCost(cost),
-    }),
-  };
 }

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Agent, AgentEvent, StreamRequest } from "../../gemini/research-agent.ts";
 import { clock, openRunner, request, type Stage } from "../../../test/kit/store/runner.ts";
+import { rowOf } from "../../../test/kit/store/store-rows.ts";
+import { readActivity } from "../activity/activity.ts";
 import { startResearch } from "../start/start.ts";
 import { followStream, type WatchedRun } from "./stream.ts";
 
@@ -156,7 +158,58 @@ describe("a stream without ids", () => {
     const run = await startedRun(stage, "v1_stream");
     await followStream(stage.deps({ stream }), run, { signal: new AbortController().signal, maxRps: 1_000 });
     expect(asked).toEqual([undefined, "v1_only", undefined]);
-    expect(await stored(stage, run.taskId)).toEqual(["One", "One", "Two"]);
+    expect(await stored(stage, run.taskId)).toEqual(["One", "Writing the report", "One", "Two"]);
+  });
+});
+
+describe("sites in a stream", () => {
+  const page = (url: string, { use = "opened", title = "" }: { use?: "opened" | "cited"; title?: string } = {}) =>
+    ({ kind: "page", use, url, title, eventId: undefined }) satisfies AgentEvent;
+  const PAGES: AgentEvent[] = [
+    { kind: "search", query: "first", eventId: undefined },
+    page("https://www.iea.org/reports/1"),
+    page("https://iea.org/reports/2"),
+    page("javascript:alert(1)"),
+    page("https://user:secret@evil.example/"),
+    { kind: "text", text: "The", eventId: undefined },
+    { kind: "text", text: " report", eventId: undefined },
+    page("https://iea.org/reports/1", { use: "cited", title: "IEA" }),
+    page("https://who.int/", { use: "cited", title: "Health\u001B[2J" }),
+  ];
+  const stream = async ({ onEvent }: StreamRequest): Promise<void> => PAGES.forEach(onEvent);
+
+  test("are stored once each, with the start of the writing, however often they are streamed (J3)", async (context) => {
+    const stage = await openRunner(context);
+    const run = await startedRun(stage, "v1_stream");
+    await Promise.all([1, 2].map(() => followFor(stage, run, { opens: 2, stream })));
+    expect(await stored(stage, run.taskId)).toEqual([
+      "Searching: first",
+      "Reading: iea.org",
+      "Writing the report",
+      "Citing: Health (who.int)",
+    ]);
+    expect(await readActivity(stage.store.db, { kind: "agent", taskId: run.taskId })).toEqual({
+      phase: "Writing",
+      searches: 1,
+      sites: 2,
+      latestSites: [
+        { url: "https://who.int/", title: "Health", domain: "who.int" },
+        { url: "https://www.iea.org/reports/1", title: "iea.org", domain: "iea.org" },
+      ],
+    });
+    // What is cited is no action.
+    expect(await rowOf(stage.store.db, run.taskId)).toMatchObject({ current_action: "Writing the report" });
+  });
+
+  test("are limited in number (A9)", async (context) => {
+    const stage = await openRunner(context);
+    const run = await startedRun(stage, "v1_stream");
+    const many = Array.from({ length: 2_000 }, (_, index) => page(`https://site-${index}.example/`));
+    const flood = async ({ onEvent }: StreamRequest): Promise<void> => many.forEach(onEvent);
+    await followFor(stage, run, { opens: 1, stream: flood });
+    const activity = await readActivity(stage.store.db, { kind: "agent", taskId: run.taskId });
+    expect(activity).toMatchObject({ phase: "Reading", sites: 500 });
+    expect(activity.latestSites).toHaveLength(5);
   });
 });
 

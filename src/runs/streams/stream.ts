@@ -6,11 +6,12 @@ import { oneLine } from "../../platform/clean-text.ts";
 import { pollKeyOf } from "../../store/poll-key.ts";
 import type { AgentEvent } from "../../gemini/research-agent.ts";
 import { isUnderWay, permitStream, pollNow } from "../scheduling/claim-store.ts";
-import { appendEvents, type RunEvent, storedCursor, type StreamCursor } from "../event-store.ts";
+import { appendEvents, storedCursor, type StreamCursor } from "../event-store.ts";
 import { recordSeen } from "../poll/seen-store.ts";
 import { progressBySearches } from "../progress.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { storedJson } from "../unreadable.ts";
+import { createEventConverter, type StreamEvent } from "./stream-events.ts";
 
 export interface WatchedRun {
   taskId: string;
@@ -84,9 +85,17 @@ interface TimelineOptions {
  * searches. Without an id: its text and its occurrence since the start, as a reopened stream repeats all events.
  */
 function createPositions(run: WatchedRun, first: string | undefined) {
+  const convert = createEventConverter();
   let counts = new Map<string, number>();
   let atLastId = { eventId: first, counts: new Map<string, number>() };
   let resumedFrom: string | undefined;
+  const nextMark = (eventId: string | undefined, text: string): string => {
+    const digest = digestOf(text);
+    if (eventId !== undefined) return markOf(run, [eventId, digest]);
+    const count = (counts.get(digest) ?? 0) + 1;
+    counts.set(digest, count);
+    return markOf(run, ["", digest, String(count)]);
+  };
   return {
     /** Returns the id to resume from. An id that returned nothing new is dropped: the stream is read from its start. */
     reopen: (): string | undefined => {
@@ -95,17 +104,23 @@ function createPositions(run: WatchedRun, first: string | undefined) {
       counts = new Map(atLastId.counts);
       return resumedFrom;
     },
-    passed: (eventId: string | undefined): void => {
+    /** Moves past the event and returns what to store of it. */
+    read: (event: AgentEvent, at: number): StreamEvent[] => {
+      const { eventId } = event;
+      const stored = convert(event).map(({ once, ...converted }) => ({
+        ...converted,
+        at,
+        mark: once === undefined ? nextMark(eventId, converted.text) : markOf(run, ["", digestOf(once)]),
+      }));
       if (eventId !== undefined) atLastId = { eventId, counts: new Map(counts) };
-    },
-    markOf: (eventId: string | undefined, text: string): string => {
-      const digest = digestOf(text);
-      if (eventId !== undefined) return markOf(run, [eventId, digest]);
-      const count = (counts.get(digest) ?? 0) + 1;
-      counts.set(digest, count);
-      return markOf(run, ["", digest, String(count)]);
+      return stored;
     },
   };
+}
+
+function actionIn(events: StreamEvent[]): string | undefined {
+  const last = events.findLast(({ isSilent }) => isSilent !== true);
+  return last && oneLine(last.text);
 }
 
 /** Buffers the events of a stream and stores them at most once a second. */
@@ -117,7 +132,7 @@ function createTimeline(deps: ResearchDeps, run: WatchedRun, { cursor, signal }:
   let hasNewEvents = false;
   let searches = cursor?.searches ?? 0;
   let storedAt = 0;
-  let buffered: RunEvent[] = [];
+  let buffered: StreamEvent[] = [];
   let storing: Promise<void> = Promise.resolve();
   let scheduled: Promise<void> | undefined;
   /** Writes are serialized to keep the order of events. Resolves with true if there were new events. */
@@ -142,7 +157,7 @@ function createTimeline(deps: ResearchDeps, run: WatchedRun, { cursor, signal }:
     searches += added.filter(({ kind }) => kind === "search").length;
     await recordSeen(db, run.taskId, {
       progress: progressBySearches(run.agent, searches),
-      currentAction: oneLine(added.at(-1)?.text ?? ""),
+      currentAction: actionIn(added),
       changed: true,
       tokens: undefined,
       cost: undefined,
@@ -152,11 +167,7 @@ function createTimeline(deps: ResearchDeps, run: WatchedRun, { cursor, signal }:
   const receive = (event: AgentEvent): void => {
     ended ||= event.kind === "done";
     failed ||= event.kind === "error";
-    if (event.kind === "thought" || event.kind === "search") {
-      const text = event.kind === "search" ? `Searching: ${event.query}` : event.text;
-      buffered.push({ kind: event.kind, text, at: clock.now(), mark: positions.markOf(event.eventId, text) });
-    }
-    positions.passed(event.eventId);
+    buffered.push(...positions.read(event, clock.now()));
     // Scheduled, so that the last event of a burst is not delayed until the next one, possibly minutes later.
     scheduled ??= clock
       .sleep(clock.now() - storedAt > STORE_INTERVAL_MS ? 0 : STORE_INTERVAL_MS, signal)

@@ -70,18 +70,19 @@ interface UpdateContext {
 async function pushChanges(deps: OperationDeps, { watched, sent, send }: UpdateContext): Promise<void> {
   const run = await deps.findRun(watched.owner, watched.taskId);
   await followInteraction(deps, run, sent);
-  await sendTimeline(deps, run, { sent, send });
+  // A client that lags would not get the details either, and reading them is not free: the next push sends them.
+  if (!(await sendTimeline(deps, run, { sent, send }))) return;
   const detail = await detailOf(deps, run);
   const text = JSON.stringify(detail);
   if (text !== sent.detail && send("run", detail)) sent.detail = text;
 }
 
-/** Entries that could not be sent are sent with the next push. */
+/** Returns false if the client lags: entries that could not be sent are sent with the next push. */
 async function sendTimeline(
   deps: OperationDeps,
   run: Run,
   { sent, send }: Omit<UpdateContext, "watched">,
-): Promise<void> {
+): Promise<boolean> {
   const db = await deps.database();
   const unsent: RunTimelineEntry[] = (await milestones(db, run)).filter(({ id }) => !sent.milestones.has(id));
   const sendMilestonesUntil = (at: number): boolean =>
@@ -93,12 +94,12 @@ async function sendTimeline(
   for (;;) {
     const entries = await timelineEntriesAfter(db, run, { after: sent.seq, limit: TIMELINE_PAGE_SIZE });
     for (const { seq, ...entry } of entries) {
-      if (!sendMilestonesUntil(entry.at) || !send("timeline", timelineEntry(entry), seq)) return;
+      if (!sendMilestonesUntil(entry.at) || !send("timeline", timelineEntry(entry), seq)) return false;
       sent.seq = seq;
     }
     if (entries.length < TIMELINE_PAGE_SIZE) break;
   }
-  sendMilestonesUntil(Infinity);
+  return sendMilestonesUntil(Infinity);
 }
 
 /** Streams the interaction from Google, so that thoughts arrive live. Without a key or on errors, only polls update it. */

@@ -1,15 +1,16 @@
 /** A run as the web page shows it: an entry of the list, the details of one run, an entry of its timeline. */
 
 import { costFields } from "../../costs/actual.ts";
-import { actionOf, lastThought, remainingMinutes, stalledSince } from "../../operations/check-research-status.ts";
+import { actionOf, lastThought, stalledSince } from "../../operations/check-research-status.ts";
 import type { OperationDeps } from "../../operations/operation.ts";
 import { isoTime } from "../../platform/clock.ts";
+import { readActivity } from "../../runs/activity/activity.ts";
 import { lastEvent } from "../../runs/event-store.ts";
 import { reportPresence } from "../../runs/result-store.ts";
 import { isFinished, LOCAL_KINDS, type Run } from "../../runs/run.ts";
-import { estimateOf } from "../../runs/history/run-estimate.ts";
+import { estimateOf, usualMinutes } from "../../runs/history/run-estimate.ts";
 import type { RunTimelineEntry } from "../../runs/history/timeline.ts";
-import type { RunAction, RunDetail, RunSummary, TimelineEntry } from "../wire.ts";
+import type { LiveActivity, RunAction, RunDetail, RunSummary, TimelineEntry } from "../wire.ts";
 
 export function summaryOf(run: Run, now: number): RunSummary {
   return omitUndefined({
@@ -29,8 +30,12 @@ export function summaryOf(run: Run, now: number): RunSummary {
     ...costFields(run.cost),
     estimated_usd: estimateOf(run.estimate).usd?.likely,
     stalled_since: stalledSince(run, now),
+    usual_minutes: isInProgress(run) ? usualMinutes(run) : undefined,
   });
 }
+
+/** Not a start whose response was lost: whether it runs is unknown. */
+const isInProgress = ({ status }: Run): boolean => !isFinished(status) && status !== "start_unknown";
 
 export async function detailOf(deps: OperationDeps, run: Run): Promise<RunDetail> {
   const now = deps.clock.now();
@@ -61,11 +66,16 @@ export async function detailOf(deps: OperationDeps, run: Run): Promise<RunDetail
             max_usd: usd?.max,
             likely_minutes: minutes?.likely,
           }),
-    likely_minutes_left: finished || run.status === "start_unknown" ? undefined : remainingMinutes(run),
+    activity: isInProgress(run) ? await activityOf(deps, run) : undefined,
     last_thought: await lastThought(deps, run),
     backup_file: deps.backupOf(run.taskId),
     error: run.error && omitUndefined({ ...run.error, suggestion: await adviceAbout(deps, run) }),
   });
+}
+
+async function activityOf(deps: OperationDeps, run: Run): Promise<LiveActivity> {
+  const { latestSites, ...counted } = await readActivity(await deps.database(), run);
+  return { ...counted, latest_sites: latestSites };
 }
 
 async function adviceAbout(deps: OperationDeps, { kind, taskId }: Run): Promise<string | undefined> {

@@ -9,6 +9,7 @@ import type { resumeResearch } from "../../../operations/resume-research.ts";
 import type { saveResearchToMarkdown } from "../../../operations/save-research-to-markdown.ts";
 import type { startDeepResearch } from "../../../operations/start-deep-research.ts";
 import { oneLine } from "../../../platform/clean-text.ts";
+import { timeLeftText } from "../../../runs/activity/time-left.ts";
 import { forPeople } from "../../wording.ts";
 import { type AnswerSpace, nextCommands, shortId } from "../answer-view.ts";
 import { formatCost, formatDollars, formatDuration } from "../durations.ts";
@@ -73,7 +74,7 @@ export async function statusView(status: Status, space: AnswerSpace): Promise<st
   const figures = [
     isRunning ? `${label}, ${progress}` : label,
     formatDuration(elapsed_minutes * MINUTE_MS),
-    ...(isRunning && left !== undefined ? [`about ${left} min left`] : []),
+    ...(isRunning && left !== undefined ? [timeLeftText(left)] : []),
     ...(cost > 0 ? [formatCost({ ...status, cost_usd: cost })] : []),
     `run ${idFor(taskId, space)}`,
   ].join(" · ");

@@ -1,12 +1,13 @@
 /** Loads a run and its timeline and keeps them current: live events, and a reload after each interruption. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
+import { activityCounts } from "../../../runs/activity/counts.ts";
 import type { LiveEvents, RunDetail, Timeline, TimelineEntry } from "../../wire.ts";
 import { fetchJson } from "../app/request.ts";
 import { useLive } from "./live.ts";
 import { announce, statusLabel } from "../ui/parts.tsx";
 import { withMarks } from "../library/organize.ts";
-import { announcementOf, mergeEntries } from "./timeline.ts";
+import { mergeEntries } from "./timeline.ts";
 
 export interface LoadedRun {
   run: RunDetail;
@@ -32,9 +33,6 @@ export function useWatchedRun(first: LoadedRun): WatchedRun {
   const [entries, setEntries] = useState(first.timeline.entries);
   const hasConnected = useRef(false);
   const updates = useRef(0);
-  const announceEntry = useAnnouncements();
-  /** Entries that were announced; a new stream repeats earlier ones. */
-  const known = useRef(new Set(first.timeline.entries.map(({ id }) => id)));
   const taskId = first.run.task_id;
 
   const reload = (): void => {
@@ -67,14 +65,11 @@ export function useWatchedRun(first: LoadedRun): WatchedRun {
         return { ...withMarks(current, line), ...(isFurther ? { progress: line.progress } : {}) };
       });
     },
-    timeline: (entry: TimelineEntry) => {
-      setEntries((current) => mergeEntries(current, [entry]));
-      if (entry.kind !== "state" && !known.current.has(entry.id)) announceEntry(entry);
-      known.current.add(entry.id);
-    },
+    timeline: (entry: TimelineEntry) => setEntries((current) => mergeEntries(current, [entry])),
   };
   useLive(handlers, { taskId, after: first.timeline.last_seq });
   useStatusAnnouncement(run);
+  usePhaseAnnouncement(run);
   return { run, entries, reload };
 }
 
@@ -86,21 +81,23 @@ function useStatusAnnouncement({ status }: RunDetail): void {
   }, [status]);
 }
 
-/** A run can produce several thoughts per second, which would keep a screen reader busy. */
+/** Phases may change every few seconds, which would keep a screen reader busy. */
 const ANNOUNCE_INTERVAL_MS = 15_000;
 
-function useAnnouncements(): (entry: TimelineEntry) => void {
-  const waiting = useRef<TimelineEntry[]>([]);
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  const speak = (): void => {
-    const text = announcementOf(waiting.current);
-    waiting.current = [];
-    timer.current = text === undefined ? undefined : setTimeout(speak, ANNOUNCE_INTERVAL_MS);
-    if (text !== undefined) announce(text);
-  };
-  return (entry) => {
-    waiting.current.push(entry);
-    if (timer.current === undefined) speak();
-  };
+/** Announces phases, with what was found by then, and not every search or site. */
+function usePhaseAnnouncement({ activity }: RunDetail): void {
+  const announced = useRef({ phase: activity?.phase, at: 0 });
+  const latest = useRef(activity);
+  latest.current = activity;
+  const phase = activity?.phase;
+  useEffect(() => {
+    if (phase === undefined || phase === announced.current.phase) return undefined;
+    const wait = Math.max(0, announced.current.at + ANNOUNCE_INTERVAL_MS - Date.now());
+    const timer = setTimeout(() => {
+      announced.current = { phase, at: Date.now() };
+      const counts = latest.current && activityCounts(latest.current);
+      announce(counts === undefined ? `${phase}.` : `${phase}: ${counts.replace(" · ", ", ")}.`);
+    }, wait);
+    return () => clearTimeout(timer);
+  }, [phase]);
 }

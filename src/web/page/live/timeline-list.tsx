@@ -73,7 +73,7 @@ const SHAPES: Record<TimelineEntry["kind"], string> = {
 
 function Entry({ entry, isOpen }: { entry: TimelineEntry; isOpen: boolean }) {
   // The kind is shown beside the text.
-  const { head, rest } = entryText(entry.text.replace(/^Searching: /, ""));
+  const { head, rest } = entryText(entry.text.replace(/^(?:Searching|Reading|Citing): /, ""));
   // An entry stays open when newer ones arrive, because it may be being read.
   const [open, setOpen] = useState(isOpen);
   return (

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import type { TimelineEntry } from "../../wire.ts";
-import { announcementOf, countEntries, entryText, mergeEntries, shownEntries } from "./timeline.ts";
+import { countEntries, entryText, mergeEntries, shownEntries } from "./timeline.ts";
 
 const entry = (id: string, second: number, rest: Partial<TimelineEntry> = {}): TimelineEntry => ({
   id,
@@ -56,14 +56,6 @@ test("a thought is folded under its title, a long text under its first words, a 
   expect(head.length).toBeLessThan(125);
   expect(rest).toBe(long.trim());
   expect(entryText("x".repeat(500)).head).toHaveLength(121);
-});
-
-test("several new entries are announced in one sentence", () => {
-  expect(announcementOf([])).toBeUndefined();
-  expect(announcementOf([entry("e1", 1, { kind: "search", text: "tides" })])).toBe("Search: tides");
-  expect(announcementOf([entry("e1", 1), entry("e2", 2, { text: "**Moon**\nlong" })])).toBe(
-    "2 new entries. Thought: Moon",
-  );
 });
 
 test("of a run with very many entries the page keeps the newest (J3)", () => {

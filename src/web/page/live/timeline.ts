@@ -35,7 +35,7 @@ export function mergeEntries(known: TimelineEntry[], incoming: TimelineEntry[]):
   return dropOldest([...byId.values()].toSorted((one, other) => (one.at < other.at ? -1 : Number(one.at > other.at))));
 }
 
-/** Drops the oldest thoughts and searches first; state changes stay. */
+/** Drops the oldest thoughts, searches and sources first; state changes stay. */
 function dropOldest(entries: TimelineEntry[]): TimelineEntry[] {
   let excess = entries.length - MAX_ENTRIES;
   if (excess <= 0) return entries;
@@ -43,7 +43,8 @@ function dropOldest(entries: TimelineEntry[]): TimelineEntry[] {
   return entries.filter((entry) => !isModelOutput(entry) || (excess -= 1) < 0);
 }
 
-const isModelOutput = ({ kind }: TimelineEntry): boolean => kind === "thought" || kind === "search";
+const isModelOutput = ({ kind }: TimelineEntry): boolean =>
+  kind === "thought" || kind === "search" || kind === "source";
 
 /** Newest first. */
 export const shownEntries = (entries: TimelineEntry[], filter: TimelineFilter): TimelineEntry[] =>
@@ -89,11 +90,3 @@ const NAMES: Record<TimelineEntry["kind"], string> = {
 };
 
 export const entryName = ({ kind }: Pick<TimelineEntry, "kind">): string => NAMES[kind];
-
-/** One sentence about all entries since the last announcement. */
-export function announcementOf(entries: TimelineEntry[]): string | undefined {
-  const last = entries.at(-1);
-  if (last === undefined) return undefined;
-  const newest = `${entryName(last)}: ${entryText(last.text).head}`;
-  return entries.length === 1 ? newest : `${entries.length} new entries. ${newest}`;
-}

@@ -5,6 +5,7 @@ import { KIND_NAMES } from "../ui/kinds.ts";
 import { costRemark, markedMoney, money } from "../ui/amounts.ts";
 import { durationText } from "../../../platform/duration.ts";
 import { Age, Progress, Status } from "../ui/parts.tsx";
+import { Activity } from "../live/activity.tsx";
 import { entryText } from "../live/timeline.ts";
 
 const MAX_TITLE_CHARACTERS = 240;
@@ -25,7 +26,7 @@ export function RunHead({ run }: { run: RunDetail }) {
         {run.archived === true ? <span class="badge archived">Archived</span> : null}
       </div>
       <Progress run={{ ...run, current_action: shortAction(run) }} />
-      <TimeLeft run={run} />
+      <Activity run={run} />
       <Warnings run={run} />
     </header>
   );
@@ -87,13 +88,6 @@ function Cost({ run }: { run: RunDetail }) {
 
 const isInProgress = ({ status }: RunDetail): boolean =>
   status === "pending" || status === "running" || status === "running_async";
-
-/** The current thought is in the line of the progress and in the timeline; a third time would be noise. */
-function TimeLeft({ run }: { run: RunDetail }) {
-  const { likely_minutes_left: left } = run;
-  if (!isInProgress(run) || left === undefined) return null;
-  return <p class="quiet small">About {durationText(left * 60_000)} left</p>;
-}
 
 function Warnings({ run }: { run: RunDetail }) {
   const { error, backup_file, cancel_requested_at, stalled_since } = run;

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { minutesLeft, timeLeftText } from "../../../runs/activity/time-left.ts";
 import type { RunSummary } from "../../wire.ts";
 import { RefusedError } from "../app/request.ts";
 import { ago, exactTime } from "./ages.ts";
@@ -40,20 +41,16 @@ export function Age({ at }: { at: string }) {
   );
 }
 
-type Progressing = Pick<
-  RunSummary,
-  "status" | "progress" | "progress_is_estimate" | "current_action" | "stalled_since"
->;
-
 /** Renders nothing for a finished run. */
-export function Progress({ run }: { run: Progressing }) {
+export function Progress({ run }: { run: RunSummary }) {
   if (run.status !== "pending" && run.status !== "running" && run.status !== "running_async") return null;
   const percent = `${run.progress_is_estimate === true ? "~" : ""}${Math.round(run.progress)} %`;
   return (
     <div class="progress">
       <progress max={100} value={run.progress} aria-label={`Progress: ${percent}`} />
       <span class="quiet">
-        {percent} · {run.current_action}
+        {percent} · <TimeLeft run={run} />
+        {run.current_action}
       </span>
       {run.stalled_since === undefined ? null : (
         <span class="stalled">
@@ -62,6 +59,13 @@ export function Progress({ run }: { run: Progressing }) {
       )}
     </div>
   );
+}
+
+function TimeLeft({ run: { progress, usual_minutes: usual, started_at, created_at } }: { run: RunSummary }) {
+  const now = useNow();
+  if (usual === undefined) return null;
+  const elapsedMs = now - Date.parse(started_at ?? created_at);
+  return <>{timeLeftText(minutesLeft({ progress, elapsedMs, usual }))} · </>;
 }
 
 /** Shows an error and its suggestion, both from the server if it sent them. */
@@ -122,7 +126,7 @@ const clocks = new Set<(now: number) => void>();
 let ticking: ReturnType<typeof setInterval> | undefined;
 
 /** One timer for all components. */
-function useNow(): number {
+export function useNow(): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
     clocks.add(setNow);

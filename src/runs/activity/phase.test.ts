@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { agentPhase } from "./phase.ts";
+
+const NONE = { thought: undefined, search: undefined, source: undefined, phase: undefined };
+
+test.each([
+  ["Planning", {}],
+  ["Researching", { thought: 1 }],
+  ["Searching", { thought: 9, search: 8 }],
+  ["Searching", { thought: 9, search: 8, source: 4 }],
+  ["Reading", { thought: 9, search: 7, source: 8 }],
+  ["Reading", { source: 1 }],
+  ["Writing", { thought: 9, search: 6, source: 7, phase: 8 }],
+  // Citations come while the report is written.
+  ["Writing", { search: 6, source: 12, phase: 8 }],
+  // An interim text before further searches is not the report.
+  ["Searching", { search: 12, source: 7, phase: 8 }],
+  ["Writing", { phase: 1 }],
+])("the phase is %s after %o (J3)", (phase, last) => {
+  expect(agentPhase({ ...NONE, ...last })).toBe(phase);
+});

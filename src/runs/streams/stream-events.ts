@@ -1,0 +1,44 @@
+/** Converts events of Google's progress stream into events of a run: thoughts, searches, sites and the start of writing. */
+
+import type { AgentEvent } from "../../gemini/research-agent.ts";
+import { siteKey, siteOf } from "../../reports/site.ts";
+import { WRITING } from "../activity/phase.ts";
+import type { RunEvent } from "../event-store.ts";
+
+export interface StreamEvent extends RunEvent {
+  /** Not an action of the agent: the report cites many pages while it is written. */
+  isSilent?: boolean | undefined;
+}
+
+/** An event before it has a time and a mark. */
+interface Converted extends Pick<StreamEvent, "kind" | "text" | "site" | "isSilent"> {
+  /** Given for what is stored once per interaction, however often it is streamed. */
+  once?: string;
+}
+
+/** Google's largest runs search 160 times. */
+const MAX_SITES = 500;
+
+/** Returns nothing for events that are not stored, and for sites that this stream has named before. */
+export function createEventConverter(): (event: AgentEvent) => Converted[] {
+  const named = new Set<string>();
+  let isWriting = false;
+  return (event) => {
+    if (event.kind === "thought") return [{ kind: "thought", text: event.text }];
+    if (event.kind === "search") return [{ kind: "search", text: `Searching: ${event.query}` }];
+    if (event.kind === "text" && !isWriting) {
+      isWriting = true;
+      return [{ kind: "phase", text: WRITING, once: "writing" }];
+    }
+    if (event.kind !== "page") return [];
+    const site = siteOf(event);
+    if (site === undefined || named.size >= MAX_SITES || named.has(siteKey(site))) return [];
+    named.add(siteKey(site));
+    const isCited = event.use === "cited";
+    const text = `${isCited ? "Citing" : "Reading"}: ${nameOf(site)}`;
+    return [{ kind: "source", text, site, isSilent: isCited, once: `site ${siteKey(site)}` }];
+  };
+}
+
+const nameOf = ({ title, domain }: { title: string; domain: string }): string =>
+  domain === "" || title === domain ? title : `${title} (${domain})`;
