@@ -37,7 +37,7 @@ export interface OperationCommand<Input extends z.ZodObject, Output> {
 
 /** An option with the schema of a setting. A wrong value is an error, where a wrong variable falls back to its default. */
 export function settingOption(
-  { schema, about, wrong = "This value is not possible." }: { schema: z.ZodType; about: string; wrong?: string },
+  { schema, about, wrong = "This value is not allowed." }: { schema: z.ZodType; about: string; wrong?: string },
   flags: string,
 ): Option {
   if (schema instanceof z.ZodEnum) return new Option(flags, about).choices(schema.options.map(String));

@@ -77,7 +77,7 @@ test.each<[string, unknown, object]>([
     answered(404),
     {
       code: "EXECUTION_ERROR",
-      message: "Google does not know the model a-model.",
+      message: "Google does not recognise the model a-model.",
       suggestion: "Set GEMINI_MODEL to a current model, or unset it.",
       reason: "config",
       retryable: false,

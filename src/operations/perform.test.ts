@@ -133,8 +133,8 @@ describe("an error", () => {
     expect(lines).toHaveLength(1);
     expect(structured["error"]).toEqual({
       code: "UNEXPECTED_ERROR",
-      message: `Something went wrong that should not have (error ${id} in the log).`,
-      suggestion: "Please report it with the log lines around this id.",
+      message: `Unexpected error ${id}; see the log.`,
+      suggestion: "Please report it with the log lines that contain this id.",
     });
   });
 

@@ -20,7 +20,12 @@ const FAULTS: Expected[] = [
   { fault: "http-400", code: "EXECUTION_ERROR", message: /^Google rejected the request \(HTTP 400\)\.$/, requests: 1 },
   { fault: "http-401", code: "GEMINI_UNAVAILABLE", message: /^Google rejected the API key\.$/, requests: 1 },
   { fault: "http-403", code: "GEMINI_UNAVAILABLE", message: /^Google does not allow this key/, requests: 1 },
-  { fault: "http-404", code: "EXECUTION_ERROR", message: /does not know the model gemini-3\.8-flash\.$/, requests: 1 },
+  {
+    fault: "http-404",
+    code: "EXECUTION_ERROR",
+    message: /does not recognise the model gemini-3\.8-flash\.$/,
+    requests: 1,
+  },
   { fault: "http-429", code: "GEMINI_UNAVAILABLE", message: /^Google's quota for this key is used up/, requests: 3 },
   { fault: "http-500", code: "GEMINI_UNAVAILABLE", message: /overloaded or failing \(HTTP 500\)/, requests: 3 },
   { fault: "reset-before", code: "GEMINI_UNAVAILABLE", message: /^The connection to Google's service/, requests: 3 },

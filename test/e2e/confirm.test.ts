@@ -92,7 +92,7 @@ describe.each(ERAS)("a %s client with elicitation", (era) => {
     const limit = { RESEARCH_CONFIRM_ABOVE_USD: "5.51" };
     const seldom = await askingClient(context, scene, { era, answer: { action: "decline" }, env: limit });
     expect((await seldom.call({ ...DEAR, model: "deep-thought-42" })).structured).toEqual(DECLINED);
-    expect(seldom.dialogs.map(({ message }) => message)).toEqual(["Start this research? Its cost is not known."]);
+    expect(seldom.dialogs.map(({ message }) => message)).toEqual(["Start this research? Its cost is unknown."]);
     expect(scene.posts()).toBe(0);
     expect((await seldom.call(DEAR)).isError).toBe(false);
     expect(seldom.dialogs).toHaveLength(1);
@@ -140,8 +140,8 @@ describe.each(ERAS)("a %s client without elicitation", (era) => {
             "estimated_cost_usd": 5.51,
             "limit_usd": 5,
           },
-          "message": "This research will cost about $5.51 (at most $7) with deep-research-max-preview-04-2026, more than your limit of $5. The user must agree to it and could not be asked from here. Nothing was started.",
-          "suggestion": "Ask the user. To agree, the user can raise RESEARCH_CONFIRM_ABOVE_USD for this server, or start it in a terminal: gemini-search-mcp start-deep-research … --yes",
+          "message": "This research will cost about $5.51 (at most $7) with deep-research-max-preview-04-2026, more than your limit of $5. This needs the user's approval, which this client cannot ask for. Nothing was started.",
+          "suggestion": "Ask the user. To approve it, the user can raise RESEARCH_CONFIRM_ABOVE_USD for this server, or start it in a terminal: gemini-search-mcp start-deep-research … --yes",
         },
         "success": false,
       }

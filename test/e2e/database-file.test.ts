@@ -139,6 +139,6 @@ describe.concurrent("the database file", () => {
     expect(integrityOf(scene)).toEqual({ integrity_check: "ok" });
     expect(scene.sql("select sum(length(text)) as bytes from more")).toEqual([{ bytes: 800_000 }]);
     expect(await statusOf(await scene.server(), taskId)).toMatchObject({ status: "running_async" });
-    expect(server.stderr()).toContain("its log removed. What the log held is");
+    expect(server.stderr()).toContain("its log was removed. The contents of the log are");
   });
 });

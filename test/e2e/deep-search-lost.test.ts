@@ -109,7 +109,7 @@ describe.concurrent("a deep search in its second round", () => {
       success: false,
       error: {
         code: "RESEARCH_NOT_COMPLETED",
-        message: "This run is still going on.",
+        message: "This run is still in progress.",
         suggestion: expect.any(String),
         details: { current_action: "Round 2 of at most 5: verifying" },
       },

@@ -41,7 +41,7 @@ test("one user's streams are bounded over the page and the protocol, and others 
 
   const page = await server.get("/api/live", ann);
   expect(page).toMatchObject({ status: 429, body: { success: false, error: { code: "RATE_LIMITED" } } });
-  expect(page.body.error.message).toBe("You have 3 open streams already, as many as one user may have.");
+  expect(page.body.error.message).toBe("You already have 3 open streams, the maximum for one user.");
   const inSession = { ...as(ann), "mcp-session-id": id };
   const tool = (name: string, args: object) => ({ method: "tools/call", params: { name, arguments: args } });
   const task_id = crypto.randomUUID();

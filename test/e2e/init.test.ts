@@ -210,9 +210,9 @@ describe("init", () => {
     expect(written.stdout).toContain("chmod 600");
     for (const name of names) expect(text(name)).toContain(`Bearer ${token}`);
     const refused = await run(["--yes", "--http", "--write-token", "--scope", "project"], { env });
-    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("not for project files")]);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("cannot be used with project files")]);
     const desktop = await run(["--yes", "--http", "claude-desktop"], { env });
-    expect([desktop.code, desktop.stdout]).toEqual([1, expect.stringContaining("takes commands only")]);
+    expect([desktop.code, desktop.stdout]).toEqual([1, expect.stringContaining("accepts only commands")]);
   });
 
   test("--name accepts what clients accept, and concurrent runs all write their entry", async () => {
@@ -273,7 +273,7 @@ describe("init", () => {
   test("reports an unknown home directory, and writes nothing into the working directory", async () => {
     const { run, home } = openHome([]);
     const { code, stderr } = await run(["--yes", "codex"], { env: { HOME: "" } });
-    expect([code, stderr]).toEqual([2, expect.stringContaining("home directory of this user is not known")]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("user's home directory is unknown")]);
     expect(readdirSync(join(home, "project"))).toEqual([]);
   });
 });

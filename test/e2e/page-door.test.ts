@@ -216,7 +216,7 @@ describe("signing in and out (A9)", () => {
     const tries = await Promise.all(guesses.slice(0, 40).map((guess) => signIn(server, guess)));
     const late = tries.find(({ status }) => status === 429);
     expect(late?.headers).toHaveProperty("retry-after");
-    expect(late?.body).toContain("Too many wrong tokens");
+    expect(late?.body).toContain("Too many invalid tokens");
     expect((await signIn(server, server.token)).status).toBe(200);
   });
 });

@@ -18,7 +18,7 @@ test("a page above the stream limit says why, waits as told, and continues when 
   await page.goto(`${server.url}/`);
   const refusal = page.locator(".away");
   await refusal.waitFor();
-  expect(await refusal.innerText()).toBe("You have 1 open stream already, as many as one user may have.");
+  expect(await refusal.innerText()).toBe("You already have 1 open stream, the maximum for one user.");
   // The page that was left may have tried, too: the last one is this page's.
   const first = tries.length;
   await expect.poll(() => tries.length, { timeout: 20_000 }).toBeGreaterThan(first);

@@ -16,7 +16,7 @@ import type { RunningServer, ToolResult } from "../kit/server/server.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
 const UNCONFIRMED =
-  "The run is cancelled here. Google has not confirmed it; if its report arrives all the same it was paid for and will be kept.";
+  "The run is cancelled here. Google has not confirmed it; if its report still arrives, it is charged and kept.";
 
 const cancel = (server: RunningServer, task_id: string, more: object = {}): Promise<ToolResult> =>
   server.call("cancel_research", { task_id, ...more });
@@ -64,7 +64,7 @@ test("a cancel stops a run of another process, here and at Google, in exactly th
   expect(trafficOf(scene)).toMatchObject({ cancels, polls });
 });
 
-const DISCARDED = "This run was cancelled with save_partial false, so nothing of it was kept.";
+const DISCARDED = "This run was cancelled with save_partial false, so nothing was kept.";
 
 test("a cancel keeps the received text, or nothing on request (L1)", async (context) => {
   const scene = await openResearch(context, SLOW);
@@ -174,7 +174,7 @@ describe.concurrent("without Google's confirmation", () => {
     const { structured } = await results(server, task_id);
     expect(structured).toMatchObject({
       report: expect.stringContaining("## Executive summary"),
-      note: "It was cancelled, but Google finished it all the same. The report was paid for and is kept.",
+      note: "It was cancelled, but Google finished it anyway. The report was charged and is kept.",
     });
     expect(structured).not.toHaveProperty("partial");
   });

@@ -18,7 +18,7 @@ describe("an end at Google", () => {
     ["failed", "The research failed at Google.", true, { text: "half" }],
     ["incomplete", "The research ended before it was complete.", true, {}],
     ["budget_exceeded", "The research used up its budget at Google before it was complete.", true, {}],
-    ["requires_action", "The research stopped because it needs an action that nobody can take here.", false, {}],
+    ["requires_action", "The research stopped because it needs an action that is not possible here.", false, {}],
     [
       "completed",
       "Google reported the research as completed but sent no report. What it sent is kept in the database.",
@@ -40,7 +40,7 @@ describe("an end at Google", () => {
       hasText
         ? { success: true, partial: true, status: "failed", note: WHY_PARTIAL(message) }
         : {
-            error: { code: "RESEARCH_FAILED", message: `This run failed and left no text. ${message}` },
+            error: { code: "RESEARCH_FAILED", message: `This run failed before producing any text. ${message}` },
             task_id,
             status: "failed",
           },
@@ -63,7 +63,7 @@ describe("an end at Google", () => {
     expect(await statusOf(server, sleeping)).toMatchObject({ status: "running_async" });
     const { structured } = await server.call(RESULTS, { task_id: sleeping });
     expect(structured).toMatchObject({
-      error: { code: "RESEARCH_NOT_COMPLETED", message: "This run is still going on." },
+      error: { code: "RESEARCH_NOT_COMPLETED", message: "This run is still in progress." },
       status: "running_async",
       progress: expect.any(Number),
     });
@@ -128,7 +128,7 @@ describe.concurrent("a followed run", () => {
     scene.sql("update research_tasks set next_poll_at = 0");
     const second = await scene.server({ env: { GOOGLE_GEMINI_BASE_URL: elsewhere.gemini.url } });
     await second.call("resume_research", { task_id });
-    const current_action = `Waiting: it was started at ${scene.gemini.url}; set GOOGLE_GEMINI_BASE_URL to that to collect it`;
+    const current_action = `Waiting: it was started at ${scene.gemini.url}; set GOOGLE_GEMINI_BASE_URL to that address to collect it`;
     await waitFor(async () => expect(await statusOf(second, task_id)).toMatchObject({ current_action }));
   });
 
@@ -199,7 +199,7 @@ describe.concurrent("a followed run", () => {
     const { error } = await untilStatus(server, task_id, "failed");
     expect(error).toEqual({
       code: "RESEARCH_FAILED",
-      message: "The research timed out: it was not finished after 3 hours. resume_research looks again.",
+      message: "The research timed out: it was not finished after 3 hours. resume_research checks again.",
     });
     expect((await server.call(RESULTS, { task_id })).structured).toMatchObject({
       partial: true,

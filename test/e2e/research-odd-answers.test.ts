@@ -55,7 +55,7 @@ describe("an answer", () => {
   });
 
   test.for([
-    ["too_many_requests", "the quota of the API key was used up"],
+    ["too_many_requests", "the API key's quota was used up"],
     ["deadline_exceeded", "it took longer than Google allows"],
     ["safety", "blocked by a safety filter"],
   ])("that failed with `%s` becomes a sentence of ours (S4)", async ([code = "", words = ""], context) => {

@@ -68,7 +68,7 @@ describe("an unknown start", () => {
       success: true,
       task_id,
       status: "running_async",
-      message: "The interaction was adopted; the run is being followed.",
+      message: "The interaction was adopted; the run is polled again.",
       check_status_command: `check_research_status(task_id='${task_id}')`,
     });
     expect(await untilStatus(server, task_id, "completed")).not.toHaveProperty("error");
@@ -265,7 +265,9 @@ describe("an interrupted deep_search", () => {
     for (const id of parents) {
       const same = answers.filter((answer) => answer.id === id);
       expect(new Set(same.map(({ structured }) => structured["task_id"])).size).toBe(1);
-      const begun = same.filter(({ structured }) => structured["message"].startsWith("The search goes on at round 2"));
+      const begun = same.filter(({ structured }) =>
+        structured["message"].startsWith("The search continues at round 2"),
+      );
       expect(begun).toHaveLength(1);
     }
     const children = scene.sql<{ n: number }>(
@@ -329,7 +331,7 @@ describe("an interrupted deep_search", () => {
     expect(structured).toMatchObject({
       success: true,
       status: "running",
-      message: "The search goes on at round 2 as a run of its own.",
+      message: "The search continues at round 2 as a new run.",
     });
     expect(task_id).not.toBe(interrupted);
     await untilStatus(server, task_id, "completed");
@@ -350,7 +352,7 @@ describe("an interrupted deep_search", () => {
     const server = await scene.server();
     const { task_id } = (await server.call("deep_search", { query: QUERY })).structured;
     expect((await resume(server, task_id)).structured).toMatchObject({
-      error: { code: "INVALID_INPUT", message: "This search has no finished round to go on from; ask it again." },
+      error: { code: "INVALID_INPUT", message: "This search has no finished round to continue from; ask it again." },
     });
   });
 });

@@ -135,7 +135,7 @@ describe("without an MCP client", () => {
     const failed = await scene.command(["start-deep-research", QUERY, "--wait"]);
     expect([failed.code, failed.stdout]).toEqual([1, ""]);
     expect(failed.stderr).toContain(
-      "RESEARCH_FAILED: This run failed and left no text. The research failed at Google.",
+      "RESEARCH_FAILED: This run failed before producing any text. The research failed at Google.",
     );
   });
 });

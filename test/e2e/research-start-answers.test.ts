@@ -150,7 +150,7 @@ test("a retired model is forwarded to its successor, and the answer says so; an 
     // Its cost is not known, so that the user's word is needed.
     const unknown = await scene.command(["start-deep-research", QUERY, "--model", model, "--yes", "--json"]);
     expect(JSON.parse(unknown.stdout)).toMatchObject({
-      error: { code: "EXECUTION_ERROR", message: `Google does not know the model ${model}.` },
+      error: { code: "EXECUTION_ERROR", message: `Google does not recognise the model ${model}.` },
     });
   }
   expect(scene.gemini.ledger.acceptedStarts().map(({ agent }) => agent)).toEqual([MODEL]);

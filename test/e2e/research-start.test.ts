@@ -26,7 +26,7 @@ const REFUSED: Row[] = [
   ["http-400", "EXECUTION_ERROR", "Google rejected the request (HTTP 400).", 1, 0],
   ["http-401", "GEMINI_UNAVAILABLE", "Google rejected the API key.", 1, 0],
   ["http-403", "GEMINI_UNAVAILABLE", "Google does not allow this key to use the model.", 1, 0],
-  ["http-404", "EXECUTION_ERROR", "Google does not know the model deep-research-preview-04-2026.", 1, 0],
+  ["http-404", "EXECUTION_ERROR", "Google does not recognise the model deep-research-preview-04-2026.", 1, 0],
   ["http-413", "EXECUTION_ERROR", "Google rejected the request (HTTP 413).", 1, 0],
   ["http-429", "GEMINI_UNAVAILABLE", "Google's quota for this key is used up for now.", 3, 0],
   ["http-503", "GEMINI_UNAVAILABLE", "Google's service is overloaded or failing (HTTP 503).", 1, 0],
@@ -72,7 +72,7 @@ describe.concurrent("the paid request", () => {
         progress: 0,
       });
       expect(structured["error"].suggestion).toContain(
-        status === "failed" ? "Nothing was charged." : "It is not repeated by itself",
+        status === "failed" ? "Nothing was charged." : "It is not repeated automatically",
       );
       expect(untold(text, structured)).toEqual([]);
       expect({ fault, posts: scene.posts() - postsBefore, taken: scene.accepted() - takenBefore }).toEqual({

@@ -122,7 +122,7 @@ describe("get_research_results", () => {
       success: false,
       error: {
         code: "RESEARCH_FAILED",
-        message: expect.stringMatching(/failed and left no text\. Google does not allow this key/),
+        message: expect.stringMatching(/failed before producing any text\. Google does not allow this key/),
         suggestion: expect.any(String),
         details: { reason: "GEMINI_UNAVAILABLE" },
       },
@@ -236,6 +236,6 @@ describe("list_research", () => {
         details: { status: 400, field: Object.keys(input)[0] },
       });
     }
-    expect((await server.call("list_research", {})).text).toBe("No such runs are stored.");
+    expect((await server.call("list_research", {})).text).toBe("No matching runs.");
   });
 });

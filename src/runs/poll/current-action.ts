@@ -9,9 +9,9 @@ import type { FollowedRun } from "./followed-run.ts";
 /** Shown instead of Google's action while polling is obstructed; afterwards the last known action is restored. */
 export const NOTES = {
   unreachable: "Google cannot be reached; trying again",
-  forbidden: "Google does not allow a look at the moment; trying again",
+  forbidden: "Google does not allow polls at the moment; trying again",
   rejected: "Google rejects requests for this research at the moment; trying again",
-  tooLong: "What Google has of this research is too long to be read here; AI Studio shows it",
+  tooLong: "Google's response is too large to be read here; AI Studio shows the research",
 } as const;
 
 const NOTE_TEXTS = new Set<string>(Object.values(NOTES));

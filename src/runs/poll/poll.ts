@@ -164,8 +164,7 @@ type Ending =
   /** `pollAgain`: the run may not have ended, so polling continues; only a finished report changes its state. */
   | { to: "failed"; message: string; pollAgain?: boolean };
 
-const COMPLETED_AFTER_CANCEL =
-  "It was cancelled, but Google finished it all the same. The report was paid for and is kept.";
+const COMPLETED_AFTER_CANCEL = "It was cancelled, but Google finished it anyway. The report was charged and is kept.";
 
 async function end(
   deps: ResearchDeps,
@@ -224,7 +223,7 @@ async function record(deps: ResearchDeps, run: FollowedRun, finish: AgentFinish)
       .error(
         path === undefined
           ? `Run ${run.taskId} is complete, but neither the database nor a file could be written. Retrying; free some disk space.`
-          : `Run ${run.taskId} is complete, but the database refused the report. It is kept in ${path}; the database is tried again.`,
+          : `Run ${run.taskId} is complete, but the database refused the report. It is kept in ${path}; retrying.`,
       );
     return AGAIN;
   }
@@ -271,7 +270,7 @@ async function pastDeadline(
   if (now < run.deadlineAt) return undefined;
   if (run.status !== "running_async") return NEVER;
   const hours = Math.round((run.deadlineAt - run.createdAt) / 360_000) / 10;
-  const message = `The research timed out: it was not finished after ${hours} hours. resume_research looks again.`;
+  const message = `The research timed out: it was not finished after ${hours} hours. resume_research checks again.`;
   const failed = failure(run, { code: "RESEARCH_FAILED", message }, now);
   return record(deps, run, afterwards === undefined ? failed : { ...failed, nextPollAt: now + WRONG_KEY_AGAIN_MS });
 }

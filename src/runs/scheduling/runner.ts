@@ -173,4 +173,4 @@ async function startPoller({ clock, log, leaving }: ResearchDeps, poller: Poller
 }
 
 const logFault = (log: ResearchDeps["log"], error: unknown): void =>
-  log.warn(`Polling research runs: ${error instanceof Error ? error.message : "unknown error"}; retrying.`);
+  log.warn(`Polling runs failed: ${error instanceof Error ? error.message : "unknown error"}; retrying.`);

@@ -84,7 +84,7 @@ const runCancelled = (): AppError =>
 const takenOver = (): AppError =>
   new AppError({
     code: "INTERRUPTED",
-    message: `The process was suspended before it could send the research, and another gave it up meanwhile. ${NOTHING_CHARGED}`,
+    message: `The process was suspended before it could send the research, and another process abandoned the start meanwhile. ${NOTHING_CHARGED}`,
     suggestion: "Start it again.",
   });
 

@@ -197,7 +197,7 @@ export function recordStartFailure(db: Database, failure: StartFailure): Promise
 
 function stillUnknown({ to, error }: StartFailure): Pick<StartFailure, "to" | "error"> {
   if (to === "start_unknown") return { to, error };
-  const message = `${error.message} Whether the earlier start was taken is still unknown.`;
+  const message = `${error.message} It is still unknown whether Google accepted the earlier start.`;
   return { to: "start_unknown", error: { code: "START_UNKNOWN", message } };
 }
 

@@ -205,10 +205,12 @@ function saveCopy({ file, log }: Pick<FollowedFile, "file" | "log">, { writer }:
     writer.prepare("vacuum into ?").run(copy);
     chmodSync(copy, 0o600);
     log.warn(
-      `The database ${file} was written by another process, and its log removed. What the log held is in ${copy}.`,
+      `The database ${file} was written by another process, and its log was removed. The contents of the log are saved in ${copy}.`,
     );
   } catch {
-    log.error(`The database ${file} was written by another process, and its log removed. What the log held is lost.`);
+    log.error(
+      `The database ${file} was written by another process, and its log was removed. The contents of the log are lost.`,
+    );
   }
 }
 

@@ -144,7 +144,7 @@ async function bringUpToDate(
   if (state === "newer") {
     handle.exec("pragma query_only = on");
     log.warn(
-      `${file} was written by a newer gemini-search-mcp. It is only read from here; update this one to keep new runs.`,
+      `${file} was written by a newer gemini-search-mcp. It is opened read-only; update this installation to store new runs.`,
     );
     return false;
   }
