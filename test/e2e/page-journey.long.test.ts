@@ -51,7 +51,7 @@ async function startFromPage(page: Page, question: string): Promise<string> {
   await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Ask", exact: true }).click();
   await draftResearch(page, question);
   await page.locator(`${SUBMIT}:enabled`).waitFor();
-  expect(await page.locator(SUBMIT).innerText()).toMatch(/^Start, about \$\d/);
+  expect(await page.locator(SUBMIT).innerText()).toMatch(/^Start · about \$\d/);
   await page.click(SUBMIT);
   return question;
 }

@@ -96,7 +96,7 @@ describe.skipIf(installed === "missing")("the list and the start form in a brows
     expect(await page.locator(SUBMIT).isDisabled()).toBe(true);
     await draftResearch(page, QUERY);
     await ready(page);
-    expect(await page.locator(SUBMIT).innerText()).toMatch(/^Start, about \$\d/);
+    expect(await page.locator(SUBMIT).innerText()).toMatch(/^Start · about \$\d/);
     await page.reload();
     expect(await page.inputValue("#question")).toBe(QUERY);
     await ready(page);
@@ -115,9 +115,9 @@ describe.skipIf(installed === "missing")("the list and the start form in a brows
     await draftResearch(page, QUERY);
     await ready(page);
     await page.click(SUBMIT);
-    await page.getByText("nothing is paid twice").waitFor();
+    await page.getByText("nothing new was started or charged").waitFor();
     expect(posts()).toBe(1);
-    await page.getByRole("button", { name: /pay again, about \$/ }).click();
+    await page.getByRole("button", { name: /Start a new one anyway, about \$/ }).click();
     await page.waitForURL("**/runs/*");
     expect(posts()).toBe(2);
   });

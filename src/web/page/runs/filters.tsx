@@ -14,7 +14,7 @@ const TYPING_PAUSE_MS = 250;
 /** The two running states have different names here, because they are separate choices. */
 const STATES: { status: RunSummary["status"]; name: string }[] = [
   { status: "pending", name: statusLabel("pending") },
-  { status: "running", name: "Running here" },
+  { status: "running", name: "Running locally" },
   { status: "running_async", name: "Running at Google" },
   { status: "start_unknown", name: statusLabel("start_unknown") },
   { status: "completed", name: statusLabel("completed") },
@@ -52,7 +52,7 @@ function StateFilter({ filter, tally: { counts, total } }: { filter: RunsFilter;
     ...states.map(({ status, name }) => ({ status, name, count: counts[status] ?? 0 })),
   ];
   return (
-    <nav aria-label="State" class="states">
+    <nav aria-label="Status" class="states">
       {choices.map(({ status, name, count }) => (
         <a
           key={status}
