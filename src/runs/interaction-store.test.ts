@@ -66,9 +66,9 @@ describe("a run that was started twice", () => {
     const { taskId } = await unknownStart(db);
     const second = (await restart(db, taskId)) ?? "";
     await saveInteractionId(db, { attemptId: second, interactionId: "v1_b", now: NOW });
-    const follower = await adopt(db, taskId, "v1_a");
-    expect(await rowOf(db, follower ?? "")).toMatchObject({ parent_task_id: taskId, interaction_id: "v1_a" });
-    expect(await adopt(db, taskId, "v1_a")).toBe(follower);
+    const adopter = await adopt(db, taskId, "v1_a");
+    expect(await rowOf(db, adopter ?? "")).toMatchObject({ parent_task_id: taskId, interaction_id: "v1_a" });
+    expect(await adopt(db, taskId, "v1_a")).toBe(adopter);
     expect(await followed(db)).toHaveLength(2);
   });
 

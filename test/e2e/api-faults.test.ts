@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { type ErrorName, errorReply } from "../../simulator/google-errors.ts";
 import type { Fault, ScenarioInput } from "../../simulator/scenario.ts";
-import { untold } from "../kit/server/answer-leaves.ts";
+import { missingFromText } from "../kit/server/answer-leaves.ts";
 import { openScene } from "../kit/server/scene.ts";
 import { TEST_KEY } from "../kit/server/server.ts";
 
@@ -60,7 +60,7 @@ describe.concurrent("a fault of the API", () => {
       error: { code, message: expect.stringMatching(message), suggestion: expect.stringMatching(/\.$/) },
       status: "failed",
     });
-    expect(untold(text, structured)).toEqual([]);
+    expect(missingFromText(text, structured)).toEqual([]);
     expect(scene.gemini.ledger.countByKind()).toEqual({ search: requests });
     const everything = JSON.stringify(structured) + text + server.stderr();
     for (const foreign of [...upstreamWords(fault), TEST_KEY, "    at "]) expect(everything).not.toContain(foreign);

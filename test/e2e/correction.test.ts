@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openScene, type Scene } from "../kit/server/scene.ts";
-import { untold } from "../kit/server/answer-leaves.ts";
+import { missingFromText } from "../kit/server/answer-leaves.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
@@ -66,7 +66,7 @@ describe.concurrent("a cycle", () => {
       },
       status: "failed",
     });
-    expect(untold(text, structured)).toEqual([]);
+    expect(missingFromText(text, structured)).toEqual([]);
 
     const entries = scene.gemini.ledger.entries();
     const cycle = ["search", "correct_json"];
@@ -115,7 +115,7 @@ describe.concurrent("a cycle", () => {
     });
     expect(structured["result"]).not.toContain("Simulated by");
     expect(structured["metadata"].sources_visited.length).toBeGreaterThan(0);
-    expect(untold(text, structured)).toEqual([]);
+    expect(missingFromText(text, structured)).toEqual([]);
     const entries = scene.gemini.ledger.entries();
     expect(entries.map(({ kind, shorter }) => [kind, shorter])).toEqual([
       ["search", false],

@@ -3,7 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { untold } from "../kit/server/answer-leaves.ts";
+import { missingFromText } from "../kit/server/answer-leaves.ts";
 import { openScene } from "../kit/server/scene.ts";
 
 const TOPIC = "Heat pumps in cold climates";
@@ -30,7 +30,7 @@ test("answers with a report in exactly this shape (H1)", async (context) => {
       cost_usd: expect.any(Number),
     },
   });
-  expect(untold(text, structured)).toEqual([]);
+  expect(missingFromText(text, structured)).toEqual([]);
   expect(scene.gemini.ledger.entries()).toMatchObject([{ kind: "research_report", question: TOPIC }]);
 });
 

@@ -31,13 +31,13 @@ describe("the private file that opens the page from the terminal (A9)", () => {
     const browser = await openBrowser(context);
     if (browser === undefined) return context.skip();
     const { server, command, address, file } = await dashboard(context);
-    const { page, mistakes } = await openPage(browser, server.url);
+    const { page, pageErrors } = await openPage(browser, server.url);
     await page.goto(address);
     await page.waitForURL(`${server.url}/`);
     await page.getByRole("button", { name: "Sign out" }).waitFor();
     expect((await command.ended).code).toBe(0);
     expect(existsSync(dirname(file))).toBe(false);
-    expect(mistakes).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.reload();
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByLabel("Token").waitFor();

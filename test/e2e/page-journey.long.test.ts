@@ -223,7 +223,7 @@ async function readFigures(page: Page): Promise<void> {
 
 test("a user gets from the question to the report, through a reload and a crash, and nothing is paid twice (I1, J3, L1, Q1)", async (context) => {
   const journey = await setOut(context);
-  const { page, scene, mistakes, foreign } = journey;
+  const { page, scene, pageErrors, otherOrigins } = journey;
   await startFromPage(page, QUESTION);
   const { taskId, next } = await follow(journey);
   await jumpAround(page);
@@ -234,6 +234,6 @@ test("a user gets from the question to the report, through a reload and a crash,
   await findAgain(page);
   await readFigures(page);
   expect(scene.gemini.ledger.acceptedStarts()).toHaveLength(3);
-  expect(mistakes).toEqual([]);
-  expect(foreign).toEqual([]);
+  expect(pageErrors).toEqual([]);
+  expect(otherOrigins).toEqual([]);
 }, 400_000);

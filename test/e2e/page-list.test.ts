@@ -20,7 +20,7 @@ async function openScene(context: TestContext, { interactions = {}, env = {} }: 
   const serve = (port = 0): Promise<RunningHttpServer> =>
     scene.http({ args: ["--no-auth", "--port", String(port)], env: { ...QUICK, ...env } });
   const server = await serve();
-  const { page, mistakes } = await openPage(browser, server.url);
+  const { page, pageErrors } = await openPage(browser, server.url);
   context.onTestFinished(() => page.context().close());
   const posts = (): number =>
     scene.gemini.ledger.entries().filter(({ method, path }) => method === "POST" && path.endsWith("/interactions"))
@@ -34,7 +34,7 @@ async function openScene(context: TestContext, { interactions = {}, env = {} }: 
     const { task_id: taskId } = (await response.json()) as { task_id: string };
     return taskId;
   };
-  return { ...scene, server, serve, page, mistakes, posts, start };
+  return { ...scene, server, serve, page, pageErrors, posts, start };
 }
 
 interface Wish {
@@ -88,7 +88,7 @@ describe.skipIf(installed === "missing")("the list and the start form in a brows
   afterAll(() => browser.close());
 
   test("the estimate is shown before the start can be pressed, and a double click is one paid start (I1, M1, I8)", async (context) => {
-    const { page, mistakes, posts } = await openScene(context);
+    const { page, pageErrors, posts } = await openScene(context);
     await page.goto("/");
     await page.getByText("No runs yet").waitFor();
     await page.keyboard.press("n");
@@ -105,7 +105,7 @@ describe.skipIf(installed === "missing")("the list and the start form in a brows
     await page.goto("/");
     await page.locator(".runs tr[data-status=completed]").waitFor();
     expect(posts()).toBe(1);
-    expect(mistakes).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 
   test("an identical question is started again only on request, which says that it is charged (I9)", async (context) => {

@@ -97,7 +97,7 @@ test("a browser that has lost the page's secret signs in again and returns to th
   const browser = await openBrowser(context);
   if (browser === undefined) return context.skip("there is no chromium");
   const server = await (await openHttpScene(context)).http();
-  const { page, mistakes } = await enterPage(browser, server);
+  const { page, pageErrors } = await enterPage(browser, server);
   // Before the first script of the next page: a page that is open would notice the loss and navigate by itself.
   await page.addInitScript("if (sessionStorage.lost === undefined) localStorage.clear(); sessionStorage.lost = '1';");
   await page.goto("/figures");
@@ -108,6 +108,6 @@ test("a browser that has lost the page's secret signs in again and returns to th
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByLabel("Token").waitFor();
   expect(await page.evaluate("localStorage.length")).toBe(0);
-  expect(mistakes).toEqual([]);
+  expect(pageErrors).toEqual([]);
   return undefined;
 });

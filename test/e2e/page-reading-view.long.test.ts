@@ -41,7 +41,7 @@ const boxOf = async (page: Page, selector: string) => {
 };
 
 test("on a wide window a citation shows its source beside the text, which does not move (K1)", async (context) => {
-  const { page, mistakes, foreign } = await openReport(context, withReport(SECTIONS));
+  const { page, pageErrors, otherOrigins } = await openReport(context, withReport(SECTIONS));
   const citation = page.locator("#cite-2-3");
   await citation.scrollIntoViewIfNeeded();
   const before = await page.evaluate<number>("scrollY");
@@ -61,11 +61,11 @@ test("on a wide window a citation shows its source beside the text, which does n
   expect(await source.locator(".back li").first().innerText()).toBe("Measured in the field");
   await source.locator(".back a").nth(6).click();
   await page.locator("#cite-2-7:focus").waitFor(SOON);
-  expect([...mistakes, ...foreign]).toEqual([]);
+  expect([...pageErrors, ...otherOrigins]).toEqual([]);
 });
 
 test("a citation has a card on hover and focus, which stays, can be pointed at, and closes on Escape (K1)", async (context) => {
-  const { page, mistakes } = await openReport(context, withReport("First. Pumps work at −25 °C [1][4]. Later text."));
+  const { page, pageErrors } = await openReport(context, withReport("First. Pumps work at −25 °C [1][4]. Later text."));
   const card = page.locator(".citation-card");
   await page.locator("#cite-4-1").hover();
   await card.waitFor(SOON);
@@ -88,7 +88,7 @@ test("a citation has a card on hover and focus, which stays, can be pointed at, 
   expect(await card.innerText()).toContain("field results");
   await page.keyboard.press("Tab");
   await expect.poll(() => card.innerText(), SOON).toContain("Laboratory tests");
-  expect(mistakes).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
 test("a tap on a citation shows its card, which leads to the page and to the sources (K1)", async (context) => {
@@ -186,7 +186,7 @@ const RENDERED = `({
 })`;
 
 test("direction, maths, task lists and footnotes are rendered on the page, in files and on paper (K1)", async (context) => {
-  const { page, server, scene, mistakes, foreign } = await openReport(context, withReport(BLOCKS));
+  const { page, server, scene, pageErrors, otherOrigins } = await openReport(context, withReport(BLOCKS));
   await page.locator(".maths math").waitFor(SOON);
   const expected = {
     arabic: "rtl",
@@ -214,12 +214,12 @@ test("direction, maths, task lists and footnotes are rendered on the page, in fi
   writeFileSync(file, await (await server.request(`/api/runs/${RUN}/report.html`)).text());
   await page.goto(pathToFileURL(file).href);
   expect(await page.evaluate(RENDERED.replace('"ul"', '"ul[dir]"'))).toEqual(expected);
-  expect([...mistakes, ...foreign]).toEqual([]);
+  expect([...pageErrors, ...otherOrigins]).toEqual([]);
 });
 
 test("a very long report is rendered whole, and its sections can be reached (K1)", async (context) => {
   const sections = Array.from({ length: 60 }, (_, n) => `## Part ${n}\n\n${"Words of **weight**. ".repeat(300)}`);
-  const { page, mistakes } = await openReport(context, withReport(sections.join("\n\n")));
+  const { page, pageErrors } = await openReport(context, withReport(sections.join("\n\n")));
   await page.locator("#s-part-0").waitFor(SOON);
   await page.locator("#s-part-59").waitFor({ ...SOON, state: "attached" });
   expect(await page.locator(".part").count()).toBeGreaterThan(2);
@@ -228,7 +228,7 @@ test("a very long report is rendered whole, and its sections can be reached (K1)
   await page.goto(`/runs/${RUN}#s-part-58`);
   await page.locator("#s-part-58:focus").waitFor(SOON);
   await expect.poll(() => page.locator(".contents [aria-current]").innerText(), SOON).toBe("Part 58");
-  expect(mistakes).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
 test("a verified deep search says in which round, on the page and on paper (G4)", async (context) => {

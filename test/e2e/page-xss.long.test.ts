@@ -115,7 +115,7 @@ interface Tour {
 }
 
 async function tour({ browser, server, directory, bypassCSP }: Tour): Promise<string[]> {
-  const { page, mistakes, foreign } = await enterPage(browser, server, { bypassCSP });
+  const { page, pageErrors, otherOrigins } = await enterPage(browser, server, { bypassCSP });
   const seen: string[] = [];
   const context = page.context();
   await context.exposeBinding("hit", (_source, id: unknown) => void seen.push(`payload ${String(id)} ran`));
@@ -146,7 +146,7 @@ async function tour({ browser, server, directory, bypassCSP }: Tour): Promise<st
   await page.locator(".u-over").first().hover();
   for (let run = 1; run <= RUNS; run += 1) await openSaved(page, { server, directory, run, seen });
   await context.close();
-  return [...seen, ...mistakes, ...foreign];
+  return [...seen, ...pageErrors, ...otherOrigins];
 }
 
 async function openSaved(
@@ -193,7 +193,7 @@ test("a run with a hostile question shows its thoughts and searches live, as tex
     interactions: { speed: 1, duration_ms: 60 * 60_000, report },
   });
   const server = await scene.http({ env: { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100" } });
-  const { page, mistakes, foreign } = await enterPage(browser, server);
+  const { page, pageErrors, otherOrigins } = await enterPage(browser, server);
   const seen: string[] = [];
   await page.context().exposeBinding("hit", (_source, id: unknown) => void seen.push(`payload ${String(id)} ran`));
   await page.goto("/start");
@@ -208,5 +208,5 @@ test("a run with a hostile question shows its thoughts and searches live, as tex
   scene.gemini.skip(60 * 60_000);
   await page.locator(".report-text").waitFor();
   seen.push(...(await touch(page, "finished")));
-  expect([...seen, ...mistakes, ...foreign, ...asked]).toEqual([]);
+  expect([...seen, ...pageErrors, ...otherOrigins, ...asked]).toEqual([]);
 }, 200_000);

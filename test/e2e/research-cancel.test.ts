@@ -1,7 +1,7 @@
 /** `cancel_research` through the front door: every kind of run, from any process, with and without Google's word. */
 
 import { describe, expect, test } from "vitest";
-import { untold } from "../kit/server/answer-leaves.ts";
+import { missingFromText } from "../kit/server/answer-leaves.ts";
 import {
   openResearch,
   QUERY,
@@ -52,7 +52,7 @@ test("a cancel stops a run of another process, here and at Google, in exactly th
     progress_at_cancellation: expect.any(Number),
     message: "The run is cancelled.",
   });
-  expect(untold(first.text, first.structured)).toEqual([]);
+  expect(missingFromText(first.text, first.structured)).toEqual([]);
   expect(trafficOf(scene).cancels.length).toBeGreaterThan(0);
   expect(await statusOf(starter, task_id)).toMatchObject({ status: "cancelled", current_action: "Cancelled" });
   const { isError, structured } = await results(starter, task_id);

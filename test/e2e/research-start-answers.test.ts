@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { untold } from "../kit/server/answer-leaves.ts";
+import { missingFromText } from "../kit/server/answer-leaves.ts";
 import { openResearch, QUERY, SLOW, startRun, untilStatus } from "../kit/server/research.ts";
 import { BIN, type Era, TEST_KEY } from "../kit/server/server.ts";
 
@@ -42,7 +42,7 @@ test("input that fails its schema gets the one error shape, and nothing is store
         details: { status: 400, field },
       },
     });
-    expect(untold(text, structured)).toEqual([]);
+    expect(missingFromText(text, structured)).toEqual([]);
   }
   expect(scene.gemini.ledger.count()).toBe(0);
   expect((await server.call("list_research", {})).structured["runs"]).toEqual([]);
@@ -65,7 +65,7 @@ describe.each(ERAS)("a %s client", (era) => {
       message: "Research running in background. Notification when complete.",
       check_status_command: `check_research_status(task_id='${task_id}')`,
     });
-    expect(untold(text, structured)).toEqual([]);
+    expect(missingFromText(text, structured)).toEqual([]);
     expect(progress[0]).toContain(task_id);
     const quiet = await server.call(START, { query: "Without a sound", enable_notifications: false });
     expect(quiet.structured["message"]).toBe("Research running in background.");
@@ -103,7 +103,7 @@ test("a research that ends in the sync window is answered with its report, in ex
     cost_usd: structured["results"].metadata.cost_usd,
   });
   expect(structured["cost_usd"]).toBeGreaterThan(0.1);
-  expect(untold(text, structured)).toEqual([]);
+  expect(missingFromText(text, structured)).toEqual([]);
   const stored = await server.call("get_research_results", { task_id: structured["task_id"] });
   expect(stored.structured["report"]).toBe(structured["results"].report);
 });

@@ -3,7 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { untold } from "../kit/server/answer-leaves.ts";
+import { missingFromText } from "../kit/server/answer-leaves.ts";
 import {
   openResearch,
   QUERY,
@@ -74,7 +74,7 @@ describe.concurrent("the paid request", () => {
       expect(structured["error"].suggestion).toContain(
         status === "failed" ? "Nothing was charged." : "It is not repeated automatically",
       );
-      expect(untold(text, structured)).toEqual([]);
+      expect(missingFromText(text, structured)).toEqual([]);
       expect({ fault, posts: scene.posts() - postsBefore, taken: scene.accepted() - takenBefore }).toEqual({
         fault,
         posts,

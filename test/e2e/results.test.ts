@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
-import { untold } from "../kit/server/answer-leaves.ts";
+import { missingFromText } from "../kit/server/answer-leaves.ts";
 import { openScene } from "../kit/server/scene.ts";
 import type { RunningServer } from "../kit/server/server.ts";
 import { waitFor } from "../kit/wait-for.ts";
@@ -63,7 +63,7 @@ describe("get_research_results", () => {
         domain: expect.stringMatching(/\.(?:example|test|org|net)$/),
       });
     }
-    expect(untold(text, structured)).toEqual([]);
+    expect(missingFromText(text, structured)).toEqual([]);
     expect(text.split("\n")[0]).toBe(structured["caution"]);
     expect(scene.gemini.ledger.count()).toBe(requests);
   });
@@ -130,7 +130,7 @@ describe("get_research_results", () => {
       status: "failed",
       progress: 0,
     });
-    expect(untold(text, structured)).toEqual([]);
+    expect(missingFromText(text, structured)).toEqual([]);
   });
 
   test("answers RESEARCH_NOT_COMPLETED for a run that was cancelled before it had text (K2)", async (context) => {
@@ -183,7 +183,7 @@ describe("list_research", () => {
         run("search", "First question"),
       ],
     });
-    expect(untold(text, structured)).toEqual([]);
+    expect(missingFromText(text, structured)).toEqual([]);
 
     const queries = async (filter: Record<string, unknown>): Promise<string[]> =>
       (await server.call("list_research", filter)).structured["runs"].map((listed: ListedRun) => listed.query);

@@ -57,12 +57,12 @@ export async function followRun(app: App, { taskId, call, log }: Following): Pro
 /** Opens the progress stream of a background run, once per interaction: one that ended without news is not opened again. */
 function createStreamWatch(app: App): { watch(run: Run): Promise<void>; end(): void } {
   let watched: { interactionId: string; unwatch: () => void } | undefined;
-  let runner: Awaited<ReturnType<App["followResearch"]>> | undefined;
+  let runner: Awaited<ReturnType<App["startPolling"]>> | undefined;
   return {
     watch: async (run) => {
       const { interactionId } = run;
       if (run.kind !== "agent") return;
-      runner ??= await app.followResearch();
+      runner ??= await app.startPolling();
       if (interactionId === undefined || interactionId === watched?.interactionId) return;
       watched?.unwatch();
       watched = { interactionId, unwatch: watchProgress(runner, run) };

@@ -46,9 +46,9 @@ async function adopt(deps: ResearchDeps, run: Run, interactionId: string): Promi
   await rejectUnusableId(deps, run, interactionId);
   const now = clock.now();
   const adoption = { taskId, interactionId, deadlineAt: now + maxWaitOf(run.options), now };
-  const follower = await adoptInteractionId(db, adoption, deps.queue);
-  if (follower === undefined) throw notAdoptable(run);
-  return { kind: "adopted", run: await findRun(db, owner, follower) };
+  const adopter = await adoptInteractionId(db, adoption, deps.queue);
+  if (adopter === undefined) throw notAdoptable(run);
+  return { kind: "adopted", run: await findRun(db, owner, adopter) };
 }
 
 async function resumeUnknown(deps: ResearchDeps, run: Run, request: ResumeRequest): Promise<Resumed> {

@@ -3,7 +3,7 @@
 import { inflateRawSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { readInteraction } from "../../src/gemini/interactions/reader.ts";
-import { untold } from "../kit/server/answer-leaves.ts";
+import { missingFromText } from "../kit/server/answer-leaves.ts";
 import {
   type Interactions,
   openResearch,
@@ -66,7 +66,7 @@ describe("check_research_status", () => {
       estimated_completion_minutes: expect.any(Number),
       cursor: expect.stringMatching(/^1-\d{1,3}-[0-9a-f]{8}$/),
     });
-    expect(untold(text, structured)).toEqual([]);
+    expect(missingFromText(text, structured)).toEqual([]);
     const times: number[] = [];
     for (let call = 0; call < 40; call += 1) {
       const began = performance.now();
@@ -168,7 +168,7 @@ describe("a finished research", () => {
         completed_at: expect.stringMatching(ISO_TIME),
       },
     });
-    expect(untold(text, structured)).toEqual([]);
+    expect(missingFromText(text, structured)).toEqual([]);
     const [stored] = scene.sql<{ report_markdown: string }>("select report_markdown from research_results");
     const listed = [...(stored?.report_markdown ?? "").matchAll(/^(\d+)\. \[(.+)\]\((.+)\)$/gm)].map(
       ([, n, domain, url]) => ({
