@@ -156,7 +156,7 @@ describe("a call whose client accepts a task", () => {
   };
   const caller = { owner: "somebody", client: "a-client", from: "network" } as const;
 
-  test("becomes a task when the time for a direct answer is over, and goes on after its client disconnects (U1)", async () => {
+  test("becomes a task when the time for a direct answer is over, and continues after its client disconnects (U1)", async () => {
     const { deps, background } = openWaitingApp();
     let seen: Call | undefined;
     const { promise: held, resolve: release } = Promise.withResolvers<Output>();

@@ -1,4 +1,4 @@
-/** Google away, refusing or out of order: our own words, as many requests as agreed, and nothing of Google's. */
+/** Google unreachable, refusing or failing: our own messages, the expected number of requests, and no text of Google's. */
 
 import { describe, expect, test } from "vitest";
 import { type ErrorName, errorReply } from "../../simulator/google-errors.ts";
@@ -63,12 +63,12 @@ describe.concurrent("a fault of the API", () => {
     expect(missingFromText(text, structured)).toEqual([]);
     expect(scene.gemini.ledger.countByKind()).toEqual({ search: requests });
     const everything = JSON.stringify(structured) + text + server.stderr();
-    for (const foreign of [...upstreamWords(fault), TEST_KEY, "    at "]) expect(everything).not.toContain(foreign);
+    for (const secret of [...upstreamWords(fault), TEST_KEY, "    at "]) expect(everything).not.toContain(secret);
     const warnings = server.stderr().match(/^\[WARN\] Main search failed: /gm) ?? [];
     expect(warnings).toHaveLength(requests);
   });
 
-  test("that is temporary is waited out (E1)", async (context) => {
+  test("that is temporary is retried until it ends (E1)", async (context) => {
     const scene = await openScene(context, "overloaded");
     const server = await scene.server();
     const { structured } = await server.call("search", { query: QUERY });

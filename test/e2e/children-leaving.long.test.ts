@@ -1,4 +1,4 @@
-/** A server that has to leave in the middle of a Gemini CLI call: it is gone in time and takes everything with it. */
+/** A server that shuts down during a Gemini CLI call exits in time and leaves no process behind. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -23,7 +23,7 @@ const CHILDREN: Record<keyof typeof LEAVES_WITHIN_MS, StandinScenario> = {
   stubborn: { hang: true, ignoreSigterm: true, forkMs: 600_000 },
 };
 
-/** Tells a process that left by itself, and how, from one that a signal ended. The child does not inherit it. */
+/** Distinguishes a process that exited on its own from one that a signal ended. The child does not inherit it. */
 const RECORD_EXIT = `--import=data:text/javascript,${encodeURIComponent(
   'import { writeFileSync } from "node:fs"; process.on("exit", (code) => writeFileSync(`${process.env.EXIT_RECORDS}/${process.pid}`, String(code)));',
 )}`;
@@ -153,7 +153,7 @@ describe.concurrent("a server and its children", () => {
     expect(await call).toBeUndefined();
     expect(exitCode()).toBeUndefined();
     const [child] = scene.children();
-    expect(isAlive(child?.pid ?? 0), "a mute child does not notice that nobody listens").toBe(true);
+    expect(isAlive(child?.pid ?? 0), "a mute child does not notice that its reader is gone").toBe(true);
     expect(roomsIn(scene.configDir)).toHaveLength(1);
     expect(storedRun(scene.configDir, taskId)).toMatchObject({ status: "running" });
 
@@ -168,7 +168,7 @@ describe.concurrent("a server and its children", () => {
     }, SOON);
   });
 
-  test("a child that writes to a killed server ends by itself (T6)", async (context) => {
+  test("a child that writes to a killed server exits on its own (T6)", async (context) => {
     const { scene, server, call } = await reachChild(context, { sleepMs: 300 });
     process.kill(server.pid, "SIGKILL");
     await call;

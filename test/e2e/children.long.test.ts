@@ -1,4 +1,4 @@
-/** Every way a Gemini CLI child can misbehave, through the front door: the right answer comes, and nothing is left. */
+/** Gemini CLI processes that misbehave, through the front door: the right answer is returned, and nothing is left behind. */
 
 import { describe, expect, test } from "vitest";
 import type { StandinScenario } from "../../simulator/gemini-cli/standin-cli.ts";
@@ -166,7 +166,7 @@ test("a child that prints 100 MB is stopped, and the server stays small and answ
     error: { code: "EXECUTION_ERROR", message: "The Gemini CLI printed more than 32 MB and was stopped." },
   });
   expect(peakMemory(server.pid)).toBeLessThan(MOST_MEMORY_MB);
-  // A client gives up the connection over a message of 10 MB, in which the text stands twice.
+  // A client closes the connection after a message of 10 MB, which contains the text twice.
   expect(text.length).toBeLessThan(2 * MEGABYTE);
   expect(scene.children()).toHaveLength(1);
   await scene.expectNothingLeft();

@@ -1,4 +1,4 @@
-/** The command line as people and scripts use it: answers on stdout, everything else on stderr, exit codes that tell. */
+/** The command line as people and scripts use it: answers on stdout, everything else on stderr, exit codes. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

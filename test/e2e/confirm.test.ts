@@ -1,4 +1,4 @@
-/** The user's word before much is spent: asked in the client's dialog in both eras, and never a word of the model's. */
+/** Confirmation of costs in the client's dialog, in both protocol eras; the model cannot confirm. */
 
 import { describe, expect, test, vi } from "vitest";
 import { type AskingOptions, askingClient } from "../kit/server/asking-client.ts";
@@ -109,7 +109,7 @@ describe.each(ERAS)("a %s client with elicitation", (era) => {
     expect([plain.dialogs.length, scene.posts()]).toEqual([1, 1]);
   });
 
-  test("is asked before a restart above the limit, and told that it may be charged twice (Q1)", async (context) => {
+  test("is asked before a restart above the limit, with a warning that it may be charged twice (Q1)", async (context) => {
     const scene = await openResearch(context, { ...SLOW, create: [{ fault: "accept-then-reset" }, {}] });
     const { structured } = await (await scene.server()).call("start_deep_research", { query: QUERY });
     const { task_id } = structured;

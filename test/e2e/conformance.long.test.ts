@@ -87,7 +87,7 @@ describe("official conformance suite", () => {
   });
 });
 
-/** A suite that skips more than it did is a change somebody has to look at. */
+/** A suite that skips more than before needs a review. */
 const LEAST_PASSED = { "2026-07-28": 190, "2025-11-25": 80, product: 65 };
 
 const WITHOUT_FIXTURES: [revision: string, scenario: string][] = [

@@ -1,4 +1,4 @@
-/** Answers that cannot be used: what is tried, in which order, what it costs, what is left behind, what is kept. */
+/** Unusable answers: local repair, correction, retries, their cost, and the files and texts that are kept. */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -156,7 +156,7 @@ describe.concurrent("a cycle", () => {
     expect(begun.structured["note"]).toMatch(/^This text breaks off/);
   });
 
-  test("does not take an echo of the example for a result (D3)", async (context) => {
+  test("does not accept an echo of the example as a result (D3)", async (context) => {
     const scene = await openScene(context, { name: "echo", tasks: { search: [{ answer: "echo" }, {}] } });
     const server = await scene.server();
     const { structured } = await server.call("search", { query: QUERY });
@@ -232,7 +232,7 @@ describe.concurrent("the invalid output", () => {
     expect(linesOf(server.stderr(), "[ERROR]")).toEqual([]);
   });
 
-  test("that cannot be deleted is logged as an error, and the answer is returned all the same (E3)", async (context) => {
+  test("that cannot be deleted is logged as an error, and the answer is still returned (E3)", async (context) => {
     const scene = await openScene(context, SLOW_CORRECTION);
     const server = await scene.server();
     const call = server.call("search", { query: QUERY });

@@ -1,4 +1,4 @@
-/** Stored rows that cannot be read, beside healthy runs, through the built server: none stops another. */
+/** Damaged rows beside healthy runs, through the built server: no row stops another run. */
 
 import { expect, test } from "vitest";
 import { openPageServer } from "../kit/browser/page-api.ts";

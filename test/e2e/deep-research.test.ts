@@ -1,4 +1,4 @@
-/** The older `deep_research`: its shape, its depths, and a prompt of the user's own. */
+/** The legacy tool `deep_research`: its result, its depths, and a prompt of the user's own. */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

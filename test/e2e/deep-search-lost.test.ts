@@ -1,4 +1,4 @@
-/** A deep search whose caller or process goes away in round 2: what was finished is never lost, and nothing runs on. */
+/** A deep search whose caller or process ends in round 2: finished rounds are kept, and nothing is left running. */
 
 import { describe, expect, test } from "vitest";
 import { isAlive } from "../kit/server/processes.ts";
@@ -70,7 +70,7 @@ describe.concurrent("a deep search in its second round", () => {
     expect(next.stderr()).toMatch(/^\[INFO\] 1 search was interrupted/m);
     const { structured } = await next.call("list_research", { status: "failed" });
     expect(structured["runs"]).toMatchObject([{ task_id: taskId, kind: "deep_search", status: "failed" }]);
-    // Nothing is asked again by itself.
+    // Nothing is repeated automatically.
     expect(scene.gemini.ledger.count()).toBe(2);
   });
 

@@ -1,4 +1,4 @@
-/** `deep_search` through the front door: its rounds, when they end, what a failed one changes, and what is told meanwhile. */
+/** `deep_search` through the front door: its rounds, their end, failed rounds, and progress. */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

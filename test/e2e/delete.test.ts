@@ -1,4 +1,4 @@
-/** Deleting runs through the front door: tool, command and page; at Google too; and the retention sweep. */
+/** Deleting runs by tool, command and dashboard, at Google too, and by retention. */
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -128,8 +128,8 @@ test("the page deletes runs of its own owner only (T-2, T-5)", async (context) =
     const run = await server.get(`/api/runs/${body.task_id}`, ann);
     expect(run.body).toMatchObject({ status: "completed", actions: ["delete"] });
   });
-  const foreign = await server.post(`/api/runs/${body.task_id}/delete`, {}, ben);
-  expect(foreign).toMatchObject({ status: 404, body: { error: { code: "TASK_NOT_FOUND" } } });
+  const ofOtherOwner = await server.post(`/api/runs/${body.task_id}/delete`, {}, ben);
+  expect(ofOtherOwner).toMatchObject({ status: 404, body: { error: { code: "TASK_NOT_FOUND" } } });
   const own = await server.post(`/api/runs/${body.task_id}/delete`, { delete_at_google: true }, ann);
   expect(own).toMatchObject({ status: 200, body: { status: "deleted" } });
   expect((await server.get(`/api/runs/${body.task_id}`, ann)).status).toBe(404);

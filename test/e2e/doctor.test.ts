@@ -66,7 +66,7 @@ test("a key that Google refuses fails, and is nowhere in the output", async (con
   expect(stdout).not.toContain(scene.env["GEMINI_API_KEY"]);
 });
 
-test("a captive portal is not taken for Google, and the key is not sent to it (T9)", async (context) => {
+test("a captive portal is not mistaken for Google, and the key is not sent to it (T9)", async (context) => {
   const scene = await openScene(context);
   const asked: (string | undefined)[] = [];
   const portal = createServer((request, response) => {

@@ -1,4 +1,4 @@
-/** What a deep research would cost, asked before anything is paid. */
+/** The cost estimate of a deep research before it is started. */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** The real Gemini CLI among planted files, settings and memories: no question brings any of them to Google. */
+/** The real Gemini CLI beside planted files, settings and memories: none of them is sent to Google. */
 
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -66,7 +66,7 @@ test("only the question is sent, whatever files it names and whatever files are 
       GEMINI_API_KEY: TEST_KEY,
       GEMINI_MODEL: "gemini-3.8-flash",
       GOOGLE_GEMINI_BASE_URL: proxy.url,
-      // As when a client runs in somebody's repository; the child does not inherit it.
+      // As if a client ran in another person's repository; the child does not inherit it.
       NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(`process.chdir(${JSON.stringify(join(scene.folder, "cwd"))})`)}`,
     },
   });

@@ -1,4 +1,4 @@
-/** Many clients at once whose requests have the same ids: nobody ever gets what is another's. */
+/** Many clients at once whose requests have the same ids: each gets its own answers only. */
 
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** Host and Origin on every route: what a web page or a rebound name can reach on its reader's machine is nothing. */
+/** Host and Origin checks on every route, against web pages and DNS rebinding. */
 
 import { describe, expect, test } from "vitest";
 import { openHttpScene } from "../kit/server/http-server.ts";
@@ -127,7 +127,7 @@ describe("Host and Origin checks (A9)", () => {
     expect(read.headers).not.toHaveProperty("access-control-allow-credentials");
   });
 
-  test("a server for other machines answers under its own addresses, says so, and refuses foreign host names (A9)", async (context) => {
+  test("a server for other machines answers under its own addresses, says so, and rejects other host names (A9)", async (context) => {
     const server = await (await openHttpScene(context)).http({ args: ["--host", "0.0.0.0"] });
     expect(server.stderr()).toMatch(/^\[WARN\] .*MCP_ALLOWED_HOSTS/m);
     const status = async (host: string): Promise<number> =>

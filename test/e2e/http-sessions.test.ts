@@ -1,4 +1,4 @@
-/** What comes to /mcp past the SDK's client: sessions that are not there, bodies and methods that are not taken. */
+/** Requests to /mcp that the SDK's client would not send: unknown sessions, invalid bodies and methods. */
 
 import { describe, expect, test } from "vitest";
 import { openHttpScene, type RunningHttpServer } from "../kit/server/http-server.ts";

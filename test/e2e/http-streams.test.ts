@@ -1,4 +1,4 @@
-/** Event streams over HTTP: how many one user may open, and how soon they end with their token. */
+/** Event streams over HTTP: the limit per user, and their end when a token is revoked. */
 
 import { expect, test } from "vitest";
 import { type LiveStream, openPageServer, type PageServer } from "../kit/browser/page-api.ts";

@@ -1,4 +1,4 @@
-/** The tools over HTTP: both eras, many clients at once, progress from the first moment. */
+/** The tools over HTTP: both protocol eras, many clients at once, immediate progress. */
 
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";

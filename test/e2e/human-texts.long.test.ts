@@ -1,4 +1,4 @@
-/** What people read names commands and flags: never a tool or a parameter, and no person where a thing is meant. */
+/** Texts for people name commands and flags, never tools or parameters, and follow the wording rules. */
 
 import { describe, expect, test } from "vitest";
 import { CATALOG } from "../../src/operations/catalog.ts";

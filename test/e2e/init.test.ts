@@ -1,4 +1,4 @@
-/** `init` through the built command line: six clients in a home of their own, and not a byte of theirs lost. */
+/** `init` through the built command line: six clients in a temporary home, whose own settings are preserved. */
 
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

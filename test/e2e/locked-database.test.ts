@@ -1,4 +1,4 @@
-/** Another program keeps the database locked for writing: reads answer, writes wait, and the server is never frozen. */
+/** Another program locks the database for writing: reads are answered, writes wait, and the server does not freeze. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
@@ -24,7 +24,7 @@ async function longestCall(free: Promise<void>, call: () => Promise<unknown>): P
   return longest;
 }
 
-describe.concurrent("a foreign write lock", () => {
+describe.concurrent("a write lock of another program", () => {
   test("held for 10 s: reads are answered within a second, and a start is sent once the lock is released (J1, P5)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const server = await scene.server();

@@ -1,4 +1,4 @@
-/** A run with 100,000 sources and a report of 12 MB: no message is too large for the official client, and all of it can be read. */
+/** A run with 100,000 sources and a report of 12 MB: no message is too large, and all of it can be read. */
 
 import { expect, onTestFinished, test } from "vitest";
 import { openResearch, QUERY, type ResearchScene, startRun, untilStatus } from "../kit/server/research.ts";

@@ -137,7 +137,7 @@ test.skipIf(desktop === "missing")(
 );
 
 test.skipIf(desktop === "missing")(
-  "a research that ends after the sync window is announced, also if its caller was killed (O1)",
+  "a research that ends after the sync window is announced, even if its caller was killed (O1)",
   async (t) => {
     const daemon = await startNotificationDaemon(t);
     const scene = await openResearch(t, { speed: 400 });

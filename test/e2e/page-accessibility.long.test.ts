@@ -1,4 +1,4 @@
-/** Every view for everybody: judged by axe in both themes and on narrow screens, walked by keyboard, and enlarged. */
+/** Accessibility of every view: axe in both themes and on narrow screens, keyboard, and enlarged text. */
 
 import axe from "axe-core";
 import type { Browser, Page, Route } from "playwright-core";
@@ -16,8 +16,8 @@ let server: RunningHttpServer;
 let running: string;
 const endings: (() => Promise<void> | void)[] = [];
 
-/** What the product shows for an instant only is told by the test. */
-const told = (path: string, change: (answer: Answer) => Answer, seen: string) => async (page: Page) => {
+/** For states that last only an instant, the test changes the response. */
+const withResponse = (path: string, change: (answer: Answer) => Answer, seen: string) => async (page: Page) => {
   const address = "**/api/runs?*";
   const answer = async (route: Route): Promise<void> => {
     const response = await route.fetch();
@@ -43,10 +43,10 @@ const withAllStates = (answer: Answer): Answer => ({
 });
 
 const MORE: Pick<View, "name" | "open">[] = [
-  { name: "all states", open: told("/", withAllStates, "tr[data-status=pending]") },
+  { name: "all states", open: withResponse("/", withAllStates, "tr[data-status=pending]") },
   {
     name: "empty",
-    open: told("/", (answer) => ({ ...answer, runs: [], counts: {}, total: 0 }), "text=No runs yet"),
+    open: withResponse("/", (answer) => ({ ...answer, runs: [], counts: {}, total: 0 }), "text=No runs yet"),
   },
   {
     name: "nothing found",

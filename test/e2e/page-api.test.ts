@@ -1,4 +1,4 @@
-/** What the page reads and does, over real HTTP: every address of src/web/wire.ts. */
+/** The dashboard's API over real HTTP: every route of src/web/wire.ts. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

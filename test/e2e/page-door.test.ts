@@ -1,4 +1,4 @@
-/** Who may open the page of the built server: by a link, by a token in the form, and never from a foreign page. */
+/** Signing in to the dashboard by link or token, and rejecting requests from other pages. */
 
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -81,7 +81,7 @@ describe("requests to the page's API are accepted (A9)", () => {
     const host = `127.0.0.1:${server.port}`;
     const status = async (headers: Record<string, string>, method = "GET", path = "/api/runs"): Promise<number> =>
       (await ask(server, { method, path, headers: { ...session, ...headers } })).status;
-    const foreign: Record<string, string>[] = [
+    const otherPages: Record<string, string>[] = [
       { origin: `http://127.0.0.1:${server.port + 1}`, "sec-fetch-site": "same-site" },
       { origin: `http://127.0.0.1:${server.port + 1}` },
       { origin: `http://localhost:${server.port}` },
@@ -91,7 +91,7 @@ describe("requests to the page's API are accepted (A9)", () => {
       { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors", "sec-fetch-dest": "image" },
       { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe" },
     ];
-    for (const headers of foreign) {
+    for (const headers of otherPages) {
       for (const method of ["GET", "POST"]) expect([headers, await status(headers, method)]).toEqual([headers, 403]);
       expect(await status(headers, "POST", "/sign-out")).toBe(403);
     }
@@ -104,7 +104,7 @@ describe("requests to the page's API are accepted (A9)", () => {
     ];
     for (const headers of own) expect([403, OUT]).not.toContain(await status(headers));
     expect((await signIn(server, server.token, { origin: `http://127.0.0.1:${server.port + 1}` })).status).toBe(403);
-    // Whoever has the token itself needs no page.
+    // A client with the token itself needs no page.
     const script = await ask(server, {
       path: "/api/links",
       headers: { authorization: `Bearer ${server.token}`, origin: "http://localhost:5173" },

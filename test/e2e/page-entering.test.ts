@@ -1,4 +1,4 @@
-/** Into the page and out of it in a real browser: from the private file of the terminal, and by its own button. */
+/** Signing in and out in a real browser: through the private file, and with the button. */
 
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

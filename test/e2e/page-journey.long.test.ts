@@ -1,4 +1,4 @@
-/** One journey through the page, as somebody makes it: from the question to the report, through a crash in the middle. */
+/** A complete user journey on the dashboard, from the question to the report, with a crash in between. */
 
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -90,8 +90,8 @@ async function follow({ page, scene, server, advance }: Journey): Promise<{ task
   await page.locator(".report-text").waitFor();
   await expect.poll(() => status(page), PATIENT).toContain("Completed");
 
-  const told = await (await next.request(`/api/runs/${taskId}/timeline`)).json();
-  const { entries } = z.object({ entries: z.array(z.object({ id: z.string() })) }).parse(told);
+  const timeline = await (await next.request(`/api/runs/${taskId}/timeline`)).json();
+  const { entries } = z.object({ entries: z.array(z.object({ id: z.string() })) }).parse(timeline);
   const all = entries.map(({ id }) => `entry-${id}`);
   expect(new Set(all).size).toBe(all.length);
   expect(all).toEqual(expect.arrayContaining([...beforeReload, ...beforeKill]));

@@ -235,7 +235,7 @@ describe.skipIf(installed === "missing")("the list and the start form in a brows
     await page.locator("tr[data-status=completed]").waitFor();
     await server.close();
     await page.getByText("Reconnecting…").waitFor();
-    // What happens while nobody listens is told by no event.
+    // No event reports what happens while there is no listener.
     const database = new DatabaseSync(join(configDir, "deep_research.db"), { timeout: 5_000 });
     database.exec("update research_tasks set query = 'Changed while the page was away?'");
     database.close();

@@ -1,4 +1,4 @@
-/** Another program on the same machine: browsers send it the page's cookie, and that must not be enough. */
+/** A program on another port receives the dashboard's cookie from the browser, but cannot use it. */
 
 import { createServer } from "node:http";
 import { expect, test, type TestContext } from "vitest";
@@ -98,7 +98,7 @@ test("a browser that has lost the page's secret signs in again and returns to th
   if (browser === undefined) return context.skip("there is no chromium");
   const server = await (await openHttpScene(context)).http();
   const { page, pageErrors } = await enterPage(browser, server);
-  // Before the first script of the next page: a page that is open would notice the loss and navigate by itself.
+  // Before the first script of the next page: an open page would notice the loss and navigate.
   await page.addInitScript("if (sessionStorage.lost === undefined) localStorage.clear(); sessionStorage.lost = '1';");
   await page.goto("/figures");
   await page.getByLabel("Token").fill(server.token);

@@ -65,7 +65,7 @@ test("search suggestions keep Google's styling in a frame that opens Google in a
   const frame = page.frameLocator(".suggestions iframe");
   await frame.locator(".chip").first().waitFor();
   expect(await frame.locator(".chip").allTextContents()).toEqual(["deepest lake", "lake depth records"]);
-  // Its styles apply, although the page allows no foreign ones.
+  // Its styles apply, although the page allows no other ones.
   expect(await roundness(page)).toBe("16px");
   expect([...pageErrors, ...otherOrigins]).toEqual([]);
   await page

@@ -13,12 +13,12 @@ import { SOURCE_LIST, SOURCES } from "../kit/browser/sample-report.ts";
 const RUN = sampleId(1);
 const SOON = { timeout: 20_000 };
 
-async function openReport(context: TestContext, told: Partial<SampleRun>, options: BrowserContextOptions = {}) {
+async function openReport(context: TestContext, sample: Partial<SampleRun>, options: BrowserContextOptions = {}) {
   const browser = await openBrowser(context);
   if (browser === undefined) return context.skip("there is no chromium");
   const scene = await openHttpScene(context);
   const row = { task_id: RUN, created_at: Date.now() - 60_000, completed_at: Date.now() };
-  await insertSampleRuns(scene.configDir, [{ ...told, row: { ...row, ...told.row } }]);
+  await insertSampleRuns(scene.configDir, [{ ...sample, row: { ...row, ...sample.row } }]);
   const server = await scene.http();
   const opened = await enterPage(browser, server, options);
   await opened.page.goto(`/runs/${RUN}`);
@@ -127,7 +127,7 @@ const WIDE_TABLE = [
   rowOf(COLUMNS.map((name) => `${name} value`)),
 ].join("\n");
 
-test("a wide table is wider than the text, says that it scrolls, and keeps its first column in sight (K1)", async (context) => {
+test("a wide table is wider than the text, shows that it scrolls, and keeps its first column in view (K1)", async (context) => {
   const { page } = await openReport(
     context,
     withReport(
@@ -306,7 +306,7 @@ test("nothing jumps when a report arrives late (K1)", async (context) => {
   expect(Number(await page.evaluate("shifts"))).toBeLessThan(0.1);
 });
 
-test("details use words of people, and a dialog darkens the whole window (L1)", async (context) => {
+test("details use plain words, and a dialog darkens the whole window (L1)", async (context) => {
   const { page } = await openReport(context, withReport("x"));
   await page.locator(".facts summary").click();
   const facts = await page.locator(".facts dl").innerText();

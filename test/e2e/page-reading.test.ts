@@ -1,4 +1,4 @@
-/** What the page reads, over real HTTP: lists, words, reports, figures, and nobody else's anything. */
+/** The dashboard's read API over real HTTP: lists, search, reports, usage, and the separation of owners. */
 
 import { describe, expect, test } from "vitest";
 import { openPageServer, type PageScene, type PageServer, untilEnded } from "../kit/browser/page-api.ts";

@@ -1,4 +1,4 @@
-/** A run in a real browser: seen as it goes, through a reload and a server that went away, and acted upon. */
+/** A run in a real browser: live progress, reload, server restart, and actions. */
 
 import type { Page } from "playwright-core";
 import { expect, test, type TestContext } from "vitest";
@@ -49,7 +49,7 @@ async function open(context: TestContext, interactions: Interactions): Promise<O
 const entriesOf = (page: Page): Promise<string[]> =>
   page.locator(".entry").evaluateAll((entries) => entries.map(({ id }) => id));
 
-test("a run is followed through a reload and a restart, and its report appears by itself (J3)", async (context) => {
+test("a run is shown live through a reload and a restart, and its report appears automatically (J3)", async (context) => {
   const { scene, server, page, complaints, startRun } = await open(context, GOING);
   const taskId = await startRun();
   await page.goto(`${server.url}/runs/${taskId}`);

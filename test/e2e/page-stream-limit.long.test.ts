@@ -1,10 +1,10 @@
-/** A page that is refused its live stream: it says why in the server's words, and asks again when it is told to. */
+/** A dashboard above the stream limit: it shows the server's reason and retries when it may. */
 
 import { expect, test } from "vitest";
 import { enterPage, openBrowser } from "../kit/browser/browser.ts";
 import { openPageServer } from "../kit/browser/page-api.ts";
 
-test("a page above the stream limit says why, waits as told, and continues when a stream is free (A9)", async (context) => {
+test("a page above the stream limit shows the reason, waits as long as requested, and continues when a stream is free (A9)", async (context) => {
   const browser = await openBrowser(context);
   if (browser === undefined) return context.skip("there is no chromium");
   const server = await (await openPageServer(context)).serve({ MCP_MAX_STREAMS_PER_USER: "1" });

@@ -1,4 +1,4 @@
-/** Hostile text on its whole way through the page: questions, reports, sources, thoughts, searches and what is saved. */
+/** Hostile text in every part of the dashboard: questions, reports, sources, thoughts, searches and saved files. */
 
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -164,7 +164,7 @@ async function openSaved(
   await page.evaluate(SETTLE);
 }
 
-test("no foreign text runs, loads or navigates anywhere on the page, with its policy and without (T20)", async (context) => {
+test("no untrusted text runs, loads or navigates anywhere on the page, with its policy and without (T20)", async (context) => {
   const browser = await openBrowser(context);
   if (browser === undefined) {
     context.skip("there is no chromium");

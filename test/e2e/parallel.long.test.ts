@@ -1,4 +1,4 @@
-/** Several servers on one config directory: however many searches come at once, the machine runs few Gemini CLI children. */
+/** Several servers on one config directory: the limit of Gemini CLI processes applies to all of them together. */
 
 import { expect, test, type TestContext } from "vitest";
 import { type CliScene, openCliScene, SOON } from "../kit/simulator/cli-scene.ts";

@@ -51,7 +51,7 @@ test("a report is returned with its pictures as images, and links at their posit
   expect(outline.content.map(({ type }) => type)).toEqual(["text"]);
 });
 
-test("pictures above a megabyte in all are returned as links to resources (S2)", async (context) => {
+test("pictures above a megabyte in total are returned as links to resources (S2)", async (context) => {
   const { scene, server, task_id } = await picturedRun(context);
   scene.sql("update research_pictures set byte_length = 900000");
   const { content } = await server.client.callTool({ name: "get_research_results", arguments: { task_id } });

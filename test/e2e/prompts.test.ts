@@ -1,4 +1,4 @@
-/** Prompts as a client gets them: what they ask for, and that no argument can ask for anything else. */
+/** Prompts as a client receives them: their texts, and arguments that cannot change the instructions. */
 
 import { describe, expect, test } from "vitest";
 import { openScene } from "../kit/server/scene.ts";

@@ -1,4 +1,4 @@
-/** The one stream that was recorded whole, imitated by a preset, through the built server. */
+/** The one completely recorded stream, imitated by a preset, through the built server. */
 
 import { expect, test } from "vitest";
 import { z } from "zod";

@@ -1,4 +1,4 @@
-/** `cancel_research` through the front door: every kind of run, from any process, with and without Google's word. */
+/** `cancel_research` through the front door: every kind of run, from any process, with and without Google's confirmation. */
 
 import { describe, expect, test } from "vitest";
 import { missingFromText } from "../kit/server/answer-leaves.ts";
@@ -144,7 +144,7 @@ describe.concurrent("without Google's confirmation", () => {
     });
   });
 
-  test("a cancel that takes longer is confirmed later, by itself (L1)", async (context) => {
+  test("a cancel that takes longer is confirmed later, automatically (L1)", async (context) => {
     const scene = await openResearch(context, { ...SLOW, cancel_lag_ms: 6_000 });
     const server = await scene.server();
     const task_id = await startRun(server);

@@ -1,4 +1,4 @@
-/** How a research can end or be held up: Google's words, expiry, another key, a lost network, limits, and our own deadline. */
+/** How a research can end or be delayed: Google's status, expiry, another key, a lost network, limits, and our own deadline. */
 
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -70,7 +70,7 @@ describe("an end at Google", () => {
   });
 });
 
-describe.concurrent("a followed run", () => {
+describe.concurrent("a polled run", () => {
   test("fails as expired, in this wording, after a permanent 404, and not after a temporary one (P3)", async (context) => {
     const gone = await openResearch(context, { ...SLOW, expires_after_ms: 50 });
     const hiccup = await openResearch(context, { duration_ms: 0, get: [{ fault: "http-404" }, {}] });
@@ -132,7 +132,7 @@ describe.concurrent("a followed run", () => {
     await waitFor(async () => expect(await statusOf(second, task_id)).toMatchObject({ current_action }));
   });
 
-  test("continues by itself when a lost network is back, and its status names the fault meanwhile (P4)", async (context) => {
+  test("continues automatically when a lost network is back, and its status names the fault meanwhile (P4)", async (context) => {
     const folder = temporaryDirectory();
     context.onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const stateFile = join(folder, "runs.jsonl");

@@ -1,4 +1,4 @@
-/** Ids that the database refused, and processes that die while they bring them back: none is lost. */
+/** Ids that the database refused, and processes that are killed while importing them: no id is lost. */
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";

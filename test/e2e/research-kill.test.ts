@@ -1,4 +1,4 @@
-/** Kills: at every named point of start, follow, finish, cancel and save, and at random; Google's ledger is the judge. */
+/** Kills at every named point of starting, polling, finishing, cancelling and saving, and at random, checked against Google's ledger. */
 
 import { readdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";

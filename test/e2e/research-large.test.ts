@@ -1,4 +1,4 @@
-/** Reports that are larger than one MCP message: sources in pages, and documents that say where the rest is. */
+/** Reports larger than one MCP message: sources in pages, and hints about the rest. */
 
 import { expect, test } from "vitest";
 import { openResearch, startRun, untilStatus } from "../kit/server/research.ts";

@@ -1,4 +1,4 @@
-/** A process that stands still for longer than its lease, in the middle of a paid request or of a look, and then goes on. */
+/** A process that is suspended for longer than its lease, during a paid request or a poll, and then resumes. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";

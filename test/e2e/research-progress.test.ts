@@ -1,4 +1,4 @@
-/** Following a research: what its status says while it works, and what is stored however it ends. */
+/** The progress of a research: its status while it runs, and what is stored at its end. */
 
 import { inflateRawSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
@@ -104,7 +104,7 @@ describe("check_research_status", () => {
     expect(await statusOf(server, task_id)).toEqual(last);
   });
 
-  test("goes on with a stream that is cut repeatedly, from where it ended (J3)", async (context) => {
+  test("continues a stream that is cut repeatedly, from where it ended (J3)", async (context) => {
     const scene = await openResearch(context, { speed: 60, stream_cut_ms: 50_000, stream_cut: "reset" });
     const server = await scene.server();
     const task_id = await startRun(server);

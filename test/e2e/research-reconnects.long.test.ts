@@ -1,4 +1,4 @@
-/** Progress streams that are cut after every event, through the built server: reopening them keeps to the rate. */
+/** Progress streams that are cut after every event, through the built server: reopening them respects the rate limit. */
 
 import { expect, test } from "vitest";
 import { openResearch, startRun } from "../kit/server/research.ts";

@@ -1,4 +1,4 @@
-/** `resume_research` through the front door: adopting, looking again, restarting knowingly, and a deep search that goes on. */
+/** `resume_research` through the front door: adopting, polling again, restarting with consent, and continuing a deep search. */
 
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -109,7 +109,7 @@ describe("an unknown start", () => {
     expect(holders).toHaveLength(1);
   });
 
-  test("adopted by one process while another restarts it has both interactions followed to their end (I8, Q1)", async (context) => {
+  test("adopted by one process while another restarts it has both interactions polled to their end (I8, Q1)", async (context) => {
     const scene = await openResearch(context, {
       create: [{ fault: "accept-then-reset" }, { latency_ms: 2_000 }],
       get: [{ latency_ms: 1_000 }, {}],
@@ -276,7 +276,7 @@ describe("an interrupted deep_search", () => {
     expect(children).toEqual([{ n: parents.length }]);
   });
 
-  test("whose continuation was interrupted too goes on from there: no finished round is paid again (Q1, G8)", async (context) => {
+  test("whose continuation was interrupted too continues from there: no finished round is paid again (Q1, G8)", async (context) => {
     const hang = { name: "dies", tasks: { verify: [{ fault: "hang" as const }] } };
     const scene = await openScene(context, hang);
     const first = await scene.server();
@@ -309,7 +309,7 @@ describe("an interrupted deep_search", () => {
     expect(scene.gemini.ledger.countByKind()).toEqual({ deep_search: 1, verify: 3 });
   });
 
-  test("goes on at its next round after a kill -9, without paying for a finished one again (Q1, P2, G8)", async (context) => {
+  test("continues at its next round after a kill -9, without paying for a finished one again (Q1, P2, G8)", async (context) => {
     const scene = await openScene(context, { name: "dies", tasks: { verify: [{ fault: "hang" }] } });
     const first = await scene.server();
     const lost = first.call("deep_search", { query: QUERY, max_iterations: 4 }).catch(() => "lost");

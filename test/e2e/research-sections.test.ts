@@ -1,4 +1,4 @@
-/** Long reports are read by outline and section, through the front door, and lose nothing on the way. */
+/** Long reports are read by outline and section, through the front door, without loss. */
 
 import { expect, test } from "vitest";
 import { missingFromText } from "../kit/server/answer-leaves.ts";

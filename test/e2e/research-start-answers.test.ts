@@ -49,7 +49,7 @@ test("input that fails its schema gets the one error shape, and nothing is store
 });
 
 describe.each(ERAS)("a %s client", (era) => {
-  test("is informed that the research goes on in the background, in exactly this shape (I5, A10)", async (context) => {
+  test("is informed that the research continues in the background, in exactly this shape (I5, A10)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const server = await scene.server({ era });
     const progress: string[] = [];

@@ -79,7 +79,7 @@ test("an answer that arrived while the process was suspended past its time limit
   expect([accepted(here), statuses(here)]).toEqual([1, ["completed"]]);
 });
 
-test("a start that was given up while its process was suspended before sending is not sent after it resumes (I8)", async () => {
+test("a start that was abandoned while its process was suspended before sending is not sent after it resumes (I8)", async () => {
   const here = await world({ duration_ms: 0 });
   const { child, answer } = await suspendedBeforeSending(here);
   const worker = await givenUp(here);

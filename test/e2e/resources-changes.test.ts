@@ -1,4 +1,4 @@
-/** Clients that listen hear of what other processes do: a start, its progress, its end, and nothing more. */
+/** Subscribers are notified of what other processes do: a start, its progress and its end. */
 
 import { describe, expect, test } from "vitest";
 import { openResearch, type ResearchScene, SLOW, startRun, untilStatus } from "../kit/server/research.ts";

@@ -1,4 +1,4 @@
-/** What is stored can be found and read again: lists, pages, reports, and the right words for what has none. */
+/** Reading stored runs: lists, pages, reports, and the errors of runs without a report. */
 
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";

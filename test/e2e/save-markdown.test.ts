@@ -1,4 +1,4 @@
-/** Stored reports become files of the user's own: where, under which name, with what in them, and when not. */
+/** Saving stored reports as files: directories, names, contents, and refusals. */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";

@@ -1,4 +1,4 @@
-/** Answers of generateContent that end oddly: a sentence of our own, and no request that cannot succeed. */
+/** Unusual endings of generateContent: our own messages, and no request that cannot succeed. */
 
 import { describe, expect, test } from "vitest";
 import { missingFromText } from "../kit/server/answer-leaves.ts";

@@ -1,4 +1,4 @@
-/** `search` through the front door: the answer's shape, where its sources come from, and what bad input meets. */
+/** `search` through the front door: the shape of the answer, its sources, and invalid input. */
 
 import { describe, expect, test } from "vitest";
 import { missingFromText } from "../kit/server/answer-leaves.ts";

@@ -1,4 +1,4 @@
-/** Google's redirect links, resolved after a run where the user wants it: through the built server, at a stand-in. */
+/** Google's redirect links, resolved after a run if the user wants it: through the built server, at a stand-in. */
 
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";

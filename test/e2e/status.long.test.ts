@@ -1,4 +1,4 @@
-/** `status` through the built program: workers that poll, one that was killed, none, and what Google refuses. */
+/** `status` through the built program: running workers, a killed one, none, and refused polls. */
 
 import { expect, test } from "vitest";
 import type { RunningCommand } from "../kit/server/command.ts";

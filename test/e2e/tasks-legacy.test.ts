@@ -1,4 +1,4 @@
-/** Tasks of 2025-11-25: asked for with the call, followed with tasks/get, fetched with a tasks/result that waits. */
+/** Tasks of 2025-11-25: requested with the call, polled with tasks/get, fetched with a tasks/result that waits. */
 
 import { resultFromTaskOutcome } from "@modelcontextprotocol/ext-tasks/client";
 import { describe, expect, test } from "vitest";
@@ -41,7 +41,7 @@ describe("through the official tasks client", () => {
     expect(Object.keys(asTask.structured["metadata"])).toEqual(Object.keys(blocking.structured["metadata"]));
   });
 
-  test("a research ends with its report, also when its server exited meanwhile (I4)", async (context) => {
+  test("a research ends with its report, even when its server exited meanwhile (I4)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const first = await start(scene);
     const taskId = await taskOf(first.tasks, "start_deep_research", { query: QUERY });
@@ -160,9 +160,9 @@ describe("by raw requests", () => {
     await tasks.raw("tasks/result", { taskId });
     scene.sql("update research_tasks set owner = 'somebody else'");
     for (const method of ["tasks/get", "tasks/result", "tasks/cancel"]) {
-      const foreign = await tasks.raw(method, { taskId });
-      expect(foreign).toMatchObject({ error: { code: -32602 } });
-      expect(foreign).toEqual(await tasks.raw(method, { taskId: UNKNOWN }));
+      const ofOtherOwner = await tasks.raw(method, { taskId });
+      expect(ofOtherOwner).toMatchObject({ error: { code: -32602 } });
+      expect(ofOtherOwner).toEqual(await tasks.raw(method, { taskId: UNKNOWN }));
     }
     expect(await tasks.raw("tasks/list", {})).toMatchObject({ result: { tasks: [] } });
   });

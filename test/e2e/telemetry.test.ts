@@ -1,4 +1,4 @@
-/** Traces and metrics as a collector gets them from the built server; nothing of them unless they are asked for. */
+/** Traces and metrics as a collector receives them from the built server, and only if they are configured. */
 
 import { cpSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer, type Socket } from "node:net";

@@ -1,4 +1,4 @@
-/** Who may come in over HTTP, from the terminal: tokens are shown once, kept as hashes, and revoked for good. */
+/** The token command: tokens are shown once, stored as hashes, and can be revoked. */
 
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";

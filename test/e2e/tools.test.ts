@@ -1,4 +1,4 @@
-/** What a client sees before it asks anything: tools, schemas, names, and a stdout that carries the protocol only. */
+/** What a client sees before its first call: tools, schemas, names, and a stdout with the protocol only. */
 
 import { execFile, spawn } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";

@@ -74,7 +74,7 @@ test("a root that is a dangling link allows nothing (N2, T10)", async () => {
 });
 
 test.runIf(process.platform === "linux")(
-  "an open folder stays the one that was checked, also when its name is replaced by a link (N2, T10, T11)",
+  "an open folder stays the one that was checked, even when its name is replaced by a link (N2, T10, T11)",
   async () => {
     const [month, elsewhere] = [join(root, "2026-11"), join(place, "elsewhere")];
     mkdirSync(month);

@@ -60,7 +60,7 @@ describe("keepPictures", () => {
     expect(pictures[0]?.hash).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  test("rejects a wrong type, a picture that is too large and too many bytes in all, with a note (S2)", () => {
+  test("rejects a wrong type, a picture that is too large and too many bytes in total, with a note (S2)", () => {
     const { pictures, note } = keepPictures([
       received(Buffer.from("<svg onload=alert(1)>"), "image/svg+xml"),
       received(jpeg, "image/png"),

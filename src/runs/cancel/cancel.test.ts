@@ -34,7 +34,7 @@ const reportOf = (run: PolledRun): AgentFinish => ({
   now: clock.now(),
 });
 
-test("a report that Google finishes during a cancel is kept, also when no partial text was to be kept (L2)", async (t) => {
+test("a report that Google finishes during a cancel is kept even if partial text is discarded (L2)", async (t) => {
   const { store, deps } = await openRunner(t);
   const { db } = store;
   const research = deps({ poll: async () => ({ kind: "found", interaction: WORKING }) });

@@ -84,7 +84,7 @@ describe("the current action", () => {
 });
 
 describe("a status of an unknown name", () => {
-  test("is followed as long as anything changes, and ends the run when nothing changes any more (S4)", async (context) => {
+  test("is polled as long as anything changes, and ends the run when nothing changes (S4)", async (context) => {
     const { poll, run, age } = await followed(await openRunner(context));
     await poll(ended("hibernating", { usage: undefined }));
     await age(29 * MINUTE);

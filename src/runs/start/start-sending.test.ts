@@ -11,7 +11,7 @@ import { restartUnknown, startResearch } from "./start.ts";
 import { currentAttempt } from "../attempt-store.ts";
 
 describe("a start", () => {
-  test("is sent once, labelled with run and attempt, and followed under Google's id (I8)", async (context) => {
+  test("is sent once, labelled with run and attempt, and polled under Google's id (I8)", async (context) => {
     const { db, sent, start, duties } = await openSender(context, [TAKEN]);
     const taskId = await start();
     const attempt = await currentAttempt(db, taskId);
