@@ -181,7 +181,7 @@ describe("when the database refuses a write", () => {
     expect(kept).toContain(attemptId);
     expect(sender.lines).toEqual([
       expect.stringContaining(
-        `Run ${taskId} was started at Google as v1_taken, but the database refused the id. It is kept in ${join(sender.directory, "orphans.jsonl")} and taken up as soon as the database can be written.`,
+        `Run ${taskId} was started at Google as v1_taken, but the database refused the id. It is saved in ${join(sender.directory, "orphans.jsonl")} and imported as soon as the database can be written.`,
       ),
     ]);
     await sender.allowWrites();
