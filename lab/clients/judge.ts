@@ -35,7 +35,7 @@ export interface Evidence {
   world: World;
   session: Session;
   end: { code: number | null; seconds: number };
-  /** Processes that did not end by themselves. */
+  /** Processes that did not exit on their own. */
   left: number;
 }
 

@@ -199,7 +199,7 @@ function humanReadable(argument: Argument): string {
   return argument.required ? `<${name}>` : `[${name}]`;
 }
 
-/** Only a command that answers and ends has an answer that an exit code tells about. */
+/** Exit codes are explained only for commands that print an answer and exit. */
 const printsAnswer = (command: Command): boolean =>
   command.options.some(({ long }) => long === "--json") && !WITHOUT_EXIT_CODES.has(command.name());
 

@@ -77,7 +77,7 @@ export interface Call extends Caller {
   agreed?: boolean | undefined;
   /** Called once with the task_id as soon as the run is stored. */
   onRunCreated?: ((taskId: string) => void) | undefined;
-  /** Once aborted, a run that is still going on is returned as unfinished instead of being waited for. */
+  /** Once aborted, a run in progress is returned as unfinished instead of being waited for. */
   returnWhen?: AbortSignal | undefined;
 }
 
@@ -133,7 +133,7 @@ export interface Operation<Input extends z.ZodObject = z.ZodObject, Output exten
   question?(deps: OperationDeps, input: z.output<Input>, call: Call): Promise<Question | undefined>;
   /** The operation calls a search backend, so its command has flags for backend and model. */
   asksBackend?: boolean;
-  /** The operation may return while a run goes on: its command has this flag to wait for the end of the run. */
+  /** The operation may return while its run is in progress: its command has this flag to wait for the end. */
   waitFlag?: "wait" | "watch";
   run(deps: OperationDeps, input: z.output<Input>, call: Call): Promise<Output>;
   /** The pictures to which the output links; MCP sends them beside the text. */

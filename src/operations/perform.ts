@@ -62,7 +62,7 @@ export function parseInput<Input extends z.ZodObject>(schema: Input, input: unkn
   return parsed.data;
 }
 
-/** The outcome of a call, or the id of its run, which goes on without the caller. */
+/** The outcome of a call, or the id of its run, which continues without the caller. */
 export type TaskOrOutcome = { taskId: string } | { outcome: Outcome };
 
 /**

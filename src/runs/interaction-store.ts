@@ -126,7 +126,7 @@ export async function isHeldByAnother(db: Database, interactionId: string, taskI
   return holder !== undefined && !(await isOfRun(db, holder, taskId));
 }
 
-/** True also for an attempt of the child run that polls a second interaction of this run. */
+/** Also true for an attempt of the child run that polls a second interaction of this run. */
 async function isOfRun(db: Database, holder: { task_id: string }, taskId: string): Promise<boolean> {
   if (holder.task_id === taskId) return true;
   const child = db.selectFrom("research_tasks").select("task_id").where("task_id", "=", holder.task_id);

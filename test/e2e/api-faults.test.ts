@@ -1,4 +1,6 @@
-/** Google unreachable, refusing or failing: our own messages, the expected number of requests, and no text of Google's. */
+/**
+ * Google unreachable, refusing or failing: our own messages, the expected number of requests, and no text of Google's.
+ */
 
 import { describe, expect, test } from "vitest";
 import { type ErrorName, errorReply } from "../../simulator/google-errors.ts";
@@ -40,7 +42,7 @@ const searching = (...faults: Fault[]): ScenarioInput => ({
 
 const isGoogleError = (fault: Fault): fault is Fault & ErrorName => fault.startsWith("http-");
 
-/** What the simulated Google says in its body, word for word. */
+/** The texts in the simulated Google's error body. */
 function upstreamWords(fault: Fault): string[] {
   if (fault === "html-200") return ["Sign in", "<html", "DOCTYPE"];
   if (!isGoogleError(fault)) return [];
@@ -80,7 +82,7 @@ describe.concurrent("a fault of the API", () => {
   });
 
   test("keeps the text received before the connection broke, whatever later retries meet (E6)", async (context) => {
-    // Half of the body of a good answer holds all of its text: what follows is evidence.
+    // Half of a complete response contains all of its text; the rest is grounding metadata.
     const steps = [{ answer: "truncated" as const, fault: "reset-mid-body" as const }, { fault: "http-503" as const }];
     const scene = await openScene(context, { name: "broken twice", tasks: { search: steps } });
     const server = await scene.server({ env: { JSON_MAX_RETRIES: "2" } });

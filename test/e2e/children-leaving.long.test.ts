@@ -34,11 +34,11 @@ interface InCall {
   taskId: string;
   /** Resolves to undefined when the call was lost. */
   call: Promise<ToolResult | undefined>;
-  /** Undefined while the server runs, and for ever when it was killed. */
+  /** Undefined while the server runs, and if it was killed. */
   exitCode: () => string | undefined;
 }
 
-/** A server with one child at work. */
+/** A server with one running child. */
 async function reachChild(context: TestContext, scenario: StandinScenario, options: CallOptions = {}): Promise<InCall> {
   const scene = openCliScene(context, scenario);
   const server = await scene.server({ env: { NODE_OPTIONS: RECORD_EXIT, EXIT_RECORDS: scene.folder } });
@@ -65,7 +65,7 @@ async function millisecondsToLeave(server: RunningServer, leave: (server: Runnin
   return performance.now() - started;
 }
 
-/** What a later client gets to see. */
+/** What a later client sees. */
 async function expectInterrupted({ scene, taskId }: InCall): Promise<void> {
   const later = await scene.server();
   const { structured } = await later.call("list_research", {});
@@ -94,7 +94,7 @@ describe.each(KINDS)("with a %s child", (kind) => {
     expect(exitCode()).toBe("0");
     await scene.expectNothingLeft();
     await call;
-    // Written by the server that left, not made up by the next.
+    // Written by the server that exited, not by the next one.
     expect(storedRun(scene.configDir, taskId)).toMatchObject({ status: "failed", error_code: "INTERRUPTED" });
     await expectInterrupted(state);
     expect(scene.children(), "nothing is asked again").toHaveLength(1);
@@ -109,7 +109,7 @@ describe.concurrent("a server and its children", () => {
       const { scene, server, taskId, call } = await reachChild(context, CHILDREN[kind], { signal: controller.signal });
       controller.abort();
       expect(await call).toBeUndefined();
-      // The stubborn one has its 5 s before it is killed.
+      // The child that ignores signals has 5 s before it is killed.
       await waitFor(() => expect(storedRun(scene.configDir, taskId)?.["status"]).not.toBe("running"), {
         timeout: onBusyMachine(8_000),
         interval: 20,
@@ -176,7 +176,7 @@ describe.concurrent("a server and its children", () => {
   });
 });
 
-/** As the client of the 2026 era says it. */
+/** As a client of the 2026 era sends it. */
 const searchRequest = (id: number, query: string): string =>
   `${JSON.stringify({
     jsonrpc: "2.0",

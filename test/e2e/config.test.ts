@@ -38,7 +38,7 @@ describe("layers", () => {
     expect(await asked([], {})).toBe("from-file");
     expect(await asked([], { GEMINI_MODEL: "from-environment" })).toBe("from-environment");
     expect(await asked(["--model", "from-flag"], { GEMINI_MODEL: "from-environment" })).toBe("from-flag");
-    // Empty is what a client's template leaves behind: not set.
+    // Empty, as a client's template leaves it: counts as not set.
     expect(await asked([], { GEMINI_MODEL: "" })).toBe("from-file");
   });
 
@@ -235,7 +235,7 @@ describe.concurrent("temporary files of an earlier process", () => {
     const holder = await scene.server();
     const call = holder.call("search", { query: QUERY }).catch(() => undefined);
     await waitFor(() => expect(scene.gemini.ledger.count("correct_json")).toBe(1), SOON);
-    // Its own tidying up must be over, or it would take what is left behind below.
+    // Its own cleanup must be over, or it would delete the files created below.
     await waitFor(() => expect(holder.stderr()).toContain("Cleaned up 0"), SOON);
     const [held] = correctionFiles(scene);
     expect(held).toMatch(/\d{13}\.txt$/);

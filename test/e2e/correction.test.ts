@@ -196,7 +196,7 @@ async function fileDuringCorrection(scene: Scene): Promise<string> {
 describe.concurrent("the invalid output", () => {
   test("is in a private file that the correction names, and is deleted afterwards (E2, E3)", async (context) => {
     const scene = await openScene(context, SLOW_CORRECTION);
-    // What a prompt has where the question stands, the ledger shows.
+    // The ledger shows the text in place of the question.
     writeFileSync(join(scene.configDir, "correction-prompt.md"), PROMPT_THAT_SHOWS_THE_FILE);
     const server = await scene.server({ env: { GEMINI_SEARCH_PROMPTS_DIR: scene.configDir } });
     const call = server.call("search", { query: QUERY });

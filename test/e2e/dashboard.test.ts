@@ -29,7 +29,7 @@ async function occupy(context: { onTestFinished(close: () => void): void }, answ
   return String(typeof address === "object" && address !== null ? address.port : 0);
 }
 
-/** A program that only notes what it was asked to show. */
+/** A program that only records what it was asked to show. */
 function fakeBrowser(directory: string): { program: string; asked(): Promise<string> } {
   const [program, seen] = [join(directory, "browser"), join(directory, "seen")];
   writeFileSync(program, `#!/bin/sh\nprintf '%s' "$1" > '${seen}.new' && mv '${seen}.new' '${seen}'\n`);
@@ -85,7 +85,7 @@ describe("dashboard (A9)", () => {
     const started = scene.startCommand(args, { env: { MCP_AUTH_TOKEN: server.token, BROWSER: browser.program } });
     const said = new Promise((resolve) => void started.child.stdout.once("data", resolve));
     const file = fileURLToPath(await browser.asked());
-    // It says so at once, and only waits then.
+    // It prints the link first, and then waits.
     await said;
     started.child.kill("SIGINT");
     expect((await started.ended).code).toBe(130);
@@ -186,7 +186,7 @@ describe("dashboard (A9)", () => {
     const env = { MCP_AUTH_TOKEN: server.token };
     const made = await scene.command(["dashboard", "--port", String(server.port), "--no-open"], { env });
     const [, , path = ""] = LINK.exec(made.stdout) ?? [];
-    // As a program on one port may replay it at another, under whichever name it likes.
+    // As a program on one port may replay it at another, under any name.
     for (const host of [`127.0.0.1:${other.port}`, `127.0.0.1:${server.port}`, `localhost:${server.port}`]) {
       const replayed = await ask(other, { path, headers: { ...HTML, host } });
       expect([replayed.status, replayed.headers["set-cookie"]]).toEqual([401, undefined]);

@@ -55,7 +55,7 @@ test.for([
 ] as const)("GEMINI_SYSTEM_PROMPT is filled in literally: %j (H1, B9, G9, D6)", async ([env, model], context) => {
   const answer = { success: true, report: "All about it.", metadata: {} };
   const text = `\`\`\`json\n${JSON.stringify(answer)}\n\`\`\``;
-  // A prompt without a task of ours looks to the simulator like any search.
+  // The simulator treats a prompt without our task as a search.
   const scene = await openScene(context, { name: "own", tasks: { web_search: [{ answer: "raw", text }] } });
   const own = "Write $& a {depth} text on {topic} as {model}; {other} {{topic}} stays.";
   const server = await scene.server({ env: { ...env, GEMINI_SYSTEM_PROMPT: own } });

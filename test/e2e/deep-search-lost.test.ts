@@ -9,7 +9,7 @@ import { waitFor } from "../kit/wait-for.ts";
 import { onBusyMachine } from "../kit/clock/time-limits.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
-/** A8: what a server may take to leave when there is nothing to wait for. */
+/** A8: the time limit of a shutdown with nothing to wait for. */
 const LEAVES_WITHIN_MS = 1_500;
 
 const SOON = { timeout: 10_000, interval: 10 };
@@ -34,7 +34,7 @@ async function reachRound2(scene: Scene, options: CallOptions = {}): Promise<InR
   return { server, taskId, call };
 }
 
-/** What a later client gets to see of the run once it is over. */
+/** The finished run as a later client sees it. */
 async function readLater(server: RunningServer, taskId: string): Promise<Record<string, unknown>> {
   return waitFor(async () => {
     const { isError, structured } = await server.call("get_research_results", { task_id: taskId });

@@ -13,7 +13,7 @@ const KEPT_FILES = "Saved files are kept.";
 const remove = (server: RunningServer, task_id: string, more: object = {}) =>
   server.call("cancel_research", { task_id, delete: true, ...more });
 
-/** In how many tables a run has rows, by looking at every table that has a task_id. */
+/** The number of tables with rows of a run, among all tables with a task_id. */
 function tablesWith(scene: ResearchScene, taskId: string): string[] {
   const tables = scene
     .sql<{ name: string }>(

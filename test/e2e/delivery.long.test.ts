@@ -22,10 +22,10 @@ const PEERS: [Peer["transport"], Era][] = [
   ["HTTP", "modern"],
 ];
 
-/** A start that does not wait, and looks at Google as fast as is allowed. */
+/** A start that does not wait, and polls as fast as allowed. */
 const QUICK = { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100", RESEARCH_MAX_RPS: "100" };
 const ROUNDS = 10;
-/** What the official client waits for an answer. */
+/** The official client's timeout. */
 const LIMIT_MS = 60_000;
 
 const VERIFIED_LATE: ScenarioInput = {
@@ -97,7 +97,7 @@ describe.each(PEERS)("over %s, a %s client", (transport, era) => {
     scene.gemini.setScenario("good");
     const resumed = await byResuming(peer, runFor("given up"), delivery);
     expect(resumed).toMatchObject({ status: "completed", partial: false });
-    // What was paid for is not asked again.
+    // Finished rounds are not requested again.
     expect(scene.gemini.ledger.count("deep_search")).toBe(1);
   });
 });

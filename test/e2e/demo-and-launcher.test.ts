@@ -44,7 +44,7 @@ describe.concurrent("demo", () => {
     const file = saved.find((name) => name.endsWith(".md")) ?? "";
     expect(stdout).toContain(`Saved: ${join("research_reports", file)}`);
     expect(readFileSync(join(scene.configDir, "research_reports", file), "utf8")).toContain("## Executive summary");
-    // It has a Gemini of its own.
+    // It has its own simulated Gemini.
     expect(scene.gemini.ledger.count()).toBe(0);
     expect(readdirSync(TMPDIR)).toEqual([]);
     await waitFor(() => expect(processesNaming(TMPDIR)).toEqual([]), SOON);

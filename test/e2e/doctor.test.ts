@@ -31,7 +31,7 @@ test("a sound installation passes every check, as text and as JSON", async (cont
   }
   expect(stdout).toContain("integrity ok");
   expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^(?:Everything works|Ready to use)/);
-  // Nothing is asked of a model, and nothing is charged.
+  // No model is called, and nothing is charged.
   expect(scene.gemini.ledger.countByKind()).toEqual({ search: 1 });
   expect((await examine(scene)).healthy).toBe(true);
 });

@@ -10,7 +10,7 @@ import { ROOT, TEST_KEY } from "../kit/server/server.ts";
 
 const CANARY = "CANARY-7f3a-that-must-never-leave-this-machine";
 
-/** All that the Gemini CLI would read from a folder it trusts. */
+/** All files that the Gemini CLI would read from a trusted folder. */
 function plant(folder: string, trapped: string): void {
   mkdirSync(join(folder, ".gemini"), { recursive: true });
   const trap = { command: "touch", args: [trapped], trust: true };
@@ -52,7 +52,7 @@ test("only the question is sent, whatever files it names and whatever files are 
   const trapped = join(scene.folder, "trapped");
   const places = ["", "cwd", "home", "config", "config/gemini-cli/calls"].map((place) => join(scene.folder, place));
   for (const place of places) plant(place, trapped);
-  // Its memory is looked for up to the root of a repository.
+  // The CLI searches for its memory up to the root of a repository.
   mkdirSync(join(scene.folder, ".git"));
   const around = (): string[] =>
     ["cwd", "home"].flatMap((place) =>
@@ -80,7 +80,7 @@ test("only the question is sent, whatever files it names and whatever files are 
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
 
   const opened = gemini.ledger.entries().filter(({ kind, turn }) => kind === "search" && turn === "opening");
-  // What has no form in UTF-8 cannot be sent; all else arrives as it was asked.
+  // Lone surrogates cannot be sent as UTF-8; everything else arrives unchanged.
   const asked = questions(scene.folder).map((query) => query.trim().toWellFormed());
   expect(opened.map(({ question = "" }) => question).toSorted()).toEqual(asked.toSorted());
   expect(proxy.sent).toHaveLength(gemini.ledger.count());

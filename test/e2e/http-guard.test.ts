@@ -40,13 +40,13 @@ const ORIGINS: [string | undefined, "in" | "out"][] = [
 
 const ENV = { MCP_ALLOWED_HOSTS: "research.example", MCP_ALLOWED_ORIGINS: "https://app.example, any.example" };
 
-/** Path → what a caller gets whom Host and Origin let in: without and with the token. */
+/** Path → the status for a caller with valid Host and Origin, without and with the token. */
 const ROUTES: [string, number, number][] = [
   ["/health", 200, 200],
   ["/.well-known/oauth-protected-resource", 404, 404],
   ["/.well-known/anything/else", 404, 404],
   ["/mcp", 401, 405],
-  // A token in a header is for programs: they have no use for the page itself.
+  // A token in a header is for programs, which do not need the page itself.
   ["/", 401, 401],
   ["/assets/page.js", 401, 401],
   ["/api/links", 401, 404],
@@ -59,7 +59,7 @@ interface Coming {
   path: string;
 }
 
-/** What is public is read by browsers of every origin, before anybody has a token. */
+/** Public routes can be read by browsers of every origin, without a token. */
 function expected({ host, origin, path }: Coming, status: number): number {
   if (host === "broken") return 400;
   const letIn = host === "in" && (origin === "in" || path.startsWith("/.well-known/"));

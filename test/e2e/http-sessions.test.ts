@@ -90,7 +90,7 @@ describe("a request that /mcp does not accept (A9)", () => {
   const chunked = (): RequestInit => ({
     method: "POST",
     headers: JSON_RPC,
-    // Without a declared length the limit is met while reading.
+    // Without a declared length, the limit applies while reading.
     body: new Blob([JSON.stringify({ ...LIST, params: { text: MANY_BYTES } })]).stream(),
     duplex: "half",
   });

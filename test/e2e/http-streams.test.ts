@@ -55,7 +55,7 @@ test("one user's streams are bounded over the page and the protocol, and others 
       { id: "call-2", error: { message: expect.stringContaining("MCP_MAX_STREAMS_PER_USER") } },
     ]);
   }
-  // What ends something, and what is answered at once from what is stored, still passes.
+  // Calls that end something, or are answered from the store, are still accepted.
   const short = ["cancel_research", "check_research_status", "get_research_results", "save_research_to_markdown"];
   const passing = [
     ...short.map((name) => tool(name, { task_id })),

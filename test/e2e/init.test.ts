@@ -55,7 +55,7 @@ function openHome(clients: readonly ClientName[] = NAMES): Home {
     mkdirSync(dirname(join(home, path)), { recursive: true });
     writeFileSync(join(home, path), content, { mode: 0o640 });
   }
-  // Assistants are looked for on PATH, too.
+  // Assistants are searched for on PATH, too.
   const env = { PATH: dirname(process.execPath), HOME: home, GEMINI_SEARCH_CONFIG_DIR: join(home, "ours") };
   const run: Home["run"] = (args, options = {}) =>
     startCommand(["init", ...args], { cwd: project, ...options, env: { ...env, ...options.env } }).ended;

@@ -6,10 +6,10 @@ import { holdWriteLock } from "../kit/store/write-lock.ts";
 import { openResearch, SLOW, startRun, statusOf } from "../kit/server/research.ts";
 
 const LOCKED_MS = 10_000;
-/** What a call takes on a busy machine; the lock alone would be ten times as much. */
+/** The duration of a call on a busy machine; the lock alone lasts ten times as long. */
 const MAX_ANSWER_MS = 1_000;
 
-/** Calls again and again until the lock is free; the longest time that one of them took. */
+/** Calls repeatedly until the lock is free; returns the longest duration. */
 async function longestCall(free: Promise<void>, call: () => Promise<unknown>): Promise<number> {
   const lock = { held: true };
   const freed = free.finally(() => (lock.held = false));

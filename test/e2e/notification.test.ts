@@ -110,7 +110,7 @@ test.skipIf(desktop === "missing")(
     const [notification] = await arrived(daemon, 1);
     expect(notification).toMatchObject({ appName: "gemini-search-mcp", title: "Deep Research Complete" });
     expect(notification?.body).toMatch(new RegExp(`^${taskId.slice(0, 8)}: finished in \\d+ s$`));
-    // Time for the other two to find it too, if they would.
+    // Time for the other two to find it, if they did.
     await systemClock.sleep(500);
     expect(daemon.received()).toHaveLength(1);
   },

@@ -95,7 +95,7 @@ const found = z.object({
   ),
 });
 
-/** Sentences about what axe found at least moderately wrong. */
+/** The violations that axe rates as at least moderate, as sentences. */
 async function judge(page: Page, name: string): Promise<string[]> {
   await page.evaluate(axe.source);
   const { violations } = found.parse(await page.evaluate("axe.run({ resultTypes: ['violations'] })"));
@@ -106,7 +106,7 @@ async function judge(page: Page, name: string): Promise<string[]> {
     );
 }
 
-/** How far the page could be moved sideways. */
+/** How far the page can be scrolled sideways. */
 const SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
 
 const installed = await browserInstalled();
@@ -213,7 +213,7 @@ describe.skipIf(installed === "missing")("accessibility of the page", () => {
 
 const focusSchema = z.object({ mark: z.string(), problem: z.string().optional() });
 
-/** Numbers all that can be used; of radios only the chosen one is a stop. */
+/** Numbers all focusable controls; of radio buttons only the selected one is a tab stop. */
 const MARK_CONTROLS = `(() => {
   const controls = [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")];
   const usable = controls.filter((one) => !one.disabled && one.checkVisibility({ visibilityProperty: true }) &&
@@ -221,7 +221,10 @@ const MARK_CONTROLS = `(() => {
   return usable.map((one, index) => (one.dataset.walked = index + " " + one.outerHTML.slice(0, 70)));
 })()`;
 
-/** The ring may be drawn on what stands for the control: its label, the words beside a hidden box, or its whole row. */
+/**
+ * The focus ring may be drawn on a substitute for the control: its label, the text beside a hidden box, or its whole
+ * row.
+ */
 const FOCUS = `(async () => {
   await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
   const one = document.activeElement;

@@ -40,7 +40,7 @@ describe("the files of the page", () => {
   test("no other file is served (A9)", async (context) => {
     const server = await (await openPageServer(context)).serve();
     for (const name of ["..%2fmain.js", "%2e%2e/main.js", "page.js%00", "..%5cmain.js", "", "PAGE.JS", "constructor"])
-      // Some are no addresses of the page at all by the time they are sent.
+      // Some are no longer paths of the page when they are sent.
       expect([401, 404], name).toContain((await server.browse(`/assets/${name}`)).status);
   });
 });

@@ -8,7 +8,7 @@ import { type Answered, ask } from "../kit/server/raw-request.ts";
 
 const HTML = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
 const FORM = { "content-type": "application/x-www-form-urlencoded" };
-/** Who is in gets something else than a question who they are. */
+/** A signed-in browser gets a response other than the sign-in page. */
 const OUT = 401;
 
 const sessionOf = ({ body, headers }: Answered): BrowserHeaders =>
@@ -212,7 +212,7 @@ describe("signing in and out (A9)", () => {
     await Promise.all(
       guesses.map((guess) => ask(server, { path: "/mcp", headers: { authorization: `Bearer ${guess}` } })),
     );
-    // One is forgiven every second, so that not each of these has to be the one too many.
+    // One attempt per second is allowed, so not each of these exceeds the limit.
     const tries = await Promise.all(guesses.slice(0, 40).map((guess) => signIn(server, guess)));
     const late = tries.find(({ status }) => status === 429);
     expect(late?.headers).toHaveProperty("retry-after");
@@ -246,7 +246,7 @@ test("every response of the page carries these headers (A9)", async (context) =>
     await ask(server, { path: "/", headers: { host: "evil.example" } }),
   ];
   for (const answer of answers) expect(shown(answer)).toEqual(expected);
-  // The page itself names a nonce, new at every load, for the styles of Search Suggestions.
+  // The page has a new nonce at every load, for the styles of Search Suggestions.
   const policies = [1, 2].map(async () =>
     String(shown(await ask(server, { path: "/", headers: { ...HTML, ...session } }))["content-security-policy"]),
   );

@@ -9,10 +9,10 @@ import { openHttpScene } from "../kit/server/http-server.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
 const NAME = "research.example";
-/** An address without TLS that is not this machine's own: a browser does not say there where it comes from. */
+/** An address without TLS that is not loopback: a browser sends no Origin there. */
 const FAR = [`--host-resolver-rules=MAP ${NAME} 127.0.0.1`, "--no-proxy-server"];
 
-/** `dashboard` with a browser that only notes the file. */
+/** `dashboard` with a browser that only records the file. */
 async function dashboard(context: TestContext) {
   const scene = await openHttpScene(context);
   const server = await scene.http({ env: { MCP_ALLOWED_HOSTS: NAME } });

@@ -12,7 +12,7 @@ import { LONG_REPORT } from "../kit/browser/sample-report.ts";
 import { draftResearch, SUBMIT } from "../kit/browser/ask-form.ts";
 
 const QUESTION = "How do heat pumps perform in cold climates?";
-/** Time goes by only when the test says so: however slow the machine is, nothing ends before. */
+/** Time passes only when the test advances it, so that nothing ends early on a slow machine. */
 const LIFE = { speed: 1, duration_ms: 60 * 60_000 };
 const REPORT = LONG_REPORT.replaceAll(/\[(\d)\]/g, "[cite: $1]");
 const PATIENT = { timeout: 60_000 };
@@ -20,7 +20,7 @@ const PATIENT = { timeout: 60_000 };
 interface Journey extends OpenedPage {
   scene: HttpScene;
   server: RunningHttpServer;
-  /** Lets this part of a run's life go by. */
+  /** Advances the time by this part of a run's duration. */
   advance: (share: number) => void;
 }
 
@@ -95,7 +95,7 @@ async function follow({ page, scene, server, advance }: Journey): Promise<{ task
   const all = entries.map(({ id }) => `entry-${id}`);
   expect(new Set(all).size).toBe(all.length);
   expect(all).toEqual(expect.arrayContaining([...beforeReload, ...beforeKill]));
-  // The last ones may still be on their way when the report is there.
+  // The last events may still arrive after the report.
   await expect.poll(async () => (await entriesOf(page)).toSorted(), PATIENT).toEqual(all.toSorted());
   return { taskId, next };
 }
@@ -122,7 +122,7 @@ async function downloaded(page: Page, name: string): Promise<{ text: string; fil
   return { text: readFileSync(await download.path(), "utf8"), file: download.suggestedFilename() };
 }
 
-/** What the tool writes, the clipboard holds and the browser saves is the same text. */
+/** The tool, the clipboard and the download have the same text. */
 async function takeAlong(page: Page, server: RunningHttpServer, taskId: string): Promise<void> {
   const { call } = await server.connect();
   const { structured } = await call("save_research_to_markdown", { task_id: taskId });
@@ -141,7 +141,7 @@ async function takeAlong(page: Page, server: RunningHttpServer, taskId: string):
   expect(withoutClock(copied)).toBe(withoutClock(saved));
 }
 
-/** When a file was written is said in it. */
+/** A file contains the time it was written. */
 const withoutClock = (text: string): string => text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "a time");
 
 async function print(page: Page): Promise<void> {
@@ -168,7 +168,7 @@ async function cancelAnother({ page, scene }: Journey): Promise<void> {
   expect(await page.locator(".report-text").innerText()).toContain("As far as it came.");
 }
 
-/** As a look leaves it that met a text: the simulated Google shows none before the end. */
+/** As after a poll that returned text: the simulated Google shows none before the end. */
 function findSoFar(scene: HttpScene, taskId: string): void {
   const database = new DatabaseSync(join(scene.configDir, "deep_research.db"), { timeout: 5_000 });
   try {
@@ -184,7 +184,7 @@ function findSoFar(scene: HttpScene, taskId: string): void {
   }
 }
 
-/** Its answer is lost, Google shows its id: no second start is paid. */
+/** The response is lost, and Google shows the id: no second start is paid. */
 async function adopt({ page, scene, advance }: Journey): Promise<void> {
   const question = await startFromPage(page, "Which ports can handle ammonia?");
   await page.getByRole("alert").getByRole("link").click();
@@ -213,7 +213,7 @@ async function readFigures(page: Page): Promise<void> {
   expect(names.join("\n")).toMatch(
     /^Cost of 3 runs .*\nDuration of 3 runs .*\nEstimated against actual cost of 2 runs/,
   );
-  // What was cancelled says nothing about an estimate.
+  // Cancelled runs do not count for the accuracy of estimates.
   for (const [index, rows] of [3, 3, 2].entries()) {
     const table = page.locator(".plot-table").nth(index);
     await table.locator("summary").click();

@@ -50,7 +50,7 @@ const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
 async function violations(page: Page): Promise<unknown> {
   await page.addScriptTag({ path: AXE });
-  // A button that is just being enabled has a colour in between.
+  // A button that is being enabled has an intermediate colour.
   await page.evaluate("Promise.all(document.getAnimations().map((animation) => animation.finished))");
   const found = await page.evaluate(
     `axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"] })
@@ -272,7 +272,7 @@ describe.skipIf(installed === "missing")("the list and the start form in a brows
     async ({ colorScheme, width }, context) => {
       const { server, start } = await openScene(context);
       await start(QUERY);
-      // The checker is a script from outside, which the page's own policy would rightly refuse.
+      // The checker is an external script, which the page's policy would block.
       const look = { colorScheme, viewport: { width, height: 800 }, bypassCSP: true } as const;
       const { page } = await openPage(browser, server.url, look);
       context.onTestFinished(() => page.context().close());

@@ -132,7 +132,7 @@ test("a slow reader misses no event, and is informed that it lagged (A9)", async
   socket.write(
     `GET /api/live?run=${taskId}&after=1000 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${server.token}\r\n\r\n`,
   );
-  // The server has come as far as it can: what it says next goes nowhere.
+  // The server's buffers are full: what it sends next is not received.
   await waitFor(async () => expect((await server.get("/api/runs")).status).toBe(200), SOON);
   let text = "";
   socket.setEncoding("utf8").on("data", (piece: string) => (text += piece));
@@ -175,7 +175,7 @@ test("for a run with more than 20,000 events, timeline and stream continue with 
   const stream = await server.live(`/api/live?run=${taskId}&after=${first.body.last_seq}`);
   await stream.until(() => sentIds(stream).length >= 2);
   expect(sentIds(stream)[0]).toBe(`e${first.body.last_seq + 1}`);
-  // Followed by the timeline, too, and to the end.
+  // The timeline continues to the end, too.
   const after = await server.get(`/api/runs/${taskId}/timeline`);
   expect(after.body.last_seq).toBeGreaterThan(newest);
   scene.gemini.skip(WHOLE_LIFE_MS);

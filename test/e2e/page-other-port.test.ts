@@ -7,7 +7,7 @@ import { openHttpScene } from "../kit/server/http-server.ts";
 
 interface OtherProgram {
   url: string;
-  /** The last cookies that a browser sent along. */
+  /** The cookies that a browser sent last. */
   cookies: () => string;
 }
 
@@ -49,10 +49,10 @@ test("a program on another port that gets the page's cookie can neither read nor
   const { page } = await enterPage(browser, server);
   await page.goto(`${other.url}/`);
   const cookie = other.cookies();
-  // Without this the attack has not happened.
+  // Otherwise the attack did not take place.
   expect(cookie).toContain(`gemini_search_page_${server.port}=`);
 
-  // From its own process nothing says where a request comes from.
+  // A request from its own process does not reveal its origin.
   const replay = async (path: string, init: RequestInit = {}): Promise<number> =>
     (await fetch(`${server.url}${path}`, { ...init, headers: { cookie, ...init.headers } })).status;
   const json = { "content-type": "application/json" };
@@ -62,7 +62,7 @@ test("a program on another port that gets the page's cookie can neither read nor
   expect(await replay("/api/live")).toBe(401);
   expect(await replay("/api/research", start)).toBe(401);
   expect(await replay("/sign-out", { method: "POST" })).toBe(401);
-  // Nor under another spelling of an address, some of which are the same address to the router.
+  // Nor under another spelling of a path, some of which are equal for the router.
   for (const path of spellingsOf("/api/runs")) expect([path, await replay(path)]).toEqual([path, 401]);
   for (const path of spellingsOf("/api/figures")) expect([path, await replay(path)]).toEqual([path, 401]);
   for (const path of spellingsOf("/api/research")) expect([path, await replay(path, start)]).toEqual([path, 401]);
@@ -70,7 +70,7 @@ test("a program on another port that gets the page's cookie can neither read nor
     expect([path, await replay(path, { method: "POST" })]).toEqual([path, 401]);
   }
   expect(scene.gemini.ledger.acceptedStarts()).toEqual([]);
-  // What it can read with the cookie are the files of the page, which hold nothing of the user's.
+  // With the cookie it can read only the files of the page, which contain no user data.
   const shell = await fetch(`${server.url}/`, { headers: { cookie } });
   expect(shell.headers.getSetCookie()).toEqual([]);
 

@@ -36,7 +36,7 @@ async function openWorld(context: TestContext, suggestions: readonly string[], o
   return { scene, server, opened: await enterPage(browser, server, options) };
 }
 
-/** Waits until it is decoded: a picture that is none would throw. */
+/** Waits until it is decoded, which fails for invalid pictures. */
 const PICTURE = `(async () => {
   const image = document.querySelector(".picture img");
   await image.decode();
@@ -91,7 +91,7 @@ test("a saved HTML file shows pictures and suggestions and loads nothing (S2, T-
   expect([...pageErrors, ...otherOrigins]).toEqual([]);
 });
 
-/** Everything that could run, load, lead away or cover the page, given the chance. */
+/** Everything that could run, load, navigate or cover the page. */
 const hostile = (
   address: string,
 ): string => `<style>@import "${address}/import"; body { background: url(${address}/background) }</style>
@@ -109,7 +109,7 @@ interface Canary {
   asked: string[];
 }
 
-/** An address that nothing may ask for, and what did. */
+/** A URL that must not be requested, and the requests it received. */
 async function openCanary({ onTestFinished }: TestContext): Promise<Canary> {
   const asked: string[] = [];
   const canary = createServer((request, response) => {
@@ -143,7 +143,7 @@ for (const [walls, bypassCSP] of Object.entries(WALLS)) {
       for (const chip of await frame.locator(".chip:not([href])").all()) await chip.click();
       expect(await frame.locator("script, img, iframe, object, link[href], form, video").count()).toBe(0);
       expect(page.frames()).toHaveLength(2);
-      // An origin of its own, so that no storage and no cookie of the page is its.
+      // It has an opaque origin, without access to the page's storage and cookies.
       expect(await page.frames()[1]?.evaluate("origin")).toBe("null");
     }
     expect({ hits, asked, otherOrigins, pageErrors }).toEqual({

@@ -8,7 +8,7 @@ import { type HttpScene, openHttpScene, type RunningHttpServer } from "../kit/se
 import type { Interactions } from "../kit/server/research.ts";
 
 const QUICK = { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100", RESEARCH_MAX_RPS: "100" };
-/** Fast enough that thoughts come, slow enough that nothing ends before the test says so. */
+/** Fast enough for thoughts to arrive, slow enough not to end before the test ends it. */
 const GOING = { speed: 40, duration_ms: 60 * 60_000 };
 const WHOLE_LIFE_MS = 60 * 60_000;
 const SOON = { timeout: 20_000 };
@@ -17,7 +17,7 @@ interface Opened {
   scene: HttpScene;
   server: RunningHttpServer;
   page: Page;
-  /** What the browser complained about, such as the page's own policy. */
+  /** Errors in the browser's console, such as violations of the page's policy. */
   complaints: string[];
   startRun: () => Promise<string>;
 }

@@ -19,7 +19,7 @@ test("a page above the stream limit shows the reason, waits as long as requested
   const refusal = page.locator(".away");
   await refusal.waitFor();
   expect(await refusal.innerText()).toBe("You already have 1 open stream, the maximum for one user.");
-  // The page that was left may have tried, too: the last one is this page's.
+  // The previous page may have tried, too: the last request is this page's.
   const first = tries.length;
   await expect.poll(() => tries.length, { timeout: 20_000 }).toBeGreaterThan(first);
   expect((tries[first] ?? 0) - (tries[first - 1] ?? 0)).toBeGreaterThan(4_500);

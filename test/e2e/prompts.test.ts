@@ -12,7 +12,7 @@ async function textOf({ client }: RunningServer, name: string, args: Record<stri
   return message?.content.type === "text" ? message.content.text : "";
 }
 
-/** What stands outside of every fence, as a reader of Markdown takes it. */
+/** The text outside all fences, as Markdown defines them. */
 function outsideOfFences(text: string): string {
   const outside: string[] = [];
   let fence: string | undefined;

@@ -1,4 +1,7 @@
-/** `cancel_research` through the front door: every kind of run, from any process, with and without Google's confirmation. */
+/**
+ * `cancel_research` through the front door: every kind of run, from any process, with and without Google's
+ * confirmation.
+ */
 
 import { describe, expect, test } from "vitest";
 import { missingFromText } from "../kit/server/answer-leaves.ts";
@@ -24,7 +27,7 @@ const cancel = (server: RunningServer, task_id: string, more: object = {}): Prom
 const results = (server: RunningServer, task_id: string): Promise<ToolResult> =>
   server.call("get_research_results", { task_id });
 
-/** What the simulated Google was asked about the n-th run that it took. */
+/** The requests that the simulated Google received for its n-th run. */
 function trafficOf({ gemini }: ResearchScene, n = 0) {
   return gemini.ledger.trafficOf(gemini.ledger.acceptedStarts()[n]?.id ?? "");
 }
@@ -121,7 +124,7 @@ test("a report that was finished before the cancel is kept, and the answer says 
   const first = await scene.server();
   const task_id = await startRun(first);
   await first.close();
-  // Finished at Google, and nobody here looks.
+  // Finished at Google, and not polled here.
   scene.gemini.skip(8 * 60_000);
   scene.sql("update research_tasks set next_poll_at = ?", Date.now() + 600_000);
   const server = await scene.server();

@@ -1,4 +1,7 @@
-/** How a research can end or be delayed: Google's status, expiry, another key, a lost network, limits, and our own deadline. */
+/**
+ * How a research can end or be delayed: Google's status, expiry, another key, a lost network, limits, and our own
+ * deadline.
+ */
 
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -178,7 +181,7 @@ describe.concurrent("a polled run", () => {
     await waitFor(() => expect(limited()).toBeGreaterThan(0), { timeout: 10_000, interval: 5 });
     const at = Date.now();
     await waitFor(() => expect(looks().at(-1)).toBeGreaterThan(at + 1_000));
-    // A look that was on its way may still arrive.
+    // A poll in flight may still arrive.
     expect(looks().filter((time) => time > at + 150 && time < at + 1_900)).toEqual([]);
   });
 

@@ -20,7 +20,7 @@ const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const RESULTS = "get_research_results";
 const MODEL = "deep-research-preview-04-2026";
 
-/** What Google sent, as it was kept. */
+/** What Google sent, as stored. */
 function rawOf(scene: ResearchScene, task_id: string): unknown {
   const [row] = scene.sql<{ raw: Uint8Array }>("select raw from research_results where task_id = ?", task_id);
   return row === undefined ? undefined : JSON.parse(inflateRawSync(row.raw).toString());
@@ -234,12 +234,12 @@ describe("a finished research", () => {
     const due = (): number =>
       Number(scene.sql("select next_poll_at from research_tasks where task_id = ?", task_id)[0]?.["next_poll_at"]);
     expect(due() - Date.now()).toBeGreaterThan(10_000);
-    // Another start wakes the one who looks.
+    // Another start wakes the poller.
     const lookNow = async (query: string): Promise<void> => {
       scene.sql("update research_tasks set next_poll_at = 0 where task_id = ?", task_id);
       await startRun(server, query);
     };
-    // A look that finds none yet is not the last one.
+    // A poll that finds no usage yet is not the last one.
     await lookNow("Second question");
     await waitFor(() => expect(due() - Date.now()).toBeGreaterThan(10_000));
     scene.gemini.skip(100_000);

@@ -1,4 +1,7 @@
-/** `resume_research` through the front door: adopting, polling again, restarting with consent, and continuing a deep search. */
+/**
+ * `resume_research` through the front door: adopting, polling again, restarting with consent, and continuing a deep
+ * search.
+ */
 
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +25,7 @@ const resume = (server: RunningServer, task_id: string, more: object = {}): Prom
 
 const RESTART = { accept_possible_double_charge: true };
 
-/** A start that Google took and whose answer was lost. */
+/** A start that Google accepted and whose response was lost. */
 async function lostStart(scene: ResearchScene, server: RunningServer): Promise<{ task_id: string; id: string }> {
   const { structured } = await server.call("start_deep_research", { query: QUERY });
   expect(structured).toMatchObject({ status: "start_unknown" });
@@ -118,7 +121,7 @@ describe("an unknown start", () => {
     const { task_id, id } = await lostStart(scene, server);
     await statusOf(other, task_id);
     const adopting = resume(server, task_id, { interaction_id: id });
-    // The id is being checked at Google; whichever of the two is stored first, both must be followed.
+    // The id is being checked at Google; whichever of the two is stored first, both must be polled.
     await sleep(300);
     const restarting = resume(other, task_id, RESTART);
     expect((await adopting).structured).toMatchObject({ success: true });
@@ -245,7 +248,7 @@ describe("an interrupted deep_search", () => {
       expect(runs).toHaveLength(1);
       return runs;
     });
-    // Many at once, so that some meet.
+    // Many at once, so that some coincide.
     const parents = Array.from({ length: 12 }, () => crypto.randomUUID());
     const columns = (table: string): string =>
       scene
@@ -339,10 +342,10 @@ describe("an interrupted deep_search", () => {
     expect(whole).toMatchObject({ success: true, verified: true, query: QUERY });
     expect(whole).not.toHaveProperty("partial");
     expect(whole["sources"].slice(0, partial["sources"].length)).toEqual(partial["sources"]);
-    // One first round in all; rounds 2 and 3 of the second run besides the one that was killed.
+    // One first round in total, the killed round, and rounds 2 and 3 of the second run.
     expect(scene.gemini.ledger.countByKind()).toEqual({ deep_search: 1, verify: 3 });
     expect((await resume(server, task_id)).structured["error"]).toMatchObject({ code: "RESEARCH_ALREADY_COMPLETED" });
-    // A client that asks again is led to the run it has paid for.
+    // A client that asks again gets the run it has paid for.
     expect((await resume(server, interrupted)).structured).toMatchObject({ task_id, status: "completed" });
     expect(scene.gemini.ledger.countByKind()).toEqual({ deep_search: 1, verify: 3 });
   });

@@ -42,7 +42,7 @@ const OUTLINE = [
   { section: "3", title: "Sources", characters: 18 },
 ];
 
-/** Just short enough to be sent whole at the default setting; LONG, with 112,000 characters, is not. */
+/** Just short enough to be sent completely with the default setting; LONG, with 112,000 characters, is not. */
 const FITTING = `# Heat pumps\n\n## Costs\n\n${words(95_200)}`;
 
 test("a report of up to RESEARCH_INLINE_CHARACTERS is returned whole by default, as data and text (K1)", async (context) => {

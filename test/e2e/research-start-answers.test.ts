@@ -1,4 +1,7 @@
-/** What `start_deep_research` takes and answers: input, models, the window for a result, and a key that shows up nowhere. */
+/**
+ * What `start_deep_research` takes and answers: input, models, the window for a result, and a key that shows up
+ * nowhere.
+ */
 
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
@@ -144,10 +147,10 @@ test("a retired model is forwarded to its successor, and the answer says so; an 
   const { structured, text } = await server.call(START, { query: QUERY, model: asked });
   expect(structured["notice"]).toBe(`Google has shut down ${asked}; its successor ${MODEL} is used instead.`);
   expect(text).toContain(structured["notice"]);
-  // The same start by its present name.
+  // The same start, under its current name.
   expect(await startRun(server, QUERY, { model: MODEL })).toBe(structured["task_id"]);
   for (const model of ["deep-thought-42", "constructor"]) {
-    // Its cost is not known, so that the user's word is needed.
+    // Its cost is unknown, so the user's consent is needed.
     const unknown = await scene.command(["start-deep-research", QUERY, "--model", model, "--yes", "--json"]);
     expect(JSON.parse(unknown.stdout)).toMatchObject({
       error: { code: "EXECUTION_ERROR", message: `Google does not recognise the model ${model}.` },
@@ -156,7 +159,7 @@ test("a retired model is forwarded to its successor, and the answer says so; an 
   expect(scene.gemini.ledger.acceptedStarts().map(({ agent }) => agent)).toEqual([MODEL]);
 });
 
-/** One call on a server's bare pipes, so that every byte of stdout is seen. */
+/** One call over raw pipes, so that every byte of stdout is checked. */
 async function callBare(env: Record<string, string>, call: object): Promise<{ lines: string[]; stderr: string }> {
   const child = spawn(process.execPath, [BIN], { env, stdio: ["pipe", "pipe", "pipe"] });
   let [stdout, stderr] = ["", ""];

@@ -1,4 +1,7 @@
-/** `start_deep_research` through the front door: what every fault of the one paid request comes to, and identical starts. */
+/**
+ * `start_deep_research` through the front door: what every fault of the one paid request comes to, and identical
+ * starts.
+ */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +22,7 @@ const UUID_4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]
 const UNKNOWN = "It is not known whether the research was started.";
 const START = "start_deep_research";
 
-/** What the user reads, the state of the run, how many requests were sent, and how many of them Google took. */
+/** What the user reads, the state of the run, how many requests were sent, and how many of them Google accepted. */
 type Row = [CreateFault, string, string, number, number];
 
 const REFUSED: Row[] = [

@@ -15,7 +15,7 @@ const RUNS = "research://runs";
 
 interface World {
   app: App;
-  /** How often the store was asked for. */
+  /** How often the store was opened. */
   asked: () => number;
   start: (owner: string) => Promise<string>;
   move: (taskId: string, progress: number) => Promise<unknown>;
@@ -120,7 +120,7 @@ test("subscribers over HTTP are notified of their own runs only (T14)", async ()
 });
 
 describe("the run events of an owner", () => {
-  /** Timers that only waiting moves, once the store is open. */
+  /** Timers that only waiting advances, once the store is open. */
   async function openStillWorld(): Promise<World> {
     const world = openWorld();
     await world.start("anna");

@@ -11,7 +11,7 @@ import { openResearch, startRun, untilStatus } from "../kit/server/research.ts";
 
 const REDIRECT_HOST = "vertexaisearch.cloud.google.com";
 
-/** A proxy whose every tunnel ends at a redirect host of our own; nothing leaves the machine. */
+/** A proxy that directs every tunnel to our own redirect host; nothing leaves the machine. */
 async function openRedirectHost({ onTestFinished }: Pick<TestContext, "onTestFinished">) {
   const { key, cert } = makeCertificateOf(REDIRECT_HOST);
   const requests: string[] = [];

@@ -20,7 +20,7 @@ async function start(scene: Scene): Promise<{ server: RunningServer; tasks: Task
   return { server, tasks: openTasks(server) };
 }
 
-/** A call that asks for a task, by hand. */
+/** A raw call that requests a task. */
 const call = (tasks: Tasks, name: string, input: object, task: object = {}): Promise<RawAnswer> =>
   tasks.raw("tools/call", { name, arguments: input, task });
 
@@ -97,7 +97,7 @@ describe("by raw requests", () => {
     const { result: created } = await call(tasks, "search", { query: QUERY });
     const taskId: string = created?.["task"].taskId;
     const [given, kept] = [tasks.raw("tasks/result", { taskId }), tasks.raw("tasks/result", { taskId })];
-    // The call was the first request by hand of this connection.
+    // The call was the first raw request of this connection.
     await server.client.notification({ method: "notifications/cancelled", params: { requestId: "raw-2" } });
     expect((await tasks.raw("tasks/get", { taskId })).result).toMatchObject({ taskId, status: "working" });
     await tasks.raw("tasks/cancel", { taskId });

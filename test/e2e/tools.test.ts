@@ -296,7 +296,7 @@ async function rawLines(scene: Scene, env: Record<string, string>): Promise<{ li
 const DEBUGGING = { DEBUG: "true", GOOGLE_GENAI_DEBUG: "1" };
 
 test.for([{}, DEBUGGING])("stdout carries JSON-RPC and nothing else, stderr our log: %j (A2)", async (env, context) => {
-  // A repaired answer is something that only the debug log tells.
+  // Repaired answers are logged at debug level only.
   const scene = await openScene(context, { name: "repaired", tasks: { search: [{ answer: "trailing-comma" }] } });
   const { lines, stderr } = await rawLines(scene, env);
   const messages = lines.map((line): unknown => JSON.parse(line));

@@ -132,7 +132,7 @@ export async function takeOver({ times, seed }: { times: number; seed: number })
   const took: number[] = [];
   try {
     const successor = world.begin();
-    // A process that follows no run does not look for runs of dead processes.
+    // A process without runs to poll does not take over runs of dead processes.
     await successor.call("start_deep_research", { query: "What does the successor do?" });
     for (let n = 0; n < times; n += 1) {
       const owner = world.begin({ failpoint: "after-claim:1" });

@@ -5,7 +5,7 @@ import type { ProductProcess } from "../kit/kills/process.ts";
 import { type KillWorld, openKillWorld, seeded } from "../kit/kills/world.ts";
 import { inLanes, inTurn } from "./lanes.ts";
 
-/** Acceleration of all times, also of the poll interval. */
+/** Acceleration of all times, including the poll interval. */
 export const SPEED = 100;
 const MINUTE = 60_000;
 /** The default of max_wait_hours, accelerated. */

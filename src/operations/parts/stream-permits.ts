@@ -1,4 +1,4 @@
-/** Bounds how many event streams are open at a time, per user and in all, so that no user takes them all. */
+/** Bounds the number of open event streams, per user and in total, so that no user can take all of them. */
 
 import { AppError } from "../../errors.ts";
 

@@ -164,7 +164,7 @@ export async function settlePoll(
         ? update
         : update
             .set((row) => ({ progress: progressAtLeast(row, progressColumn(seen)), ...seenColumns(seen) }))
-            // A run that has ended in the meantime has no lease any more.
+            // A run that has ended in the meantime no longer has a lease.
             .where("status", "=", "running_async"),
     )
     .where("task_id", "=", run.taskId)

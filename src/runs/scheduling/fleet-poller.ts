@@ -48,7 +48,7 @@ const USED_RATE = 0.94;
 const COUNT_MS = 3_000;
 const MAX_WITHOUT_KEY = 100;
 
-/** The result of one job. Without `outcome` and `putBack` its run is not polled any more. */
+/** The result of one job. Without `outcome` and `putBack` its run is no longer polled. */
 interface Polled {
   poll: DuePoll;
   run?: PolledRun;

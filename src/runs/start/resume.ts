@@ -80,7 +80,7 @@ async function resumeUnknown(deps: ResearchDeps, run: Run, request: ResumeReques
     : { kind: "restarted", run: current, ...restarted };
 }
 
-/** A mistyped id would end the run as expired, after which the right id could not be adopted any more. */
+/** A mistyped id would end the run as expired, after which the right id could no longer be adopted. */
 async function rejectUnusableId(deps: ResearchDeps, run: Run, interactionId: string): Promise<void> {
   // The same error as for an unknown id, so that it does not reveal which ids belong to other users.
   const taken = await isHeldByAnother(deps.db, interactionId, run.taskId);

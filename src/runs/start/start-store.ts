@@ -203,7 +203,7 @@ function stillUnknown({ to, error }: StartFailure): Pick<StartFailure, "to" | "e
 
 /**
  * Starts without a response, with their process and lease. Includes starts that were cancelled while they were being
- * sent: such a run has no lease any more, but Google may have accepted it.
+ * sent: such a run no longer has a lease, but Google may have accepted it.
  */
 export async function pendingStarts(db: Database, taskId?: string) {
   const starts = db
