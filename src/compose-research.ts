@@ -209,9 +209,7 @@ async function estimateFor(
   });
 }
 
-/**
- * Saves a report that the database refused. Tries several directories, because the disk of the database may be full.
- */
+/** Saves a report that the database refused. Tries several directories, because the disk of the database may be full. */
 async function saveBackup(
   { config, stateDir }: ResearchComposition,
   { taskId, query, report, backups }: { taskId: string; query: string; report: string; backups: Map<string, string> },

@@ -155,9 +155,7 @@ async function waitForChange(deps: OperationDeps, run: Run, { call, ms, seen }: 
   }).finally(unwatch);
 }
 
-/**
- * Polls the run from this process too, in case no other does; without a key or after an error the store is only read.
- */
+/** Polls the run from this process too, in case no other does; without a key or after an error the store is only read. */
 async function followRun(deps: OperationDeps, run: Run): Promise<() => void> {
   try {
     if ((await deps.agent()) === undefined) return () => {};

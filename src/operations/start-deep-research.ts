@@ -1,6 +1,4 @@
-/**
- * `start_deep_research`: starts a paid run of Google's Deep Research agent, which outlives the call and this process.
- */
+/** `start_deep_research`: starts a paid run of Google's Deep Research agent, which outlives the call and this process. */
 
 import { z } from "zod";
 import { LOCAL_OWNER } from "../caller.ts";
@@ -27,10 +25,7 @@ import {
 import { fittingReport, outlineLines, readingFields, reportLimit } from "./parts/report-reading.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, queryField } from "./operation.ts";
 
-/**
- * The answer is due within 30 s whatever happens (I3), less a margin for a busy machine. The request itself may take
- * longer.
- */
+/** The answer is due within 30 s whatever happens (I3), less a margin for a busy machine. The request itself may take longer. */
 const ANSWER_WITHIN_MS = 28_000;
 
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,4 @@
-/**
- * The agent port over Google's Interactions API. The SDK's retries are off: a repeated start would be charged twice.
- */
+/** The agent port over Google's Interactions API. The SDK's retries are off: a repeated start would be charged twice. */
 
 import { createHash } from "node:crypto";
 import type { GoogleGenAI } from "@google/genai";
@@ -29,9 +27,7 @@ interface InteractionsOptions extends GoogleClientOptions {
   sendOnce?: SendOnce | undefined;
 }
 
-/**
- * A poll may be preceded by a cancel: both together must be shorter than the poll lease, or the result is discarded.
- */
+/** A poll may be preceded by a cancel: both together must be shorter than the poll lease, or the result is discarded. */
 export const LIMITS = {
   startMs: startLimitMs(120_000),
   pollMs: 45_000,

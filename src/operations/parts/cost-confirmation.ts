@@ -1,7 +1,4 @@
-/**
- * The cost confirmation before a paid start: when it is required, its texts, and the errors when the user did not
- * agree.
- */
+/** The cost confirmation before a paid start: when it is required, its texts, and the errors when the user did not agree. */
 
 import type { Estimate } from "../../costs/estimate.ts";
 import { AppError } from "../../errors.ts";
@@ -16,8 +13,7 @@ interface PaidStart {
 }
 
 /**
- * Returns a check that throws unless the user has agreed or needs not be asked. Transports ask before the call, when
- * the
+ * Returns a check that throws unless the user has agreed or needs not be asked. Transports ask before the call, when the
  * start might still join another run and so need no consent; the check runs directly before money is spent.
  */
 export async function requireCostConsent(

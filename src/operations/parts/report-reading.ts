@@ -18,9 +18,7 @@ import { list } from "./answer-text.ts";
 import type { Call, OperationDeps } from "../operation.ts";
 import { sourcePage } from "./source-pages.ts";
 
-/**
- * Size as JSON. A message has at most 8 MB and contains the report twice, as text and as data, and a page of sources.
- */
+/** Size as JSON. A message has at most 8 MB and contains the report twice, as text and as data, and a page of sources. */
 const MAX_REPORT_BYTES = 2_500_000;
 /** Characters, each of up to three bytes, of the texts before the report. */
 const MAX_EARLIER_CHARACTERS = 800_000;
@@ -63,10 +61,7 @@ function fitting({ report, sources }: NumberedReport, maxCharacters: number): Wi
   return withSources(reading, sources, maxCharacters);
 }
 
-/**
- * Removes URLs that repeat the list of sources (U3). Reports with citations by byte offset lose only the agent's own
- * list.
- */
+/** Removes URLs that repeat the list of sources (U3). Reports with citations by byte offset lose only the agent's own list. */
 function withUrlsOnce({ report, sources, citations = [] }: RunResult): NumberedReport {
   if (citations.length === 0) return citeByNumber(report, sources);
   return { report: removeSourceList(report, sources), sources };

@@ -7,9 +7,7 @@ import type { ResearchDeps } from "../deps.ts";
 export interface SendCheck {
   taskId: string;
   attemptId: string;
-  /**
-   * Aborted when the call that requested the start is cancelled; ignored once it is sent or another call has joined.
-   */
+  /** Aborted when the call that requested the start is cancelled; ignored once it is sent or another call has joined. */
   signal: AbortSignal | undefined;
 }
 

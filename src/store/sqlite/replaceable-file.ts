@@ -111,8 +111,7 @@ function checkpoint({ file, log }: ReplaceableFile, opened: Opened): void {
       opened.identity = { ...opened.identity, modification: modificationOf(file) };
     }
   } catch (error) {
-    // The write before it is committed and must not seem to have failed. The log keeps everything for a later
-    // checkpoint.
+    // The write before it is committed and must not seem to have failed. The log keeps everything for a later checkpoint.
     log.debug(`The log of ${file} could not be checkpointed: ${String(error)}`);
   }
 }

@@ -101,9 +101,7 @@ async function sendTimeline(
   sendMilestonesUntil(Infinity);
 }
 
-/**
- * Streams the interaction from Google, so that thoughts arrive live. Without a key or on errors, only polls update it.
- */
+/** Streams the interaction from Google, so that thoughts arrive live. Without a key or on errors, only polls update it. */
 async function followInteraction(deps: OperationDeps, run: Run, sent: SentState): Promise<void> {
   const { taskId, interactionId, model: agent = "", createdAt, kind } = run;
   if (kind !== "agent" || interactionId === undefined || isFinished(run.status)) return;
