@@ -214,7 +214,7 @@ describe.concurrent("a polled run", () => {
     expect(resumed.structured).toMatchObject({
       success: true,
       task_id,
-      message: expect.stringContaining("checked again"),
+      message: expect.stringContaining("polled again"),
     });
     scene.gemini.skip(8 * 60_000);
     expect(await untilStatus(server, task_id, "completed")).not.toHaveProperty("error");
