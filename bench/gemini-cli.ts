@@ -18,7 +18,7 @@ const ARGUMENTS = ["--output-format", "stream-json"];
 export interface TimedGemini {
   /** A PATH on which `gemini` is this one. */
   path: string;
-  /** Milliseconds of its last call as measured by itself, from process start to exit. */
+  /** Milliseconds of its last call by its own measurement, from process start to exit. */
   lastTime(): number;
   /**
    * The part of its start and end that it cannot measure itself: the same command without a server, timed by its

@@ -189,7 +189,7 @@ function tableOf(rows: string[][], notes: string[]): Table {
     ],
     rows,
     notes: [
-      `Medians (quartiles), call by call. Own time of a CLI: its process as timed by itself in the same call, plus the part of its start and end that it cannot measure, from the same command without a server, alternating with the calls. Own time of the API: a bare \`fetch\` of the same request, alternating with the calls. First calls: ${FRESH_SERVERS} servers; they also open the database and load modules that a start does not need.`,
+      `Medians (quartiles), call by call. Own time of a CLI: its process by its own measurement in the same call, plus the part of its start and end that it cannot measure, from the same command without a server, alternating with the calls. Own time of the API: a bare \`fetch\` of the same request, alternating with the calls. First calls: ${FRESH_SERVERS} servers; they also open the database and load modules that a start does not need.`,
       ...notes,
     ],
     passed: true,

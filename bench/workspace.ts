@@ -1,4 +1,4 @@
-/** A temporary folder for the files of a bench, removed afterwards, also when the bench is interrupted. */
+/** A temporary folder for the files of a bench, removed afterwards, even if the bench is interrupted. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -28,20 +28,20 @@ interface Step {
 }
 
 const STEPS: Step[] = [
-  { title: "Is everything there?", command: "gemini-search-mcp doctor --offline" },
-  { title: "What will it cost?", command: `gemini-search-mcp estimate ${WORDS}` },
+  { title: "Checking the installation", command: "gemini-search-mcp doctor --offline" },
+  { title: "Estimating the cost", command: `gemini-search-mcp estimate ${WORDS}` },
   { title: "A quick answer", command: `gemini-search-mcp ask ${WORDS}` },
   {
-    title: "Start a deep research and watch it",
+    title: "Starting Deep Research and watching it",
     command: `gemini-search-mcp research ${WORDS}`,
     during: /[3-6]\d % \(estimate\)/,
   },
-  { title: "What was asked before", command: "gemini-search-mcp list" },
-  { title: "Find it again by its words", command: "gemini-search-mcp find cold climates" },
-  { title: "Read it by its short id", command: "gemini-search-mcp show 3f2a9c1e --section outline" },
-  { title: "What it all cost", command: "gemini-search-mcp figures" },
-  { title: "Complete commands and ids with Tab", command: 'eval "$(gemini-search-mcp completion bash)"' },
-  { title: "Everything else", command: "gemini-search-mcp --help" },
+  { title: "Listing earlier runs", command: "gemini-search-mcp list" },
+  { title: "Finding a run by words", command: "gemini-search-mcp find cold climates" },
+  { title: "Reading a report by its short id", command: "gemini-search-mcp show 3f2a9c1e --section outline" },
+  { title: "Usage by month", command: "gemini-search-mcp figures" },
+  { title: "Completing commands and ids with Tab", command: 'eval "$(gemini-search-mcp completion bash)"' },
+  { title: "All commands", command: "gemini-search-mcp --help" },
 ];
 
 interface Frame {
@@ -164,8 +164,8 @@ async function newestId(terminal: Terminal): Promise<string> {
 
 const OPENING = `# At the terminal
 
-Recorded by \`node scripts/record-terminal.ts\` with the built program and the built-in simulator, in a window of 80
-columns; the answers are invented. \`docs/terminal.cast\` is the same as a film (\`asciinema play docs/terminal.cast\`).
+Recorded with \`node scripts/record-terminal.ts\`, the built program and the built-in simulator, in a window of 80
+columns; the answers are invented. Watch the recording with \`asciinema play docs/terminal.cast\`.
 `;
 
 function page({ title, command }: Step, lines: string[]): string {

@@ -75,13 +75,13 @@ const only = process.argv.slice(2);
 const wanted = (name: string): boolean => only.length === 0 || only.includes(name);
 
 function document(): string {
-  const shots = [...VIEWS, { name: "sign-in", caption: "The sign-in form, for browsers without a link." }];
+  const shots = [...VIEWS, { name: "sign-in", caption: "Signing in with a token." }];
   const parts = shots.map(({ name, caption }) => {
     const picture = (width: string): string =>
       `<picture><source media="(prefers-color-scheme: dark)" srcset="screenshots/${name}-dark-${width}.png"><img alt="${caption}" src="screenshots/${name}-light-${width}.png" height="420"></picture>`;
     return `## ${name[0]?.toUpperCase()}${name.slice(1).replaceAll("-", " ")}\n\n${caption}\n\n${picture("wide")} ${picture("narrow")}`;
   });
-  return `# The page\n\n\`gemini-search-mcp dashboard\` opens it. The pictures were made by \`npm run screenshots\` with invented runs; they follow your light or dark theme. A report has its pictures where they stand in the text and Google's Search Suggestions below it; a finished run can be deleted, here and, if you tick it, at Google. Runs can be starred (\`s\`), renamed (\`t\`) and archived (\`e\`); the filters Starred and Archived appear with the first such run.\n\n${parts.join("\n\n")}\n`;
+  return `# The dashboard\n\n\`gemini-search-mcp dashboard\` opens it. The screenshots were taken by \`npm run screenshots\` with invented runs; they follow your light or dark theme. A report shows its pictures in the text and Google's Search Suggestions below it. You can delete a finished run here and, optionally, at Google. Runs can be starred (\`s\`), renamed (\`t\`) and archived (\`e\`); the filters Starred and Archived appear with the first such run.\n\n${parts.join("\n\n")}\n`;
 }
 
 try {

@@ -49,7 +49,7 @@ export interface App {
   /** State of the processes that share this store. */
   fleetStatus(): Promise<FleetStatus>;
   /** Polls unfinished background runs until the process shuts down. */
-  followResearch(): Promise<Runner>;
+  startPolling(): Promise<Runner>;
 }
 
 export interface AppOptions {
@@ -122,7 +122,7 @@ export function createApp(options: AppOptions): App {
       const { readFleetStatus } = await import("./runs/scheduling/fleet-status-store.ts");
       return readFleetStatus((await store()).db, systemClock.now());
     },
-    followResearch: async () => {
+    startPolling: async () => {
       const { runner } = await retryUntilAvailable(deps.research, { log, signal: shutdown.signal });
       runner.start();
       return runner;

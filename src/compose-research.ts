@@ -97,8 +97,8 @@ async function composeResearch(
     backUp: (run: { taskId: string; query: string }, report: string) => saveBackup(parts, { ...run, report, backups }),
   };
   const { RESEARCH_POLL_INTERVAL_MS: pollIntervalMs, RESEARCH_MAX_RPS: maxRps } = config.settings;
-  const { RESEARCH_FOLLOW: follows } = config.settings;
-  const runner = createRunner({ deps: research, pollIntervalMs, maxRps, deliver, follows });
+  const { RESEARCH_FOLLOW: makesPolls } = config.settings;
+  const runner = createRunner({ deps: research, pollIntervalMs, maxRps, deliver, makesPolls });
   // An interaction id that the database refuses is saved to a file; without a directory for it nothing paid is started.
   return { research, runner, durable: durable && config.configDirWritable };
 }
@@ -111,7 +111,7 @@ async function openQueue({ config, log, shutdown, store }: ResearchComposition, 
   const { pollKeyOf } = await import("./store/poll-key.ts");
   const { url } = config.sharedDatabase;
   const key = pollKeyOf(agent.fingerprint);
-  const queue = await openDistributedQueue({ url, key, follows: config.settings.RESEARCH_FOLLOW, log });
+  const queue = await openDistributedQueue({ url, key, makesPolls: config.settings.RESEARCH_FOLLOW, log });
   // Closed before the database, so that polls in flight are finished or released.
   const close = (): void => void shutdown.during(queue.close()).catch(() => undefined);
   shutdown.signal.addEventListener("abort", close, { once: true });

@@ -3,7 +3,8 @@
 /** Each code with its meaning and, where it could be misunderstood, what it does not mean. */
 export const ERROR_CODES = {
   CLI_NOT_FOUND: "The Gemini CLI is not installed and no other backend can answer.",
-  EXECUTION_ERROR: "A model call failed or never gave a usable answer. Not: the model found nothing.",
+  EXECUTION_ERROR:
+    "A model call failed or never returned a usable answer. If the model found nothing, the code is SEARCH_FAILED.",
   SEARCH_FAILED: "The model answered, but found nothing useful.",
   INTERRUPTED: "The process that executed the run ended before the run did.",
   GEMINI_UNAVAILABLE: "Google's API cannot be reached, rejects the key or the quota, or no key is set.",
@@ -14,19 +15,20 @@ export const ERROR_CODES = {
   TASK_NOT_FOUND: "No run with this task_id is stored.",
   RESEARCH_NOT_COMPLETED: "The run has no text to return yet, or was cancelled before it had any.",
   RESEARCH_ALREADY_COMPLETED: "The run is finished, so there is nothing to cancel.",
-  RESEARCH_FAILED: "The run failed and left no text.",
-  CONFIRMATION_NEEDED: "The cost is above the user's limit and the user could not be asked. Not: the user declined.",
-  DECLINED: "The user was asked and did not agree.",
-  BUSY: "A limit of this server is reached: runs in progress, starts per minute or open streams. Not: Google's quota is used up.",
+  RESEARCH_FAILED: "The run failed before producing any text.",
+  CONFIRMATION_NEEDED:
+    "The cost is above the user's limit and the user could not be asked. If the user declined, the code is DECLINED.",
+  DECLINED: "The user was asked and declined.",
+  BUSY: "A limit of this server is reached: runs in progress, starts per minute or open streams. Google's quota is not involved.",
   CANCELLED: "The call was cancelled by its caller.",
   SQLITE_ERROR: "The database cannot be read or written.",
   DISK_FULL: "The disk is full.",
-  PERMISSION_DENIED: "There is no permission to write a file or directory.",
+  PERMISSION_DENIED: "No permission to write a file or directory.",
   UNAUTHORIZED: "Over HTTP: the token is missing or unknown.",
-  FORBIDDEN: "Over HTTP: this host name or this web page may not use the server.",
-  NOT_FOUND: "Over HTTP: there is nothing at this URL. Not: a run is missing.",
-  RATE_LIMITED: "Over HTTP: too many requests, or too many wrong tokens, within a minute.",
-  ISSUER_UNAVAILABLE: "Over HTTP: the OAuth issuer cannot be reached. Not: the token is wrong.",
+  FORBIDDEN: "Over HTTP: this host name or web page is not allowed to use the server.",
+  NOT_FOUND: "Over HTTP: there is nothing at this URL. For a missing run, the code is TASK_NOT_FOUND.",
+  RATE_LIMITED: "Over HTTP: too many requests, or too many invalid tokens, within a minute.",
+  ISSUER_UNAVAILABLE: "Over HTTP: the OAuth issuer cannot be reached. The token may be valid.",
   UNEXPECTED_ERROR: "A bug; the message contains the id under which the stack is logged.",
 } as const;
 

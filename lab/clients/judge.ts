@@ -35,7 +35,7 @@ export interface Evidence {
   world: World;
   session: Session;
   end: { code: number | null; seconds: number };
-  /** Processes that did not end by themselves. */
+  /** Processes that did not exit on their own. */
   left: number;
 }
 
@@ -132,7 +132,7 @@ function notesOn({ world, session, left }: Evidence, facts: WireFacts): string[]
     ...(session.model.searched() ? ["its model had to search for our tools before it could call them"] : []),
     ...(facts.cancelled > 0 ? [`cancelled while running: ${facts.cancelled}`] : []),
     ...(facts.cancelledLate > 0 ? ["cancels every call once more after its answer; without effect"] : []),
-    ...(left > 0 ? [`${left} processes did not end by themselves`] : []),
+    ...(left > 0 ? [`${left} processes did not exit`] : []),
     ...(outside.length > 0 ? [`tried to reach ${outside.join(", ")}; rejected`] : []),
   ];
 }

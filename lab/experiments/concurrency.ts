@@ -29,8 +29,8 @@ export const concurrency: Experiment = {
       {
         promise: "paid starts for 100 identical concurrent requests",
         target: "1 per round, the same run in every answer",
-        measured: `${twins.paid} in ${twins.rounds} rounds, ${twins.astray} answers with another run, ${twins.refused.length} refused`,
-        met: twins.paid === twins.rounds && twins.astray + twins.refused.length === 0,
+        measured: `${twins.paid} in ${twins.rounds} rounds, ${twins.mismatched} answers with another run, ${twins.refused.length} refused`,
+        met: twins.paid === twins.rounds && twins.mismatched + twins.refused.length === 0,
       },
       {
         promise: "errors about a busy database, in answers and in the log",

@@ -8,7 +8,7 @@ import { type Experiment, type Finding, type LabSetting, scaled } from "../exper
 
 const ROUNDS = 20;
 const NO_SPACE = Number.MAX_SAFE_INTEGER;
-/** Number of consecutive writes that fail, and whether SQLite rolled back by itself. */
+/** Number of consecutive writes that fail, and whether SQLite rolled back on its own. */
 const FAULTS = [1, 2, 3, 5, 8, NO_SPACE].flatMap((count) => [false, true].map((rolledBack) => ({ count, rolledBack })));
 
 export const disk: Experiment = {

@@ -204,7 +204,7 @@ describe("another process", () => {
 });
 
 describe("a state file", () => {
-  test("lets the next simulator go on, however the last one ended", async () => {
+  test("lets the next simulator continue, however the last one ended", async () => {
     const folder = await mkdtemp(join(tmpdir(), "simulator-state-"));
     onTestFinished(() => rm(folder, { recursive: true }));
     const stateFile = join(folder, "runs.jsonl");

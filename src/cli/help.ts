@@ -164,8 +164,8 @@ export const COMMAND_HELP: Record<string, CommandHelp> = {
 const EXIT_HELP = `
 Exit codes:
   0    the answer was printed
-  1    it failed; the reason is on stderr, with --json also on stdout
-  2    the command, a flag or its value is wrong
+  1    it failed; the reason is on stderr (with --json, on stdout too)
+  2    invalid command, flag or value
   130  interrupted`;
 
 const TOP_HELP = `
@@ -177,7 +177,7 @@ Examples:
   gemini-search-mcp <command> --help
 ${EXIT_HELP}
 
-Without a command, it is an MCP server on stdin and stdout; at a terminal it says what to do next.`;
+Without a command, it runs as an MCP server on stdin and stdout; at a terminal it shows what to do next.`;
 
 /** Called after all commands have been added. */
 export function addHelp(program: Command): void {
@@ -208,7 +208,7 @@ function humanReadable(argument: Argument): string {
   return argument.required ? `<${name}>` : `[${name}]`;
 }
 
-/** Only a command that answers and ends has an answer that an exit code tells about. */
+/** Exit codes are explained only for commands that print an answer and exit. */
 const printsAnswer = (command: Command): boolean =>
   command.options.some(({ long }) => long === "--json") && !WITHOUT_EXIT_CODES.has(command.name());
 

@@ -28,16 +28,21 @@ export interface OperationCommand<Input extends z.ZodObject, Output> {
   alias?: string;
   summary: string;
   description: string;
-  /** For each field of the input what its argument or flag does. A flag that negates says what it does itself. */
+  /**
+   * For each field of the input what its argument or flag does. The text of a negated flag describes what that flag
+   * does.
+   */
   fields: Record<keyof z.input<Input> & string, string>;
   /** Waits for the end of the run by default when it is typed at a terminal. */
   waitsOnTerminal?: boolean;
   view: TerminalView<Output>;
 }
 
-/** An option with the schema of a setting. A wrong value is an error, where a wrong variable falls back to its default. */
+/**
+ * An option with the schema of a setting. A wrong value is an error, where a wrong variable falls back to its default.
+ */
 export function settingOption(
-  { schema, about, wrong = "This value is not possible." }: { schema: z.ZodType; about: string; wrong?: string },
+  { schema, about, wrong = "This value is not allowed." }: { schema: z.ZodType; about: string; wrong?: string },
   flags: string,
 ): Option {
   if (schema instanceof z.ZodEnum) return new Option(flags, about).choices(schema.options.map(String));

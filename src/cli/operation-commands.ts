@@ -19,7 +19,7 @@ export const listTable: TerminalView<RunList> = async (list, space) => {
 
 const RUN = "run id, or its first 6 or more characters";
 const QUESTION = "your question, with or without quotation marks";
-const AGENT = "the agent; deep-research-max-preview-04-2026 goes deeper";
+const AGENT = "the agent; deep-research-max-preview-04-2026 is more thorough";
 
 export function addOperations(program: Command): void {
   addSearches(program);
@@ -145,7 +145,7 @@ function addReading(program: Command): void {
       status: "only runs with this status",
       kind: "only this kind; agent is Deep Research",
       text: "only runs with these words in question or report",
-      limit: "how many at most, 1 to 100 (default 20)",
+      limit: "maximum number of runs, 1 to 100 (default 20)",
       cursor: "continue after the page that ended with this cursor",
       starred: "only starred runs",
       archived: "only archived runs, which are hidden otherwise",

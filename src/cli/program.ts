@@ -64,9 +64,9 @@ export function createProgram(): Command {
   addServe(program);
   program
     .command("status")
-    .description("Show workers, runs in progress, polls and errors; with a remedy when runs are polled late.")
+    .description("Show workers, runs in progress, polls and errors, and what to do if runs are polled late.")
     .option("--json", "print the status as JSON")
-    .addHelpText("after", "\nExit code 1 when runs are late or nothing polls them, so that it can be a health check.")
+    .addHelpText("after", "\nExits 1 if runs are late or not polled at all, so you can use it as a health check.")
     .action(async (options: { json?: boolean }) => {
       const { printStatus } = await import("./commands/status.ts");
       await printStatus({ json: options.json === true });
@@ -74,7 +74,7 @@ export function createProgram(): Command {
   program
     .command("doctor")
     .description(
-      "Check this installation (Node, database, key, network, assistants …) and say how to fix what is wrong.",
+      "Check this installation (Node, database, key, network, assistants …) and show how to fix what is wrong.",
     )
     .option("--offline", "skip the checks that need the network")
     .option("--json", "print the findings as JSON")
@@ -108,7 +108,7 @@ function addInit(program: Command): void {
   const clients = CLIENTS.map(({ name }) => name);
   program
     .command("init")
-    .description("Connect your AI assistants: takes and tests your key, shows every change, asks, keeps backups.")
+    .description("Connect your AI assistants: tests your key, shows every change, asks before writing, keeps backups.")
     .addArgument(new Argument("[clients...]", "which ones; default: all that are found").choices(clients))
     .option("--yes", "write without asking")
     .option("--dry-run", "preview the changes")
@@ -152,8 +152,8 @@ function httpUrl(text: string): string {
 }
 
 const TOKEN_HELP = `
-A run belongs to the name whose token started it, and only that name sees it. A name that is
-added again after a revoke gets its earlier runs back: do not give it to another person.`;
+Runs belong to the name whose token started them, and only that name can see them. Adding a revoked
+name again restores access to its runs, so do not reuse it for another person.`;
 
 function addTokenCommands(program: Command): void {
   const token = program
@@ -192,19 +192,19 @@ interface DashboardFlags {
 }
 
 const MIGRATE_HELP = `
-Stop the servers and workers of the file first. A migration that was stopped continues when the
-command is run again. Other users of this machine can read the arguments of a command: rather
-set GEMINI_SEARCH_DATABASE_URL, or pass the URL on stdin with --to -.`;
+First stop the servers and workers that use the file. If the migration is interrupted, run the command
+again to continue. Other users of this machine can read command arguments, so set
+GEMINI_SEARCH_DATABASE_URL, or pass the URL on stdin with --to -.`;
 
 function addMigrate(program: Command): void {
   program
     .command("migrate")
-    .description("Move everything from the database file to PostgreSQL, for several machines, and compare both.")
-    .option("--from <file>", "the database file; unset: the one that is used here")
+    .description("Copy everything from the database file to PostgreSQL, for use on several machines, and compare both.")
+    .option("--from <file>", "the database file (default: the one in use)")
     .option("--to <url>", "postgres://user:password@host/database, or -; unset: GEMINI_SEARCH_DATABASE_URL")
     .addOption(new Option("--dry-run", "only count").conflicts("verify"))
     .option("--verify", "only compare, row by row; exits 1 if they differ")
-    .option("--force", "even if processes seem to use the file or the target")
+    .option("--force", "migrate even if other processes seem to use the file or the target")
     .option("--json", "print the answer as JSON")
     .addHelpText("after", MIGRATE_HELP)
     .exitOverride()

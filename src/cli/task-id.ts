@@ -22,7 +22,7 @@ export async function withWholeTaskId(
   return { ...input, task_id: await wholeRunId(deps, owner, given) };
 }
 
-/** Throws where it is not the id of one run. An id that is whole is not looked up. */
+/** Throws unless it is the id of one run. A complete id is not looked up. */
 export async function wholeRunId(
   { database }: Pick<OperationDeps, "database">,
   owner: string,

@@ -4,7 +4,7 @@ import { aboutField, forPeople } from "./wording.ts";
 const ID = "3f2a9c1e-0000-4000-8000-000000000000";
 
 test.each([
-  ["resume_research looks again.", "gemini-search-mcp resume looks again."],
+  ["resume_research checks again.", "gemini-search-mcp resume checks again."],
   ["Pass it as interaction_id.", "Pass it as interaction id."],
   ["set accept_possible_double_charge", "set --accept-possible-double-charge"],
   ["under the same task_id", "under the same run id"],

@@ -45,7 +45,7 @@ describe("the config directory (B5)", () => {
     }
   });
 
-  test("that cannot be created is a warning, and the start goes on", () => {
+  test("that cannot be created is a warning, and the start continues", () => {
     writeFileSync(join(home, "file"), "");
     const config = load({ environment: { GEMINI_SEARCH_CONFIG_DIR: join(home, "file", "below") } });
     expect(config.configDirWritable).toBe(false);
@@ -61,7 +61,7 @@ describe("the config directory (B5)", () => {
   });
 });
 
-test("the database is in the config directory, also under another name (B6)", () => {
+test("the database is in the config directory, even under another name (B6)", () => {
   const { configDir, databaseFile } = load();
   expect(databaseFile).toBe(join(configDir, "deep_research.db"));
   expect(load({ environment: { DEEP_RESEARCH_DB: "other.db" } }).databaseFile).toBe(join(configDir, "other.db"));

@@ -18,14 +18,14 @@ export const SETTINGS = {
     schema: z.enum(["auto", "cli", "api"]),
     default: "auto",
     about:
-      "What answers searches: the Gemini CLI, the Gemini API, or (`auto`) the CLI if it is installed, else the API.",
+      "Backend for searches: the Gemini CLI, the Gemini API, or (`auto`) the CLI if it is installed and the API otherwise.",
     flag: "backend",
   }),
   GEMINI_MODEL: setting<string | undefined>({
     schema: text,
     default: undefined,
     about:
-      "Model for searches. Unset: the Gemini CLI chooses its own, the API backend uses its built-in default. `flash` saves the CLI a paid call that chooses.",
+      "Model for searches. Unset: the Gemini CLI chooses its own, the API backend uses its built-in default. `flash` saves the paid call with which the CLI chooses.",
     flag: "model",
   }),
   GEMINI_CORRECTION_MODEL: setting<string | undefined>({
@@ -102,13 +102,13 @@ export const SETTINGS = {
   RESEARCH_MAX_UNFINISHED: setting({
     schema: wholeNumber(0, 10_000_000),
     default: 20_000,
-    about: "Maximum number of unfinished research runs over all processes; 0 is no limit.",
+    about: "Maximum number of unfinished research runs over all processes; 0 means no limit.",
   }),
   RESEARCH_MAX_RUNS_PER_USER: setting({
     schema: wholeNumber(0, 1_000_000),
     default: 100,
     about:
-      "Maximum number of unfinished research runs per user; 0 is no limit. Applies to users with their own token or account, not to `local`, the operator.",
+      "Maximum number of unfinished research runs per user; 0 means no limit. Applies to users with their own token or account, not to `local`, the operator.",
   }),
   RESEARCH_MAX_STARTS_PER_MINUTE: setting({
     schema: wholeNumber(0, 60_000),
@@ -120,7 +120,7 @@ export const SETTINGS = {
     schema: z.coerce.number().min(0).max(1_000_000),
     default: 5,
     about:
-      "The user is asked before a deep research whose likely cost (see estimate_research_cost) is above this amount in US dollars, or unknown. 0: always.",
+      "Ask the user before starting research whose likely cost (see estimate_research_cost) is above this amount in US dollars, or unknown. 0 means always.",
   }),
   RESEARCH_INLINE_CHARACTERS: setting({
     schema: wholeNumber(30_000, 2_000_000),
@@ -131,7 +131,7 @@ export const SETTINGS = {
   RESEARCH_KEEP_DAYS: setting<number>({
     schema: z.preprocess((value) => (value === "never" ? 0 : value), wholeNumber(0, 100_000)),
     default: 730,
-    about: "Runs that ended longer ago are deleted with all their data; `0` or `never` keeps them. Saved files stay.",
+    about: "Days until a finished run is deleted with all its data; `0` or `never` keeps it. Saved files are kept.",
   }),
   RESOLVE_SOURCE_LINKS: setting<boolean>({
     schema: z.stringbool(),
@@ -174,7 +174,7 @@ export const SETTINGS = {
   GOOGLE_GEMINI_BASE_URL: setting<string | undefined>({
     schema: url,
     default: undefined,
-    about: "Another base URL of the Gemini API, for example a company gateway.",
+    about: "Alternative base URL of the Gemini API, for example a company gateway.",
   }),
   MCP_SERVER_HOST: setting({
     schema: z.string().trim().min(1),
@@ -223,7 +223,7 @@ export const SETTINGS = {
   MCP_RATE_LIMIT_PER_MINUTE: setting({
     schema: wholeNumber(0, 1_000_000),
     default: 600,
-    about: "Maximum number of HTTP requests per minute and user; 0 is no limit.",
+    about: "Maximum number of HTTP requests per minute and user; 0 means no limit.",
   }),
   MCP_MAX_STREAMS_PER_USER: setting({
     schema: wholeNumber(1, 100_000),
@@ -245,7 +245,7 @@ export const SETTINGS = {
   DEBUG: setting({
     schema: z.stringbool(),
     default: false,
-    about: "`true` logs what the server does and why.",
+    about: "`true` logs each step in detail.",
   }),
 } as const;
 

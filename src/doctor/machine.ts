@@ -37,7 +37,7 @@ export function checkSpace(directory: string): CheckResult {
   const message = `${Math.round(free / 2 ** 20).toLocaleString("en")} MB free`;
   return free > MIN_FREE_BYTES
     ? ok("disk", message)
-    : fail("disk", message, "Free some space on the disk that holds the config directory; paid reports go there.");
+    : fail("disk", message, "Free some space on the disk with the config directory, where paid reports are stored.");
 }
 
 /** File system magic numbers of Linux (statfs(2)) on which SQLite's locks do not work, or not between machines. */

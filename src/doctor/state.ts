@@ -119,7 +119,7 @@ const megabytes = (path: string): string =>
 function checkUnknownStarts({ unknownStarts }: DatabaseHealth): CheckResult[] {
   if (unknownStarts === 0) return [];
   const message = `${countOf(unknownStarts, "research run")} may or may not have been started by Google.`;
-  return [warn("unknown starts", message, "List them with: gemini-search-mcp list-research --status start_unknown")];
+  return [warn("unknown starts", message, "List them with: gemini-search-mcp list --status start_unknown")];
 }
 
 function checkProcesses({ processes }: DatabaseHealth): CheckResult {

@@ -77,7 +77,7 @@ test.each<[string, unknown, object]>([
     answered(404),
     {
       code: "EXECUTION_ERROR",
-      message: "Google does not know the model a-model.",
+      message: "Google does not recognise the model a-model.",
       suggestion: "Set GEMINI_MODEL to a current model, or unset it.",
       reason: "config",
       retryable: false,
@@ -133,7 +133,7 @@ test("text received before the fault is kept, if there is any (E6)", () => {
   expect(timedOut(90_000, " \n").details).toBeUndefined();
 });
 
-test("an aborted call, a timeout and a foreign answer have errors of their own (A6)", () => {
+test("an aborted call, a timeout and an answer of another server have their own errors (A6)", () => {
   expect(cancelled()).toMatchObject({ code: "CANCELLED", message: "The call was cancelled.", reason: "stopped" });
   expect(timedOut(90_500, "")).toMatchObject({
     code: "EXECUTION_ERROR",

@@ -43,7 +43,7 @@ function fromStatus(status: number, { keyRefused, model }: { keyRefused: boolean
   if (status === 404) {
     return {
       code: "EXECUTION_ERROR",
-      message: `Google does not know the model ${model}.`,
+      message: `Google does not recognise the model ${model}.`,
       suggestion: "Set GEMINI_MODEL to a current model, or unset it.",
       reason: "config",
     };

@@ -133,5 +133,5 @@ const NO_SUCH_PATH: Refusal = { status: 404, code: "NOT_FOUND", message: "There 
 const unexpected = (id: string): Refusal => ({
   status: 500,
   code: "UNEXPECTED_ERROR",
-  message: `Something went wrong that should not have (error ${id} in the log).`,
+  message: `Unexpected error ${id}; see the log.`,
 });

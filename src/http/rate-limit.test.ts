@@ -57,7 +57,7 @@ describe("wrong tokens (A9)", () => {
     expect(times(1_000, () => failed("192.0.2.7")?.status)).toEqual(times(1_000, () => 429));
     expect(failed("::ffff:192.0.2.7")?.status).toBe(429);
     expect(failed("192.0.2.8")).toBeUndefined();
-    expect(lines).toEqual(["[WARN] Too many wrong tokens from 192.0.2.7; rejecting them with 429.\n"]);
+    expect(lines).toEqual(["[WARN] Too many invalid tokens from 192.0.2.7; rejecting them with 429.\n"]);
     time += 60_000;
     expect(failed("192.0.2.7")).toBeUndefined();
   });

@@ -1,4 +1,6 @@
-/** Sends progress notifications for a call, at least every 15 s, because clients drop calls that are silent for long. */
+/**
+ * Sends progress notifications for a call, at least every 15 s, because clients drop calls that are silent for long.
+ */
 
 import type { ServerContext } from "@modelcontextprotocol/server";
 
@@ -13,8 +15,8 @@ export interface ProgressReporter {
 }
 
 /**
- * Progress is sent only with a progressToken, and its value may only grow. A call that creates a run sends nothing by
- * itself at first, so that its first message is the one with the task_id, under which a lost answer is found.
+ * Progress is sent only with a progressToken, and its value may only grow. A call that creates a run sends nothing on
+ * its own at first, so that its first message is the one with the task_id, under which a lost answer is found.
  */
 export function createProgressReporter(
   { mcpReq }: ServerContext,

@@ -14,7 +14,7 @@ export const cancelResearch = defineOperation({
   name: "cancel_research",
   title: "Cancel research",
   description:
-    "Stops a run, here and at Google, whichever client started it. Use it when the answer is no longer wanted, not to wait for one (check_research_status). What was found is kept, also a report that was finished first; delete removes the run for good instead. Takes up to 5 s, free; what Google has charged stays charged.",
+    "Stops a run, here and at Google, whichever client started it. Use it when the answer is no longer wanted, not to wait for one (check_research_status). What was found is kept, even a report that was finished first; delete removes the run for good. Takes up to 5 s, free; what Google has charged stays charged.",
   input: z.strictObject({
     task_id: taskIdField,
     save_partial: z
@@ -31,7 +31,7 @@ export const cancelResearch = defineOperation({
       .describe("With delete: Google's copy too."),
   }),
   output: outputSchema({
-    deleted_at_google: z.boolean().describe("True when Google has no copy of it any more."),
+    deleted_at_google: z.boolean().describe("True when Google no longer has a copy."),
     confirmed: z.boolean().describe("False when Google has not confirmed the stop yet."),
     partial_results_saved: z.boolean(),
     progress_at_cancellation: z.number(),
@@ -88,7 +88,7 @@ const deletedRun = (task_id: string, atGoogle: DeletedAtGoogle) => ({
   task_id,
   status: "deleted" as const,
   deleted_at_google: atGoogle,
-  message: `The run is deleted${atGoogle === true ? ", here and at Google" : ""}. Files that were saved from it stay where they are.`,
+  message: `The run is deleted${atGoogle === true ? ", here and at Google" : ""}. Saved files are kept.`,
 });
 
 /** A report that was finished before the cancel is not deleted either: it was paid for and has not been read. */
@@ -97,9 +97,7 @@ const notDeleted = (run: Run): AppError => {
   return new AppError({
     code: run.status === "completed" ? "RESEARCH_ALREADY_COMPLETED" : "RESEARCH_NOT_COMPLETED",
     message: `${messageFor(run)} It was not deleted.`,
-    suggestion: ended
-      ? "Ask for its deletion again, now that it has ended."
-      : "Ask for its deletion again in a minute.",
+    suggestion: ended ? "It has ended now, so delete it again." : "Delete it again in a minute.",
     run: { task_id: run.taskId, status: run.status, progress: run.progress },
   });
 };
@@ -107,8 +105,8 @@ const notDeleted = (run: Run): AppError => {
 const withoutDelete = (): AppError =>
   new AppError({
     code: "INVALID_INPUT",
-    message: "delete_at_google goes together with delete.",
-    suggestion: "Set delete to true, or leave delete_at_google out.",
+    message: "delete_at_google requires delete.",
+    suggestion: "Set delete to true, or omit delete_at_google.",
     details: { status: 400, field: "delete_at_google" },
   });
 
@@ -116,9 +114,9 @@ function messageFor({ kind, status, cancelConfirmed = true, interactionId }: Run
   if (status === "completed") return "The research was finished before it could be cancelled; its report is kept.";
   if (status === "failed") return "The run failed before it could be cancelled.";
   if (status !== "cancelled")
-    return "The run was asked to stop and has not stopped yet; it will as soon as its process sees it.";
+    return "The run was asked to stop and will stop as soon as its process reads the request.";
   if (cancelConfirmed) return "The run is cancelled.";
   return kind === "agent" && interactionId === undefined
     ? "The run is cancelled here. It is not known whether Google started it; if so, it cannot be stopped from here and may be charged."
-    : "The run is cancelled here. Google has not confirmed it; if its report arrives all the same it was paid for and will be kept.";
+    : "The run is cancelled here. Google has not confirmed it; if its report still arrives, it is charged and kept.";
 }

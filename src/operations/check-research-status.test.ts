@@ -24,7 +24,7 @@ interface Watcher {
 
 interface World {
   agent?: () => Promise<unknown>;
-  /** Stops the clock, so that no wait ends by itself. */
+  /** Stops the clock, so that no wait ends on its own. */
   frozen?: boolean;
   /** Time advances only by sleeping; called on each sleep. */
   onSleep?: (ms: number) => Promise<void>;

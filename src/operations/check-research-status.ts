@@ -18,14 +18,14 @@ import { tokensUsed } from "./parts/search-run.ts";
 const STALLED_AFTER_MS = 10 * 60_000;
 
 const CURSOR_FORMAT = /^(\d{1,6})-(\d{1,3})-([0-9a-f]{8})(-stalled)?$/;
-const CURSOR_ERROR = "cursor must be the one of the answer before.";
+const CURSOR_ERROR = "cursor must be the one from the previous answer.";
 const WAIT_ERROR = "wait_seconds must be a whole number from 0 to 50.";
 
 export const checkResearchStatus = defineOperation({
   name: "check_research_status",
   title: "Check research status",
   description:
-    "Returns where a run stands: state, progress, current action, time, cost, whether it stalled. To wait for a run, call it in a loop with wait_seconds 45 and the last cursor: it returns when the run ends, stalls or advances by a tenth. Not for the report (get_research_results). Free and local; instant without wait_seconds.",
+    "Returns the status of a run: progress, current action, time, cost, whether it stalled. To wait for a run, call it in a loop with wait_seconds 45 and the last cursor: it returns when the run ends, stalls or advances by a tenth. Not for the report (get_research_results). Free and local; instant without wait_seconds.",
   input: z.strictObject({
     task_id: taskIdField,
     wait_seconds: z
@@ -38,7 +38,7 @@ export const checkResearchStatus = defineOperation({
       .string({ error: CURSOR_ERROR })
       .regex(CURSOR_FORMAT, { error: CURSOR_ERROR })
       .optional()
-      .describe("cursor of the answer before."),
+      .describe("cursor of the previous answer."),
   }),
   output: outputSchema({
     cursor: z.string().describe("Pass it to the next call."),
@@ -178,7 +178,7 @@ const ACTION: Record<Run["status"], string> = {
   pending: "Waiting for Google to accept the research",
   running: "Working",
   running_async: "Researching",
-  start_unknown: "It is not known whether Google started it; resume_research says what can be done",
+  start_unknown: "It is not known whether Google started it; resume_research shows the options",
   completed: "Completed",
   failed: "Failed",
   cancelled: "Cancelled",

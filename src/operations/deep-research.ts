@@ -9,9 +9,9 @@ const metadataSchema = z.looseObject({ topic: z.string(), depth: z.string(), ...
 
 export const deepResearch = defineOperation({
   name: "deep_research",
-  title: "Research report (older tool)",
+  title: "Research report (legacy)",
   description:
-    "Older tool, kept for old configurations: a report in one unchecked round. Prefer deep_search, which verifies, or search. Takes seconds to minutes, costs a few cents. Returns the report (Markdown) and its sources.",
+    "Legacy, kept for old configurations: a report in one round, unverified. Prefer deep_search, which verifies, or search. Takes seconds to minutes, costs a few cents. Returns the report (Markdown) and its sources.",
   input: z.strictObject({
     topic: queryField("topic").describe("What the report is about."),
     depth: z

@@ -51,7 +51,7 @@ const verificationSchema = z.object({
 
 export const deepSearchOperation = defineOperation({
   name: "deep_search",
-  title: "Checked web research",
+  title: "Verified web research",
   description:
     "Researches in rounds: five perspectives first, then checks and corrections until the result is confirmed. For conflicting sources or when being wrong is costly; for look-ups use search, for a broad report start_deep_research. Takes 1 to 10 minutes, costs a few cents per round; finished rounds outlive a lost call (get_research_results). Returns the report (Markdown), whether verified, and its sources.",
   input: z.strictObject({
@@ -131,7 +131,7 @@ function runDeepSearch(deps: OperationDeps, request: DeepSearchRun, call: Call) 
       run.setProgress((100 * round.roundNumber) / maxRounds);
       await run.saveRound({ ...round, sources: numberSources(round.sources), metadata: roundMetadata(round) });
     };
-    if (maxRounds < request.maxRounds) run.log.warn(`max_iterations is at most ${MAX_ROUNDS}; that many are done.`);
+    if (maxRounds < request.maxRounds) run.log.warn(`max_iterations is limited to ${MAX_ROUNDS} rounds.`);
     // The earlier rounds belong to this run too, even if it fails.
     for (const round of earlier) await onRound(round);
     const { deepSearch, summarise } = await import("../search/deep.ts");
@@ -209,7 +209,7 @@ export async function continueDeepSearch(deps: OperationDeps, run: Run, call: Ca
   const background = { ...call, signal: deps.leaving, progress: () => {} };
   const request = { query, maxRounds, earlier, taskId, stored: true };
   deps.inBackground(runDeepSearch(deps, request, background).catch(() => undefined));
-  return resumedAs(taskId, "running", `The search goes on at round ${earlier.length + 1} as a run of its own.`);
+  return resumedAs(taskId, "running", `The search continues at round ${earlier.length + 1} as a new run.`);
 }
 
 function notResumable({ taskId, status, progress }: Run, finishedRounds: number): AppError {
@@ -217,7 +217,7 @@ function notResumable({ taskId, status, progress }: Run, finishedRounds: number)
     code: status === "completed" ? "RESEARCH_ALREADY_COMPLETED" : "INVALID_INPUT",
     message:
       finishedRounds === 0
-        ? "This search has no finished round to go on from; ask it again."
+        ? "This search has no finished round to continue from; ask it again."
         : "This search has not stopped; there is nothing to resume.",
     run: { task_id: taskId, status, progress },
   });
@@ -234,7 +234,7 @@ function storedRound(round: SavedRound): Round {
 }
 
 const continuedAs = (taskId: string, status: RunStatus) =>
-  resumedAs(taskId, status, "This search is being continued already, or was: see this run.");
+  resumedAs(taskId, status, "This search has already been continued: see this run.");
 
 const resumedAs = (taskId: string, status: RunStatus, message: string) => ({
   success: true,

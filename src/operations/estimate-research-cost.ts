@@ -19,7 +19,7 @@ export const estimateResearchCost = defineOperation({
       .min(1, { error: "model must be the name of an agent." })
       .max(200, { error: "model must be the name of an agent." })
       .default(DEFAULT_AGENT)
-      .describe("The agent; deep-research-max-preview-04-2026 goes deeper."),
+      .describe("The agent; deep-research-max-preview-04-2026 is more thorough."),
   }),
   output: outputSchema({
     query_complexity: z.enum(["simple", "medium", "complex"]).describe("How much the question asks for."),
@@ -29,7 +29,7 @@ export const estimateResearchCost = defineOperation({
       likely_minutes: z.number(),
     }),
     estimated_cost: z.looseObject({ min_usd: z.number(), max_usd: z.number(), likely_usd: z.number() }),
-    will_likely_go_async: z.boolean().describe("Whether it will go on in the background after the start."),
+    will_likely_go_async: z.boolean().describe("Whether it will continue in the background."),
     recommendation: z.string(),
     based_on_runs: z.number().describe("Your own finished runs behind the figures, besides Google's figures."),
     prices_as_of: z.string().describe("The day of the price list."),

@@ -68,7 +68,7 @@ export const getResearchResults = defineOperation({
   name: "get_research_results",
   title: "Get research results",
   description:
-    "Returns the stored report of a run: whole, or as far as it came (partial) when it failed or was cancelled. For completed runs, lost calls, or to read an answer again. Not while a run goes on. A report over 100,000 characters comes as its opening and an outline: read on with section. Free, instant, local. Returns report, numbered sources and figures.",
+    "Returns the stored report of a run: in full, or as far as it got (partial) if it failed or was cancelled. For completed runs, lost calls, or to read an answer again. Not for unfinished runs. A report over 100,000 characters comes as its opening and an outline: read on with section. Free, instant, local. Returns report, numbered sources and figures.",
   input: z.strictObject({
     task_id: taskIdField,
     include_sources: z
@@ -76,7 +76,7 @@ export const getResearchResults = defineOperation({
       .default(true)
       .describe("Whether the sources are returned."),
     section: z
-      .string({ error: "section must be a text." })
+      .string({ error: "section must be a string." })
       .trim()
       .min(1, { error: "section must not be empty." })
       .max(40, { error: "This report has no such section." })
@@ -86,7 +86,7 @@ export const getResearchResults = defineOperation({
   output: outputSchema({
     partial: z.boolean().describe("True when the run did not finish."),
     query: z.string(),
-    report: z.string().describe("The report in Markdown, or the part of it that was asked for."),
+    report: z.string().describe("The report in Markdown, or the requested part."),
     ...readingFields,
     verified: z.boolean().describe("Of a deep_search: whether it was verified."),
     verified_in_round: z.number(),
@@ -183,7 +183,7 @@ function withoutText(run: Run, isDiscarded: boolean): AppError {
   if (run.status === "failed") {
     return new AppError({
       code: "RESEARCH_FAILED",
-      message: `This run failed and left no text. ${run.error?.message ?? ""}`.trim(),
+      message: `This run failed before producing any text. ${run.error?.message ?? ""}`.trim(),
       suggestion: adviceWithoutReport(run),
       details: { reason: run.error?.code },
       run: about,
@@ -206,11 +206,11 @@ function withoutText(run: Run, isDiscarded: boolean): AppError {
   });
 }
 
-export const DISCARDED = "This run was cancelled with save_partial false, so nothing of it was kept.";
+export const DISCARDED = "This run was cancelled with save_partial false, so nothing was kept.";
 
 const UNFINISHED = {
-  running: { message: "This run is still going on.", suggestion: "Ask again in a little while." },
-  pending: { message: "Google has not accepted this research yet.", suggestion: "Ask again in a little while." },
+  running: { message: "This run is still in progress.", suggestion: "Try again in a moment." },
+  pending: { message: "Google has not accepted this research yet.", suggestion: "Try again in a moment." },
   start_unknown: {
     message: "It is not known whether Google started this research, so there is no report.",
     suggestion: OPTIONS_AFTER_UNKNOWN_START,

@@ -18,13 +18,13 @@ const listInput = z.strictObject({
   status: z
     .enum(RUN_STATUSES, { error: `status must be one of ${RUN_STATUSES.join(", ")}.` })
     .optional()
-    .describe("Only runs in this state."),
+    .describe("Only runs with this status."),
   kind: z
     .enum(RUN_KINDS, { error: `kind must be one of ${RUN_KINDS.join(", ")}.` })
     .optional()
     .describe("Only this kind; agent is start_deep_research."),
   text: z
-    .string({ error: "text must be a text." })
+    .string({ error: "text must be a string." })
     .regex(/^[^]{0,1000}$/, { error: "text must have at most 1,000 characters." })
     .optional()
     .describe("Words in questions and reports."),
@@ -33,12 +33,12 @@ const listInput = z.strictObject({
     .min(1, { error: LIMIT_ERROR })
     .max(100, { error: LIMIT_ERROR })
     .default(20)
-    .describe("How many at most."),
+    .describe("Maximum number."),
   cursor: z
-    .string({ error: "cursor must be a text." })
-    .regex(/^[\w-]{1,200}$/, { error: "cursor is not one of ours." })
+    .string({ error: "cursor must be a string." })
+    .regex(/^[\w-]{1,200}$/, { error: "cursor is not valid." })
     .optional()
-    .describe("next_cursor of the page before."),
+    .describe("next_cursor of the previous page."),
 });
 
 /** For people, who keep a tidy list: without `archived` the archived runs are left out. */
@@ -51,7 +51,7 @@ export const listResearch = defineOperation({
   name: "list_research",
   title: "List research runs",
   description:
-    "Lists stored runs of every kind, newest first, or those with the words of text, best first. Use it to find a task_id, as of a lost call; get_research_results has the report. Free, instant, local. Returns kind, question, state and cost of each.",
+    "Lists stored runs of every kind, newest first, or those with the words of text, best first. Use it to find a task_id, for example of a lost call; get_research_results has the report. Free, instant, local. Returns kind, question, status and cost of each.",
   input: listInput,
   output: outputSchema({
     runs: z.array(
@@ -75,7 +75,7 @@ export const listResearch = defineOperation({
   // Archived runs too: a model looks for a certain run, and must not start and pay for it again.
   run: async (deps, input, call) => listAnswer(await runPage(await deps.database(), call.owner, input)),
   toText: ({ caution, runs, next_cursor }) => {
-    if (runs.length === 0) return "No such runs are stored.";
+    if (runs.length === 0) return "No matching runs.";
     const lines = [...(caution === undefined ? [] : [caution]), ...runs.map((run) => factLines(run))];
     if (next_cursor !== undefined) lines.push(`next_cursor: ${next_cursor}`);
     return lines.join("\n\n");
@@ -201,7 +201,7 @@ export function readCursor(cursor: string): RunFilter["before"] {
 const invalidCursor = (): AppError =>
   new AppError({
     code: "INVALID_INPUT",
-    message: "cursor is not one of ours.",
+    message: "cursor is not valid.",
     suggestion: "Leave it out to start at the first page.",
     details: { status: 400, field: "cursor" },
   });

@@ -133,8 +133,8 @@ describe("an error", () => {
     expect(lines).toHaveLength(1);
     expect(structured["error"]).toEqual({
       code: "UNEXPECTED_ERROR",
-      message: `Something went wrong that should not have (error ${id} in the log).`,
-      suggestion: "Please report it with the log lines around this id.",
+      message: `Unexpected error ${id}; see the log.`,
+      suggestion: "Please report it with the log lines that contain this id.",
     });
   });
 
@@ -156,7 +156,7 @@ describe("a call whose client accepts a task", () => {
   };
   const caller = { owner: "somebody", client: "a-client", from: "network" } as const;
 
-  test("becomes a task when the time for a direct answer is over, and goes on after its client disconnects (U1)", async () => {
+  test("becomes a task when the time for a direct answer is over, and continues after its client disconnects (U1)", async () => {
     const { deps, background } = openWaitingApp();
     let seen: Call | undefined;
     const { promise: held, resolve: release } = Promise.withResolvers<Output>();

@@ -62,7 +62,7 @@ export function parseInput<Input extends z.ZodObject>(schema: Input, input: unkn
   return parsed.data;
 }
 
-/** The outcome of a call, or the id of its run, which goes on without the caller. */
+/** The outcome of a call, or the id of its run, which continues without the caller. */
 export type TaskOrOutcome = { taskId: string } | { outcome: Outcome };
 
 /**
@@ -206,8 +206,8 @@ function unexpected(error: unknown, { log }: LogDeps): AppError {
   (ofRun ? log.forRun(error.taskId) : log).error(message);
   return new AppError({
     code: "UNEXPECTED_ERROR",
-    message: `Something went wrong that should not have (error ${id} in the log).`,
-    suggestion: "Please report it with the log lines around this id.",
+    message: `Unexpected error ${id}; see the log.`,
+    suggestion: "Please report it with the log lines that contain this id.",
   });
 }
 

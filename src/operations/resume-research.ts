@@ -16,11 +16,11 @@ export const resumeResearch = defineOperation({
   name: RESUME,
   title: "Resume research",
   description:
-    "Takes up a run that stopped: looks again at a failed or timed-out deep research (free), continues an interrupted deep_search at its next round (cents), adopts the interaction_id of a start whose outcome is unknown (free), or starts such a one again, which may be charged twice and needs accept_possible_double_charge. Not for runs that go on or are completed. Answers within 30 s with the task_id to follow.",
+    "Resumes a stopped run: polls a failed or timed-out deep research again (free), continues an interrupted deep_search at its next round (cents), adopts the interaction_id of an unknown start (free), or sends it again, which may be charged twice and needs accept_possible_double_charge. Not for runs in progress or completed. Answers within 30 s with the task_id to follow.",
   input: z.strictObject({
     task_id: taskIdField,
     interaction_id: z
-      .string({ error: "interaction_id must be a text." })
+      .string({ error: "interaction_id must be a string." })
       .trim()
       .regex(/^[\w.=-]{4,512}$/, { error: "interaction_id must be the id that Google shows." })
       .optional()
@@ -98,7 +98,7 @@ const refuseNotDurable = (): never => {
 const MAY_CHARGE_TWICE = "The amount counts the first start too, which may be running already.";
 
 const MESSAGE = {
-  adopted: "The interaction was adopted; the run is being followed.",
-  looking: "The run is being checked again; a report that was finished meanwhile will be recorded.",
-  restarted: "The research was started again, as you wished.",
+  adopted: "The interaction was adopted; the run is polled again.",
+  looking: "The run is polled again; if its report is finished by now, it will be stored.",
+  restarted: "The research was started again, as you requested.",
 };

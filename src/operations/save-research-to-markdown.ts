@@ -23,7 +23,7 @@ const MAX_PREFIX_CHARACTERS = 1_000;
 
 const pathField = (what: string, maxCharacters: number) =>
   z
-    .string({ error: `${what} must be a text.` })
+    .string({ error: `${what} must be a string.` })
     .max(maxCharacters, { error: `${what} must have at most ${maxCharacters} characters.` })
     .refine((text) => !text.includes("\0"), { error: `${what} must not contain a NUL character.` });
 
@@ -33,7 +33,7 @@ export const saveResearchToMarkdown = defineOperation({
   name: "save_research_to_markdown",
   title: "Save research to Markdown",
   description:
-    "Saves the stored report of a finished run as a Markdown file with title, metadata and numbered sources. To read one use get_research_results. A failed or cancelled run is saved as far as it came, marked PARTIAL. Free, local, never overwrites. Returns the absolute path.",
+    "Saves the stored report of a finished run as a Markdown file with title, metadata and numbered sources. To read one use get_research_results. A failed or cancelled run is saved as far as it got, marked PARTIAL. Free, local, never overwrites. Returns the absolute path.",
   input: z.strictObject({
     task_id: taskIdField,
     output_dir: pathField("output_dir", MAX_PATH_CHARACTERS)
@@ -55,7 +55,7 @@ export const saveResearchToMarkdown = defineOperation({
     file_size_kb: z.number(),
     created_at: z.string().describe("ISO 8601, UTC."),
     pictures: z.number().describe("Written into a folder beside it."),
-    partial: z.boolean().describe("True when the run did not finish and the file holds what it had."),
+    partial: z.boolean().describe("True when the run did not finish: the file is partial."),
   }),
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   positional: "task_id",
@@ -160,9 +160,9 @@ async function targetDirectory(
 function noDirectory(): AppError {
   return new AppError({
     code: "PERMISSION_DENIED",
-    message: "This server saves no reports for callers over the network.",
+    message: "This server does not save reports for callers over the network.",
     suggestion:
-      "Its owner can name a directory for them with the setting RESEARCH_REPORTS_DIR. get_research_results returns the report.",
+      "The server's operator can set a directory for them with RESEARCH_REPORTS_DIR. get_research_results returns the report.",
   });
 }
 
@@ -199,7 +199,7 @@ function nothingToSave(run: Run, isDiscarded: boolean): AppError {
   if (run.status === "failed") {
     return new AppError({
       code: "RESEARCH_FAILED",
-      message: "This run failed and left no text that could be saved.",
+      message: "This run failed before producing any text, so there is nothing to save.",
       suggestion: adviceWithoutReport(run),
       details: { reason: run.error?.code },
       run: about,
@@ -207,7 +207,7 @@ function nothingToSave(run: Run, isDiscarded: boolean): AppError {
   }
   return new AppError({
     code: "RESEARCH_NOT_COMPLETED",
-    message: isDiscarded ? DISCARDED : `This run left no text that could be saved (${run.status}).`,
+    message: isDiscarded ? DISCARDED : `This run has no text to save (${run.status}).`,
     suggestion: adviceWithoutReport(run),
     run: about,
   });

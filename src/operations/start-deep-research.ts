@@ -36,7 +36,7 @@ export const startDeepResearch = defineOperation({
   name: START,
   title: "Start deep research",
   description:
-    "Starts Google's Deep Research agent: a long report with citations. For broad or hard questions that deserve an hour and some dollars. For look-ups use search, to have one answer checked deep_search. Costs about $1 to $7 (estimate_research_cost is free), takes 5 to 60 minutes in the background. Answers within 30 s with a task_id; the research goes on at Google even if this client closes. Then call check_research_status with wait_seconds 45 until it is completed, and get_research_results. The same start within 10 minutes joins the first instead of paying twice.",
+    "Starts Google's Deep Research agent: a long report with citations. For broad or difficult questions worth up to an hour and a few dollars. For look-ups use search; to verify one answer, deep_search. Costs about $1 to $7 (estimate_research_cost is free), takes 5 to 60 minutes in the background. Answers within 30 s with a task_id; it continues at Google even if this client closes. Then call check_research_status with wait_seconds 45 until it is completed, and get_research_results. The same start within 10 minutes joins the first instead of paying twice.",
   input: z.strictObject({
     query: queryField("query").describe("The research question, as precisely as possible."),
     enable_notifications: z
@@ -48,19 +48,19 @@ export const startDeepResearch = defineOperation({
       .min(1, { error: HOURS_ERROR })
       .max(72, { error: HOURS_ERROR })
       .default(8)
-      .describe("After this many hours the run counts as timed out here."),
+      .describe("Stop waiting after this many hours."),
     model: z
       .string({ error: "model must be the name of an agent." })
       .regex(/^[a-z0-9][a-z0-9.-]{2,80}$/, { error: "model must be the name of an agent." })
       .default(DEFAULT_AGENT)
-      .describe("The agent; deep-research-max-preview-04-2026 goes deeper."),
+      .describe("The agent; deep-research-max-preview-04-2026 is more thorough."),
     force_new: z
       .boolean({ error: "force_new must be true or false." })
       .default(false)
       .describe("Start and pay again even if the same research was started minutes ago."),
   }),
   output: outputSchema({
-    mode: z.string().describe("sync: finished within the call; async: goes on in the background."),
+    mode: z.string().describe("sync: finished within the call; async: continues in the background."),
     results: z.looseObject({
       report: z.string(),
       complete: readingFields.complete.optional(),

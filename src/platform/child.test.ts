@@ -39,7 +39,7 @@ const IGNORE_SIGNALS = "for (const s of ['SIGTERM','SIGINT','SIGHUP']) process.o
 /** A grandchild that keeps stdout open after its parent has exited. */
 const FORK = `const kid = require('node:child_process').spawn(process.execPath, ['-e', '${IGNORE_SIGNALS.replaceAll("'", '"')} ${FOREVER}'], { stdio: ['ignore', 'inherit', 'ignore'] });`;
 
-test("a program that exits by itself yields output, stderr and exit code", async () => {
+test("a program that exits on its own yields output, stderr and exit code", async () => {
   const { outcome, output } = await run("console.log('out'); console.error('err'); process.exitCode = 3");
   expect(outcome).toEqual({ ended: "exit", exitCode: 3, signal: undefined, stderr: "err\n" });
   expect(output).toBe("out\n");
@@ -100,7 +100,7 @@ test("forked processes are stopped with the program (C5)", async () => {
   await expectGone(Number(output));
 });
 
-test("forked processes are stopped when the program exits by itself, and do not delay the call (C5)", async () => {
+test("forked processes are stopped when the program exits on its own, and do not delay the call (C5)", async () => {
   const { outcome, output } = await run(
     `${FORK} console.log(kid.pid); kid.unref(); setTimeout(() => process.exit(0), 100)`,
   );

@@ -43,7 +43,7 @@ export interface DistributedOptions {
   /** The key of this process, used for polls that need no particular key. */
   key: string;
   /** False: this process schedules polls and other processes make them. */
-  follows: boolean;
+  makesPolls: boolean;
   log: Log;
 }
 
@@ -138,7 +138,7 @@ export async function openDistributedQueue(options: DistributedOptions): Promise
   };
 }
 
-const bossOptions = ({ url, follows }: DistributedOptions) => ({
+const bossOptions = ({ url, makesPolls }: DistributedOptions) => ({
   ...connectionConfig(url),
   application_name: "gemini-search-mcp jobs",
   // Without a timeout, a response lost by the network would stop polling for good.
@@ -146,8 +146,8 @@ const bossOptions = ({ url, follows }: DistributedOptions) => ({
   max: CONNECTIONS,
   idleTimeoutMillis: IDLE_CONNECTION_MS,
   schema: SCHEMA,
-  supervise: follows,
-  schedule: follows,
+  supervise: makesPolls,
+  schedule: makesPolls,
   superviseIntervalSeconds: SUPERVISE_SECONDS,
   monitorIntervalSeconds: SUPERVISE_SECONDS,
   maintenanceIntervalSeconds: 300,

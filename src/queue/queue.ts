@@ -1,4 +1,4 @@
-/** Port to the poll queue. A followed run has exactly one scheduled poll, replaced by the next one when it is made. */
+/** Port to the poll queue. A polled run has exactly one scheduled poll, replaced by the next one when it is made. */
 
 import type { Database } from "../store/database.ts";
 
@@ -16,7 +16,7 @@ export interface NextPoll {
 export interface PollQueue {
   /** False: the table of runs is the queue, by `next_poll_at` and the lease of each run. */
   readonly usesPgBoss: boolean;
-  /** Called in the transaction that starts following these runs. An already scheduled poll is kept. */
+  /** Called in the transaction that starts polling these runs. An already scheduled poll is kept. */
   schedule(transaction: Database, polls: NextPoll[]): Promise<void>;
   /** Called in the transaction of a start: schedules a check of its outcome. */
   checkStart(transaction: Database, start: { taskId: string; afterMs: number }): Promise<void>;

@@ -27,7 +27,7 @@ export function insertAttempt(db: Database, attempt: NewAttempt) {
     .execute();
 }
 
-/** Whether the attempt may still be sent by this process: another may have cancelled, given up or restarted it. */
+/** Whether the attempt may still be sent by this process: another may have cancelled, abandoned or restarted it. */
 export type SendPermission = "granted" | "cancelled" | "call_cancelled" | "taken_over";
 
 interface SendClaim {

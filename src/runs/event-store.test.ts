@@ -10,7 +10,7 @@ const thoughts = (from: number, count: number): RunEvent[] =>
     mark: `mark-${from + index}`,
   }));
 
-test("a burst of more events than one statement takes is stored whole, and the timeline goes on (J3)", async () => {
+test("a burst of more events than one statement takes is stored completely, and the timeline continues (J3)", async () => {
   const db = await openDatabase();
   const taskId = "00000000-0000-4000-8000-000000000001";
   await insertRun(db, { task_id: taskId });

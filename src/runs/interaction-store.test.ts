@@ -31,7 +31,7 @@ const followed = (db: Database) =>
     .execute();
 
 describe("a run that was started twice", () => {
-  test("has a second run for the second interaction, created once and followed to its own end (I8)", async () => {
+  test("has a second run for the second interaction, created once and polled to its own end (I8)", async () => {
     const db = await openDatabase();
     const { taskId, attemptId: first } = await unknownStart(db);
     const second = (await restart(db, taskId)) ?? "";
@@ -49,7 +49,7 @@ describe("a run that was started twice", () => {
     ]);
   });
 
-  test("and whose first id is adopted while the second start is being sent follows both (I8, Q1)", async () => {
+  test("and whose first id is adopted while the second start is being sent polls both (I8, Q1)", async () => {
     const db = await openDatabase();
     const { taskId } = await unknownStart(db);
     const second = (await restart(db, taskId)) ?? "";
@@ -61,14 +61,14 @@ describe("a run that was started twice", () => {
     ]);
   });
 
-  test("and whose first id is adopted when the second is known follows both (I8, Q1)", async () => {
+  test("and whose first id is adopted when the second is known polls both (I8, Q1)", async () => {
     const db = await openDatabase();
     const { taskId } = await unknownStart(db);
     const second = (await restart(db, taskId)) ?? "";
     await saveInteractionId(db, { attemptId: second, interactionId: "v1_b", now: NOW });
-    const follower = await adopt(db, taskId, "v1_a");
-    expect(await rowOf(db, follower ?? "")).toMatchObject({ parent_task_id: taskId, interaction_id: "v1_a" });
-    expect(await adopt(db, taskId, "v1_a")).toBe(follower);
+    const adopter = await adopt(db, taskId, "v1_a");
+    expect(await rowOf(db, adopter ?? "")).toMatchObject({ parent_task_id: taskId, interaction_id: "v1_a" });
+    expect(await adopt(db, taskId, "v1_a")).toBe(adopter);
     expect(await followed(db)).toHaveLength(2);
   });
 
@@ -142,7 +142,7 @@ describe("an id adopted for a cancelled start", () => {
     expect(await rowOf(db, taskId)).toMatchObject({ ...WANTED, next_poll_at: NOW, keep_partial: 1 });
   });
 
-  test("is followed also where the run has another interaction, which stays cancelled (L1, Q1)", async () => {
+  test("is polled even if the run has another interaction, which stays cancelled (L1, Q1)", async () => {
     const db = await openDatabase();
     const { taskId } = await unknownStart(db);
     const second = (await restart(db, taskId)) ?? "";

@@ -45,7 +45,7 @@ export function saveInteractionId(db: Database, answer: AnsweredAttempt, queue?:
     }
     const isFirst = await setInteractionId(transaction, answer);
     const owned = isFirst ? attemptId : await insertSecondAttempt(transaction, { ...answer, taskId });
-    await follow(transaction, { taskId, interactionId, attemptId: owned, now, queue, origin: "answer" });
+    await pollInteraction(transaction, { taskId, interactionId, attemptId: owned, now, queue, origin: "answer" });
     return isFirst;
   });
 }
@@ -69,7 +69,7 @@ export function adoptInteractionId(db: Database, adoption: Adoption, queue?: Pol
     await lockRun(transaction, taskId);
     const holder = await attemptWith(transaction, interactionId);
     if (holder !== undefined) {
-      return (await isOfRun(transaction, holder, taskId)) ? followerOf(transaction, interactionId) : undefined;
+      return (await isOfRun(transaction, holder, taskId)) ? runOfInteraction(transaction, interactionId) : undefined;
     }
     const unknown = await transaction
       .selectFrom("research_attempts")
@@ -85,14 +85,14 @@ export function adoptInteractionId(db: Database, adoption: Adoption, queue?: Pol
     if (unknown !== undefined)
       await setInteractionId(transaction, { attemptId: unknown.attempt_id, interactionId, now });
     await withdrawCancel(transaction, taskId);
-    await follow(transaction, { taskId, interactionId, attemptId, now, queue, origin: "adoption" });
+    await pollInteraction(transaction, { taskId, interactionId, attemptId, now, queue, origin: "adoption" });
     await transaction
       .updateTable("research_tasks")
       .set({ deadline_at: deadlineAt })
       .where("task_id", "=", taskId)
       .where("interaction_id", "=", interactionId)
       .execute();
-    return followerOf(transaction, interactionId);
+    return runOfInteraction(transaction, interactionId);
   });
 }
 
@@ -115,7 +115,7 @@ export async function hasUnknownAttempt(db: Database, taskId: string): Promise<b
   return (await found.executeTakeFirst()) !== undefined;
 }
 
-async function followerOf(db: Database, interactionId: string): Promise<string | undefined> {
+async function runOfInteraction(db: Database, interactionId: string): Promise<string | undefined> {
   const run = db.selectFrom("research_tasks").select("task_id").where("interaction_id", "=", interactionId);
   return (await run.executeTakeFirst())?.task_id;
 }
@@ -126,7 +126,7 @@ export async function isHeldByAnother(db: Database, interactionId: string, taskI
   return holder !== undefined && !(await isOfRun(db, holder, taskId));
 }
 
-/** True also for an attempt of the child run that polls a second interaction of this run. */
+/** Also true for an attempt of the child run that polls a second interaction of this run. */
 async function isOfRun(db: Database, holder: { task_id: string }, taskId: string): Promise<boolean> {
   if (holder.task_id === taskId) return true;
   const child = db.selectFrom("research_tasks").select("task_id").where("task_id", "=", holder.task_id);
@@ -175,7 +175,7 @@ async function insertSecondAttempt(
   return attemptId;
 }
 
-interface Followed extends Pick<Adoption, "taskId" | "interactionId" | "now"> {
+interface AcceptedInteraction extends Pick<Adoption, "taskId" | "interactionId" | "now"> {
   /** The attempt that the id belongs to. */
   attemptId: string;
   /** An adopted interaction is polled even if its run was cancelled. */
@@ -184,9 +184,9 @@ interface Followed extends Pick<Adoption, "taskId" | "interactionId" | "now"> {
 }
 
 /** Makes the run poll the interaction, or a second run if the first one polls another interaction already. */
-async function follow(transaction: Database, followed: Followed): Promise<void> {
-  const { taskId, interactionId, now, queue } = followed;
-  const key = await pollKeyOfAttempt(transaction, followed.attemptId);
+async function pollInteraction(transaction: Database, accepted: AcceptedInteraction): Promise<void> {
+  const { taskId, interactionId, now, queue } = accepted;
+  const key = await pollKeyOfAttempt(transaction, accepted.attemptId);
   const first = await transaction
     .updateTable("research_tasks")
     .set({ interaction_id: interactionId, poll_key: key, updated_at: now })
@@ -194,7 +194,7 @@ async function follow(transaction: Database, followed: Followed): Promise<void> 
     .where("interaction_id", "is", null)
     .returning("task_id")
     .executeTakeFirst();
-  if (first === undefined) return followSeparately(transaction, followed, key);
+  if (first === undefined) return pollInSecondRun(transaction, accepted, key);
   const set = { next_poll_at: now, last_event_at: now, updated_at: now, lease_until: null, ...NO_ERROR };
   await transition(transaction, { taskId, to: "running_async", holder: "any", set }).execute();
   // The run was cancelled before its id was known: the next poll sends the cancel to Google.
@@ -220,15 +220,19 @@ async function pollKeyOfAttempt(transaction: Database, attemptId: string): Promi
 }
 
 /** A run that was started twice has two paid interactions: the second one gets its own run. */
-async function followSeparately(transaction: Database, followed: Followed, key: string | null): Promise<void> {
-  const { taskId, interactionId, now, queue } = followed;
+async function pollInSecondRun(
+  transaction: Database,
+  accepted: AcceptedInteraction,
+  key: string | null,
+): Promise<void> {
+  const { taskId, interactionId, now, queue } = accepted;
   const run = await transaction
     .selectFrom("research_tasks")
     .selectAll()
     .where("task_id", "=", taskId)
     .executeTakeFirst();
-  if (run === undefined || (await followerOf(transaction, interactionId)) !== undefined) return;
-  const isCancelled = run.cancel_requested_at !== null && followed.origin === "answer";
+  if (run === undefined || (await runOfInteraction(transaction, interactionId)) !== undefined) return;
+  const isCancelled = run.cancel_requested_at !== null && accepted.origin === "answer";
   const secondTaskId = crypto.randomUUID();
   await transaction
     .insertInto("research_tasks")
@@ -270,7 +274,7 @@ async function followSeparately(transaction: Database, followed: Followed, key: 
   await transaction
     .updateTable("research_attempts")
     .set({ task_id: secondTaskId })
-    .where("attempt_id", "=", followed.attemptId)
+    .where("attempt_id", "=", accepted.attemptId)
     .execute();
   await queue?.schedule(transaction, [{ taskId: secondTaskId, key }]);
 }

@@ -13,6 +13,6 @@ export const START_LEASE_MS = 150_000;
 export const isHeld = (until: number, { now, lease }: { now: number; lease: number }): boolean =>
   until > now && until <= now + 2 * lease;
 
-/** Whether no process runs the search any more. For a process on another machine only the lease decides. */
+/** Whether no process runs the search any longer. For a process on another machine only the lease decides. */
 export const isAbandoned = (holder: Liveness | undefined, until: number, now: number): boolean =>
   holder !== "alive" && !(holder === "unknown" && isHeld(until, { now, lease: SEARCH_LEASE_MS }));

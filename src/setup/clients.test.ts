@@ -84,11 +84,11 @@ test("a running server is referenced with its token by reference, or by value on
 
 test("an unknown home directory is reported, not guessed", () => {
   checkHome(() => "/h");
-  expect(() => checkHome(() => "")).toThrow("home directory of this user is not known");
+  expect(() => checkHome(() => "")).toThrow("user's home directory is unknown");
   const unknown = (): string => {
     throw new Error("ENOENT");
   };
-  expect(() => checkHome(unknown)).toThrow("home directory of this user is not known");
+  expect(() => checkHome(unknown)).toThrow("user's home directory is unknown");
 });
 
 test("a program on PATH is started by its name, a checkout by its paths, on Windows always by paths", () => {

@@ -20,7 +20,7 @@ export function checkHome(find: () => string): void {
   if (isAbsolute(home)) return;
   throw new AppError({
     code: "INVALID_INPUT",
-    message: "The home directory of this user is not known, so the clients' files cannot be found.",
+    message: "This user's home directory is unknown, so the clients' files cannot be found.",
     suggestion: "Set HOME to it and run init again.",
   });
 }

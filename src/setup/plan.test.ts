@@ -128,7 +128,7 @@ test("a diff of a file in one line shows no value of another server either", asy
   expect(diff).not.toContain("SECRET");
 });
 
-test("a diff hides what the user added to our entry, a written token, and a foreign entry of our name", async () => {
+test("a diff hides what the user added to our entry, a written token, and another server's entry of our name", async () => {
   const added = JSON.stringify({
     mcpServers: { "gemini-search": { command: "npx", args: ["-y", "gemini-search-mcp"], env: { A: "SECRET" } } },
   });

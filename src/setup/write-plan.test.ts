@@ -73,7 +73,7 @@ test("if a client saves right after us, the entry is written again, with one bac
   expect(readdirSync(folder)).toHaveLength(2);
 });
 
-test("a client that keeps our entry while it saves is no failure, also if the diff was confirmed", async () => {
+test("a client that keeps our entry while it saves is no failure, even if the diff was confirmed", async () => {
   const { file, plan, write } = open();
   const first = await plan();
   const theirs = JSON.stringify({ mine: 1, ...JSON.parse(first.text) });

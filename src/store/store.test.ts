@@ -58,7 +58,7 @@ const finish = (taskId: string, processId = store.processId) => ({
 });
 
 describe("runs", () => {
-  test("are not changed by a late or foreign finish", async () => {
+  test("are not changed by a late finish or one of another process", async () => {
     const run = newRun();
     await insertRunning(store.db, run);
     expect(await finishRun(store.db, finish(run.taskId, "somebody else"))).toBe(false);
@@ -80,7 +80,7 @@ describe("runs", () => {
     await expect(findRun(store.db, "somebody", run.taskId)).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
   });
 
-  test("of a dead process become failed (INTERRUPTED) with their rounds; those of a live one go on (P2)", async () => {
+  test("of a dead process become failed (INTERRUPTED) with their rounds; those of a live one continue (P2)", async () => {
     const dead = newRun("a-process-that-left");
     const alive = newRun();
     await insertRunning(store.db, dead);

@@ -11,7 +11,7 @@ import { forgetProcess, registerProcess } from "./processes.ts";
 import type { RunNotifications } from "./postgres/run-notifications.ts";
 import { openSqlite } from "./sqlite/sqlite.ts";
 import { storageError } from "./sqlite/errors.ts";
-import type { Replacement } from "./sqlite/followed-file.ts";
+import type { Replacement } from "./sqlite/replaceable-file.ts";
 
 export interface Store {
   db: Database;

@@ -98,7 +98,7 @@ const SHELL = `<!doctype html>
 </head>
 <body>
 <div id="page"></div>
-<noscript>This page needs JavaScript. In a terminal, gemini-search-mcp list-research shows the same.</noscript>
+<noscript>The dashboard needs JavaScript. In a terminal, use gemini-search-mcp list.</noscript>
 </body>
 </html>
 `;

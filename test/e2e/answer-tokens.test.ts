@@ -1,4 +1,4 @@
-/** Typical answers stay small enough to be asked for often: what a model reads is what its user pays for. */
+/** The size of typical answers in tokens, which the user of a model pays for. */
 
 import { expect, test } from "vitest";
 import { ANSWERS, measureAnswers, REDIRECT_LINKS_BUDGET, TOKEN_BUDGET } from "../kit/server/answer-tokens.ts";

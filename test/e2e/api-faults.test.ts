@@ -1,9 +1,11 @@
-/** Google away, refusing or out of order: our own words, as many requests as agreed, and nothing of Google's. */
+/**
+ * Google unreachable, refusing or failing: our own messages, the expected number of requests, and no text of Google's.
+ */
 
 import { describe, expect, test } from "vitest";
 import { type ErrorName, errorReply } from "../../simulator/google-errors.ts";
 import type { Fault, ScenarioInput } from "../../simulator/scenario.ts";
-import { untold } from "../kit/server/answer-leaves.ts";
+import { missingFromText } from "../kit/server/answer-leaves.ts";
 import { openScene } from "../kit/server/scene.ts";
 import { TEST_KEY } from "../kit/server/server.ts";
 
@@ -20,7 +22,12 @@ const FAULTS: Expected[] = [
   { fault: "http-400", code: "EXECUTION_ERROR", message: /^Google rejected the request \(HTTP 400\)\.$/, requests: 1 },
   { fault: "http-401", code: "GEMINI_UNAVAILABLE", message: /^Google rejected the API key\.$/, requests: 1 },
   { fault: "http-403", code: "GEMINI_UNAVAILABLE", message: /^Google does not allow this key/, requests: 1 },
-  { fault: "http-404", code: "EXECUTION_ERROR", message: /does not know the model gemini-3\.8-flash\.$/, requests: 1 },
+  {
+    fault: "http-404",
+    code: "EXECUTION_ERROR",
+    message: /does not recognise the model gemini-3\.8-flash\.$/,
+    requests: 1,
+  },
   { fault: "http-429", code: "GEMINI_UNAVAILABLE", message: /^Google's quota for this key is used up/, requests: 3 },
   { fault: "http-500", code: "GEMINI_UNAVAILABLE", message: /overloaded or failing \(HTTP 500\)/, requests: 3 },
   { fault: "reset-before", code: "GEMINI_UNAVAILABLE", message: /^The connection to Google's service/, requests: 3 },
@@ -35,7 +42,7 @@ const searching = (...faults: Fault[]): ScenarioInput => ({
 
 const isGoogleError = (fault: Fault): fault is Fault & ErrorName => fault.startsWith("http-");
 
-/** What the simulated Google says in its body, word for word. */
+/** The texts in the simulated Google's error body. */
 function upstreamWords(fault: Fault): string[] {
   if (fault === "html-200") return ["Sign in", "<html", "DOCTYPE"];
   if (!isGoogleError(fault)) return [];
@@ -55,15 +62,15 @@ describe.concurrent("a fault of the API", () => {
       error: { code, message: expect.stringMatching(message), suggestion: expect.stringMatching(/\.$/) },
       status: "failed",
     });
-    expect(untold(text, structured)).toEqual([]);
+    expect(missingFromText(text, structured)).toEqual([]);
     expect(scene.gemini.ledger.countByKind()).toEqual({ search: requests });
     const everything = JSON.stringify(structured) + text + server.stderr();
-    for (const foreign of [...upstreamWords(fault), TEST_KEY, "    at "]) expect(everything).not.toContain(foreign);
+    for (const secret of [...upstreamWords(fault), TEST_KEY, "    at "]) expect(everything).not.toContain(secret);
     const warnings = server.stderr().match(/^\[WARN\] Main search failed: /gm) ?? [];
     expect(warnings).toHaveLength(requests);
   });
 
-  test("that is temporary is waited out (E1)", async (context) => {
+  test("that is temporary is retried until it ends (E1)", async (context) => {
     const scene = await openScene(context, "overloaded");
     const server = await scene.server();
     const { structured } = await server.call("search", { query: QUERY });
@@ -75,7 +82,7 @@ describe.concurrent("a fault of the API", () => {
   });
 
   test("keeps the text received before the connection broke, whatever later retries meet (E6)", async (context) => {
-    // Half of the body of a good answer holds all of its text: what follows is evidence.
+    // Half of a complete response contains all of its text; the rest is grounding metadata.
     const steps = [{ answer: "truncated" as const, fault: "reset-mid-body" as const }, { fault: "http-503" as const }];
     const scene = await openScene(context, { name: "broken twice", tasks: { search: steps } });
     const server = await scene.server({ env: { JSON_MAX_RETRIES: "2" } });

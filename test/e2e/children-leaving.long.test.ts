@@ -1,4 +1,4 @@
-/** A server that has to leave in the middle of a Gemini CLI call: it is gone in time and takes everything with it. */
+/** A server that shuts down during a Gemini CLI call exits in time and leaves no process behind. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -23,7 +23,7 @@ const CHILDREN: Record<keyof typeof LEAVES_WITHIN_MS, StandinScenario> = {
   stubborn: { hang: true, ignoreSigterm: true, forkMs: 600_000 },
 };
 
-/** Tells a process that left by itself, and how, from one that a signal ended. The child does not inherit it. */
+/** Distinguishes a process that exited on its own from one that a signal ended. The child does not inherit it. */
 const RECORD_EXIT = `--import=data:text/javascript,${encodeURIComponent(
   'import { writeFileSync } from "node:fs"; process.on("exit", (code) => writeFileSync(`${process.env.EXIT_RECORDS}/${process.pid}`, String(code)));',
 )}`;
@@ -34,11 +34,11 @@ interface InCall {
   taskId: string;
   /** Resolves to undefined when the call was lost. */
   call: Promise<ToolResult | undefined>;
-  /** Undefined while the server runs, and for ever when it was killed. */
+  /** Undefined while the server runs, and if it was killed. */
   exitCode: () => string | undefined;
 }
 
-/** A server with one child at work. */
+/** A server with one running child. */
 async function reachChild(context: TestContext, scenario: StandinScenario, options: CallOptions = {}): Promise<InCall> {
   const scene = openCliScene(context, scenario);
   const server = await scene.server({ env: { NODE_OPTIONS: RECORD_EXIT, EXIT_RECORDS: scene.folder } });
@@ -65,7 +65,7 @@ async function millisecondsToLeave(server: RunningServer, leave: (server: Runnin
   return performance.now() - started;
 }
 
-/** What a later client gets to see. */
+/** What a later client sees. */
 async function expectInterrupted({ scene, taskId }: InCall): Promise<void> {
   const later = await scene.server();
   const { structured } = await later.call("list_research", {});
@@ -94,7 +94,7 @@ describe.each(KINDS)("with a %s child", (kind) => {
     expect(exitCode()).toBe("0");
     await scene.expectNothingLeft();
     await call;
-    // Written by the server that left, not made up by the next.
+    // Written by the server that exited, not by the next one.
     expect(storedRun(scene.configDir, taskId)).toMatchObject({ status: "failed", error_code: "INTERRUPTED" });
     await expectInterrupted(state);
     expect(scene.children(), "nothing is asked again").toHaveLength(1);
@@ -109,7 +109,7 @@ describe.concurrent("a server and its children", () => {
       const { scene, server, taskId, call } = await reachChild(context, CHILDREN[kind], { signal: controller.signal });
       controller.abort();
       expect(await call).toBeUndefined();
-      // The stubborn one has its 5 s before it is killed.
+      // The child that ignores signals has 5 s before it is killed.
       await waitFor(() => expect(storedRun(scene.configDir, taskId)?.["status"]).not.toBe("running"), {
         timeout: onBusyMachine(8_000),
         interval: 20,
@@ -153,7 +153,7 @@ describe.concurrent("a server and its children", () => {
     expect(await call).toBeUndefined();
     expect(exitCode()).toBeUndefined();
     const [child] = scene.children();
-    expect(isAlive(child?.pid ?? 0), "a mute child does not notice that nobody listens").toBe(true);
+    expect(isAlive(child?.pid ?? 0), "a mute child does not notice that its reader is gone").toBe(true);
     expect(roomsIn(scene.configDir)).toHaveLength(1);
     expect(storedRun(scene.configDir, taskId)).toMatchObject({ status: "running" });
 
@@ -168,7 +168,7 @@ describe.concurrent("a server and its children", () => {
     }, SOON);
   });
 
-  test("a child that writes to a killed server ends by itself (T6)", async (context) => {
+  test("a child that writes to a killed server exits on its own (T6)", async (context) => {
     const { scene, server, call } = await reachChild(context, { sleepMs: 300 });
     process.kill(server.pid, "SIGKILL");
     await call;
@@ -176,7 +176,7 @@ describe.concurrent("a server and its children", () => {
   });
 });
 
-/** As the client of the 2026 era says it. */
+/** As a client of the 2026 era sends it. */
 const searchRequest = (id: number, query: string): string =>
   `${JSON.stringify({
     jsonrpc: "2.0",

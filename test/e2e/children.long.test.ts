@@ -1,4 +1,7 @@
-/** Every way a Gemini CLI child can misbehave, through the front door: the right answer comes, and nothing is left. */
+/**
+ * Gemini CLI processes that misbehave, through the front door: the right answer is returned, and nothing is left
+ * behind.
+ */
 
 import { describe, expect, test } from "vitest";
 import type { StandinScenario } from "../../simulator/gemini-cli/standin-cli.ts";
@@ -32,7 +35,7 @@ describe.concurrent("one call with a child", () => {
     const scene = openCliScene(context, { hang: true, ignoreSigterm: true });
     const started = performance.now();
     const { structured } = await search(scene, { GEMINI_SEARCH_TIMEOUT: "1000" });
-    // Not sooner: the CLI writes its record while it leaves.
+    // Not sooner: the CLI writes its session record while it exits.
     expect(performance.now() - started).toBeGreaterThan(6_000);
     expect(structured).toMatchObject({ error: { code: "EXECUTION_ERROR" } });
     expect(scene.children()).toHaveLength(1);
@@ -153,7 +156,7 @@ describe.concurrent("one call with a child", () => {
   });
 });
 
-/** T16. A server weighs 85 MB in a search, and 32 MB of output add some 130: read, decoded, joined, searched. */
+/** T16. A server uses 85 MB during a search; 32 MB of output add about 130: read, decoded, joined, searched. */
 const MOST_MEMORY_MB = 300;
 
 test("a child that prints 100 MB is stopped, and the server stays small and answers the next call (C6, T16)", async (context) => {
@@ -166,7 +169,7 @@ test("a child that prints 100 MB is stopped, and the server stays small and answ
     error: { code: "EXECUTION_ERROR", message: "The Gemini CLI printed more than 32 MB and was stopped." },
   });
   expect(peakMemory(server.pid)).toBeLessThan(MOST_MEMORY_MB);
-  // A client gives up the connection over a message of 10 MB, in which the text stands twice.
+  // A client closes the connection after a message of 10 MB, which contains the text twice.
   expect(text.length).toBeLessThan(2 * MEGABYTE);
   expect(scene.children()).toHaveLength(1);
   await scene.expectNothingLeft();
@@ -177,7 +180,7 @@ test("a child that prints 100 MB is stopped, and the server stays small and answ
 });
 
 test("a child that writes 100 MB to stderr still answers, and only the end of stderr is kept (C6, T16)", async (context) => {
-  // It stays until it is sent away: who exits at once takes most of it along.
+  // It does not exit by then: a process that exits immediately loses most of its output.
   const scene = openCliScene(context, { stderr: "x".repeat(100 * MEGABYTE), hangAfterAnswer: true });
   const server = await scene.server();
   expect((await server.call("search", { query: QUERY })).structured).toMatchObject({ success: true });

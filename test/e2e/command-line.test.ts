@@ -1,4 +1,4 @@
-/** The command line as people and scripts use it: answers on stdout, everything else on stderr, exit codes that tell. */
+/** The command line as people and scripts use it: answers on stdout, everything else on stderr, exit codes. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -71,7 +71,7 @@ const ESCAPES = {
   direction: "\u202Eevil\u2066",
 };
 
-/** What may act on a terminal: all control characters but the line break, and marks that turn text around. */
+/** Characters that affect a terminal: all control characters but the line break, and direction marks. */
 const ACTS = /[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/;
 
 describe("text from the web", () => {

@@ -1,4 +1,4 @@
-/** Completion as the shells themselves do it: bash, zsh and fish, with the script that the built command prints. */
+/** Completion in real shells: bash, zsh and fish, with the script that the built command prints. */
 
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** Settings as a user gives them: which layer wins, what a bad value does, where things are kept, what is cleaned up. */
+/** Settings: precedence, invalid values, directories, and the cleanup of temporary files. */
 
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -38,7 +38,7 @@ describe("layers", () => {
     expect(await asked([], {})).toBe("from-file");
     expect(await asked([], { GEMINI_MODEL: "from-environment" })).toBe("from-environment");
     expect(await asked(["--model", "from-flag"], { GEMINI_MODEL: "from-environment" })).toBe("from-flag");
-    // Empty is what a client's template leaves behind: not set.
+    // Empty, as a client's template leaves it: counts as not set.
     expect(await asked([], { GEMINI_MODEL: "" })).toBe("from-file");
   });
 
@@ -186,7 +186,7 @@ describe.concurrent("directories", () => {
   test("without a writable config directory searches work with a warning, and leave no file (B5)", async (context) => {
     const scene = await openScene(context, "bad-json");
     const temporary = ownDirectory(context);
-    // Nobody, root included, can make a directory below a file.
+    // Not even root can create a directory below a file.
     const blocked = join(scene.configDir, "a-file", "config");
     writeFileSync(join(scene.configDir, "a-file"), "");
     const env = { GEMINI_SEARCH_CONFIG_DIR: blocked, TMPDIR: temporary };
@@ -211,7 +211,7 @@ const correctionFiles = (scene: Scene): string[] =>
   readdirSync(scene.configDir).filter((name) => name.startsWith("temp-invalid-output-"));
 
 describe.concurrent("temporary files of an earlier process", () => {
-  test("without a live owner are deleted and counted, also when there are none (E4)", async (context) => {
+  test("without a live owner are deleted and counted, even when there are none (E4)", async (context) => {
     const scene = await openScene(context);
     for (const name of ["temp-invalid-output-1.txt", `temp-invalid-output-${Date.now()}.txt`]) {
       writeFileSync(join(scene.configDir, name), "left behind");
@@ -235,7 +235,7 @@ describe.concurrent("temporary files of an earlier process", () => {
     const holder = await scene.server();
     const call = holder.call("search", { query: QUERY }).catch(() => undefined);
     await waitFor(() => expect(scene.gemini.ledger.count("correct_json")).toBe(1), SOON);
-    // Its own tidying up must be over, or it would take what is left behind below.
+    // Its own cleanup must be over, or it would delete the files created below.
     await waitFor(() => expect(holder.stderr()).toContain("Cleaned up 0"), SOON);
     const [held] = correctionFiles(scene);
     expect(held).toMatch(/\d{13}\.txt$/);

@@ -1,4 +1,4 @@
-/** The user's word at the terminal: a question where somebody can answer, a refusal where nobody can, `--yes` for scripts. */
+/** Confirmation at the terminal: a question if a user can answer, otherwise a refusal, and `--yes` for scripts. */
 
 import { expect, test } from "vitest";
 import { openResearch, QUERY, SLOW, startRun, untilStatus } from "../kit/server/research.ts";

@@ -1,4 +1,4 @@
-/** The user's word before much is spent: asked in the client's dialog in both eras, and never a word of the model's. */
+/** Confirmation of costs in the client's dialog, in both protocol eras; the model cannot confirm. */
 
 import { describe, expect, test, vi } from "vitest";
 import { type AskingOptions, askingClient } from "../kit/server/asking-client.ts";
@@ -92,7 +92,7 @@ describe.each(ERAS)("a %s client with elicitation", (era) => {
     const limit = { RESEARCH_CONFIRM_ABOVE_USD: "5.51" };
     const seldom = await askingClient(context, scene, { era, answer: { action: "decline" }, env: limit });
     expect((await seldom.call({ ...DEAR, model: "deep-thought-42" })).structured).toEqual(DECLINED);
-    expect(seldom.dialogs.map(({ message }) => message)).toEqual(["Start this research? Its cost is not known."]);
+    expect(seldom.dialogs.map(({ message }) => message)).toEqual(["Start this research? Its cost is unknown."]);
     expect(scene.posts()).toBe(0);
     expect((await seldom.call(DEAR)).isError).toBe(false);
     expect(seldom.dialogs).toHaveLength(1);
@@ -109,7 +109,7 @@ describe.each(ERAS)("a %s client with elicitation", (era) => {
     expect([plain.dialogs.length, scene.posts()]).toEqual([1, 1]);
   });
 
-  test("is asked before a restart above the limit, and told that it may be charged twice (Q1)", async (context) => {
+  test("is asked before a restart above the limit, with a warning that it may be charged twice (Q1)", async (context) => {
     const scene = await openResearch(context, { ...SLOW, create: [{ fault: "accept-then-reset" }, {}] });
     const { structured } = await (await scene.server()).call("start_deep_research", { query: QUERY });
     const { task_id } = structured;
@@ -140,8 +140,8 @@ describe.each(ERAS)("a %s client without elicitation", (era) => {
             "estimated_cost_usd": 5.51,
             "limit_usd": 5,
           },
-          "message": "This research will cost about $5.51 (at most $7) with deep-research-max-preview-04-2026, more than your limit of $5. The user must agree to it and could not be asked from here. Nothing was started.",
-          "suggestion": "Ask the user. To agree, the user can raise RESEARCH_CONFIRM_ABOVE_USD for this server, or start it in a terminal: gemini-search-mcp start-deep-research … --yes",
+          "message": "This research will cost about $5.51 (at most $7) with deep-research-max-preview-04-2026, more than your limit of $5. This needs the user's approval, which this client cannot ask for. Nothing was started.",
+          "suggestion": "Ask the user. To approve it, the user can raise RESEARCH_CONFIRM_ABOVE_USD for this server, or start it in a terminal: gemini-search-mcp start-deep-research … --yes",
         },
         "success": false,
       }

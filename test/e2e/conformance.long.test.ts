@@ -15,7 +15,7 @@ import { type RunningHttpServer, startHttpServer } from "../kit/server/http-serv
 import { ROOT } from "../kit/server/server.ts";
 
 const WITH_FIXTURES = join(ROOT, "dist-failpoints/conformance.js");
-/** The whole suite waits a good while in between, and the machine may be busy. */
+/** The suite waits long in between, and the machine may be busy. */
 const SUITE_TIMEOUT_MS = 240_000;
 
 /** The suite sends no token. */
@@ -28,7 +28,7 @@ async function serve(context: TestContext, build: "product" | "test build"): Pro
   return server;
 }
 
-/** Seen in the log of every run, because a suite that checks nothing passes too. */
+/** Logged in every run, because a suite that checks nothing passes, too. */
 function report(what: string, { passed, expected, skipped, unexpected, stale }: Judgement): void {
   const rest = `${expected} known, ${skipped} skipped, ${unexpected.length} unexpected, ${stale.length} stale`;
   process.stdout.write(`conformance ${what}: ${passed} checks passed, ${rest}\n`);
@@ -87,7 +87,7 @@ describe("official conformance suite", () => {
   });
 });
 
-/** A suite that skips more than it did is a change somebody has to look at. */
+/** A suite that skips more than before needs a review. */
 const LEAST_PASSED = { "2026-07-28": 190, "2025-11-25": 80, product: 65 };
 
 const WITHOUT_FIXTURES: [revision: string, scenario: string][] = [

@@ -1,10 +1,10 @@
-/** Answers that cannot be used: what is tried, in which order, what it costs, what is left behind, what is kept. */
+/** Unusable answers: local repair, correction, retries, their cost, and the files and texts that are kept. */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openScene, type Scene } from "../kit/server/scene.ts";
-import { untold } from "../kit/server/answer-leaves.ts";
+import { missingFromText } from "../kit/server/answer-leaves.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
@@ -66,7 +66,7 @@ describe.concurrent("a cycle", () => {
       },
       status: "failed",
     });
-    expect(untold(text, structured)).toEqual([]);
+    expect(missingFromText(text, structured)).toEqual([]);
 
     const entries = scene.gemini.ledger.entries();
     const cycle = ["search", "correct_json"];
@@ -115,7 +115,7 @@ describe.concurrent("a cycle", () => {
     });
     expect(structured["result"]).not.toContain("Simulated by");
     expect(structured["metadata"].sources_visited.length).toBeGreaterThan(0);
-    expect(untold(text, structured)).toEqual([]);
+    expect(missingFromText(text, structured)).toEqual([]);
     const entries = scene.gemini.ledger.entries();
     expect(entries.map(({ kind, shorter }) => [kind, shorter])).toEqual([
       ["search", false],
@@ -156,7 +156,7 @@ describe.concurrent("a cycle", () => {
     expect(begun.structured["note"]).toMatch(/^This text breaks off/);
   });
 
-  test("does not take an echo of the example for a result (D3)", async (context) => {
+  test("does not accept an echo of the example as a result (D3)", async (context) => {
     const scene = await openScene(context, { name: "echo", tasks: { search: [{ answer: "echo" }, {}] } });
     const server = await scene.server();
     const { structured } = await server.call("search", { query: QUERY });
@@ -196,7 +196,7 @@ async function fileDuringCorrection(scene: Scene): Promise<string> {
 describe.concurrent("the invalid output", () => {
   test("is in a private file that the correction names, and is deleted afterwards (E2, E3)", async (context) => {
     const scene = await openScene(context, SLOW_CORRECTION);
-    // What a prompt has where the question stands, the ledger shows.
+    // The ledger shows the text in place of the question.
     writeFileSync(join(scene.configDir, "correction-prompt.md"), PROMPT_THAT_SHOWS_THE_FILE);
     const server = await scene.server({ env: { GEMINI_SEARCH_PROMPTS_DIR: scene.configDir } });
     const call = server.call("search", { query: QUERY });
@@ -232,7 +232,7 @@ describe.concurrent("the invalid output", () => {
     expect(linesOf(server.stderr(), "[ERROR]")).toEqual([]);
   });
 
-  test("that cannot be deleted is logged as an error, and the answer is returned all the same (E3)", async (context) => {
+  test("that cannot be deleted is logged as an error, and the answer is still returned (E3)", async (context) => {
     const scene = await openScene(context, SLOW_CORRECTION);
     const server = await scene.server();
     const call = server.call("search", { query: QUERY });

@@ -1,4 +1,4 @@
-/** Stored rows that cannot be read, beside healthy runs, through the built server: none stops another. */
+/** Damaged rows beside healthy runs, through the built server: no row stops another run. */
 
 import { expect, test } from "vitest";
 import { openPageServer } from "../kit/browser/page-api.ts";
@@ -6,7 +6,7 @@ import { SLOW, startRun, untilStatus } from "../kit/server/research.ts";
 import type { RunningServer } from "../kit/server/server.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
-/** What may stand in the row of a run under way. PostgreSQL refuses a text in a column of numbers. */
+/** Damaged values in the row of a run in progress. PostgreSQL rejects a text in a numeric column. */
 const DAMAGES = [
   "options_json = '{broken'",
   "options_json = '[1]'",
@@ -16,7 +16,7 @@ const DAMAGES = [
   ...(process.env["TEST_DATABASE"] === "postgres" ? [] : ["created_at = 'yesterday'", "deadline_at = 'never'"]),
 ];
 const RESULT_DAMAGES = ["sources_json = '[{'", "citations_json = ''", "metadata_json = 'null'"];
-/** Eight minutes of research, and some. */
+/** A little more than eight minutes of research. */
 const WHOLE_MS = 10 * 60_000;
 
 const LOGGED = "its stored data is damaged";

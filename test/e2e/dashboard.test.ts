@@ -1,4 +1,4 @@
-/** `dashboard` and `serve --open` of the built program: the page is found or served, and its link says no secret. */
+/** `dashboard` and `serve --open` of the built program: they find or start a server, and print no token. */
 
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
@@ -29,7 +29,7 @@ async function occupy(context: { onTestFinished(close: () => void): void }, answ
   return String(typeof address === "object" && address !== null ? address.port : 0);
 }
 
-/** A program that only notes what it was asked to show. */
+/** A program that only records what it was asked to show. */
 function fakeBrowser(directory: string): { program: string; asked(): Promise<string> } {
   const [program, seen] = [join(directory, "browser"), join(directory, "seen")];
   writeFileSync(program, `#!/bin/sh\nprintf '%s' "$1" > '${seen}.new' && mv '${seen}.new' '${seen}'\n`);
@@ -85,7 +85,7 @@ describe("dashboard (A9)", () => {
     const started = scene.startCommand(args, { env: { MCP_AUTH_TOKEN: server.token, BROWSER: browser.program } });
     const said = new Promise((resolve) => void started.child.stdout.once("data", resolve));
     const file = fileURLToPath(await browser.asked());
-    // It says so at once, and only waits then.
+    // It prints the link first, and then waits.
     await said;
     started.child.kill("SIGINT");
     expect((await started.ended).code).toBe(130);
@@ -106,7 +106,7 @@ describe("dashboard (A9)", () => {
     expect(await started.ended).toMatchObject({ code: 0, stdout: `${link}\n` });
   });
 
-  test("reports a foreign program on the port, and sends it no token", async (context) => {
+  test("reports another program on the port, and sends it no token", async (context) => {
     const scene = await openScene(context);
     const asked: string[] = [];
     const note: RequestListener = (request) => asked.push(`${request.url} ${request.headers.authorization ?? ""}`);
@@ -166,18 +166,18 @@ describe("dashboard (A9)", () => {
 
   test("sends no token to a program that only claims to be this server", async (context) => {
     const scene = await openScene(context);
-    const heard: string[] = [];
+    const received: string[] = [];
     const port = await occupy(context, (request, response) => {
-      heard.push(JSON.stringify([request.url, request.headers, request.rawHeaders]));
+      received.push(JSON.stringify([request.url, request.headers, request.rawHeaders]));
       response.statusCode = request.url === "/health" ? 200 : 401;
       response.setHeader("content-type", "application/json").end('{"service":"gemini-search-mcp"}');
     });
     const token = "the-token-that-must-not-be-told";
     const env = { MCP_AUTH_TOKEN: token };
     expect((await scene.command(["dashboard", "--port", port, "--no-open"], { env })).stdout).toMatch(LINK);
-    expect(heard).toHaveLength(2);
-    expect(heard.join("")).not.toContain(token);
-    expect(heard.join("")).not.toContain("authorization");
+    expect(received).toHaveLength(2);
+    expect(received.join("")).not.toContain(token);
+    expect(received.join("")).not.toContain("authorization");
   });
 
   test("prints a link that opens the server it was made for and no other of the installation (A9)", async (context) => {
@@ -186,7 +186,7 @@ describe("dashboard (A9)", () => {
     const env = { MCP_AUTH_TOKEN: server.token };
     const made = await scene.command(["dashboard", "--port", String(server.port), "--no-open"], { env });
     const [, , path = ""] = LINK.exec(made.stdout) ?? [];
-    // As a program on one port may replay it at another, under whichever name it likes.
+    // As a program on one port may replay it at another, under any name.
     for (const host of [`127.0.0.1:${other.port}`, `127.0.0.1:${server.port}`, `localhost:${server.port}`]) {
       const replayed = await ask(other, { path, headers: { ...HTML, host } });
       expect([replayed.status, replayed.headers["set-cookie"]]).toEqual([401, undefined]);
@@ -204,7 +204,7 @@ describe("dashboard (A9)", () => {
   });
 });
 
-test("serve --open prints a working link, goes on without a browser, and prints no token (A9)", async (context) => {
+test("serve --open prints a working link, continues without a browser, and prints no token (A9)", async (context) => {
   const scene = await openHttpScene(context);
   const server = await scene.http({ args: ["--open"], env: { BROWSER: "none" } });
   await waitFor(() => expect(server.stderr()).toContain("Open the link above."));

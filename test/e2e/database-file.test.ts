@@ -81,7 +81,7 @@ describe.concurrent("the database file", () => {
     expect(integrityOf(scene)).toEqual({ integrity_check: "ok" });
   });
 
-  test("replaced while a start is being sent: its id is kept, and the run is followed to its end (I8)", async (context) => {
+  test("replaced while a start is being sent: its id is kept, and the run is polled to its end (I8)", async (context) => {
     const scene = await openResearch(context);
     const server = await scene.server();
     await server.call("list_research", {});
@@ -98,7 +98,7 @@ describe.concurrent("the database file", () => {
     expect(scene.posts()).toBe(1);
   });
 
-  test("without its write-ahead log: rows that only the log held are kept, and work goes on in a new log (I8)", async (context) => {
+  test("without its write-ahead log: rows that only the log contained are kept, and work continues in a new log (I8)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const server = await scene.server();
     const taskId = await startRun(server);
@@ -139,6 +139,6 @@ describe.concurrent("the database file", () => {
     expect(integrityOf(scene)).toEqual({ integrity_check: "ok" });
     expect(scene.sql("select sum(length(text)) as bytes from more")).toEqual([{ bytes: 800_000 }]);
     expect(await statusOf(await scene.server(), taskId)).toMatchObject({ status: "running_async" });
-    expect(server.stderr()).toContain("its log removed. What the log held is");
+    expect(server.stderr()).toContain("its log was removed. The contents of the log are");
   });
 });

@@ -1,9 +1,9 @@
-/** The older `deep_research`: its shape, its depths, and a prompt of the user's own. */
+/** The legacy tool `deep_research`: its result, its depths, and a prompt of the user's own. */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { untold } from "../kit/server/answer-leaves.ts";
+import { missingFromText } from "../kit/server/answer-leaves.ts";
 import { openScene } from "../kit/server/scene.ts";
 
 const TOPIC = "Heat pumps in cold climates";
@@ -30,7 +30,7 @@ test("answers with a report in exactly this shape (H1)", async (context) => {
       cost_usd: expect.any(Number),
     },
   });
-  expect(untold(text, structured)).toEqual([]);
+  expect(missingFromText(text, structured)).toEqual([]);
   expect(scene.gemini.ledger.entries()).toMatchObject([{ kind: "research_report", question: TOPIC }]);
 });
 
@@ -55,7 +55,7 @@ test.for([
 ] as const)("GEMINI_SYSTEM_PROMPT is filled in literally: %j (H1, B9, G9, D6)", async ([env, model], context) => {
   const answer = { success: true, report: "All about it.", metadata: {} };
   const text = `\`\`\`json\n${JSON.stringify(answer)}\n\`\`\``;
-  // A prompt without a task of ours looks to the simulator like any search.
+  // The simulator treats a prompt without our task as a search.
   const scene = await openScene(context, { name: "own", tasks: { web_search: [{ answer: "raw", text }] } });
   const own = "Write $& a {depth} text on {topic} as {model}; {other} {{topic}} stays.";
   const server = await scene.server({ env: { ...env, GEMINI_SYSTEM_PROMPT: own } });

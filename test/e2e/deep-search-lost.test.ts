@@ -1,4 +1,4 @@
-/** A deep search whose caller or process goes away in round 2: what was finished is never lost, and nothing runs on. */
+/** A deep search whose caller or process ends in round 2: finished rounds are kept, and nothing is left running. */
 
 import { describe, expect, test } from "vitest";
 import { isAlive } from "../kit/server/processes.ts";
@@ -9,7 +9,7 @@ import { waitFor } from "../kit/wait-for.ts";
 import { onBusyMachine } from "../kit/clock/time-limits.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
-/** A8: what a server may take to leave when there is nothing to wait for. */
+/** A8: the time limit of a shutdown with nothing to wait for. */
 const LEAVES_WITHIN_MS = 1_500;
 
 const SOON = { timeout: 10_000, interval: 10 };
@@ -34,7 +34,7 @@ async function reachRound2(scene: Scene, options: CallOptions = {}): Promise<InR
   return { server, taskId, call };
 }
 
-/** What a later client gets to see of the run once it is over. */
+/** The finished run as a later client sees it. */
 async function readLater(server: RunningServer, taskId: string): Promise<Record<string, unknown>> {
   return waitFor(async () => {
     const { isError, structured } = await server.call("get_research_results", { task_id: taskId });
@@ -70,7 +70,7 @@ describe.concurrent("a deep search in its second round", () => {
     expect(next.stderr()).toMatch(/^\[INFO\] 1 search was interrupted/m);
     const { structured } = await next.call("list_research", { status: "failed" });
     expect(structured["runs"]).toMatchObject([{ task_id: taskId, kind: "deep_search", status: "failed" }]);
-    // Nothing is asked again by itself.
+    // Nothing is repeated automatically.
     expect(scene.gemini.ledger.count()).toBe(2);
   });
 
@@ -109,7 +109,7 @@ describe.concurrent("a deep search in its second round", () => {
       success: false,
       error: {
         code: "RESEARCH_NOT_COMPLETED",
-        message: "This run is still going on.",
+        message: "This run is still in progress.",
         suggestion: expect.any(String),
         details: { current_action: "Round 2 of at most 5: verifying" },
       },

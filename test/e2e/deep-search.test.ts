@@ -1,9 +1,9 @@
-/** `deep_search` through the front door: its rounds, when they end, what a failed one changes, and what is told meanwhile. */
+/** `deep_search` through the front door: its rounds, their end, failed rounds, and progress. */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { untold } from "../kit/server/answer-leaves.ts";
+import { missingFromText } from "../kit/server/answer-leaves.ts";
 import { openScene, type Scene } from "../kit/server/scene.ts";
 import type { Era, RunningServer } from "../kit/server/server.ts";
 
@@ -63,7 +63,7 @@ describe.concurrent.each(ERAS)("a %s client", (era) => {
         rounds: [round(1), round(2), round(3)],
       },
     });
-    expect(untold(text, structured)).toEqual([]);
+    expect(missingFromText(text, structured)).toEqual([]);
     expect(asked(scene)).toEqual(["deep_search 1", "verify 2", "verify 3"]);
     expect(structured["metadata"].rounds[0].search_queries).toHaveLength(5);
     expect(roundLines(server)).toEqual([
@@ -140,7 +140,7 @@ describe.concurrent("the rounds", () => {
     const { structured, text } = await server.call("deep_search", { query: QUERY, max_iterations: 3 });
     expect(structured).toMatchObject({ success: true, verified: false, note: NOTE, metadata: { iterations: 3 } });
     expect(structured["result"]).toContain("## Checked in round 3");
-    expect(untold(text, structured)).toEqual([]);
+    expect(missingFromText(text, structured)).toEqual([]);
     expect(roundLines(server).at(-1)).toBe("[INFO] Deep search completed: 3 rounds, verified: false");
     const stored = await server.call("get_research_results", { task_id: structured["metadata"].task_id });
     expect(stored.structured).toMatchObject({ verified: false, note: NOTE, report: structured["result"] });

@@ -1,4 +1,4 @@
-/** Deleting runs through the front door: tool, command and page; at Google too; and the retention sweep. */
+/** Deleting runs by tool, command and dashboard, at Google too, and by retention. */
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -8,12 +8,12 @@ import { openResearch, QUERY, type ResearchScene, SLOW, startRun, untilStatus } 
 import type { RunningServer } from "../kit/server/server.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
-const KEPT_FILES = "Files that were saved from it stay where they are.";
+const KEPT_FILES = "Saved files are kept.";
 
 const remove = (server: RunningServer, task_id: string, more: object = {}) =>
   server.call("cancel_research", { task_id, delete: true, ...more });
 
-/** In how many tables a run has rows, by looking at every table that has a task_id. */
+/** The number of tables with rows of a run, among all tables with a task_id. */
 function tablesWith(scene: ResearchScene, taskId: string): string[] {
   const tables = scene
     .sql<{ name: string }>(
@@ -112,7 +112,7 @@ test("a run whose cancel Google has not confirmed is not deleted, however often 
     const { isError, structured } = await remove(server, task_id, more);
     expect(isError).toBe(true);
     expect(structured).toMatchObject({ status: "cancelled", error: { code: "RESEARCH_NOT_COMPLETED" } });
-    expect(structured["error"].suggestion).toMatch(/^Ask for its deletion again/);
+    expect(structured["error"].suggestion).toMatch(/delete it again/i);
   }
   expect(tablesWith(scene, task_id)).toContain("research_attempts");
   expect(scene.gemini.ledger.entries().filter(({ method }) => method === "DELETE")).toEqual([]);
@@ -128,8 +128,8 @@ test("the page deletes runs of its own owner only (T-2, T-5)", async (context) =
     const run = await server.get(`/api/runs/${body.task_id}`, ann);
     expect(run.body).toMatchObject({ status: "completed", actions: ["delete"] });
   });
-  const foreign = await server.post(`/api/runs/${body.task_id}/delete`, {}, ben);
-  expect(foreign).toMatchObject({ status: 404, body: { error: { code: "TASK_NOT_FOUND" } } });
+  const ofOtherOwner = await server.post(`/api/runs/${body.task_id}/delete`, {}, ben);
+  expect(ofOtherOwner).toMatchObject({ status: 404, body: { error: { code: "TASK_NOT_FOUND" } } });
   const own = await server.post(`/api/runs/${body.task_id}/delete`, { delete_at_google: true }, ann);
   expect(own).toMatchObject({ status: 200, body: { status: "deleted" } });
   expect((await server.get(`/api/runs/${body.task_id}`, ann)).status).toBe(404);

@@ -1,4 +1,4 @@
-/** The answer of a run that lasts longer than the client waits for anything: it arrives, or stays to be read. */
+/** Runs that take longer than the client's timeout: the answer arrives, or can be read later. */
 
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { ScenarioInput } from "../../simulator/scenario.ts";
@@ -22,10 +22,10 @@ const PEERS: [Peer["transport"], Era][] = [
   ["HTTP", "modern"],
 ];
 
-/** A start that does not wait, and looks at Google as fast as is allowed. */
+/** A start that does not wait, and polls as fast as allowed. */
 const QUICK = { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100", RESEARCH_MAX_RPS: "100" };
 const ROUNDS = 10;
-/** What the official client waits for an answer. */
+/** The official client's timeout. */
 const LIMIT_MS = 60_000;
 
 const VERIFIED_LATE: ScenarioInput = {
@@ -50,7 +50,7 @@ const runFor = (way: string): LongRun => ({
   rounds: ROUNDS,
 });
 
-/** The timers of this process, the client's limit among them, go on as ever but can be moved ahead. */
+/** The timers of this process, including the client's timeout, work as usual but can be advanced. */
 const ownTimers = (): void =>
   void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"], shouldAdvanceTime: true });
 
@@ -84,7 +84,7 @@ describe.each(PEERS)("over %s, a %s client", (transport, era) => {
     expect(scene.gemini.ledger.countByKind()).toEqual({ deep_search: 1, verify: ROUNDS - 1 });
   });
 
-  test("that gives up its call cancels it, finds the finished part in the list, and resumes the rest (G8, Q1)", async (context) => {
+  test("that times out cancels its call, finds the finished part in the list, and resumes the rest (G8, Q1)", async (context) => {
     const scene = await openHttpScene(context, STUCK_IN_ROUND_2);
     const peer = await connect(scene, transport, era);
     ownTimers();
@@ -97,7 +97,7 @@ describe.each(PEERS)("over %s, a %s client", (transport, era) => {
     scene.gemini.setScenario("good");
     const resumed = await byResuming(peer, runFor("given up"), delivery);
     expect(resumed).toMatchObject({ status: "completed", partial: false });
-    // What was paid for is not asked again.
+    // Finished rounds are not requested again.
     expect(scene.gemini.ledger.count("deep_search")).toBe(1);
   });
 });

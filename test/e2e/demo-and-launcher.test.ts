@@ -1,4 +1,4 @@
-/** What a newcomer runs first: the demo, which needs nothing and leaves nothing, and the launcher on an old Node. */
+/** The demo, which needs no key and leaves nothing behind, and the launcher on an old Node.js. */
 
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
@@ -23,7 +23,7 @@ describe.concurrent("demo", () => {
   test("runs a whole deep research without a key, says that Gemini is simulated, and leaves nothing", async (context) => {
     const scene = await openScene(context);
     const TMPDIR = ownTmp(scene);
-    // What a user may have set for the real thing must not lead the demo astray.
+    // A user's settings for the real product must not affect the demo.
     const settings = { GEMINI_SEARCH_TIMEOUT: "1000", GOOGLE_GENAI_USE_VERTEXAI: "true", SEARCH_BACKEND: "cli" };
     const proxy = { HTTP_PROXY: "http://127.0.0.1:9", http_proxy: "http://127.0.0.1:9" };
     const { code, stdout, stderr } = await scene.command(["demo"], {
@@ -44,7 +44,7 @@ describe.concurrent("demo", () => {
     const file = saved.find((name) => name.endsWith(".md")) ?? "";
     expect(stdout).toContain(`Saved: ${join("research_reports", file)}`);
     expect(readFileSync(join(scene.configDir, "research_reports", file), "utf8")).toContain("## Executive summary");
-    // It has a Gemini of its own.
+    // It has its own simulated Gemini.
     expect(scene.gemini.ledger.count()).toBe(0);
     expect(readdirSync(TMPDIR)).toEqual([]);
     await waitFor(() => expect(processesNaming(TMPDIR)).toEqual([]), SOON);

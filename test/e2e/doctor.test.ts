@@ -31,7 +31,7 @@ test("a sound installation passes every check, as text and as JSON", async (cont
   }
   expect(stdout).toContain("integrity ok");
   expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^(?:Everything works|Ready to use)/);
-  // Nothing is asked of a model, and nothing is charged.
+  // No model is called, and nothing is charged.
   expect(scene.gemini.ledger.countByKind()).toEqual({ search: 1 });
   expect((await examine(scene)).healthy).toBe(true);
 });
@@ -66,7 +66,7 @@ test("a key that Google refuses fails, and is nowhere in the output", async (con
   expect(stdout).not.toContain(scene.env["GEMINI_API_KEY"]);
 });
 
-test("a captive portal is not taken for Google, and the key is not sent to it (T9)", async (context) => {
+test("a captive portal is not mistaken for Google, and the key is not sent to it (T9)", async (context) => {
   const scene = await openScene(context);
   const asked: (string | undefined)[] = [];
   const portal = createServer((request, response) => {

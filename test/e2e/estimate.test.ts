@@ -1,9 +1,9 @@
-/** What a deep research would cost, asked before anything is paid. */
+/** The cost estimate of a deep research before it is started. */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { untold } from "../kit/server/answer-leaves.ts";
+import { missingFromText } from "../kit/server/answer-leaves.ts";
 import { openScene } from "../kit/server/scene.ts";
 
 const COMPLEX =
@@ -26,7 +26,7 @@ describe("estimate_research_cost", () => {
       prices_as_of: "2026-11-15",
       model: "deep-research-preview-04-2026",
     });
-    expect(untold(text, structured)).toEqual([]);
+    expect(missingFromText(text, structured)).toEqual([]);
     expect(scene.gemini.ledger.count()).toBe(0);
   });
 

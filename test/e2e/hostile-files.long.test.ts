@@ -1,4 +1,4 @@
-/** The real Gemini CLI among planted files, settings and memories: no question brings any of them to Google. */
+/** The real Gemini CLI beside planted files, settings and memories: none of them is sent to Google. */
 
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -10,7 +10,7 @@ import { ROOT, TEST_KEY } from "../kit/server/server.ts";
 
 const CANARY = "CANARY-7f3a-that-must-never-leave-this-machine";
 
-/** All that the Gemini CLI would read from a folder it trusts. */
+/** All files that the Gemini CLI would read from a trusted folder. */
 function plant(folder: string, trapped: string): void {
   mkdirSync(join(folder, ".gemini"), { recursive: true });
   const trap = { command: "touch", args: [trapped], trust: true };
@@ -52,7 +52,7 @@ test("only the question is sent, whatever files it names and whatever files are 
   const trapped = join(scene.folder, "trapped");
   const places = ["", "cwd", "home", "config", "config/gemini-cli/calls"].map((place) => join(scene.folder, place));
   for (const place of places) plant(place, trapped);
-  // Its memory is looked for up to the root of a repository.
+  // The CLI searches for its memory up to the root of a repository.
   mkdirSync(join(scene.folder, ".git"));
   const around = (): string[] =>
     ["cwd", "home"].flatMap((place) =>
@@ -66,7 +66,7 @@ test("only the question is sent, whatever files it names and whatever files are 
       GEMINI_API_KEY: TEST_KEY,
       GEMINI_MODEL: "gemini-3.8-flash",
       GOOGLE_GEMINI_BASE_URL: proxy.url,
-      // As when a client runs in somebody's repository; the child does not inherit it.
+      // As if a client ran in another person's repository; the child does not inherit it.
       NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(`process.chdir(${JSON.stringify(join(scene.folder, "cwd"))})`)}`,
     },
   });
@@ -80,7 +80,7 @@ test("only the question is sent, whatever files it names and whatever files are 
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
 
   const opened = gemini.ledger.entries().filter(({ kind, turn }) => kind === "search" && turn === "opening");
-  // What has no form in UTF-8 cannot be sent; all else arrives as it was asked.
+  // Lone surrogates cannot be sent as UTF-8; everything else arrives unchanged.
   const asked = questions(scene.folder).map((query) => query.trim().toWellFormed());
   expect(opened.map(({ question = "" }) => question).toSorted()).toEqual(asked.toSorted());
   expect(proxy.sent).toHaveLength(gemini.ledger.count());

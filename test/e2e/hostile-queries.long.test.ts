@@ -13,7 +13,7 @@ const CONSTANT_ARGUMENTS = ["--output-format", "stream-json"];
 
 /**
  * G9: the text itself, with a backslash before every `@` that has none yet.
- * A lone surrogate has no form in UTF-8 and arrives as U+FFFD; everything else, NUL included, as it is.
+ * A lone surrogate cannot be encoded in UTF-8 and arrives as U+FFFD; everything else, including NUL, is unchanged.
  */
 const asSent = (query: string): string =>
   query
@@ -50,7 +50,7 @@ interface Trial extends Field {
   env?: Record<string, string>;
 }
 
-/** Asks them all; returns the prompt that a harmless question makes. */
+/** Asks all of them; returns the prompt of a harmless question. */
 async function expectOnlyText(context: TestContext, { queries, env = {}, ...field }: Trial): Promise<string> {
   const scene = openCliScene(context);
   const server = await scene.server({ env: { GEMINI_CLI_MAX_CHILDREN: String(AT_ONCE), ...env } });

@@ -1,4 +1,4 @@
-/** Who goes away over HTTP: a modern client cancels by closing its stream, an older one by saying so. */
+/** Cancelling over HTTP: a modern client closes its stream, a legacy client sends a notification. */
 
 import { expect, test } from "vitest";
 import { type HttpClient, type HttpScene, openHttpScene } from "../kit/server/http-server.ts";

@@ -1,4 +1,4 @@
-/** Many clients at once whose requests have the same ids: nobody ever gets what is another's. */
+/** Many clients at once whose requests have the same ids: each gets its own answers only. */
 
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -11,7 +11,7 @@ import { silentLog as log } from "../kit/log.ts";
 const CLIENTS = 24;
 const CALLS_EACH = 20;
 
-/** In no order, so that answers overtake each other. */
+/** In random order, so that answers overtake each other. */
 const DELAYS = Array.from({ length: CLIENTS * 2 }, (_, n) => ({ latency_ms: (n * 37) % 100 }));
 
 async function tokensFor(configDir: string, count: number): Promise<string[]> {

@@ -1,4 +1,4 @@
-/** Host and Origin on every route: what a web page or a rebound name can reach on its reader's machine is nothing. */
+/** Host and Origin checks on every route, against web pages and DNS rebinding. */
 
 import { describe, expect, test } from "vitest";
 import { openHttpScene } from "../kit/server/http-server.ts";
@@ -40,13 +40,13 @@ const ORIGINS: [string | undefined, "in" | "out"][] = [
 
 const ENV = { MCP_ALLOWED_HOSTS: "research.example", MCP_ALLOWED_ORIGINS: "https://app.example, any.example" };
 
-/** Path → what a caller gets whom Host and Origin let in: without and with the token. */
+/** Path → the status for a caller with valid Host and Origin, without and with the token. */
 const ROUTES: [string, number, number][] = [
   ["/health", 200, 200],
   ["/.well-known/oauth-protected-resource", 404, 404],
   ["/.well-known/anything/else", 404, 404],
   ["/mcp", 401, 405],
-  // A token in a header is for programs: they have no use for the page itself.
+  // A token in a header is for programs, which do not need the page itself.
   ["/", 401, 401],
   ["/assets/page.js", 401, 401],
   ["/api/links", 401, 404],
@@ -59,7 +59,7 @@ interface Coming {
   path: string;
 }
 
-/** What is public is read by browsers of every origin, before anybody has a token. */
+/** Public routes can be read by browsers of every origin, without a token. */
 function expected({ host, origin, path }: Coming, status: number): number {
   if (host === "broken") return 400;
   const letIn = host === "in" && (origin === "in" || path.startsWith("/.well-known/"));
@@ -127,7 +127,7 @@ describe("Host and Origin checks (A9)", () => {
     expect(read.headers).not.toHaveProperty("access-control-allow-credentials");
   });
 
-  test("a server for other machines answers under its own addresses, says so, and refuses foreign host names (A9)", async (context) => {
+  test("a server for other machines answers under its own addresses, says so, and rejects other host names (A9)", async (context) => {
     const server = await (await openHttpScene(context)).http({ args: ["--host", "0.0.0.0"] });
     expect(server.stderr()).toMatch(/^\[WARN\] .*MCP_ALLOWED_HOSTS/m);
     const status = async (host: string): Promise<number> =>

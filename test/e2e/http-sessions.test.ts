@@ -1,4 +1,4 @@
-/** What comes to /mcp past the SDK's client: sessions that are not there, bodies and methods that are not taken. */
+/** Requests to /mcp that the SDK's client would not send: unknown sessions, invalid bodies and methods. */
 
 import { describe, expect, test } from "vitest";
 import { openHttpScene, type RunningHttpServer } from "../kit/server/http-server.ts";
@@ -90,7 +90,7 @@ describe("a request that /mcp does not accept (A9)", () => {
   const chunked = (): RequestInit => ({
     method: "POST",
     headers: JSON_RPC,
-    // Without a declared length the limit is met while reading.
+    // Without a declared length, the limit applies while reading.
     body: new Blob([JSON.stringify({ ...LIST, params: { text: MANY_BYTES } })]).stream(),
     duplex: "half",
   });

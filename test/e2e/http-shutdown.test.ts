@@ -1,4 +1,4 @@
-/** A server that is told to end ends in time, whatever is open: streams, kept connections, calls. */
+/** Shutdown over HTTP: the server exits in time with open streams, idle connections and calls. */
 
 import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";

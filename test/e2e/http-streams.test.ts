@@ -1,4 +1,4 @@
-/** Event streams over HTTP: how many one user may open, and how soon they end with their token. */
+/** Event streams over HTTP: the limit per user, and their end when a token is revoked. */
 
 import { expect, test } from "vitest";
 import { type LiveStream, openPageServer, type PageServer } from "../kit/browser/page-api.ts";
@@ -41,7 +41,7 @@ test("one user's streams are bounded over the page and the protocol, and others 
 
   const page = await server.get("/api/live", ann);
   expect(page).toMatchObject({ status: 429, body: { success: false, error: { code: "RATE_LIMITED" } } });
-  expect(page.body.error.message).toBe("You have 3 open streams already, as many as one user may have.");
+  expect(page.body.error.message).toBe("You already have 3 open streams, the maximum for one user.");
   const inSession = { ...as(ann), "mcp-session-id": id };
   const tool = (name: string, args: object) => ({ method: "tools/call", params: { name, arguments: args } });
   const task_id = crypto.randomUUID();
@@ -55,7 +55,7 @@ test("one user's streams are bounded over the page and the protocol, and others 
       { id: "call-2", error: { message: expect.stringContaining("MCP_MAX_STREAMS_PER_USER") } },
     ]);
   }
-  // What ends something, and what is answered at once from what is stored, still passes.
+  // Calls that end something, or are answered from the store, are still accepted.
   const short = ["cancel_research", "check_research_status", "get_research_results", "save_research_to_markdown"];
   const passing = [
     ...short.map((name) => tool(name, { task_id })),

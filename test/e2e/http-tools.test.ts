@@ -1,4 +1,4 @@
-/** The tools over HTTP: both eras, many clients at once, progress from the first moment. */
+/** The tools over HTTP: both protocol eras, many clients at once, immediate progress. */
 
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -73,7 +73,7 @@ describe.each(ERAS)("a %s client", (era) => {
     const first = new Promise<string>((resolve) => {
       http.call("search", { query: QUERY }, { onProgress: resolve, signal: controller.signal }).catch(() => undefined);
     });
-    // Gemini never answers: whatever arrives was sent on its own.
+    // Gemini never answers: everything that arrives was sent without an answer.
     expect(await first).toMatch(/\w/);
     controller.abort();
   });
@@ -136,7 +136,7 @@ test("a modern call without progress opens its stream before its answer, so that
       },
     }),
   });
-  // Gemini never answers, and yet there is a status.
+  // Gemini never answers, but there is a status.
   expect(response.status).toBe(200);
   expect(Object.fromEntries(response.headers)).toMatchObject({
     "content-type": "text/event-stream",

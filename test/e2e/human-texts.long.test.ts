@@ -1,9 +1,10 @@
-/** What people read names commands and flags: never a tool or a parameter, and no person where a thing is meant. */
+/** Texts for people name commands and flags, never tools or parameters, and follow the wording rules. */
 
 import { describe, expect, test } from "vitest";
 import { CATALOG } from "../../src/operations/catalog.ts";
 import { commandsOf } from "../../src/cli/help.ts";
 import { createProgram } from "../../src/cli/program.ts";
+import { wordingProblems } from "../kit/judge/wording.ts";
 import { openResearch, QUERY, type ResearchScene } from "../kit/server/research.ts";
 import { openScene } from "../kit/server/scene.ts";
 import { openUserTerminal, terminals } from "../kit/server/terminal.ts";
@@ -26,7 +27,7 @@ function expectForPeople(text: string, of: string): void {
   expect(wordsOf(text), of).not.toMatch(PERSONS);
 }
 
-test("the names that are looked for would be found", () => {
+test("the names would be found", () => {
   for (const text of ["use check_research_status", "task_id: 3f", "get_research_results shows it"]) {
     expect(text).toMatch(FOR_MODELS);
   }
@@ -40,6 +41,7 @@ test("the help of every command is for people", () => {
     command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
     expect(help).toContain("Usage: gemini-search-mcp");
     expectForPeople(help, `${path} --help`);
+    expect(help.split("\n").flatMap(wordingProblems), `${path} --help`).toEqual([]);
   }
 });
 
@@ -64,7 +66,7 @@ test("exit codes are explained only where a command prints an answer", () => {
     expect(helpOf(name)).not.toContain("the answer was printed");
 });
 
-/** One finished run, one that goes on, one whose start is unknown. */
+/** One finished run, one in progress, one whose start is unknown. */
 async function openRuns(context: Parameters<typeof openResearch>[0]) {
   const scene = await openResearch(context, { duration_ms: 0 });
   const start = async (query: string, ...flags: string[]): Promise<string> =>
@@ -102,6 +104,9 @@ const commandsFor = ({ done, running, unknown }: { done: string; running: string
   ["list", "--limit", "0"],
   ["find", "heat"],
   ["figures"],
+  ["doctor", "--offline"],
+  ["status"],
+  ["token", "list"],
   ["save", running],
   ["resume", done],
   ["resume", running],

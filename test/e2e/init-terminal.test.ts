@@ -43,7 +43,7 @@ test.skipIf(!canAsk)("clients are chosen, and a change is shown and written afte
   expect(seen.indexOf("+[mcp_servers.gemini-search]")).toBeLessThan(seen.indexOf("Write this change"));
   expect(seen).toContain("Now ask Codex:");
   expect(readFileSync(join(home, ".codex/config.toml"), "utf8")).toContain("[mcp_servers.gemini-search]");
-  // What is not ours is not proposed.
+  // Other servers' entries are not proposed.
   expect(readFileSync(join(home, ".gemini/settings.json"), "utf8")).toContain("another");
 });
 
@@ -83,11 +83,11 @@ test.skipIf(!canAsk)(
     writeFileSync(ourConfig(home), before);
     const { code, seen } = await answer(home, [SKIPPED, CHOSEN, WRITTEN, ["Ask me next time", DOWN + ENTER]]);
     expect([code, seen]).toEqual([0, expect.stringContaining("Google's redirect links are resolved")]);
-    // The last comma belongs to what stood last; the rest is as it was.
+    // The last comma belongs to the previous entry; the rest is unchanged.
     expect(readFileSync(ourConfig(home), "utf8")).toBe(
       before.replace("] }\n}", '] },\n  "RESOLVE_SOURCE_LINKS": true\n}'),
     );
-    // It may hold a key: no copy of it is left behind.
+    // It may contain a key, so no copy is left behind.
     expect(readdirSync(join(home, "ours")).filter((name) => name.includes("config.json"))).toEqual(["config.json"]);
     const doctor = spawnSync(process.execPath, [BIN, "doctor", "--json"], {
       env: { ...isolatedEnvironment(join(home, "ours")), HOME: home },

@@ -1,4 +1,4 @@
-/** `init` through the built command line: six clients in a home of their own, and not a byte of theirs lost. */
+/** `init` through the built command line: six clients in a temporary home, whose own settings are preserved. */
 
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -55,7 +55,7 @@ function openHome(clients: readonly ClientName[] = NAMES): Home {
     mkdirSync(dirname(join(home, path)), { recursive: true });
     writeFileSync(join(home, path), content, { mode: 0o640 });
   }
-  // Assistants are looked for on PATH, too.
+  // Assistants are searched for on PATH, too.
   const env = { PATH: dirname(process.execPath), HOME: home, GEMINI_SEARCH_CONFIG_DIR: join(home, "ours") };
   const run: Home["run"] = (args, options = {}) =>
     startCommand(["init", ...args], { cwd: project, ...options, env: { ...env, ...options.env } }).ended;
@@ -210,9 +210,9 @@ describe("init", () => {
     expect(written.stdout).toContain("chmod 600");
     for (const name of names) expect(text(name)).toContain(`Bearer ${token}`);
     const refused = await run(["--yes", "--http", "--write-token", "--scope", "project"], { env });
-    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("not for project files")]);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("cannot be used with project files")]);
     const desktop = await run(["--yes", "--http", "claude-desktop"], { env });
-    expect([desktop.code, desktop.stdout]).toEqual([1, expect.stringContaining("takes commands only")]);
+    expect([desktop.code, desktop.stdout]).toEqual([1, expect.stringContaining("accepts only commands")]);
   });
 
   test("--name accepts what clients accept, and concurrent runs all write their entry", async () => {
@@ -273,7 +273,7 @@ describe("init", () => {
   test("reports an unknown home directory, and writes nothing into the working directory", async () => {
     const { run, home } = openHome([]);
     const { code, stderr } = await run(["--yes", "codex"], { env: { HOME: "" } });
-    expect([code, stderr]).toEqual([2, expect.stringContaining("home directory of this user is not known")]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("user's home directory is unknown")]);
     expect(readdirSync(join(home, "project"))).toEqual([]);
   });
 });

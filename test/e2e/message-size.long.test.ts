@@ -1,4 +1,4 @@
-/** A run with 100,000 sources and a report of 12 MB: no message is too large for the official client, and all of it can be read. */
+/** A run with 100,000 sources and a report of 12 MB: no message is too large, and all of it can be read. */
 
 import { expect, onTestFinished, test } from "vitest";
 import { openResearch, QUERY, type ResearchScene, startRun, untilStatus } from "../kit/server/research.ts";
@@ -56,7 +56,7 @@ async function openHuge(): Promise<Huge> {
   return { scene, server, task_id, largestMessage, read };
 }
 
-/** Counts the bytes of each message as it comes in, before the client reads it. */
+/** Counts the bytes of each incoming message before the client reads it. */
 function watchSizes({ client }: RunningServer): () => number {
   const { transport } = client;
   if (transport === undefined) throw new Error("The client is not connected.");
@@ -108,7 +108,7 @@ test(
   },
 );
 
-/** What is read from a section on, as the hints lead. */
+/** The text from a section on, read by following the hints. */
 async function follow(read: Huge["read"], section: string, maxParts = Infinity) {
   const parts: ToolResult["structured"][] = [];
   for (let next: string | undefined = section; next !== undefined && parts.length < maxParts;) {
@@ -121,7 +121,7 @@ async function follow(read: Huge["read"], section: string, maxParts = Infinity) 
 
 test("the hints lead to all sources and the whole text (K3)", { timeout: LONG_MS }, async () => {
   const { read } = await openHuge();
-  // Each of the 200 pages begins where the one before ends; the first and the last few are followed.
+  // Each of the 200 pages begins where the previous one ends; only the first and the last few are read.
   const first = await follow(read, "sources", 3);
   const last = await follow(read, "sources~198");
   const numbersOf = (pages: ToolResult["structured"][]): number[] =>

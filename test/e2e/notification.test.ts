@@ -110,7 +110,7 @@ test.skipIf(desktop === "missing")(
     const [notification] = await arrived(daemon, 1);
     expect(notification).toMatchObject({ appName: "gemini-search-mcp", title: "Deep Research Complete" });
     expect(notification?.body).toMatch(new RegExp(`^${taskId.slice(0, 8)}: finished in \\d+ s$`));
-    // Time for the other two to find it too, if they would.
+    // Time for the other two to find it, if they did.
     await systemClock.sleep(500);
     expect(daemon.received()).toHaveLength(1);
   },
@@ -137,7 +137,7 @@ test.skipIf(desktop === "missing")(
 );
 
 test.skipIf(desktop === "missing")(
-  "a research that ends after the sync window is announced, also if its caller was killed (O1)",
+  "a research that ends after the sync window is announced, even if its caller was killed (O1)",
   async (t) => {
     const daemon = await startNotificationDaemon(t);
     const scene = await openResearch(t, { speed: 400 });

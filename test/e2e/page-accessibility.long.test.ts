@@ -1,4 +1,4 @@
-/** Every view for everybody: judged by axe in both themes and on narrow screens, walked by keyboard, and enlarged. */
+/** Accessibility of every view: axe in both themes and on narrow screens, keyboard, and enlarged text. */
 
 import axe from "axe-core";
 import type { Browser, Page, Route } from "playwright-core";
@@ -16,8 +16,8 @@ let server: RunningHttpServer;
 let running: string;
 const endings: (() => Promise<void> | void)[] = [];
 
-/** What the product shows for an instant only is told by the test. */
-const told = (path: string, change: (answer: Answer) => Answer, seen: string) => async (page: Page) => {
+/** For states that last only an instant, the test changes the response. */
+const withResponse = (path: string, change: (answer: Answer) => Answer, seen: string) => async (page: Page) => {
   const address = "**/api/runs?*";
   const answer = async (route: Route): Promise<void> => {
     const response = await route.fetch();
@@ -43,10 +43,10 @@ const withAllStates = (answer: Answer): Answer => ({
 });
 
 const MORE: Pick<View, "name" | "open">[] = [
-  { name: "all states", open: told("/", withAllStates, "tr[data-status=pending]") },
+  { name: "all states", open: withResponse("/", withAllStates, "tr[data-status=pending]") },
   {
     name: "empty",
-    open: told("/", (answer) => ({ ...answer, runs: [], counts: {}, total: 0 }), "text=No runs yet"),
+    open: withResponse("/", (answer) => ({ ...answer, runs: [], counts: {}, total: 0 }), "text=No runs yet"),
   },
   {
     name: "nothing found",
@@ -95,7 +95,7 @@ const found = z.object({
   ),
 });
 
-/** Sentences about what axe found at least moderately wrong. */
+/** The violations that axe rates as at least moderate, as sentences. */
 async function judge(page: Page, name: string): Promise<string[]> {
   await page.evaluate(axe.source);
   const { violations } = found.parse(await page.evaluate("axe.run({ resultTypes: ['violations'] })"));
@@ -106,7 +106,7 @@ async function judge(page: Page, name: string): Promise<string[]> {
     );
 }
 
-/** How far the page could be moved sideways. */
+/** How far the page can be scrolled sideways. */
 const SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
 
 const installed = await browserInstalled();
@@ -213,7 +213,7 @@ describe.skipIf(installed === "missing")("accessibility of the page", () => {
 
 const focusSchema = z.object({ mark: z.string(), problem: z.string().optional() });
 
-/** Numbers all that can be used; of radios only the chosen one is a stop. */
+/** Numbers all focusable controls; of radio buttons only the selected one is a tab stop. */
 const MARK_CONTROLS = `(() => {
   const controls = [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")];
   const usable = controls.filter((one) => !one.disabled && one.checkVisibility({ visibilityProperty: true }) &&
@@ -221,7 +221,10 @@ const MARK_CONTROLS = `(() => {
   return usable.map((one, index) => (one.dataset.walked = index + " " + one.outerHTML.slice(0, 70)));
 })()`;
 
-/** The ring may be drawn on what stands for the control: its label, the words beside a hidden box, or its whole row. */
+/**
+ * The focus ring may be drawn on a substitute for the control: its label, the text beside a hidden box, or its whole
+ * row.
+ */
 const FOCUS = `(async () => {
   await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
   const one = document.activeElement;

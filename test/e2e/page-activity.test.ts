@@ -24,7 +24,7 @@ async function open(context: TestContext, scenario: Omit<ScenarioInput, "name">)
   const scene = await openPageServer(context);
   scene.gemini.setScenario({ name: "activity", ...scenario });
   const server = await scene.serve();
-  const { page, mistakes } = await enterPage(browser, server);
+  const { page, pageErrors } = await enterPage(browser, server);
   context.onTestFinished(() => page.context().close());
   await page.addInitScript(RECORD_ANNOUNCEMENTS);
   const start = async (path: string, body: object): Promise<string> => {
@@ -33,7 +33,7 @@ async function open(context: TestContext, scenario: Omit<ScenarioInput, "name">)
     await page.goto(`/runs/${taskId}`);
     return taskId;
   };
-  return { page, mistakes, start, skip: scene.gemini.skip, sql: scene.sql };
+  return { page, pageErrors, start, skip: scene.gemini.skip, sql: scene.sql };
 }
 
 const RECORD_ANNOUNCEMENTS = `
@@ -56,7 +56,7 @@ describe.skipIf((await browserInstalled()) === "missing")("the live view of a ru
   afterAll(() => browser.close());
 
   test("shows phases, searches and sites as Google names them, and announces phases only (J3)", async (context) => {
-    const { page, mistakes, start, skip } = await open(context, { interactions: { ...HOUR, course: COURSE } });
+    const { page, pageErrors, start, skip } = await open(context, { interactions: { ...HOUR, course: COURSE } });
     await start("/api/research", { agreed: true });
     await lineBecomes(page, /^Planning · \d+ s so far$/);
     expect(await page.locator(".activity").innerText()).toContain("Sites are listed as soon as Google names them.");
@@ -85,7 +85,7 @@ describe.skipIf((await browserInstalled()) === "missing")("the live view of a ru
     skip(10 * MINUTE_MS);
     await page.locator(".report-text").waitFor();
     await page.locator(".activity").waitFor({ state: "detached" });
-    expect(mistakes).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 
   test("of a stream with thoughts only claims no search and no site (J3)", async (context) => {

@@ -1,4 +1,4 @@
-/** What the page reads and does, over real HTTP: every address of src/web/wire.ts. */
+/** The dashboard's API over real HTTP: every route of src/web/wire.ts. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -40,7 +40,7 @@ describe("the files of the page", () => {
   test("no other file is served (A9)", async (context) => {
     const server = await (await openPageServer(context)).serve();
     for (const name of ["..%2fmain.js", "%2e%2e/main.js", "page.js%00", "..%5cmain.js", "", "PAGE.JS", "constructor"])
-      // Some are no addresses of the page at all by the time they are sent.
+      // Some are no longer paths of the page when they are sent.
       expect([401, 404], name).toContain((await server.browse(`/assets/${name}`)).status);
   });
 });

@@ -47,7 +47,7 @@ describe.skipIf(installed === "missing")("a question on the page", () => {
     "at depth “%s” is answered, and can be asked again and edited (F2, G4)",
     async (depth, context) => {
       const scene = await openHttpScene(context, "good");
-      const { page, mistakes } = await enterPage(browser, await scene.http());
+      const { page, pageErrors } = await enterPage(browser, await scene.http());
       context.onTestFinished(() => page.context().close());
       const choice = page.getByRole("radio", { name: depth, exact: false }).first();
       await page.goto("/start");
@@ -65,7 +65,7 @@ describe.skipIf(installed === "missing")("a question on the page", () => {
       await page.waitForURL("**/start");
       expect(await page.inputValue("#question")).toBe(QUERY);
       expect(await choice.isChecked()).toBe(true);
-      expect(mistakes).toEqual([]);
+      expect(pageErrors).toEqual([]);
     },
   );
 

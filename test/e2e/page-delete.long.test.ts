@@ -63,7 +63,7 @@ test("the delete dialog can be closed in two ways without deleting anything (T-2
   await page.getByLabel("Delete Google's copy too").check();
   await page.getByRole("button", { name: "Keep it" }).click();
   await page.getByRole("dialog").waitFor({ ...SOON, state: "detached" });
-  // What was ticked before it was left is not remembered.
+  // A box that was ticked before the dialog was closed is not remembered.
   await askToDelete(page);
   expect(await page.getByLabel("Delete Google's copy too").isChecked()).toBe(false);
   expect((await server.get(`/api/runs/${taskId}`)).status).toBe(200);

@@ -1,4 +1,4 @@
-/** Who may open the page of the built server: by a link, by a token in the form, and never from a foreign page. */
+/** Signing in to the dashboard by link or token, and rejecting requests from other pages. */
 
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -8,7 +8,7 @@ import { type Answered, ask } from "../kit/server/raw-request.ts";
 
 const HTML = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
 const FORM = { "content-type": "application/x-www-form-urlencoded" };
-/** Who is in gets something else than a question who they are. */
+/** A signed-in browser gets a response other than the sign-in page. */
 const OUT = 401;
 
 const sessionOf = ({ body, headers }: Answered): BrowserHeaders =>
@@ -81,7 +81,7 @@ describe("requests to the page's API are accepted (A9)", () => {
     const host = `127.0.0.1:${server.port}`;
     const status = async (headers: Record<string, string>, method = "GET", path = "/api/runs"): Promise<number> =>
       (await ask(server, { method, path, headers: { ...session, ...headers } })).status;
-    const foreign: Record<string, string>[] = [
+    const otherPages: Record<string, string>[] = [
       { origin: `http://127.0.0.1:${server.port + 1}`, "sec-fetch-site": "same-site" },
       { origin: `http://127.0.0.1:${server.port + 1}` },
       { origin: `http://localhost:${server.port}` },
@@ -91,7 +91,7 @@ describe("requests to the page's API are accepted (A9)", () => {
       { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors", "sec-fetch-dest": "image" },
       { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe" },
     ];
-    for (const headers of foreign) {
+    for (const headers of otherPages) {
       for (const method of ["GET", "POST"]) expect([headers, await status(headers, method)]).toEqual([headers, 403]);
       expect(await status(headers, "POST", "/sign-out")).toBe(403);
     }
@@ -104,7 +104,7 @@ describe("requests to the page's API are accepted (A9)", () => {
     ];
     for (const headers of own) expect([403, OUT]).not.toContain(await status(headers));
     expect((await signIn(server, server.token, { origin: `http://127.0.0.1:${server.port + 1}` })).status).toBe(403);
-    // Whoever has the token itself needs no page.
+    // A client with the token itself needs no page.
     const script = await ask(server, {
       path: "/api/links",
       headers: { authorization: `Bearer ${server.token}`, origin: "http://localhost:5173" },
@@ -212,11 +212,11 @@ describe("signing in and out (A9)", () => {
     await Promise.all(
       guesses.map((guess) => ask(server, { path: "/mcp", headers: { authorization: `Bearer ${guess}` } })),
     );
-    // One is forgiven every second, so that not each of these has to be the one too many.
+    // One attempt per second is allowed, so not each of these exceeds the limit.
     const tries = await Promise.all(guesses.slice(0, 40).map((guess) => signIn(server, guess)));
     const late = tries.find(({ status }) => status === 429);
     expect(late?.headers).toHaveProperty("retry-after");
-    expect(late?.body).toContain("Too many wrong tokens");
+    expect(late?.body).toContain("Too many invalid tokens");
     expect((await signIn(server, server.token)).status).toBe(200);
   });
 });
@@ -246,7 +246,7 @@ test("every response of the page carries these headers (A9)", async (context) =>
     await ask(server, { path: "/", headers: { host: "evil.example" } }),
   ];
   for (const answer of answers) expect(shown(answer)).toEqual(expected);
-  // The page itself names a nonce, new at every load, for the styles of Search Suggestions.
+  // The page has a new nonce at every load, for the styles of Search Suggestions.
   const policies = [1, 2].map(async () =>
     String(shown(await ask(server, { path: "/", headers: { ...HTML, ...session } }))["content-security-policy"]),
   );

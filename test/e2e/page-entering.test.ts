@@ -1,4 +1,4 @@
-/** Into the page and out of it in a real browser: from the private file of the terminal, and by its own button. */
+/** Signing in and out in a real browser: through the private file, and with the button. */
 
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,10 +9,10 @@ import { openHttpScene } from "../kit/server/http-server.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
 const NAME = "research.example";
-/** An address without TLS that is not this machine's own: a browser does not say there where it comes from. */
+/** An address without TLS that is not loopback: a browser sends no Origin there. */
 const FAR = [`--host-resolver-rules=MAP ${NAME} 127.0.0.1`, "--no-proxy-server"];
 
-/** `dashboard` with a browser that only notes the file. */
+/** `dashboard` with a browser that only records the file. */
 async function dashboard(context: TestContext) {
   const scene = await openHttpScene(context);
   const server = await scene.http({ env: { MCP_ALLOWED_HOSTS: NAME } });
@@ -31,13 +31,13 @@ describe("the private file that opens the page from the terminal (A9)", () => {
     const browser = await openBrowser(context);
     if (browser === undefined) return context.skip();
     const { server, command, address, file } = await dashboard(context);
-    const { page, mistakes } = await openPage(browser, server.url);
+    const { page, pageErrors } = await openPage(browser, server.url);
     await page.goto(address);
     await page.waitForURL(`${server.url}/`);
     await page.getByRole("button", { name: "Sign out" }).waitFor();
     expect((await command.ended).code).toBe(0);
     expect(existsSync(dirname(file))).toBe(false);
-    expect(mistakes).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.reload();
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByLabel("Token").waitFor();

@@ -1,4 +1,4 @@
-/** One journey through the page, as somebody makes it: from the question to the report, through a crash in the middle. */
+/** A complete user journey on the dashboard, from the question to the report, with a crash in between. */
 
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { LONG_REPORT } from "../kit/browser/sample-report.ts";
 import { draftResearch, SUBMIT } from "../kit/browser/ask-form.ts";
 
 const QUESTION = "How do heat pumps perform in cold climates?";
-/** Time goes by only when the test says so: however slow the machine is, nothing ends before. */
+/** Time passes only when the test advances it, so that nothing ends early on a slow machine. */
 const LIFE = { speed: 1, duration_ms: 60 * 60_000 };
 const REPORT = LONG_REPORT.replaceAll(/\[(\d)\]/g, "[cite: $1]");
 const PATIENT = { timeout: 60_000 };
@@ -20,7 +20,7 @@ const PATIENT = { timeout: 60_000 };
 interface Journey extends OpenedPage {
   scene: HttpScene;
   server: RunningHttpServer;
-  /** Lets this part of a run's life go by. */
+  /** Advances the time by this part of a run's duration. */
   advance: (share: number) => void;
 }
 
@@ -51,7 +51,7 @@ async function startFromPage(page: Page, question: string): Promise<string> {
   await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Ask", exact: true }).click();
   await draftResearch(page, question);
   await page.locator(`${SUBMIT}:enabled`).waitFor();
-  expect(await page.locator(SUBMIT).innerText()).toMatch(/^Start, about \$\d/);
+  expect(await page.locator(SUBMIT).innerText()).toMatch(/^Start · about \$\d/);
   await page.click(SUBMIT);
   return question;
 }
@@ -90,12 +90,12 @@ async function follow({ page, scene, server, advance }: Journey): Promise<{ task
   await page.locator(".report-text").waitFor();
   await expect.poll(() => status(page), PATIENT).toContain("Completed");
 
-  const told = await (await next.request(`/api/runs/${taskId}/timeline`)).json();
-  const { entries } = z.object({ entries: z.array(z.object({ id: z.string() })) }).parse(told);
+  const timeline = await (await next.request(`/api/runs/${taskId}/timeline`)).json();
+  const { entries } = z.object({ entries: z.array(z.object({ id: z.string() })) }).parse(timeline);
   const all = entries.map(({ id }) => `entry-${id}`);
   expect(new Set(all).size).toBe(all.length);
   expect(all).toEqual(expect.arrayContaining([...beforeReload, ...beforeKill]));
-  // The last ones may still be on their way when the report is there.
+  // The last events may still arrive after the report.
   await expect.poll(async () => (await entriesOf(page)).toSorted(), PATIENT).toEqual(all.toSorted());
   return { taskId, next };
 }
@@ -122,7 +122,7 @@ async function downloaded(page: Page, name: string): Promise<{ text: string; fil
   return { text: readFileSync(await download.path(), "utf8"), file: download.suggestedFilename() };
 }
 
-/** What the tool writes, the clipboard holds and the browser saves is the same text. */
+/** The tool, the clipboard and the download have the same text. */
 async function takeAlong(page: Page, server: RunningHttpServer, taskId: string): Promise<void> {
   const { call } = await server.connect();
   const { structured } = await call("save_research_to_markdown", { task_id: taskId });
@@ -141,7 +141,7 @@ async function takeAlong(page: Page, server: RunningHttpServer, taskId: string):
   expect(withoutClock(copied)).toBe(withoutClock(saved));
 }
 
-/** When a file was written is said in it. */
+/** A file contains the time it was written. */
 const withoutClock = (text: string): string => text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "a time");
 
 async function print(page: Page): Promise<void> {
@@ -168,7 +168,7 @@ async function cancelAnother({ page, scene }: Journey): Promise<void> {
   expect(await page.locator(".report-text").innerText()).toContain("As far as it came.");
 }
 
-/** As a look leaves it that met a text: the simulated Google shows none before the end. */
+/** As after a poll that returned text: the simulated Google shows none before the end. */
 function findSoFar(scene: HttpScene, taskId: string): void {
   const database = new DatabaseSync(join(scene.configDir, "deep_research.db"), { timeout: 5_000 });
   try {
@@ -184,7 +184,7 @@ function findSoFar(scene: HttpScene, taskId: string): void {
   }
 }
 
-/** Its answer is lost, Google shows its id: no second start is paid. */
+/** The response is lost, and Google shows the id: no second start is paid. */
 async function adopt({ page, scene, advance }: Journey): Promise<void> {
   const question = await startFromPage(page, "Which ports can handle ammonia?");
   await page.getByRole("alert").getByRole("link").click();
@@ -213,7 +213,7 @@ async function readFigures(page: Page): Promise<void> {
   expect(names.join("\n")).toMatch(
     /^Cost of 3 runs .*\nDuration of 3 runs .*\nEstimated against actual cost of 2 runs/,
   );
-  // What was cancelled says nothing about an estimate.
+  // Cancelled runs do not count for the accuracy of estimates.
   for (const [index, rows] of [3, 3, 2].entries()) {
     const table = page.locator(".plot-table").nth(index);
     await table.locator("summary").click();
@@ -223,7 +223,7 @@ async function readFigures(page: Page): Promise<void> {
 
 test("a user gets from the question to the report, through a reload and a crash, and nothing is paid twice (I1, J3, L1, Q1)", async (context) => {
   const journey = await setOut(context);
-  const { page, scene, mistakes, foreign } = journey;
+  const { page, scene, pageErrors, otherOrigins } = journey;
   await startFromPage(page, QUESTION);
   const { taskId, next } = await follow(journey);
   await jumpAround(page);
@@ -234,6 +234,6 @@ test("a user gets from the question to the report, through a reload and a crash,
   await findAgain(page);
   await readFigures(page);
   expect(scene.gemini.ledger.acceptedStarts()).toHaveLength(3);
-  expect(mistakes).toEqual([]);
-  expect(foreign).toEqual([]);
+  expect(pageErrors).toEqual([]);
+  expect(otherOrigins).toEqual([]);
 }, 400_000);

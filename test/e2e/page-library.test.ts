@@ -56,7 +56,7 @@ describe.skipIf(installed === "missing")("tidying up the list in a browser", () 
 
   test("keys star, rename and archive the run that has the focus, and other pages follow", async (context) => {
     const { open } = await openScene(context);
-    const { page, mistakes } = await open();
+    const { page, pageErrors } = await open();
     const { page: other } = await open();
     await page.keyboard.press("j");
     await page.keyboard.press("j");
@@ -82,7 +82,7 @@ describe.skipIf(installed === "missing")("tidying up the list in a browser", () 
     await expect.poll(() => chips(page)).toBe("All 1 Completed 1 Archived 1");
     await expect.poll(() => names(other), { timeout: 30_000 }).toEqual([SECOND]);
     await expect.poll(() => chips(other), { timeout: 30_000 }).toBe("All 1 Completed 1 Archived 1");
-    expect(mistakes).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 
   test("the filters are part of the address, their numbers follow the search, and titles are found", async (context) => {

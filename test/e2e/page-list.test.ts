@@ -20,7 +20,7 @@ async function openScene(context: TestContext, { interactions = {}, env = {} }: 
   const serve = (port = 0): Promise<RunningHttpServer> =>
     scene.http({ args: ["--no-auth", "--port", String(port)], env: { ...QUICK, ...env } });
   const server = await serve();
-  const { page, mistakes } = await openPage(browser, server.url);
+  const { page, pageErrors } = await openPage(browser, server.url);
   context.onTestFinished(() => page.context().close());
   const posts = (): number =>
     scene.gemini.ledger.entries().filter(({ method, path }) => method === "POST" && path.endsWith("/interactions"))
@@ -34,7 +34,7 @@ async function openScene(context: TestContext, { interactions = {}, env = {} }: 
     const { task_id: taskId } = (await response.json()) as { task_id: string };
     return taskId;
   };
-  return { ...scene, server, serve, page, mistakes, posts, start };
+  return { ...scene, server, serve, page, pageErrors, posts, start };
 }
 
 interface Wish {
@@ -50,7 +50,7 @@ const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
 async function violations(page: Page): Promise<unknown> {
   await page.addScriptTag({ path: AXE });
-  // A button that is just being enabled has a colour in between.
+  // A button that is being enabled has an intermediate colour.
   await page.evaluate("Promise.all(document.getAnimations().map((animation) => animation.finished))");
   const found = await page.evaluate(
     `axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"] })
@@ -88,7 +88,7 @@ describe.skipIf(installed === "missing")("the list and the start form in a brows
   afterAll(() => browser.close());
 
   test("the estimate is shown before the start can be pressed, and a double click is one paid start (I1, M1, I8)", async (context) => {
-    const { page, mistakes, posts } = await openScene(context);
+    const { page, pageErrors, posts } = await openScene(context);
     await page.goto("/");
     await page.getByText("No runs yet").waitFor();
     await page.keyboard.press("n");
@@ -96,7 +96,7 @@ describe.skipIf(installed === "missing")("the list and the start form in a brows
     expect(await page.locator(SUBMIT).isDisabled()).toBe(true);
     await draftResearch(page, QUERY);
     await ready(page);
-    expect(await page.locator(SUBMIT).innerText()).toMatch(/^Start, about \$\d/);
+    expect(await page.locator(SUBMIT).innerText()).toMatch(/^Start · about \$\d/);
     await page.reload();
     expect(await page.inputValue("#question")).toBe(QUERY);
     await ready(page);
@@ -105,7 +105,7 @@ describe.skipIf(installed === "missing")("the list and the start form in a brows
     await page.goto("/");
     await page.locator(".runs tr[data-status=completed]").waitFor();
     expect(posts()).toBe(1);
-    expect(mistakes).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 
   test("an identical question is started again only on request, which says that it is charged (I9)", async (context) => {
@@ -115,9 +115,9 @@ describe.skipIf(installed === "missing")("the list and the start form in a brows
     await draftResearch(page, QUERY);
     await ready(page);
     await page.click(SUBMIT);
-    await page.getByText("nothing is paid twice").waitFor();
+    await page.getByText("nothing new was started or charged").waitFor();
     expect(posts()).toBe(1);
-    await page.getByRole("button", { name: /pay again, about \$/ }).click();
+    await page.getByRole("button", { name: /Start a new one anyway, about \$/ }).click();
     await page.waitForURL("**/runs/*");
     expect(posts()).toBe(2);
   });
@@ -235,7 +235,7 @@ describe.skipIf(installed === "missing")("the list and the start form in a brows
     await page.locator("tr[data-status=completed]").waitFor();
     await server.close();
     await page.getByText("Reconnecting…").waitFor();
-    // What happens while nobody listens is told by no event.
+    // No event reports what happens while there is no listener.
     const database = new DatabaseSync(join(configDir, "deep_research.db"), { timeout: 5_000 });
     database.exec("update research_tasks set query = 'Changed while the page was away?'");
     database.close();
@@ -272,7 +272,7 @@ describe.skipIf(installed === "missing")("the list and the start form in a brows
     async ({ colorScheme, width }, context) => {
       const { server, start } = await openScene(context);
       await start(QUERY);
-      // The checker is a script from outside, which the page's own policy would rightly refuse.
+      // The checker is an external script, which the page's policy would block.
       const look = { colorScheme, viewport: { width, height: 800 }, bypassCSP: true } as const;
       const { page } = await openPage(browser, server.url, look);
       context.onTestFinished(() => page.context().close());

@@ -1,4 +1,4 @@
-/** The page's live stream over real HTTP: what is heard, across cuts, restarts, slow readers and the end of the server. */
+/** The dashboard's live stream over real HTTP: interruptions, restarts, slow readers, and shutdown. */
 
 import { connect } from "node:net";
 import { expect, test } from "vitest";
@@ -20,7 +20,7 @@ async function start(server: PageServer): Promise<string> {
   return body.task_id;
 }
 
-const told = (stream: LiveStream): string[] =>
+const sentIds = (stream: LiveStream): string[] =>
   stream
     .named("timeline")
     .map(({ data }) => data.id)
@@ -28,7 +28,7 @@ const told = (stream: LiveStream): string[] =>
 
 const lastSeq = (stream: LiveStream): number => Number(stream.named("timeline").at(-1)?.id ?? 0);
 
-async function storedStory(server: PageServer, taskId: string): Promise<string[]> {
+async function storedTimeline(server: PageServer, taskId: string): Promise<string[]> {
   const { body } = await server.get(`/api/runs/${taskId}/timeline`);
   return body.entries.map(({ id }: { id: string }) => id).filter((id: string) => /^e\d+$/.test(id));
 }
@@ -53,19 +53,19 @@ test("an interrupted page stream continues without loss and without repetition (
   const server = await (await openPageServer(context, LIVELY)).serve();
   const taskId = await start(server);
   const first = await server.live(`/api/live?run=${taskId}`);
-  await first.until(() => told(first).length >= 2);
+  await first.until(() => sentIds(first).length >= 2);
   first.cut();
   await first.ended;
-  const known = told(first);
+  const known = sentIds(first);
   const second = await server.live(`/api/live?run=${taskId}&after=0`, { "last-event-id": String(lastSeq(first)) });
   await second.until(() => isCompleted(second));
   second.cut();
-  const all = [...known, ...told(second)];
+  const all = [...known, ...sentIds(second)];
   expect(all).toEqual(inOrder(all.length));
-  expect(all).toEqual(await storedStory(server, taskId));
+  expect(all).toEqual(await storedTimeline(server, taskId));
   const late = await server.live(`/api/live?run=${taskId}&after=${all.length - 1}`);
   await late.until(() => isCompleted(late));
-  expect(told(late)).toEqual([`e${all.length}`]);
+  expect(sentIds(late)).toEqual([`e${all.length}`]);
   expect(late.named("timeline").at(-1)?.data).toMatchObject({ id: "ended-completed", text: "Completed" });
 });
 
@@ -74,15 +74,15 @@ test("a page stream continues across a restart of the server, although Google re
   const before = await scene.serve();
   const taskId = await start(before);
   const first = await before.live(`/api/live?run=${taskId}`);
-  await first.until(() => told(first).length >= 3);
+  await first.until(() => sentIds(first).length >= 3);
   process.kill(before.pid, "SIGKILL");
   await first.ended;
   const after = await scene.serve();
   const second = await after.live(`/api/live?run=${taskId}&after=${lastSeq(first)}`);
   await second.until(() => isCompleted(second));
-  const all = [...told(first), ...told(second)];
+  const all = [...sentIds(first), ...sentIds(second)];
   expect(all).toEqual(inOrder(all.length));
-  expect(told(second).length).toBeGreaterThan(0);
+  expect(sentIds(second).length).toBeGreaterThan(0);
   const texts = scene.sql<{ data_json: string }>(
     "select data_json from research_events where task_id = ? order by seq",
     taskId,
@@ -97,9 +97,9 @@ test("two servers that follow the same run store its events once (J3)", async (c
   const taskId = await start(one);
   const streams = [await one.live(`/api/live?run=${taskId}`), await other.live(`/api/live?run=${taskId}`)];
   for (const stream of streams) await stream.until(() => isCompleted(stream));
-  const stored = await storedStory(one, taskId);
+  const stored = await storedTimeline(one, taskId);
   expect(stored).toEqual(inOrder(stored.length));
-  for (const stream of streams) expect(told(stream)).toEqual(stored);
+  for (const stream of streams) expect(sentIds(stream)).toEqual(stored);
 });
 
 test("the server exits in time with open streams, and ends them (A8)", async (context) => {
@@ -132,16 +132,16 @@ test("a slow reader misses no event, and is informed that it lagged (A9)", async
   socket.write(
     `GET /api/live?run=${taskId}&after=1000 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${server.token}\r\n\r\n`,
   );
-  // The server has come as far as it can: what it says next goes nowhere.
+  // The server's buffers are full: what it sends next is not received.
   await waitFor(async () => expect((await server.get("/api/runs")).status).toBe(200), SOON);
   let text = "";
   socket.setEncoding("utf8").on("data", (piece: string) => (text += piece));
   socket.resume();
   await waitFor(() => expect(text).toContain('"id":"e6000"'), SOON);
-  // The run goes on meanwhile, and may have said more.
+  // The run continues meanwhile, and may have sent more events.
   const seqs = [...text.matchAll(/"id":"e(\d+)"/g)].map((match) => Number(match[1])).filter((seq) => seq <= 6_000);
   expect(seqs).toEqual(Array.from({ length: 5_000 }, (_, index) => 1_001 + index));
-  // Told that it lagged: whatever else there was, it reads again.
+  // It was informed that it lagged, so it reads everything again.
   expect(text.match(/event: hello/g)?.length).toBeGreaterThan(1);
 });
 
@@ -173,12 +173,12 @@ test("for a run with more than 20,000 events, timeline and stream continue with 
     expect.objectContaining({ text: expect.stringMatching(/^2\d{4} earlier entries are not shown\.$/) }),
   );
   const stream = await server.live(`/api/live?run=${taskId}&after=${first.body.last_seq}`);
-  await stream.until(() => told(stream).length >= 2);
-  expect(told(stream)[0]).toBe(`e${first.body.last_seq + 1}`);
-  // Followed by the timeline, too, and to the end.
+  await stream.until(() => sentIds(stream).length >= 2);
+  expect(sentIds(stream)[0]).toBe(`e${first.body.last_seq + 1}`);
+  // The timeline continues to the end, too.
   const after = await server.get(`/api/runs/${taskId}/timeline`);
   expect(after.body.last_seq).toBeGreaterThan(newest);
   scene.gemini.skip(WHOLE_LIFE_MS);
   await stream.until(() => isCompleted(stream));
-  expect(told(stream)).toEqual((await storedStory(server, taskId)).slice(-told(stream).length));
+  expect(sentIds(stream)).toEqual((await storedTimeline(server, taskId)).slice(-sentIds(stream).length));
 });

@@ -1,4 +1,4 @@
-/** Another program on the same machine: browsers send it the page's cookie, and that must not be enough. */
+/** A program on another port receives the dashboard's cookie from the browser, but cannot use it. */
 
 import { createServer } from "node:http";
 import { expect, test, type TestContext } from "vitest";
@@ -7,7 +7,7 @@ import { openHttpScene } from "../kit/server/http-server.ts";
 
 interface OtherProgram {
   url: string;
-  /** The last cookies that a browser sent along. */
+  /** The cookies that a browser sent last. */
   cookies: () => string;
 }
 
@@ -49,10 +49,10 @@ test("a program on another port that gets the page's cookie can neither read nor
   const { page } = await enterPage(browser, server);
   await page.goto(`${other.url}/`);
   const cookie = other.cookies();
-  // Without this the attack has not happened.
+  // Otherwise the attack did not take place.
   expect(cookie).toContain(`gemini_search_page_${server.port}=`);
 
-  // From its own process nothing says where a request comes from.
+  // A request from its own process does not reveal its origin.
   const replay = async (path: string, init: RequestInit = {}): Promise<number> =>
     (await fetch(`${server.url}${path}`, { ...init, headers: { cookie, ...init.headers } })).status;
   const json = { "content-type": "application/json" };
@@ -62,7 +62,7 @@ test("a program on another port that gets the page's cookie can neither read nor
   expect(await replay("/api/live")).toBe(401);
   expect(await replay("/api/research", start)).toBe(401);
   expect(await replay("/sign-out", { method: "POST" })).toBe(401);
-  // Nor under another spelling of an address, some of which are the same address to the router.
+  // Nor under another spelling of a path, some of which are equal for the router.
   for (const path of spellingsOf("/api/runs")) expect([path, await replay(path)]).toEqual([path, 401]);
   for (const path of spellingsOf("/api/figures")) expect([path, await replay(path)]).toEqual([path, 401]);
   for (const path of spellingsOf("/api/research")) expect([path, await replay(path, start)]).toEqual([path, 401]);
@@ -70,7 +70,7 @@ test("a program on another port that gets the page's cookie can neither read nor
     expect([path, await replay(path, { method: "POST" })]).toEqual([path, 401]);
   }
   expect(scene.gemini.ledger.acceptedStarts()).toEqual([]);
-  // What it can read with the cookie are the files of the page, which hold nothing of the user's.
+  // With the cookie it can read only the files of the page, which contain no user data.
   const shell = await fetch(`${server.url}/`, { headers: { cookie } });
   expect(shell.headers.getSetCookie()).toEqual([]);
 
@@ -97,8 +97,8 @@ test("a browser that has lost the page's secret signs in again and returns to th
   const browser = await openBrowser(context);
   if (browser === undefined) return context.skip("there is no chromium");
   const server = await (await openHttpScene(context)).http();
-  const { page, mistakes } = await enterPage(browser, server);
-  // Before the first script of the next page: a page that is open would notice the loss and navigate by itself.
+  const { page, pageErrors } = await enterPage(browser, server);
+  // Before the first script of the next page: an open page would notice the loss and navigate.
   await page.addInitScript("if (sessionStorage.lost === undefined) localStorage.clear(); sessionStorage.lost = '1';");
   await page.goto("/figures");
   await page.getByLabel("Token").fill(server.token);
@@ -108,6 +108,6 @@ test("a browser that has lost the page's secret signs in again and returns to th
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByLabel("Token").waitFor();
   expect(await page.evaluate("localStorage.length")).toBe(0);
-  expect(mistakes).toEqual([]);
+  expect(pageErrors).toEqual([]);
   return undefined;
 });

@@ -36,7 +36,7 @@ async function openWorld(context: TestContext, suggestions: readonly string[], o
   return { scene, server, opened: await enterPage(browser, server, options) };
 }
 
-/** Waits until it is decoded: a picture that is none would throw. */
+/** Waits until it is decoded, which fails for invalid pictures. */
 const PICTURE = `(async () => {
   const image = document.querySelector(".picture img");
   await image.decode();
@@ -51,23 +51,23 @@ const roundness = (page: Page) => page.frames()[1]?.evaluate<unknown>(ROUNDNESS)
 
 test("a picture is shown on the page at its position in the report (S2)", async (context) => {
   const { opened } = await openWorld(context, []);
-  const { page, mistakes, foreign } = opened;
+  const { page, pageErrors, otherOrigins } = opened;
   await page.goto(`/runs/${RUN}`);
   await page.locator(".picture img[src]").waitFor();
   expect(await shownPicture(page)).toEqual({ width: 320, before: "The first paragraph." });
-  expect([...mistakes, ...foreign]).toEqual([]);
+  expect([...pageErrors, ...otherOrigins]).toEqual([]);
 });
 
 test("search suggestions keep Google's styling in a frame that opens Google in a new tab (T-1)", async (context) => {
   const { opened } = await openWorld(context, [suggestionsFor(["deepest lake", "lake depth records"])]);
-  const { page, mistakes, foreign } = opened;
+  const { page, pageErrors, otherOrigins } = opened;
   await page.goto(`/runs/${RUN}`);
   const frame = page.frameLocator(".suggestions iframe");
   await frame.locator(".chip").first().waitFor();
   expect(await frame.locator(".chip").allTextContents()).toEqual(["deepest lake", "lake depth records"]);
-  // Its styles apply, although the page allows no foreign ones.
+  // Its styles apply, although the page allows no other ones.
   expect(await roundness(page)).toBe("16px");
-  expect([...mistakes, ...foreign]).toEqual([]);
+  expect([...pageErrors, ...otherOrigins]).toEqual([]);
   await page
     .context()
     .route("https://vertexaisearch.cloud.google.com/**", (route) => route.fulfill({ body: "Google" }));
@@ -79,7 +79,7 @@ test("search suggestions keep Google's styling in a frame that opens Google in a
 
 test("a saved HTML file shows pictures and suggestions and loads nothing (S2, T-1)", async (context) => {
   const { scene, server, opened } = await openWorld(context, [suggestionsFor(["deepest lake"])]);
-  const { page, mistakes, foreign } = opened;
+  const { page, pageErrors, otherOrigins } = opened;
   const saved = await server.request(`/api/runs/${RUN}/report.html`);
   const file = join(scene.configDir, "saved.html");
   writeFileSync(file, await saved.text());
@@ -88,10 +88,10 @@ test("a saved HTML file shows pictures and suggestions and loads nothing (S2, T-
   const chip = page.frameLocator("iframe").locator(".chip");
   expect(await chip.textContent()).toBe("deepest lake");
   expect(await roundness(page)).toBe("16px");
-  expect([...mistakes, ...foreign]).toEqual([]);
+  expect([...pageErrors, ...otherOrigins]).toEqual([]);
 });
 
-/** Everything that could run, load, lead away or cover the page, given the chance. */
+/** Everything that could run, load, navigate or cover the page. */
 const hostile = (
   address: string,
 ): string => `<style>@import "${address}/import"; body { background: url(${address}/background) }</style>
@@ -109,7 +109,7 @@ interface Canary {
   asked: string[];
 }
 
-/** An address that nothing may ask for, and what did. */
+/** A URL that must not be requested, and the requests it received. */
 async function openCanary({ onTestFinished }: TestContext): Promise<Canary> {
   const asked: string[] = [];
   const canary = createServer((request, response) => {
@@ -129,7 +129,7 @@ for (const [walls, bypassCSP] of Object.entries(WALLS)) {
   test(`hostile suggestions run nothing, load nothing and lead nowhere, ${walls} (T-1)`, async (context) => {
     const { address, asked } = await openCanary(context);
     const { scene, server, opened } = await openWorld(context, [hostile(address)], { bypassCSP });
-    const { page, mistakes, foreign } = opened;
+    const { page, pageErrors, otherOrigins } = opened;
     const hits: unknown[] = [];
     await page.context().exposeBinding("hit", (_source, what: unknown) => void hits.push(what));
     const saved = join(scene.configDir, "hostile.html");
@@ -143,10 +143,15 @@ for (const [walls, bypassCSP] of Object.entries(WALLS)) {
       for (const chip of await frame.locator(".chip:not([href])").all()) await chip.click();
       expect(await frame.locator("script, img, iframe, object, link[href], form, video").count()).toBe(0);
       expect(page.frames()).toHaveLength(2);
-      // An origin of its own, so that no storage and no cookie of the page is its.
+      // It has an opaque origin, without access to the page's storage and cookies.
       expect(await page.frames()[1]?.evaluate("origin")).toBe("null");
     }
-    expect({ hits, asked, foreign, mistakes }).toEqual({ hits: [], asked: [], foreign: [], mistakes: [] });
+    expect({ hits, asked, otherOrigins, pageErrors }).toEqual({
+      hits: [],
+      asked: [],
+      otherOrigins: [],
+      pageErrors: [],
+    });
   });
 }
 

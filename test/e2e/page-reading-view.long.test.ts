@@ -13,12 +13,12 @@ import { SOURCE_LIST, SOURCES } from "../kit/browser/sample-report.ts";
 const RUN = sampleId(1);
 const SOON = { timeout: 20_000 };
 
-async function openReport(context: TestContext, told: Partial<SampleRun>, options: BrowserContextOptions = {}) {
+async function openReport(context: TestContext, sample: Partial<SampleRun>, options: BrowserContextOptions = {}) {
   const browser = await openBrowser(context);
   if (browser === undefined) return context.skip("there is no chromium");
   const scene = await openHttpScene(context);
   const row = { task_id: RUN, created_at: Date.now() - 60_000, completed_at: Date.now() };
-  await insertSampleRuns(scene.configDir, [{ ...told, row: { ...row, ...told.row } }]);
+  await insertSampleRuns(scene.configDir, [{ ...sample, row: { ...row, ...sample.row } }]);
   const server = await scene.http();
   const opened = await enterPage(browser, server, options);
   await opened.page.goto(`/runs/${RUN}`);
@@ -41,7 +41,7 @@ const boxOf = async (page: Page, selector: string) => {
 };
 
 test("on a wide window a citation shows its source beside the text, which does not move (K1)", async (context) => {
-  const { page, mistakes, foreign } = await openReport(context, withReport(SECTIONS));
+  const { page, pageErrors, otherOrigins } = await openReport(context, withReport(SECTIONS));
   const citation = page.locator("#cite-2-3");
   await citation.scrollIntoViewIfNeeded();
   const before = await page.evaluate<number>("scrollY");
@@ -61,11 +61,11 @@ test("on a wide window a citation shows its source beside the text, which does n
   expect(await source.locator(".back li").first().innerText()).toBe("Measured in the field");
   await source.locator(".back a").nth(6).click();
   await page.locator("#cite-2-7:focus").waitFor(SOON);
-  expect([...mistakes, ...foreign]).toEqual([]);
+  expect([...pageErrors, ...otherOrigins]).toEqual([]);
 });
 
 test("a citation has a card on hover and focus, which stays, can be pointed at, and closes on Escape (K1)", async (context) => {
-  const { page, mistakes } = await openReport(context, withReport("First. Pumps work at −25 °C [1][4]. Later text."));
+  const { page, pageErrors } = await openReport(context, withReport("First. Pumps work at −25 °C [1][4]. Later text."));
   const card = page.locator(".citation-card");
   await page.locator("#cite-4-1").hover();
   await card.waitFor(SOON);
@@ -88,7 +88,7 @@ test("a citation has a card on hover and focus, which stays, can be pointed at, 
   expect(await card.innerText()).toContain("field results");
   await page.keyboard.press("Tab");
   await expect.poll(() => card.innerText(), SOON).toContain("Laboratory tests");
-  expect(mistakes).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
 test("a tap on a citation shows its card, which leads to the page and to the sources (K1)", async (context) => {
@@ -127,7 +127,7 @@ const WIDE_TABLE = [
   rowOf(COLUMNS.map((name) => `${name} value`)),
 ].join("\n");
 
-test("a wide table is wider than the text, says that it scrolls, and keeps its first column in sight (K1)", async (context) => {
+test("a wide table is wider than the text, shows that it scrolls, and keeps its first column in view (K1)", async (context) => {
   const { page } = await openReport(
     context,
     withReport(
@@ -186,7 +186,7 @@ const RENDERED = `({
 })`;
 
 test("direction, maths, task lists and footnotes are rendered on the page, in files and on paper (K1)", async (context) => {
-  const { page, server, scene, mistakes, foreign } = await openReport(context, withReport(BLOCKS));
+  const { page, server, scene, pageErrors, otherOrigins } = await openReport(context, withReport(BLOCKS));
   await page.locator(".maths math").waitFor(SOON);
   const expected = {
     arabic: "rtl",
@@ -214,12 +214,12 @@ test("direction, maths, task lists and footnotes are rendered on the page, in fi
   writeFileSync(file, await (await server.request(`/api/runs/${RUN}/report.html`)).text());
   await page.goto(pathToFileURL(file).href);
   expect(await page.evaluate(RENDERED.replace('"ul"', '"ul[dir]"'))).toEqual(expected);
-  expect([...mistakes, ...foreign]).toEqual([]);
+  expect([...pageErrors, ...otherOrigins]).toEqual([]);
 });
 
 test("a very long report is rendered whole, and its sections can be reached (K1)", async (context) => {
   const sections = Array.from({ length: 60 }, (_, n) => `## Part ${n}\n\n${"Words of **weight**. ".repeat(300)}`);
-  const { page, mistakes } = await openReport(context, withReport(sections.join("\n\n")));
+  const { page, pageErrors } = await openReport(context, withReport(sections.join("\n\n")));
   await page.locator("#s-part-0").waitFor(SOON);
   await page.locator("#s-part-59").waitFor({ ...SOON, state: "attached" });
   expect(await page.locator(".part").count()).toBeGreaterThan(2);
@@ -228,7 +228,7 @@ test("a very long report is rendered whole, and its sections can be reached (K1)
   await page.goto(`/runs/${RUN}#s-part-58`);
   await page.locator("#s-part-58:focus").waitFor(SOON);
   await expect.poll(() => page.locator(".contents [aria-current]").innerText(), SOON).toBe("Part 58");
-  expect(mistakes).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
 test("a verified deep search says in which round, on the page and on paper (G4)", async (context) => {
@@ -306,7 +306,7 @@ test("nothing jumps when a report arrives late (K1)", async (context) => {
   expect(Number(await page.evaluate("shifts"))).toBeLessThan(0.1);
 });
 
-test("details use words of people, and a dialog darkens the whole window (L1)", async (context) => {
+test("details use plain words, and a dialog darkens the whole window (L1)", async (context) => {
   const { page } = await openReport(context, withReport("x"));
   await page.locator(".facts summary").click();
   const facts = await page.locator(".facts dl").innerText();

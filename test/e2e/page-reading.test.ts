@@ -1,4 +1,4 @@
-/** What the page reads, over real HTTP: lists, words, reports, figures, and nobody else's anything. */
+/** The dashboard's read API over real HTTP: lists, search, reports, usage, and the separation of owners. */
 
 import { describe, expect, test } from "vitest";
 import { openPageServer, type PageScene, type PageServer, untilEnded } from "../kit/browser/page-api.ts";
@@ -13,7 +13,7 @@ async function finished(server: PageServer, query = QUERY, token?: string): Prom
   return body.task_id;
 }
 
-/** Rows past the product: what would take a day to research. */
+/** Rows inserted directly: research for them would take a day. */
 function insertRuns(scene: PageScene, count: number): void {
   scene.sql(
     `with recursive n(i) as (select 1 union all select i + 1 from n where i < ?)

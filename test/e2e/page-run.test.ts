@@ -1,4 +1,4 @@
-/** A run in a real browser: seen as it goes, through a reload and a server that went away, and acted upon. */
+/** A run in a real browser: live progress, reload, server restart, and actions. */
 
 import type { Page } from "playwright-core";
 import { expect, test, type TestContext } from "vitest";
@@ -8,7 +8,7 @@ import { type HttpScene, openHttpScene, type RunningHttpServer } from "../kit/se
 import type { Interactions } from "../kit/server/research.ts";
 
 const QUICK = { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100", RESEARCH_MAX_RPS: "100" };
-/** Fast enough that thoughts come, slow enough that nothing ends before the test says so. */
+/** Fast enough for thoughts to arrive, slow enough not to end before the test ends it. */
 const GOING = { speed: 40, duration_ms: 60 * 60_000 };
 /** Few enough entries that all of them are shown. */
 const SHORT_COURSE = Array.from({ length: 20 }, (_, round) => ({
@@ -22,7 +22,7 @@ interface Opened {
   scene: HttpScene;
   server: RunningHttpServer;
   page: Page;
-  /** What the browser complained about, such as the page's own policy. */
+  /** Errors in the browser's console, such as violations of the page's policy. */
   complaints: string[];
   startRun: () => Promise<string>;
 }
@@ -54,7 +54,7 @@ async function open(context: TestContext, interactions: Interactions): Promise<O
 const entriesOf = (page: Page): Promise<string[]> =>
   page.locator(".entry").evaluateAll((entries) => entries.map(({ id }) => id));
 
-test("a run is followed through a reload and a restart, and its report appears by itself (J3)", async (context) => {
+test("a run is shown live through a reload and a restart, and its report appears automatically (J3)", async (context) => {
   const { scene, server, page, complaints, startRun } = await open(context, { ...GOING, course: SHORT_COURSE });
   const taskId = await startRun();
   await page.goto(`${server.url}/runs/${taskId}`);

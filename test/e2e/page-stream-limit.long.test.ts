@@ -1,10 +1,10 @@
-/** A page that is refused its live stream: it says why in the server's words, and asks again when it is told to. */
+/** A dashboard above the stream limit: it shows the server's reason and retries when it may. */
 
 import { expect, test } from "vitest";
 import { enterPage, openBrowser } from "../kit/browser/browser.ts";
 import { openPageServer } from "../kit/browser/page-api.ts";
 
-test("a page above the stream limit says why, waits as told, and continues when a stream is free (A9)", async (context) => {
+test("a page above the stream limit shows the reason, waits as long as requested, and continues when a stream is free (A9)", async (context) => {
   const browser = await openBrowser(context);
   if (browser === undefined) return context.skip("there is no chromium");
   const server = await (await openPageServer(context)).serve({ MCP_MAX_STREAMS_PER_USER: "1" });
@@ -18,8 +18,8 @@ test("a page above the stream limit says why, waits as told, and continues when 
   await page.goto(`${server.url}/`);
   const refusal = page.locator(".away");
   await refusal.waitFor();
-  expect(await refusal.innerText()).toBe("You have 1 open stream already, as many as one user may have.");
-  // The page that was left may have tried, too: the last one is this page's.
+  expect(await refusal.innerText()).toBe("You already have 1 open stream, the maximum for one user.");
+  // The previous page may have tried, too: the last request is this page's.
   const first = tries.length;
   await expect.poll(() => tries.length, { timeout: 20_000 }).toBeGreaterThan(first);
   expect((tries[first] ?? 0) - (tries[first - 1] ?? 0)).toBeGreaterThan(4_500);

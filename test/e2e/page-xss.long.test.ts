@@ -1,4 +1,4 @@
-/** Hostile text on its whole way through the page: questions, reports, sources, thoughts, searches and what is saved. */
+/** Hostile text in every part of the dashboard: questions, reports, sources, thoughts, searches and saved files. */
 
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -14,10 +14,10 @@ import { draftResearch } from "../kit/browser/ask-form.ts";
 import { sampleId, insertSampleRuns, type SampleRun } from "../kit/browser/sample-runs.ts";
 
 const RUNS = 6;
-/** In every report and no question, so that a search finds all and shows where. */
+/** In every report and in no question, so that a search finds all and shows excerpts. */
 const WORD = "quicksilver";
 
-/** An address that nobody may ask for, and who did. */
+/** A URL that must not be requested, and the requests it received. */
 async function openCanary({ onTestFinished }: TestContext): Promise<{ address: string; asked: string[] }> {
   const asked: string[] = [];
   const canary = createServer((socket) => {
@@ -67,12 +67,12 @@ function hostileRuns(address: string): SampleRun[] {
   });
 }
 
-/** All that a reader can do to what others wrote; the page's own buttons would act. */
+/** Every interaction with untrusted content; the page's own buttons would act. */
 const TOUCH = `(() => {
   const seen = [];
   for (const details of document.querySelectorAll("details")) details.open = true;
   const strange = "script, iframe, frame, object, embed, math, base, meta, link, template, img, video, audio, picture, style";
-  // Search Suggestions have a frame of their own, which can do nothing.
+  // Search Suggestions are in a sandboxed frame.
   const isFrame = (element) => element.matches(".suggestions > iframe[sandbox='allow-popups allow-popups-to-escape-sandbox']");
   for (const element of document.querySelectorAll("main *, main")) {
     if (isFrame(element)) continue;
@@ -96,7 +96,7 @@ const TOUCH = `(() => {
   return seen;
 })()`;
 
-/** Whatever was set off before has come to its end by then. */
+/** Everything that was triggered before has finished by then. */
 const SETTLE = `new Promise((resolve) => requestAnimationFrame(() => setTimeout(() => requestAnimationFrame(resolve))))`;
 
 async function touch(page: Page, what: string): Promise<string[]> {
@@ -110,12 +110,12 @@ interface Tour {
   browser: Browser;
   server: RunningHttpServer;
   directory: string;
-  /** The first wall alone. */
+  /** The first filter alone. */
   bypassCSP: boolean;
 }
 
 async function tour({ browser, server, directory, bypassCSP }: Tour): Promise<string[]> {
-  const { page, mistakes, foreign } = await enterPage(browser, server, { bypassCSP });
+  const { page, pageErrors, otherOrigins } = await enterPage(browser, server, { bypassCSP });
   const seen: string[] = [];
   const context = page.context();
   await context.exposeBinding("hit", (_source, id: unknown) => void seen.push(`payload ${String(id)} ran`));
@@ -142,11 +142,11 @@ async function tour({ browser, server, directory, bypassCSP }: Tour): Promise<st
   await page.locator(".plot canvas").first().waitFor();
   for (const table of await page.locator(".plot-table summary").all()) await table.click();
   seen.push(...(await touch(page, "/figures")));
-  // The marks tell what they are.
+  // The marks identify the payloads.
   await page.locator(".u-over").first().hover();
   for (let run = 1; run <= RUNS; run += 1) await openSaved(page, { server, directory, run, seen });
   await context.close();
-  return [...seen, ...mistakes, ...foreign];
+  return [...seen, ...pageErrors, ...otherOrigins];
 }
 
 async function openSaved(
@@ -164,7 +164,7 @@ async function openSaved(
   await page.evaluate(SETTLE);
 }
 
-test("no foreign text runs, loads or navigates anywhere on the page, with its policy and without (T20)", async (context) => {
+test("no untrusted text runs, loads or navigates anywhere on the page, with its policy and without (T20)", async (context) => {
   const browser = await openBrowser(context);
   if (browser === undefined) {
     context.skip("there is no chromium");
@@ -193,7 +193,7 @@ test("a run with a hostile question shows its thoughts and searches live, as tex
     interactions: { speed: 1, duration_ms: 60 * 60_000, report },
   });
   const server = await scene.http({ env: { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100" } });
-  const { page, mistakes, foreign } = await enterPage(browser, server);
+  const { page, pageErrors, otherOrigins } = await enterPage(browser, server);
   const seen: string[] = [];
   await page.context().exposeBinding("hit", (_source, id: unknown) => void seen.push(`payload ${String(id)} ran`));
   await page.goto("/start");
@@ -208,5 +208,5 @@ test("a run with a hostile question shows its thoughts and searches live, as tex
   scene.gemini.skip(60 * 60_000);
   await page.locator(".report-text").waitFor();
   seen.push(...(await touch(page, "finished")));
-  expect([...seen, ...mistakes, ...foreign, ...asked]).toEqual([]);
+  expect([...seen, ...pageErrors, ...otherOrigins, ...asked]).toEqual([]);
 }, 200_000);

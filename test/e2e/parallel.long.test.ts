@@ -1,4 +1,4 @@
-/** Several servers on one config directory: however many searches come at once, the machine runs few Gemini CLI children. */
+/** Several servers on one config directory: the limit of Gemini CLI processes applies to all of them together. */
 
 import { expect, test, type TestContext } from "vitest";
 import { type CliScene, openCliScene, SOON } from "../kit/simulator/cli-scene.ts";
@@ -8,7 +8,7 @@ import { waitFor } from "../kit/wait-for.ts";
 
 const WAITING = /^Waiting for a free Gemini CLI slot/;
 
-/** A child that is there long enough to be met by others. */
+/** A child that runs long enough to overlap with others. */
 const BRIEF = { sleepMs: 150 };
 
 interface Asked {
@@ -34,7 +34,7 @@ async function askAllAtOnce(scene: CliScene, count: number, env: Record<string, 
   return Promise.all(asking);
 }
 
-/** The most children that were at work at one time, by their own word. */
+/** The maximum number of concurrent children, by their own records. */
 function mostAtOnce(scene: CliScene): number {
   const ends = scene.ends();
   const spans = scene.children().map(({ pid, started_at }) => ({ from: started_at, to: ends.get(pid) ?? "never" }));
@@ -57,7 +57,7 @@ test("20 searches on three servers all are answered, three at a time, and waitin
   expectEachAnswered(scene, asked, 20);
   expect(mostAtOnce(scene)).toBeLessThanOrEqual(3);
   expect(mostAtOnce(scene), "they do work side by side").toBeGreaterThan(1);
-  // At least those for whom nothing was free when they came; a late one may find a slot at once.
+  // At least those that found no free slot; a late one may find one immediately.
   expect(asked.filter(({ waited }) => waited).length).toBeGreaterThan(5);
   await scene.expectNothingLeft();
 });
@@ -112,7 +112,7 @@ test("a killed server that held all slots releases them (C9, P2)", async (contex
   const { call } = await startWaiting(other);
   expect(scene.children(), "it does wait").toHaveLength(2);
   process.kill(holder.pid, "SIGKILL");
-  // The lease of a slot lasts a minute: whoever only waited for that would be late.
+  // The lease of a slot lasts a minute: waiting for its end would take too long.
   const late = new Promise((resolve) => setTimeout(() => resolve("late"), 10_000).unref());
   expect(await Promise.race([call, late])).toMatchObject({ success: true });
   await scene.expectNothingLeft();

@@ -51,7 +51,7 @@ test("a report is returned with its pictures as images, and links at their posit
   expect(outline.content.map(({ type }) => type)).toEqual(["text"]);
 });
 
-test("pictures above a megabyte in all are returned as links to resources (S2)", async (context) => {
+test("pictures above a megabyte in total are returned as links to resources (S2)", async (context) => {
   const { scene, server, task_id } = await picturedRun(context);
   scene.sql("update research_pictures set byte_length = 900000");
   const { content } = await server.client.callTool({ name: "get_research_results", arguments: { task_id } });
@@ -91,7 +91,7 @@ test("a symbolic link in place of the picture directory is refused, and nothing 
   const first = await server.call("save_research_to_markdown", { task_id, output_dir });
   const folder = dirname(first.structured["file_path"]);
   const elsewhere = join(scene.configDir, "elsewhere");
-  // Every name of the next seconds: one of them is the one that is tried.
+  // Every name of the next seconds, one of which will be used.
   const now = Date.now();
   for (let second = 0; second < 60; second += 1) {
     const stamp = new Date(now + second * 1_000).toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "_");

@@ -1,4 +1,4 @@
-/** The usual proxy variables: every request to Google goes through the proxy, and NO_PROXY leaves it out. */
+/** The usual proxy variables: every request to Google goes through the proxy unless NO_PROXY excludes it. */
 
 import { createServer, request as httpRequest } from "node:http";
 import { type AddressInfo, connect } from "node:net";

@@ -1,4 +1,6 @@
-/** The real Gemini CLI under the built server, with the simulator as Google: true sources, lean requests, no recursion. */
+/**
+ * The real Gemini CLI under the built server, with the simulator as Google: true sources, lean requests, no recursion.
+ */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -32,7 +34,7 @@ async function openRealCli(context: TestContext, era: Era = "modern"): Promise<R
   return { scene, gemini, proxy, server: await scene.server({ era, env }) };
 }
 
-/** The addresses and queries in the grounding of all answers, as they went over the wire. */
+/** The addresses and queries in the grounding of all responses, as sent over the network. */
 function served({ received }: ListeningProxy): { sources: string[]; queries: string[] } {
   const all = received.join("\n");
   const each = (pattern: RegExp): string[] => [...new Set([...all.matchAll(pattern)].map(([, found = ""]) => found))];
@@ -94,7 +96,7 @@ test("sources and queries are those the Gemini CLI visited, not those its model 
   expect(search_queries_used).toEqual(served(proxy).queries);
 });
 
-/** As somebody runs it who has only signed in: what headless mode needs offline, and nothing more. */
+/** As a user runs it after signing in: only the settings that headless mode needs offline. */
 async function runDefaultCli(scene: CliScene, baseUrl: string): Promise<string> {
   const home = join(scene.folder, "default-home");
   mkdirSync(join(home, ".gemini"), { recursive: true });
@@ -124,7 +126,7 @@ test("a search sends at most 0.12 of what a Gemini CLI with its own settings sen
 test("a server that is started below its own Gemini CLI does not run (C4, T5)", async (context) => {
   const scene = openCliScene(context);
   await (await scene.server()).call("search", { query: QUERY });
-  // What the child would hand on to a server in its settings.
+  // What the child would pass on to a server in its settings.
   const depth = scene.children()[0]?.env["GEMINI_SEARCH_DEPTH"] ?? "";
   expect(depth).toBe("1");
   const env = { ...scene.env, GEMINI_SEARCH_DEPTH: depth };

@@ -1,4 +1,4 @@
-/** The one stream that was recorded whole, imitated by a preset, through the built server. */
+/** The one completely recorded stream, imitated by a preset, through the built server. */
 
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -32,7 +32,7 @@ async function eventsOf(address: string): Promise<RecordedEvent[]> {
 const bytesOf = (deltas: readonly Part[]): number =>
   deltas.reduce((sum, { text = "" }) => sum + Buffer.byteLength(text), 0);
 
-/** All texts of the interaction as Google has them. */
+/** All texts of the interaction, as Google returns them. */
 async function sentReport({ gemini, env }: ResearchScene): Promise<string> {
   const [start] = gemini.ledger.acceptedStarts();
   const headers = { "x-goog-api-key": env["GEMINI_API_KEY"] ?? "" };
@@ -79,7 +79,7 @@ test("the preset sends a recorded run: one thought, one output of text, picture 
 });
 
 test("a recorded run yields its whole report, its picture, each thought once, and the linked sources (S1, S2)", async (context) => {
-  // Slow enough that a client sees its thoughts come.
+  // Slow enough for a client to see its thoughts.
   const scene = await openResearch(context, { ...recorded, speed: 100 });
   const server = await scene.server();
   const task_id = await startRun(server);

@@ -1,7 +1,10 @@
-/** `cancel_research` through the front door: every kind of run, from any process, with and without Google's word. */
+/**
+ * `cancel_research` through the front door: every kind of run, from any process, with and without Google's
+ * confirmation.
+ */
 
 import { describe, expect, test } from "vitest";
-import { untold } from "../kit/server/answer-leaves.ts";
+import { missingFromText } from "../kit/server/answer-leaves.ts";
 import {
   openResearch,
   QUERY,
@@ -16,7 +19,7 @@ import type { RunningServer, ToolResult } from "../kit/server/server.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
 const UNCONFIRMED =
-  "The run is cancelled here. Google has not confirmed it; if its report arrives all the same it was paid for and will be kept.";
+  "The run is cancelled here. Google has not confirmed it; if its report still arrives, it is charged and kept.";
 
 const cancel = (server: RunningServer, task_id: string, more: object = {}): Promise<ToolResult> =>
   server.call("cancel_research", { task_id, ...more });
@@ -24,7 +27,7 @@ const cancel = (server: RunningServer, task_id: string, more: object = {}): Prom
 const results = (server: RunningServer, task_id: string): Promise<ToolResult> =>
   server.call("get_research_results", { task_id });
 
-/** What the simulated Google was asked about the n-th run that it took. */
+/** The requests that the simulated Google received for its n-th run. */
 function trafficOf({ gemini }: ResearchScene, n = 0) {
   return gemini.ledger.trafficOf(gemini.ledger.acceptedStarts()[n]?.id ?? "");
 }
@@ -52,7 +55,7 @@ test("a cancel stops a run of another process, here and at Google, in exactly th
     progress_at_cancellation: expect.any(Number),
     message: "The run is cancelled.",
   });
-  expect(untold(first.text, first.structured)).toEqual([]);
+  expect(missingFromText(first.text, first.structured)).toEqual([]);
   expect(trafficOf(scene).cancels.length).toBeGreaterThan(0);
   expect(await statusOf(starter, task_id)).toMatchObject({ status: "cancelled", current_action: "Cancelled" });
   const { isError, structured } = await results(starter, task_id);
@@ -64,7 +67,7 @@ test("a cancel stops a run of another process, here and at Google, in exactly th
   expect(trafficOf(scene)).toMatchObject({ cancels, polls });
 });
 
-const DISCARDED = "This run was cancelled with save_partial false, so nothing of it was kept.";
+const DISCARDED = "This run was cancelled with save_partial false, so nothing was kept.";
 
 test("a cancel keeps the received text, or nothing on request (L1)", async (context) => {
   const scene = await openResearch(context, SLOW);
@@ -121,7 +124,7 @@ test("a report that was finished before the cancel is kept, and the answer says 
   const first = await scene.server();
   const task_id = await startRun(first);
   await first.close();
-  // Finished at Google, and nobody here looks.
+  // Finished at Google, and not polled here.
   scene.gemini.skip(8 * 60_000);
   scene.sql("update research_tasks set next_poll_at = ?", Date.now() + 600_000);
   const server = await scene.server();
@@ -144,7 +147,7 @@ describe.concurrent("without Google's confirmation", () => {
     });
   });
 
-  test("a cancel that takes longer is confirmed later, by itself (L1)", async (context) => {
+  test("a cancel that takes longer is confirmed later, automatically (L1)", async (context) => {
     const scene = await openResearch(context, { ...SLOW, cancel_lag_ms: 6_000 });
     const server = await scene.server();
     const task_id = await startRun(server);
@@ -174,7 +177,7 @@ describe.concurrent("without Google's confirmation", () => {
     const { structured } = await results(server, task_id);
     expect(structured).toMatchObject({
       report: expect.stringContaining("## Executive summary"),
-      note: "It was cancelled, but Google finished it all the same. The report was paid for and is kept.",
+      note: "It was cancelled, but Google finished it anyway. The report was charged and is kept.",
     });
     expect(structured).not.toHaveProperty("partial");
   });

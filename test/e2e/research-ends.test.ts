@@ -1,4 +1,7 @@
-/** How a research can end or be held up: Google's words, expiry, another key, a lost network, limits, and our own deadline. */
+/**
+ * How a research can end or be delayed: Google's status, expiry, another key, a lost network, limits, and our own
+ * deadline.
+ */
 
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +21,7 @@ describe("an end at Google", () => {
     ["failed", "The research failed at Google.", true, { text: "half" }],
     ["incomplete", "The research ended before it was complete.", true, {}],
     ["budget_exceeded", "The research used up its budget at Google before it was complete.", true, {}],
-    ["requires_action", "The research stopped because it needs an action that nobody can take here.", false, {}],
+    ["requires_action", "The research stopped because it needs an action that is not possible here.", false, {}],
     [
       "completed",
       "Google reported the research as completed but sent no report. What it sent is kept in the database.",
@@ -40,7 +43,7 @@ describe("an end at Google", () => {
       hasText
         ? { success: true, partial: true, status: "failed", note: WHY_PARTIAL(message) }
         : {
-            error: { code: "RESEARCH_FAILED", message: `This run failed and left no text. ${message}` },
+            error: { code: "RESEARCH_FAILED", message: `This run failed before producing any text. ${message}` },
             task_id,
             status: "failed",
           },
@@ -63,14 +66,14 @@ describe("an end at Google", () => {
     expect(await statusOf(server, sleeping)).toMatchObject({ status: "running_async" });
     const { structured } = await server.call(RESULTS, { task_id: sleeping });
     expect(structured).toMatchObject({
-      error: { code: "RESEARCH_NOT_COMPLETED", message: "This run is still going on." },
+      error: { code: "RESEARCH_NOT_COMPLETED", message: "This run is still in progress." },
       status: "running_async",
       progress: expect.any(Number),
     });
   });
 });
 
-describe.concurrent("a followed run", () => {
+describe.concurrent("a polled run", () => {
   test("fails as expired, in this wording, after a permanent 404, and not after a temporary one (P3)", async (context) => {
     const gone = await openResearch(context, { ...SLOW, expires_after_ms: 50 });
     const hiccup = await openResearch(context, { duration_ms: 0, get: [{ fault: "http-404" }, {}] });
@@ -128,11 +131,11 @@ describe.concurrent("a followed run", () => {
     scene.sql("update research_tasks set next_poll_at = 0");
     const second = await scene.server({ env: { GOOGLE_GEMINI_BASE_URL: elsewhere.gemini.url } });
     await second.call("resume_research", { task_id });
-    const current_action = `Waiting: it was started at ${scene.gemini.url}; set GOOGLE_GEMINI_BASE_URL to that to collect it`;
+    const current_action = `Waiting: it was started at ${scene.gemini.url}; set GOOGLE_GEMINI_BASE_URL to that address to collect it`;
     await waitFor(async () => expect(await statusOf(second, task_id)).toMatchObject({ current_action }));
   });
 
-  test("continues by itself when a lost network is back, and its status names the fault meanwhile (P4)", async (context) => {
+  test("continues automatically when a lost network is back, and its status names the fault meanwhile (P4)", async (context) => {
     const folder = temporaryDirectory();
     context.onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const stateFile = join(folder, "runs.jsonl");
@@ -178,7 +181,7 @@ describe.concurrent("a followed run", () => {
     await waitFor(() => expect(limited()).toBeGreaterThan(0), { timeout: 10_000, interval: 5 });
     const at = Date.now();
     await waitFor(() => expect(looks().at(-1)).toBeGreaterThan(at + 1_000));
-    // A look that was on its way may still arrive.
+    // A poll in flight may still arrive.
     expect(looks().filter((time) => time > at + 150 && time < at + 1_900)).toEqual([]);
   });
 
@@ -199,7 +202,7 @@ describe.concurrent("a followed run", () => {
     const { error } = await untilStatus(server, task_id, "failed");
     expect(error).toEqual({
       code: "RESEARCH_FAILED",
-      message: "The research timed out: it was not finished after 3 hours. resume_research looks again.",
+      message: "The research timed out: it was not finished after 3 hours. resume_research checks again.",
     });
     expect((await server.call(RESULTS, { task_id })).structured).toMatchObject({
       partial: true,
@@ -211,7 +214,7 @@ describe.concurrent("a followed run", () => {
     expect(resumed.structured).toMatchObject({
       success: true,
       task_id,
-      message: expect.stringContaining("checked again"),
+      message: expect.stringContaining("polled again"),
     });
     scene.gemini.skip(8 * 60_000);
     expect(await untilStatus(server, task_id, "completed")).not.toHaveProperty("error");

@@ -1,4 +1,4 @@
-/** Ids that the database refused, and processes that die while they bring them back: none is lost. */
+/** Ids that the database refused, and processes that are killed while importing them: no id is lost. */
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,9 @@ import { type KillWorld, openKillWorld } from "../kit/kills/world.ts";
 const orphanFiles = ({ configDir }: KillWorld): string[] =>
   readdirSync(configDir).filter((name) => name.startsWith("orphans"));
 
-/** Somebody else writes for so long that the id of a start that is under way cannot be saved; then its process dies. */
+/**
+ * Another process writes for so long that the id of a start in flight cannot be saved; then the starting process dies.
+ */
 async function startRefusedByDatabase(here: KillWorld, query: string): Promise<void> {
   const kept = orphanFiles(here).length;
   const before = here.gemini.ledger.acceptedStarts().length;
@@ -20,7 +22,7 @@ async function startRefusedByDatabase(here: KillWorld, query: string): Promise<v
   await expect.poll(() => here.gemini.ledger.acceptedStarts().length, { timeout: 10_000 }).toBe(before + 1);
   const database = new DatabaseSync(join(here.configDir, "deep_research.db"), { timeout: 5_000 });
   database.exec("begin immediate");
-  // Its own runner may have taken the file up already, in vain.
+  // Its own runner may already have tried to import the file.
   await expect.poll(() => orphanFiles(here).length, { timeout: 20_000 }).toBe(kept + 1);
   life.kill();
   await life.ended;

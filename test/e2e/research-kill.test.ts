@@ -1,4 +1,7 @@
-/** Kills: at every named point of start, follow, finish, cancel and save, and at random; Google's ledger is the judge. */
+/**
+ * Kills at every named point of starting, polling, finishing, cancelling and saving, and at random, checked against
+ * Google's ledger.
+ */
 
 import { readdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +33,7 @@ test(
     const points = Object.values(KILL_POINTS).flat();
     expect(points.filter((point) => (here.kills.get(point) ?? 0) < EACH)).toEqual([]);
     expect(counts["kills"]).toBeGreaterThanOrEqual(EACH * points.length + RANDOM);
-    // A judge without a case has nothing to say. Cancels are among the points above; most of their runs complete.
+    // Otherwise there is nothing to judge. Cancels are among the points above; most of their runs complete.
     const cases = {
       short: ["completed", "notified"],
       long: ["completed", "failed", "start_unknown", "notified", "files"],
@@ -41,7 +44,7 @@ test(
   },
 );
 
-/** What a killed save left is swept by the next one, an hour later. */
+/** Files of a killed save are removed by the next save, an hour later. */
 async function expectNoTemporaryReport(here: KillWorld): Promise<void> {
   const temporary = (): string[] =>
     readdirSync(here.reportsDir, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".tmp"));

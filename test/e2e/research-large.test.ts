@@ -1,10 +1,10 @@
-/** Reports that are larger than one MCP message: sources in pages, and documents that say where the rest is. */
+/** Reports larger than one MCP message: sources in pages, and hints about the rest. */
 
 import { expect, test } from "vitest";
 import { openResearch, startRun, untilStatus } from "../kit/server/research.ts";
 
 const RESULTS = "get_research_results";
-/** What the official client accepts is 10 MB. */
+/** The official client accepts up to 10 MB. */
 const MAX_MESSAGE_BYTES = 8_100_000;
 const SOURCES = 30_000;
 
@@ -51,7 +51,7 @@ test("a report of 12 MB is read as a resource up to a limit, with a hint how to 
   expect(text.trimEnd()).toMatch(
     /MCP clients accept no message above 8 MB\. Nothing is lost: get_research_results .*$/,
   );
-  // The connection is still good for the next call.
+  // The connection still works for the next call.
   const outline = await server.call(RESULTS, { task_id, section: "outline" });
   expect(outline.structured).toMatchObject({ success: true, outline: expect.any(Array) });
 });

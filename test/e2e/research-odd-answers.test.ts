@@ -1,4 +1,4 @@
-/** Answers of Google that are odd, through the built server: each run ends as it should, and none stops another. */
+/** Unusual responses of Google, through the built server: each run ends correctly, and none stops another. */
 
 import { describe, expect, test } from "vitest";
 import { type Interactions, openResearch, SLOW, startRun, statusOf, untilStatus } from "../kit/server/research.ts";
@@ -55,7 +55,7 @@ describe("an answer", () => {
   });
 
   test.for([
-    ["too_many_requests", "the quota of the API key was used up"],
+    ["too_many_requests", "the API key's quota was used up"],
     ["deadline_exceeded", "it took longer than Google allows"],
     ["safety", "blocked by a safety filter"],
   ])("that failed with `%s` becomes a sentence of ours (S4)", async ([code = "", words = ""], context) => {
@@ -68,7 +68,7 @@ describe("an answer", () => {
   });
 
   test.for(["accept-then-404", "accept-then-500"] as const)(
-    "to a cancel that is %s is not taken for its failure (L1)",
+    "to a cancel that is %s does not count as its failure (L1)",
     async (fault, context) => {
       const scene = await openResearch(context, { ...SLOW, cancel: [{ fault }] });
       const server = await scene.server();

@@ -1,4 +1,4 @@
-/** A process that stands still for longer than its lease, in the middle of a paid request or of a look, and then goes on. */
+/** A process that is suspended for longer than its lease, during a paid request or a poll, and then resumes. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
@@ -21,13 +21,13 @@ async function world(interactions: NonNullable<ScenarioInput["interactions"]>): 
 const statuses = (here: KillWorld): string[] =>
   here.query<{ status: string }>("select distinct status from research_tasks").map(({ status }) => status);
 
-/** As if the pause had outlasted the lease: what others go by is the time in the row. */
+/** As if the pause had been longer than the lease: other processes use the time in the row. */
 async function expireLeases(here: KillWorld): Promise<void> {
   const sql = "update research_tasks set lease_until = 1 where lease_until is not null";
   await expect.poll(() => tryWrite(here, sql), SOON).toBe(true);
 }
 
-/** Starts all questions; resolves when Google has taken them and before it has answered any. */
+/** Starts all questions; resolves when Google has accepted them and before it has answered any. */
 async function stoppedWhileSending(here: KillWorld): Promise<{ child: ProductProcess; answers: Promise<unknown[]> }> {
   const child = here.begin();
   const answers = Promise.all(QUESTIONS.map((query) => child.call("start_deep_research", { query })));
@@ -46,7 +46,7 @@ async function end(child: ProductProcess): Promise<void> {
   await child.ended;
 }
 
-/** Long enough that everybody is stopped before the first answer. */
+/** Long enough to suspend all processes before the first response. */
 const SLOW_START = [{ latency_ms: 2_000 }];
 
 test("a process suspended during the paid request sends one start, and its late id is kept (I8, P2)", async () => {
@@ -118,7 +118,7 @@ test("when a process is suspended during a poll, another takes over after the le
   await suspendProcess(here, child);
   const other = here.begin({ args: ["worker"] });
   await sleep(1_000);
-  // The lease holds although its owner does not move.
+  // The lease is valid although its owner is suspended.
   expect(looks()).toBe(QUESTIONS.length);
   await expireLeases(here);
   await expect.poll(() => statuses(here), SOON).toEqual(["completed"]);

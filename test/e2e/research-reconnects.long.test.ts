@@ -1,4 +1,6 @@
-/** Progress streams that are cut after every event, through the built server: reopening them keeps to the rate. */
+/**
+ * Progress streams that are cut after every event, through the built server: reopening them respects the rate limit.
+ */
 
 import { expect, test } from "vitest";
 import { openResearch, startRun } from "../kit/server/research.ts";
@@ -11,7 +13,7 @@ test.for(["end", "reset", "error-event", "unavailable"] as const)(
   "streams that are cut by `%s` after each event are opened within RESEARCH_MAX_RPS (S3)",
   { timeout: 40_000 },
   async (cut, context) => {
-    // A whole run takes a minute: there is always another event that has not been sent.
+    // A complete run takes a minute, so there is always another event to send.
     const scene = await openResearch(context, { speed: 8, stream: [{ cut_after: 1, cut }] });
     const server = await scene.server({ env: { RESEARCH_MAX_RPS: String(MAX_RPS) } });
     const runs: string[] = [];

@@ -1,4 +1,7 @@
-/** `resume_research` through the front door: adopting, looking again, restarting knowingly, and a deep search that goes on. */
+/**
+ * `resume_research` through the front door: adopting, polling again, restarting with consent, and continuing a deep
+ * search.
+ */
 
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +25,7 @@ const resume = (server: RunningServer, task_id: string, more: object = {}): Prom
 
 const RESTART = { accept_possible_double_charge: true };
 
-/** A start that Google took and whose answer was lost. */
+/** A start that Google accepted and whose response was lost. */
 async function lostStart(scene: ResearchScene, server: RunningServer): Promise<{ task_id: string; id: string }> {
   const { structured } = await server.call("start_deep_research", { query: QUERY });
   expect(structured).toMatchObject({ status: "start_unknown" });
@@ -68,7 +71,7 @@ describe("an unknown start", () => {
       success: true,
       task_id,
       status: "running_async",
-      message: "The interaction was adopted; the run is being followed.",
+      message: "The interaction was adopted; the run is polled again.",
       check_status_command: `check_research_status(task_id='${task_id}')`,
     });
     expect(await untilStatus(server, task_id, "completed")).not.toHaveProperty("error");
@@ -109,7 +112,7 @@ describe("an unknown start", () => {
     expect(holders).toHaveLength(1);
   });
 
-  test("adopted by one process while another restarts it has both interactions followed to their end (I8, Q1)", async (context) => {
+  test("adopted by one process while another restarts it has both interactions polled to their end (I8, Q1)", async (context) => {
     const scene = await openResearch(context, {
       create: [{ fault: "accept-then-reset" }, { latency_ms: 2_000 }],
       get: [{ latency_ms: 1_000 }, {}],
@@ -118,7 +121,7 @@ describe("an unknown start", () => {
     const { task_id, id } = await lostStart(scene, server);
     await statusOf(other, task_id);
     const adopting = resume(server, task_id, { interaction_id: id });
-    // The id is being checked at Google; whichever of the two is stored first, both must be followed.
+    // The id is being checked at Google; whichever of the two is stored first, both must be polled.
     await sleep(300);
     const restarting = resume(other, task_id, RESTART);
     expect((await adopting).structured).toMatchObject({ success: true });
@@ -167,7 +170,10 @@ describe("an unknown start", () => {
     });
     const server = await scene.server();
     const { task_id, id } = await lostStart(scene, server);
-    for (const message of [/^Google does not allow this key .* still unknown\.$/, /^Google answered with HTTP 500\./]) {
+    for (const message of [
+      /^Google does not allow this key .* still unknown whether Google accepted the earlier start\.$/,
+      /^Google answered with HTTP 500\./,
+    ]) {
       const { isError, structured } = await resume(server, task_id, RESTART);
       expect(isError).toBe(true);
       expect(structured).toMatchObject({
@@ -245,7 +251,7 @@ describe("an interrupted deep_search", () => {
       expect(runs).toHaveLength(1);
       return runs;
     });
-    // Many at once, so that some meet.
+    // Many at once, so that some coincide.
     const parents = Array.from({ length: 12 }, () => crypto.randomUUID());
     const columns = (table: string): string =>
       scene
@@ -265,7 +271,9 @@ describe("an interrupted deep_search", () => {
     for (const id of parents) {
       const same = answers.filter((answer) => answer.id === id);
       expect(new Set(same.map(({ structured }) => structured["task_id"])).size).toBe(1);
-      const begun = same.filter(({ structured }) => structured["message"].startsWith("The search goes on at round 2"));
+      const begun = same.filter(({ structured }) =>
+        structured["message"].startsWith("The search continues at round 2"),
+      );
       expect(begun).toHaveLength(1);
     }
     const children = scene.sql<{ n: number }>(
@@ -274,7 +282,7 @@ describe("an interrupted deep_search", () => {
     expect(children).toEqual([{ n: parents.length }]);
   });
 
-  test("whose continuation was interrupted too goes on from there: no finished round is paid again (Q1, G8)", async (context) => {
+  test("whose continuation was interrupted too continues from there: no finished round is paid again (Q1, G8)", async (context) => {
     const hang = { name: "dies", tasks: { verify: [{ fault: "hang" as const }] } };
     const scene = await openScene(context, hang);
     const first = await scene.server();
@@ -307,7 +315,7 @@ describe("an interrupted deep_search", () => {
     expect(scene.gemini.ledger.countByKind()).toEqual({ deep_search: 1, verify: 3 });
   });
 
-  test("goes on at its next round after a kill -9, without paying for a finished one again (Q1, P2, G8)", async (context) => {
+  test("continues at its next round after a kill -9, without paying for a finished one again (Q1, P2, G8)", async (context) => {
     const scene = await openScene(context, { name: "dies", tasks: { verify: [{ fault: "hang" }] } });
     const first = await scene.server();
     const lost = first.call("deep_search", { query: QUERY, max_iterations: 4 }).catch(() => "lost");
@@ -329,7 +337,7 @@ describe("an interrupted deep_search", () => {
     expect(structured).toMatchObject({
       success: true,
       status: "running",
-      message: "The search goes on at round 2 as a run of its own.",
+      message: "The search continues at round 2 as a new run.",
     });
     expect(task_id).not.toBe(interrupted);
     await untilStatus(server, task_id, "completed");
@@ -337,10 +345,10 @@ describe("an interrupted deep_search", () => {
     expect(whole).toMatchObject({ success: true, verified: true, query: QUERY });
     expect(whole).not.toHaveProperty("partial");
     expect(whole["sources"].slice(0, partial["sources"].length)).toEqual(partial["sources"]);
-    // One first round in all; rounds 2 and 3 of the second run besides the one that was killed.
+    // One first round in total, the killed round, and rounds 2 and 3 of the second run.
     expect(scene.gemini.ledger.countByKind()).toEqual({ deep_search: 1, verify: 3 });
     expect((await resume(server, task_id)).structured["error"]).toMatchObject({ code: "RESEARCH_ALREADY_COMPLETED" });
-    // A client that asks again is led to the run it has paid for.
+    // A client that asks again gets the run it has paid for.
     expect((await resume(server, interrupted)).structured).toMatchObject({ task_id, status: "completed" });
     expect(scene.gemini.ledger.countByKind()).toEqual({ deep_search: 1, verify: 3 });
   });
@@ -350,7 +358,7 @@ describe("an interrupted deep_search", () => {
     const server = await scene.server();
     const { task_id } = (await server.call("deep_search", { query: QUERY })).structured;
     expect((await resume(server, task_id)).structured).toMatchObject({
-      error: { code: "INVALID_INPUT", message: "This search has no finished round to go on from; ask it again." },
+      error: { code: "INVALID_INPUT", message: "This search has no finished round to continue from; ask it again." },
     });
   });
 });

@@ -1,7 +1,7 @@
-/** Long reports are read by outline and section, through the front door, and lose nothing on the way. */
+/** Long reports are read by outline and section, through the front door, without loss. */
 
 import { expect, test } from "vitest";
-import { untold } from "../kit/server/answer-leaves.ts";
+import { missingFromText } from "../kit/server/answer-leaves.ts";
 import { openResearch, QUERY, type ResearchScene, startRun, untilStatus } from "../kit/server/research.ts";
 import type { RunningServer, ToolResult } from "../kit/server/server.ts";
 
@@ -42,7 +42,7 @@ const OUTLINE = [
   { section: "3", title: "Sources", characters: 18 },
 ];
 
-/** Just short enough to be sent whole at the default setting; LONG, with 112,000 characters, is not. */
+/** Just short enough to be sent completely with the default setting; LONG, with 112,000 characters, is not. */
 const FITTING = `# Heat pumps\n\n## Costs\n\n${words(95_200)}`;
 
 test("a report of up to RESEARCH_INLINE_CHARACTERS is returned whole by default, as data and text (K1)", async (context) => {
@@ -84,7 +84,7 @@ test("a long report is returned as its opening, its outline and a hint, which le
   expect(opening.structured["outline"].map(({ section }: { section: string }) => section)).toEqual(
     OUTLINE.map(({ section }) => section),
   );
-  expect(untold(opening.text, opening.structured)).toEqual([]);
+  expect(missingFromText(opening.text, opening.structured)).toEqual([]);
 
   let text = opening.structured["report"];
   const asked: string[] = [];
@@ -105,13 +105,13 @@ test("a call returns the outline alone, any section with the sources it cites, o
   expect(outline.structured).toMatchObject({ complete: false, outline: OUTLINE, caution: CAUTION });
   expect(outline.structured).not.toHaveProperty("report");
   expect(outline.structured).not.toHaveProperty("sources");
-  expect(untold(outline.text, outline.structured)).toEqual([]);
+  expect(missingFromText(outline.text, outline.structured)).toEqual([]);
 
   const last = await read({ section: "3" });
   expect(last.structured["report"]).toBe(LONG.slice(LONG.indexOf("## Sources")));
   expect(last.structured["sources"]).toEqual([expect.objectContaining({ n: 2 })]);
   expect(last.structured).not.toHaveProperty("next_section");
-  expect(untold(last.text, last.structured)).toEqual([]);
+  expect(missingFromText(last.text, last.structured)).toEqual([]);
   expect((await read({ section: "2.2" })).structured["sources"]).toEqual([]);
   expect((await read({ section: "3", include_sources: false })).structured).not.toHaveProperty("sources");
 
@@ -156,7 +156,7 @@ test("a joined start returns a long report the same way, and the terminal can pr
     status: "completed",
     results: { complete: false, next_section: "2+", outline: OUTLINE, report: LONG.slice(0, LONG.indexOf("## Noise")) },
   });
-  expect(untold(text, structured)).toEqual([]);
+  expect(missingFromText(text, structured)).toEqual([]);
   const { task_id } = structured;
   const { stdout } = await scene.command(["get-research-results", task_id, "--section", "all"]);
   expect(stdout).toContain(LONG.trim());

@@ -1,4 +1,6 @@
-/** Several processes on one database, and the ways to a research without a client: no key, the worker, the command line. */
+/**
+ * Several processes on one database, and the ways to a research without a client: no key, the worker, the command line.
+ */
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +14,7 @@ const INTERVAL_MS = 400;
 /** The pace is spread by a tenth. */
 const SHORTEST_MS = INTERVAL_MS * 0.9;
 
-/** Where the table of runs is the queue, a dead process is recognised; an engine waits until its polls expire. */
+/** With the table of runs as the queue, a dead process is detected; pg-boss waits until its polls expire. */
 const TAKE_OVER_MS = onPostgres ? 40_000 : 8_000;
 
 describe("three servers on one database", () => {
@@ -135,7 +137,7 @@ describe("without an MCP client", () => {
     const failed = await scene.command(["start-deep-research", QUERY, "--wait"]);
     expect([failed.code, failed.stdout]).toEqual([1, ""]);
     expect(failed.stderr).toContain(
-      "RESEARCH_FAILED: This run failed and left no text. The research failed at Google.",
+      "RESEARCH_FAILED: This run failed before producing any text. The research failed at Google.",
     );
   });
 });

@@ -1,10 +1,13 @@
-/** What `start_deep_research` takes and answers: input, models, the window for a result, and a key that shows up nowhere. */
+/**
+ * What `start_deep_research` takes and answers: input, models, the window for a result, and a key that shows up
+ * nowhere.
+ */
 
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { untold } from "../kit/server/answer-leaves.ts";
+import { missingFromText } from "../kit/server/answer-leaves.ts";
 import { openResearch, QUERY, SLOW, startRun, untilStatus } from "../kit/server/research.ts";
 import { BIN, type Era, TEST_KEY } from "../kit/server/server.ts";
 
@@ -42,14 +45,14 @@ test("input that fails its schema gets the one error shape, and nothing is store
         details: { status: 400, field },
       },
     });
-    expect(untold(text, structured)).toEqual([]);
+    expect(missingFromText(text, structured)).toEqual([]);
   }
   expect(scene.gemini.ledger.count()).toBe(0);
   expect((await server.call("list_research", {})).structured["runs"]).toEqual([]);
 });
 
 describe.each(ERAS)("a %s client", (era) => {
-  test("is informed that the research goes on in the background, in exactly this shape (I5, A10)", async (context) => {
+  test("is informed that the research continues in the background, in exactly this shape (I5, A10)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const server = await scene.server({ era });
     const progress: string[] = [];
@@ -65,7 +68,7 @@ describe.each(ERAS)("a %s client", (era) => {
       message: "Research running in background. Notification when complete.",
       check_status_command: `check_research_status(task_id='${task_id}')`,
     });
-    expect(untold(text, structured)).toEqual([]);
+    expect(missingFromText(text, structured)).toEqual([]);
     expect(progress[0]).toContain(task_id);
     const quiet = await server.call(START, { query: "Without a sound", enable_notifications: false });
     expect(quiet.structured["message"]).toBe("Research running in background.");
@@ -103,7 +106,7 @@ test("a research that ends in the sync window is answered with its report, in ex
     cost_usd: structured["results"].metadata.cost_usd,
   });
   expect(structured["cost_usd"]).toBeGreaterThan(0.1);
-  expect(untold(text, structured)).toEqual([]);
+  expect(missingFromText(text, structured)).toEqual([]);
   const stored = await server.call("get_research_results", { task_id: structured["task_id"] });
   expect(stored.structured["report"]).toBe(structured["results"].report);
 });
@@ -144,19 +147,19 @@ test("a retired model is forwarded to its successor, and the answer says so; an 
   const { structured, text } = await server.call(START, { query: QUERY, model: asked });
   expect(structured["notice"]).toBe(`Google has shut down ${asked}; its successor ${MODEL} is used instead.`);
   expect(text).toContain(structured["notice"]);
-  // The same start by its present name.
+  // The same start, under its current name.
   expect(await startRun(server, QUERY, { model: MODEL })).toBe(structured["task_id"]);
   for (const model of ["deep-thought-42", "constructor"]) {
-    // Its cost is not known, so that the user's word is needed.
+    // Its cost is unknown, so the user's consent is needed.
     const unknown = await scene.command(["start-deep-research", QUERY, "--model", model, "--yes", "--json"]);
     expect(JSON.parse(unknown.stdout)).toMatchObject({
-      error: { code: "EXECUTION_ERROR", message: `Google does not know the model ${model}.` },
+      error: { code: "EXECUTION_ERROR", message: `Google does not recognise the model ${model}.` },
     });
   }
   expect(scene.gemini.ledger.acceptedStarts().map(({ agent }) => agent)).toEqual([MODEL]);
 });
 
-/** One call on a server's bare pipes, so that every byte of stdout is seen. */
+/** One call over raw pipes, so that every byte of stdout is checked. */
 async function callBare(env: Record<string, string>, call: object): Promise<{ lines: string[]; stderr: string }> {
   const child = spawn(process.execPath, [BIN], { env, stdio: ["pipe", "pipe", "pipe"] });
   let [stdout, stderr] = ["", ""];

@@ -1,9 +1,12 @@
-/** `start_deep_research` through the front door: what every fault of the one paid request comes to, and identical starts. */
+/**
+ * `start_deep_research` through the front door: what every fault of the one paid request comes to, and identical
+ * starts.
+ */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { untold } from "../kit/server/answer-leaves.ts";
+import { missingFromText } from "../kit/server/answer-leaves.ts";
 import {
   openResearch,
   QUERY,
@@ -19,14 +22,14 @@ const UUID_4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]
 const UNKNOWN = "It is not known whether the research was started.";
 const START = "start_deep_research";
 
-/** What the user reads, the state of the run, how many requests were sent, and how many of them Google took. */
+/** What the user reads, the state of the run, how many requests were sent, and how many of them Google accepted. */
 type Row = [CreateFault, string, string, number, number];
 
 const REFUSED: Row[] = [
   ["http-400", "EXECUTION_ERROR", "Google rejected the request (HTTP 400).", 1, 0],
   ["http-401", "GEMINI_UNAVAILABLE", "Google rejected the API key.", 1, 0],
   ["http-403", "GEMINI_UNAVAILABLE", "Google does not allow this key to use the model.", 1, 0],
-  ["http-404", "EXECUTION_ERROR", "Google does not know the model deep-research-preview-04-2026.", 1, 0],
+  ["http-404", "EXECUTION_ERROR", "Google does not recognise the model deep-research-preview-04-2026.", 1, 0],
   ["http-413", "EXECUTION_ERROR", "Google rejected the request (HTTP 413).", 1, 0],
   ["http-429", "GEMINI_UNAVAILABLE", "Google's quota for this key is used up for now.", 3, 0],
   ["http-503", "GEMINI_UNAVAILABLE", "Google's service is overloaded or failing (HTTP 503).", 1, 0],
@@ -72,9 +75,9 @@ describe.concurrent("the paid request", () => {
         progress: 0,
       });
       expect(structured["error"].suggestion).toContain(
-        status === "failed" ? "Nothing was charged." : "It is not repeated by itself",
+        status === "failed" ? "Nothing was charged." : "It is not repeated automatically",
       );
-      expect(untold(text, structured)).toEqual([]);
+      expect(missingFromText(text, structured)).toEqual([]);
       expect({ fault, posts: scene.posts() - postsBefore, taken: scene.accepted() - takenBefore }).toEqual({
         fault,
         posts,

@@ -56,7 +56,7 @@ async function suspendedBeforeSending(
   return { child, answer };
 }
 
-/** Another process finds that the lease is over and gives the start up. */
+/** Another process finds that the lease has expired and abandons the start. */
 async function givenUp(here: KillWorld): Promise<ProductProcess> {
   const sql = "update research_tasks set lease_until = 1 where lease_until is not null";
   await expect.poll(() => tryWrite(here, sql), SOON).toBe(true);
@@ -79,7 +79,7 @@ test("an answer that arrived while the process was suspended past its time limit
   expect([accepted(here), statuses(here)]).toEqual([1, ["completed"]]);
 });
 
-test("a start that was given up while its process was suspended before sending is not sent after it resumes (I8)", async () => {
+test("a start that was abandoned while its process was suspended before sending is not sent after it resumes (I8)", async () => {
   const here = await world({ duration_ms: 0 });
   const { child, answer } = await suspendedBeforeSending(here);
   const worker = await givenUp(here);
@@ -163,7 +163,7 @@ test("a start is answered in time although the clock is set back an hour meanwhi
   const began = performance.now();
   const answer = child.call(START, { query: QUERY });
   await expect.poll(() => statuses(here), SOON).toEqual(["running_async"]);
-  // The call waits for the end of the synchronous window by now.
+  // By now the call waits for the end of the sync window.
   await sleep(700);
   here.jump(-3_600_000);
   expect(await Promise.race([answer, sleep(15_000)])).toMatchObject({ status: "running_async" });

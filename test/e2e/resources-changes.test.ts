@@ -1,4 +1,4 @@
-/** Clients that listen hear of what other processes do: a start, its progress, its end, and nothing more. */
+/** Subscribers are notified of what other processes do: a start, its progress and its end. */
 
 import { describe, expect, test } from "vitest";
 import { openResearch, type ResearchScene, SLOW, startRun, untilStatus } from "../kit/server/research.ts";
@@ -19,7 +19,7 @@ function earOf({ client }: RunningServer): Ear {
   return ear;
 }
 
-/** Listens as the era does; the returned function ends it. */
+/** Subscribes as clients of the era do; the returned function unsubscribes. */
 async function listen({ client }: RunningServer, era: Era, uris: string[]): Promise<() => Promise<void>> {
   if (era === "modern") {
     const subscription = await client.listen({ resourceSubscriptions: uris, resourcesListChanged: true });
@@ -68,13 +68,13 @@ describe.each(["legacy", "modern"] as const)("%s client", (era) => {
     await listen(listener, era, [`research://runs/${kept}`]);
     const unlisten = await listen(listener, era, [`research://runs/${dropped}`]);
     await unlisten();
-    // Whatever was told before the server had read that is here with this answer.
+    // Notifications sent before the server had read that have arrived with this answer.
     await listener.client.listTools();
     ear.uris = [];
     finishAll(scene);
     await untilStatus(worker, dropped, "completed");
     await untilStatus(worker, kept, "completed");
-    // Both are done in the store: a look that tells of one would tell of the other.
+    // Both are in the store: a read that reported one would report the other.
     await waitFor(async () => {
       const { structured } = await worker.call("list_research", { status: "completed" });
       expect(structured["runs"]).toHaveLength(2);

@@ -1,4 +1,4 @@
-/** Several owners on one app, without a port: each reads and hears of what is theirs, by the bus an HTTP door uses. */
+/** Several owners on one app, without a port: each reads, and is notified of, its own runs only. */
 
 import { rmSync } from "node:fs";
 import { Client, InMemoryTransport, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -15,7 +15,7 @@ const RUNS = "research://runs";
 
 interface World {
   app: App;
-  /** How often the store was asked for. */
+  /** How often the store was opened. */
   asked: () => number;
   start: (owner: string) => Promise<string>;
   move: (taskId: string, progress: number) => Promise<unknown>;
@@ -74,19 +74,19 @@ async function connect(app: App, owner: string): Promise<Client> {
   return client;
 }
 
-/** Every address a client was told of, and the changes of the list as one more. */
+/** Every URI that a client was notified of; a change of the list counts as one more. */
 function earOf(client: Client): string[] {
-  const heard: string[] = [];
-  client.setNotificationHandler("notifications/resources/updated", ({ params }) => void heard.push(params.uri));
-  client.setNotificationHandler("notifications/resources/list_changed", () => void heard.push("list"));
-  return heard;
+  const received: string[] = [];
+  client.setNotificationHandler("notifications/resources/updated", ({ params }) => void received.push(params.uri));
+  client.setNotificationHandler("notifications/resources/list_changed", () => void received.push("list"));
+  return received;
 }
 
 test("no client finds, completes or reads a run of another owner (T14, T-5)", async () => {
   const world = openWorld();
   const [anna, ben] = [await world.client("anna"), await world.client("ben")];
   const [annas, bens] = [await world.start("anna"), await world.start("ben")];
-  for (const [client, own, foreign] of [[anna, annas, bens] as const, [ben, bens, annas] as const]) {
+  for (const [client, own, other] of [[anna, annas, bens] as const, [ben, bens, annas] as const]) {
     const { resources } = await client.listResources();
     expect(resources.map(({ uri }) => uri)).toEqual([RUNS, `${RUNS}/${own}`]);
     const argument = { name: "task_id", value: "" };
@@ -94,9 +94,9 @@ test("no client finds, completes or reads a run of another owner (T14, T-5)", as
     expect(completion.values).toEqual([own]);
     const list = JSON.stringify(await client.readResource({ uri: RUNS }));
     expect(list).toContain(own);
-    expect(list).not.toContain(foreign);
+    expect(list).not.toContain(other);
     expect(await client.readResource({ uri: `${RUNS}/${own}` })).toMatchObject({ contents: [{}] });
-    for (const uri of [`${RUNS}/${foreign}`, `${RUNS}/${foreign}/report.md`]) {
+    for (const uri of [`${RUNS}/${other}`, `${RUNS}/${other}/report.md`]) {
       await expect(client.readResource({ uri })).rejects.toMatchObject({
         code: -32_602,
         message: "There is no run with this task_id.",
@@ -120,7 +120,7 @@ test("subscribers over HTTP are notified of their own runs only (T14)", async ()
 });
 
 describe("the run events of an owner", () => {
-  /** Timers that only waiting moves, once the store is open. */
+  /** Timers that only waiting advances, once the store is open. */
   async function openStillWorld(): Promise<World> {
     const world = openWorld();
     await world.start("anna");
@@ -144,11 +144,11 @@ describe("the run events of an owner", () => {
     const world = await openStillWorld();
     const bus = runEventsOf(world.app, "anna");
     await expectSilence(world);
-    const heard: ServerEvent[] = [];
-    const [first, second] = [bus.subscribe((event) => heard.push(event)), bus.subscribe(() => {})];
+    const received: ServerEvent[] = [];
+    const [first, second] = [bus.subscribe((event) => received.push(event)), bus.subscribe(() => {})];
     const taskId = await world.start("anna");
-    await vi.waitFor(() => expect(heard.length).toBeGreaterThan(2), PATIENCE);
-    expect(heard.slice(-3)).toEqual([
+    await vi.waitFor(() => expect(received.length).toBeGreaterThan(2), PATIENCE);
+    expect(received.slice(-3)).toEqual([
       { kind: "resource_updated", uri: `${RUNS}/${taskId}` },
       { kind: "resource_updated", uri: RUNS },
       { kind: "resources_list_changed" },
@@ -185,15 +185,15 @@ describe("the run events of an owner", () => {
 
   test("reach every other subscriber when one of them throws", () => {
     const bus = runEventsOf(openWorld().app, "anna");
-    const heard: ServerEvent[] = [];
+    const received: ServerEvent[] = [];
     const leave = [
       bus.subscribe(() => {
-        throw new Error("deaf");
+        throw new Error("a failing subscriber");
       }),
-      bus.subscribe((event) => heard.push(event)),
+      bus.subscribe((event) => received.push(event)),
     ];
     bus.publish({ kind: "resources_list_changed" });
     for (const stop of leave) stop();
-    expect(heard).toEqual([{ kind: "resources_list_changed" }]);
+    expect(received).toEqual([{ kind: "resources_list_changed" }]);
   });
 });

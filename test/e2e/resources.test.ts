@@ -1,4 +1,4 @@
-/** Runs as resources, through the front door in both eras: listed, read, completed, and not there. */
+/** Runs as resources in both protocol eras: listing, reading, completion, and missing ones. */
 
 import { ResourceNotFoundError } from "@modelcontextprotocol/client";
 import { describe, expect, test } from "vitest";

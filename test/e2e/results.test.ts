@@ -1,9 +1,9 @@
-/** What is stored can be found and read again: lists, pages, reports, and the right words for what has none. */
+/** Reading stored runs: lists, pages, reports, and the errors of runs without a report. */
 
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
-import { untold } from "../kit/server/answer-leaves.ts";
+import { missingFromText } from "../kit/server/answer-leaves.ts";
 import { openScene } from "../kit/server/scene.ts";
 import type { RunningServer } from "../kit/server/server.ts";
 import { waitFor } from "../kit/wait-for.ts";
@@ -63,7 +63,7 @@ describe("get_research_results", () => {
         domain: expect.stringMatching(/\.(?:example|test|org|net)$/),
       });
     }
-    expect(untold(text, structured)).toEqual([]);
+    expect(missingFromText(text, structured)).toEqual([]);
     expect(text.split("\n")[0]).toBe(structured["caution"]);
     expect(scene.gemini.ledger.count()).toBe(requests);
   });
@@ -122,7 +122,7 @@ describe("get_research_results", () => {
       success: false,
       error: {
         code: "RESEARCH_FAILED",
-        message: expect.stringMatching(/failed and left no text\. Google does not allow this key/),
+        message: expect.stringMatching(/failed before producing any text\. Google does not allow this key/),
         suggestion: expect.any(String),
         details: { reason: "GEMINI_UNAVAILABLE" },
       },
@@ -130,7 +130,7 @@ describe("get_research_results", () => {
       status: "failed",
       progress: 0,
     });
-    expect(untold(text, structured)).toEqual([]);
+    expect(missingFromText(text, structured)).toEqual([]);
   });
 
   test("answers RESEARCH_NOT_COMPLETED for a run that was cancelled before it had text (K2)", async (context) => {
@@ -183,7 +183,7 @@ describe("list_research", () => {
         run("search", "First question"),
       ],
     });
-    expect(untold(text, structured)).toEqual([]);
+    expect(missingFromText(text, structured)).toEqual([]);
 
     const queries = async (filter: Record<string, unknown>): Promise<string[]> =>
       (await server.call("list_research", filter)).structured["runs"].map((listed: ListedRun) => listed.query);
@@ -236,6 +236,6 @@ describe("list_research", () => {
         details: { status: 400, field: Object.keys(input)[0] },
       });
     }
-    expect((await server.call("list_research", {})).text).toBe("No such runs are stored.");
+    expect((await server.call("list_research", {})).text).toBe("No matching runs.");
   });
 });

@@ -1,9 +1,9 @@
-/** Stored reports become files of the user's own: where, under which name, with what in them, and when not. */
+/** Saving stored reports as files: directories, names, contents, and refusals. */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { untold } from "../kit/server/answer-leaves.ts";
+import { missingFromText } from "../kit/server/answer-leaves.ts";
 import { openScene, type Scene } from "../kit/server/scene.ts";
 import type { RunningServer } from "../kit/server/server.ts";
 import { waitFor } from "../kit/wait-for.ts";
@@ -37,7 +37,7 @@ describe("save_research_to_markdown", () => {
     expect(file_path).toBe(join(output_dir, created_at.slice(0, 7), filename));
     expect(filename).toContain(`_${created_at.slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "_")}.md`);
     expect(file_size_kb).toBeCloseTo(statSync(file_path).size / 1024, 2);
-    expect(untold(text, structured)).toEqual([]);
+    expect(missingFromText(text, structured)).toEqual([]);
     expect(scene.gemini.ledger.count()).toBe(requests);
 
     const stored = (await server.call("get_research_results", { task_id })).structured;

@@ -1,7 +1,7 @@
-/** Answers of generateContent that end oddly: a sentence of our own, and no request that cannot succeed. */
+/** Unusual endings of generateContent: our own messages, and no request that cannot succeed. */
 
 import { describe, expect, test } from "vitest";
-import { untold } from "../kit/server/answer-leaves.ts";
+import { missingFromText } from "../kit/server/answer-leaves.ts";
 import { openScene } from "../kit/server/scene.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
@@ -41,7 +41,7 @@ describe.concurrent("an answer of the API", () => {
       error: { code, message: expect.stringMatching(message), suggestion: expect.stringMatching(/\.$/) },
     });
     expect(isError).toBe(true);
-    expect(untold(text, structured)).toEqual([]);
+    expect(missingFromText(text, structured)).toEqual([]);
     expect(scene.gemini.ledger.countByKind()).toEqual({ search: requests });
   });
 

@@ -1,7 +1,7 @@
-/** `search` through the front door: the answer's shape, where its sources come from, and what bad input meets. */
+/** `search` through the front door: the shape of the answer, its sources, and invalid input. */
 
 import { describe, expect, test } from "vitest";
-import { untold } from "../kit/server/answer-leaves.ts";
+import { missingFromText } from "../kit/server/answer-leaves.ts";
 import { openScene } from "../kit/server/scene.ts";
 import type { Era } from "../kit/server/server.ts";
 
@@ -36,7 +36,7 @@ describe.each(ERAS)("a %s client", (era) => {
     });
     expect(structured["metadata"].tokens_used.output).toBeGreaterThan(50);
     expect(structured["metadata"].cost_usd).toBeGreaterThan(0);
-    expect(untold(text, structured)).toEqual([]);
+    expect(missingFromText(text, structured)).toEqual([]);
     expect(text).toContain(`Google Search Suggestions:\n- ${SUGGESTION}\n`);
     expect(scene.gemini.ledger.entries()).toMatchObject([
       { kind: "search", question: QUERY, tools: ["googleSearch", "urlContext"] },
@@ -68,7 +68,7 @@ describe.each(ERAS)("a %s client", (era) => {
           details: { status: 400, ...(code === "INVALID_QUERY" && { field: "query" }) },
         },
       });
-      expect(untold(text, structured)).toEqual([]);
+      expect(missingFromText(text, structured)).toEqual([]);
     }
     expect((await server.call("deep_research", { topic: "?" })).structured).toMatchObject({
       error: { code: "INVALID_QUERY", details: { status: 400 } },
@@ -135,7 +135,7 @@ test("a search in which the model finds nothing is SEARCH_FAILED, without a corr
     status: "failed",
   });
   expect(text).not.toContain("No page answers this question");
-  expect(untold(text, structured)).toEqual([]);
+  expect(missingFromText(text, structured)).toEqual([]);
   expect(scene.gemini.ledger.countByKind()).toEqual({ search: 1 });
 });
 

@@ -1,4 +1,4 @@
-/** Google's redirect links, resolved after a run where the user wants it: through the built server, at a stand-in. */
+/** Google's redirect links, resolved after a run if the user wants it: through the built server, at a stand-in. */
 
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -11,7 +11,7 @@ import { openResearch, startRun, untilStatus } from "../kit/server/research.ts";
 
 const REDIRECT_HOST = "vertexaisearch.cloud.google.com";
 
-/** A proxy whose every tunnel ends at a redirect host of our own; nothing leaves the machine. */
+/** A proxy that directs every tunnel to our own redirect host; nothing leaves the machine. */
 async function openRedirectHost({ onTestFinished }: Pick<TestContext, "onTestFinished">) {
   const { key, cert } = makeCertificateOf(REDIRECT_HOST);
   const requests: string[] = [];

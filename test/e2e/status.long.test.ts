@@ -1,11 +1,11 @@
-/** `status` through the built program: workers that poll, one that was killed, none, and what Google refuses. */
+/** `status` through the built program: running workers, a killed one, none, and refused polls. */
 
 import { expect, test } from "vitest";
 import type { RunningCommand } from "../kit/server/command.ts";
 import { openResearch, type ResearchScene, SLOW, startRun } from "../kit/server/research.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
-/** A heartbeat comes every 15 s. */
+/** Heartbeats are recorded every 15 s. */
 const SOON = { timeout: 40_000, interval: 500 };
 
 async function statusOf(scene: ResearchScene) {
@@ -50,7 +50,7 @@ test("status shows the workers and a killed one, and fails as a health check whe
   const { code, stdout } = await scene.command(["status"]);
   expect(code).toBe(1);
   expect(stdout).toContain("No worker is running, and 1 run is in progress. Start one: gemini-search-mcp worker");
-  // Neither questions nor ids of users: it may be shown on a wall.
+  // Neither questions nor user names: it may be shown publicly.
   expect(stdout).not.toContain(taskId);
 });
 

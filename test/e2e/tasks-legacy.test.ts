@@ -1,4 +1,4 @@
-/** Tasks of 2025-11-25: asked for with the call, followed with tasks/get, fetched with a tasks/result that waits. */
+/** Tasks of 2025-11-25: requested with the call, polled with tasks/get, fetched with a tasks/result that waits. */
 
 import { resultFromTaskOutcome } from "@modelcontextprotocol/ext-tasks/client";
 import { describe, expect, test } from "vitest";
@@ -20,7 +20,7 @@ async function start(scene: Scene): Promise<{ server: RunningServer; tasks: Task
   return { server, tasks: openTasks(server) };
 }
 
-/** A call that asks for a task, by hand. */
+/** A raw call that requests a task. */
 const call = (tasks: Tasks, name: string, input: object, task: object = {}): Promise<RawAnswer> =>
   tasks.raw("tools/call", { name, arguments: input, task });
 
@@ -41,7 +41,7 @@ describe("through the official tasks client", () => {
     expect(Object.keys(asTask.structured["metadata"])).toEqual(Object.keys(blocking.structured["metadata"]));
   });
 
-  test("a research ends with its report, also when its server exited meanwhile (I4)", async (context) => {
+  test("a research ends with its report, even when its server exited meanwhile (I4)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const first = await start(scene);
     const taskId = await taskOf(first.tasks, "start_deep_research", { query: QUERY });
@@ -97,7 +97,7 @@ describe("by raw requests", () => {
     const { result: created } = await call(tasks, "search", { query: QUERY });
     const taskId: string = created?.["task"].taskId;
     const [given, kept] = [tasks.raw("tasks/result", { taskId }), tasks.raw("tasks/result", { taskId })];
-    // The call was the first request by hand of this connection.
+    // The call was the first raw request of this connection.
     await server.client.notification({ method: "notifications/cancelled", params: { requestId: "raw-2" } });
     expect((await tasks.raw("tasks/get", { taskId })).result).toMatchObject({ taskId, status: "working" });
     await tasks.raw("tasks/cancel", { taskId });
@@ -160,9 +160,9 @@ describe("by raw requests", () => {
     await tasks.raw("tasks/result", { taskId });
     scene.sql("update research_tasks set owner = 'somebody else'");
     for (const method of ["tasks/get", "tasks/result", "tasks/cancel"]) {
-      const foreign = await tasks.raw(method, { taskId });
-      expect(foreign).toMatchObject({ error: { code: -32602 } });
-      expect(foreign).toEqual(await tasks.raw(method, { taskId: UNKNOWN }));
+      const ofOtherOwner = await tasks.raw(method, { taskId });
+      expect(ofOtherOwner).toMatchObject({ error: { code: -32602 } });
+      expect(ofOtherOwner).toEqual(await tasks.raw(method, { taskId: UNKNOWN }));
     }
     expect(await tasks.raw("tasks/list", {})).toMatchObject({ result: { tasks: [] } });
   });

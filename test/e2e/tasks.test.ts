@@ -1,4 +1,4 @@
-/** Tasks of 2026-07-28: the ordinary calls as handles that any server answers for, through the official tasks client. */
+/** Tasks of 2026-07-28: ordinary calls return handles that any server can serve, through the official tasks client. */
 
 import { execFile } from "node:child_process";
 import { join } from "node:path";
@@ -60,7 +60,7 @@ describe("a call of a client that accepts tasks", () => {
     expect(structured).toMatchObject({ status: "completed", mode: "sync", results: { metadata: { mode: "sync" } } });
   });
 
-  test("to start_deep_research that goes on becomes a task, and its result is the report (U1, I4)", async (context) => {
+  test("to start_deep_research that continues becomes a task, and its result is the report (U1, I4)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const tasks = openTasks(await scene.server({ ...MODERN, env: { RESEARCH_SYNC_WINDOW_MS: "100" } }));
     const execution = await tasks.session.callTool("start_deep_research", { query: QUERY });
@@ -247,7 +247,7 @@ describe("a research as a task", () => {
     });
   });
 
-  test("that was cancelled stays cancelled, also when its paid report arrives (L1)", async (context) => {
+  test("that was cancelled stays cancelled, even when its paid report arrives (L1)", async (context) => {
     const scene = await openResearch(context, { ...SLOW, cancel_ignored: true });
     const { server, tasks } = await start(scene);
     const taskId = await taskOf(tasks, "start_deep_research", { query: QUERY });
@@ -263,7 +263,7 @@ describe("a research as a task", () => {
     expect(statusMessage).toContain("get_research_results");
   });
 
-  test("is followed by the MCP Inspector to the report", async (context) => {
+  test("is polled by the MCP Inspector until the report", async (context) => {
     const scene = await openResearch(context, { duration_ms: 0 });
     const settings = Object.entries(scene.env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
     const inspector = join(ROOT, "node_modules/.bin/mcp-inspector");
@@ -308,10 +308,10 @@ describe("the tasks extension", () => {
     await untilTask(tasks, taskId, "completed");
     scene.sql("update research_tasks set owner = 'somebody else'");
     for (const method of ["tasks/get", "tasks/cancel", "tasks/update"]) {
-      const foreign = await tasks.raw(method, { taskId, inputResponses: {} });
-      expect(foreign).toMatchObject({ error: { code: -32602 } });
-      expect(foreign).toEqual(await tasks.raw(method, { taskId: UNKNOWN, inputResponses: {} }));
-      expect(foreign).toEqual(await tasks.raw(method, { taskId: "no id of ours", inputResponses: {} }));
+      const ofOtherOwner = await tasks.raw(method, { taskId, inputResponses: {} });
+      expect(ofOtherOwner).toMatchObject({ error: { code: -32602 } });
+      expect(ofOtherOwner).toEqual(await tasks.raw(method, { taskId: UNKNOWN, inputResponses: {} }));
+      expect(ofOtherOwner).toEqual(await tasks.raw(method, { taskId: "no id of ours", inputResponses: {} }));
     }
     expect(scene.sql("select status from research_tasks")).toEqual([{ status: "completed" }]);
   });

@@ -1,4 +1,4 @@
-/** Traces and metrics as a collector gets them from the built server; nothing of them unless they are asked for. */
+/** Traces and metrics as a collector receives them from the built server, and only if they are configured. */
 
 import { cpSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer, type Socket } from "node:net";
@@ -105,7 +105,7 @@ test("start, polls and results of a research are one trace from the caller to Go
     attributes: { "http.request.method": "POST", "server.address": "127.0.0.1", "http.response.status_code": 200 },
   });
   expect(only(spans, "tools/call get_research_results")).toMatchObject({ traceId: TRACE });
-  // Looks happen whenever they are due, in whichever process: traces of their own that name the run.
+  // Polls are made when they are due, by any process, in their own traces that name the run.
   const looks = spans.filter(({ name }) => name === "look");
   expect(looks.length).toBeGreaterThan(0);
   for (const look of looks) expect(look.attributes["gemini_search.run.id"]).toBe(taskId);
@@ -211,7 +211,7 @@ test("/metrics is Prometheus text for callers with the token, and 404 while it i
   for (const secret of [TEST_KEY, server.token, "heat pump"]) expect(text).not.toContain(secret);
 });
 
-/** Takes connections and never says a word. */
+/** Accepts connections and never responds. */
 async function startSilence(context: TestContext): Promise<{ url: string; close: () => void }> {
   const sockets = new Set<Socket>();
   const silence = createServer((socket) => void sockets.add(socket.on("error", () => undefined)));

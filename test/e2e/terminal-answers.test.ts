@@ -137,7 +137,7 @@ describe.skipIf(!READY)("deep research", () => {
   });
 });
 
-test.skipIf(!READY)("the worker tells a person what it does, and logs elsewhere (P2)", async (context) => {
+test.skipIf(!READY)("the worker shows a person what it does, and logs otherwise (P2)", async (context) => {
   const scene = await openResearch(context);
   const terminal = await openUserTerminal(context, scene.env, WIDE);
   await terminal.type("clear; gemini-search-mcp worker --until-idle; echo done");

@@ -1,4 +1,4 @@
-/** The command line at a real terminal: a live view of a run, whatever the window, the signal or the words of the web. */
+/** The live view at a real terminal: window sizes, signals, and hostile text from the web. */
 
 import { describe, expect, test, type TestContext } from "vitest";
 import { childrenOf } from "../kit/server/processes.ts";
@@ -8,7 +8,7 @@ import { waitFor } from "../kit/wait-for.ts";
 
 const READY = (await terminals()) === "ready";
 
-/** Events come for some seconds, and it never ends by itself. */
+/** Sends events for some seconds, and never ends on its own. */
 const ENDLESS = { speed: 60, status: "in_progress" };
 /** What the view itself writes: its screen, the cursor, where a line begins and ends, colours. */
 // oxlint-disable-next-line no-control-regex -- that is what is looked for
@@ -117,7 +117,7 @@ describe.skipIf(!READY)("the live view", () => {
     expectWholeView(await terminal.until(/% \(estimate\)/), { columns: 100, rows: 30 });
   });
 
-  test("ends with Ctrl-C, restores screen and cursor, and says how to return; the research goes on", async (context) => {
+  test("ends with Ctrl-C, restores screen and cursor, and says how to return; the research continues", async (context) => {
     const { scene, terminal, taskId } = await openWatch(context);
     await terminal.until(/^[›·] /m);
     await terminal.key("C-c");

@@ -1,4 +1,4 @@
-/** Who may come in over HTTP, from the terminal: tokens are shown once, kept as hashes, and revoked for good. */
+/** The token command: tokens are shown once, stored as hashes, and can be revoked. */
 
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -27,7 +27,7 @@ describe("token add (A9)", () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(TOKEN);
     const token = stdout.trim();
-    expect(stderr).toBe("This is the token of ann. It is not stored and cannot be shown again.\n");
+    expect(stderr).toBe("This is the token for ann. It is not stored and cannot be shown again.\n");
     const kept = keptBytes(scene);
     expect(kept).not.toContain(token);
     expect(kept).toContain(createHash("sha256").update(token).digest("hex"));
@@ -67,14 +67,14 @@ describe("token add (A9)", () => {
       env: { DEEP_RESEARCH_DB: join(scene.configDir, "in", "no", "directory.db") },
     });
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toContain("SQLITE_ERROR: Tokens are kept in the database, and that cannot be written.");
+    expect(stderr).toContain("SQLITE_ERROR: Tokens are stored in the database, which cannot be written.");
   });
 
   test("says in its help which runs belong to a name", async (context) => {
     const scene = await openScene(context);
     const { code, stdout } = await scene.command(["token", "add", "--help"]);
     expect(code).toBe(0);
-    expect(stdout).toContain("gets its earlier runs back");
+    expect(stdout).toContain("restores access to its runs");
     expect((await scene.command(["token"])).code).toBe(2);
   });
 });
@@ -113,7 +113,7 @@ describe("token list and revoke (A9)", () => {
     expect(await owner()).toBe("ann");
     expect(await scene.command(["token", "revoke", "ann"])).toEqual({
       code: 0,
-      stdout: "The token of ann is revoked. Its runs are kept.\n",
+      stdout: "The token for ann is revoked. The runs are kept.\n",
       stderr: "",
     });
     expect(await owner()).toBeUndefined();

@@ -1,4 +1,4 @@
-/** What a client sees before it asks anything: tools, schemas, names, and a stdout that carries the protocol only. */
+/** What a client sees before its first call: tools, schemas, names, and a stdout with the protocol only. */
 
 import { execFile, spawn } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
@@ -118,7 +118,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
         },
         "description": "Researches in rounds: five perspectives first, then checks and corrections until the result is confirmed. For conflicting sources or when being wrong is costly; for look-ups use search, for a broad report start_deep_research. Takes 1 to 10 minutes, costs a few cents per round; finished rounds outlive a lost call (get_research_results). Returns the report (Markdown), whether verified, and its sources.",
         "name": "deep_search",
-        "title": "Checked web research",
+        "title": "Verified web research",
       },
       {
         "annotations": {
@@ -138,7 +138,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "openWorldHint": true,
           "readOnlyHint": false,
         },
-        "description": "Starts Google's Deep Research agent: a long report with citations. For broad or hard questions that deserve an hour and some dollars. For look-ups use search, to have one answer checked deep_search. Costs about $1 to $7 (estimate_research_cost is free), takes 5 to 60 minutes in the background. Answers within 30 s with a task_id; the research goes on at Google even if this client closes. Then call check_research_status with wait_seconds 45 until it is completed, and get_research_results. The same start within 10 minutes joins the first instead of paying twice.",
+        "description": "Starts Google's Deep Research agent: a long report with citations. For broad or difficult questions worth up to an hour and a few dollars. For look-ups use search; to verify one answer, deep_search. Costs about $1 to $7 (estimate_research_cost is free), takes 5 to 60 minutes in the background. Answers within 30 s with a task_id; it continues at Google even if this client closes. Then call check_research_status with wait_seconds 45 until it is completed, and get_research_results. The same start within 10 minutes joins the first instead of paying twice.",
         "name": "start_deep_research",
         "title": "Start deep research",
       },
@@ -149,7 +149,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "openWorldHint": false,
           "readOnlyHint": true,
         },
-        "description": "Returns where a run stands: state, progress, current action, time, cost, whether it stalled. To wait for a run, call it in a loop with wait_seconds 45 and the last cursor: it returns when the run ends, stalls or advances by a tenth. Not for the report (get_research_results). Free and local; instant without wait_seconds.",
+        "description": "Returns the status of a run: progress, current action, time, cost, whether it stalled. To wait for a run, call it in a loop with wait_seconds 45 and the last cursor: it returns when the run ends, stalls or advances by a tenth. Not for the report (get_research_results). Free and local; instant without wait_seconds.",
         "name": "check_research_status",
         "title": "Check research status",
       },
@@ -160,7 +160,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "openWorldHint": false,
           "readOnlyHint": true,
         },
-        "description": "Returns the stored report of a run: whole, or as far as it came (partial) when it failed or was cancelled. For completed runs, lost calls, or to read an answer again. Not while a run goes on. A report over 100,000 characters comes as its opening and an outline: read on with section. Free, instant, local. Returns report, numbered sources and figures.",
+        "description": "Returns the stored report of a run: in full, or as far as it got (partial) if it failed or was cancelled. For completed runs, lost calls, or to read an answer again. Not for unfinished runs. A report over 100,000 characters comes as its opening and an outline: read on with section. Free, instant, local. Returns report, numbered sources and figures.",
         "name": "get_research_results",
         "title": "Get research results",
       },
@@ -171,7 +171,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "openWorldHint": false,
           "readOnlyHint": false,
         },
-        "description": "Saves the stored report of a finished run as a Markdown file with title, metadata and numbered sources. To read one use get_research_results. A failed or cancelled run is saved as far as it came, marked PARTIAL. Free, local, never overwrites. Returns the absolute path.",
+        "description": "Saves the stored report of a finished run as a Markdown file with title, metadata and numbered sources. To read one use get_research_results. A failed or cancelled run is saved as far as it got, marked PARTIAL. Free, local, never overwrites. Returns the absolute path.",
         "name": "save_research_to_markdown",
         "title": "Save research to Markdown",
       },
@@ -182,7 +182,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "openWorldHint": true,
           "readOnlyHint": false,
         },
-        "description": "Stops a run, here and at Google, whichever client started it. Use it when the answer is no longer wanted, not to wait for one (check_research_status). What was found is kept, also a report that was finished first; delete removes the run for good instead. Takes up to 5 s, free; what Google has charged stays charged.",
+        "description": "Stops a run, here and at Google, whichever client started it. Use it when the answer is no longer wanted, not to wait for one (check_research_status). What was found is kept, even a report that was finished first; delete removes the run for good. Takes up to 5 s, free; what Google has charged stays charged.",
         "name": "cancel_research",
         "title": "Cancel research",
       },
@@ -193,7 +193,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "openWorldHint": true,
           "readOnlyHint": false,
         },
-        "description": "Takes up a run that stopped: looks again at a failed or timed-out deep research (free), continues an interrupted deep_search at its next round (cents), adopts the interaction_id of a start whose outcome is unknown (free), or starts such a one again, which may be charged twice and needs accept_possible_double_charge. Not for runs that go on or are completed. Answers within 30 s with the task_id to follow.",
+        "description": "Resumes a stopped run: polls a failed or timed-out deep research again (free), continues an interrupted deep_search at its next round (cents), adopts the interaction_id of an unknown start (free), or sends it again, which may be charged twice and needs accept_possible_double_charge. Not for runs in progress or completed. Answers within 30 s with the task_id to follow.",
         "name": "resume_research",
         "title": "Resume research",
       },
@@ -204,7 +204,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "openWorldHint": false,
           "readOnlyHint": true,
         },
-        "description": "Lists stored runs of every kind, newest first, or those with the words of text, best first. Use it to find a task_id, as of a lost call; get_research_results has the report. Free, instant, local. Returns kind, question, state and cost of each.",
+        "description": "Lists stored runs of every kind, newest first, or those with the words of text, best first. Use it to find a task_id, for example of a lost call; get_research_results has the report. Free, instant, local. Returns kind, question, status and cost of each.",
         "name": "list_research",
         "title": "List research runs",
       },
@@ -215,9 +215,9 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "openWorldHint": true,
           "readOnlyHint": true,
         },
-        "description": "Older tool, kept for old configurations: a report in one unchecked round. Prefer deep_search, which verifies, or search. Takes seconds to minutes, costs a few cents. Returns the report (Markdown) and its sources.",
+        "description": "Legacy, kept for old configurations: a report in one round, unverified. Prefer deep_search, which verifies, or search. Takes seconds to minutes, costs a few cents. Returns the report (Markdown) and its sources.",
         "name": "deep_research",
-        "title": "Research report (older tool)",
+        "title": "Research report (legacy)",
       },
     ]
   `);
@@ -296,7 +296,7 @@ async function rawLines(scene: Scene, env: Record<string, string>): Promise<{ li
 const DEBUGGING = { DEBUG: "true", GOOGLE_GENAI_DEBUG: "1" };
 
 test.for([{}, DEBUGGING])("stdout carries JSON-RPC and nothing else, stderr our log: %j (A2)", async (env, context) => {
-  // A repaired answer is something that only the debug log tells.
+  // Repaired answers are logged at debug level only.
   const scene = await openScene(context, { name: "repaired", tasks: { search: [{ answer: "trailing-comma" }] } });
   const { lines, stderr } = await rawLines(scene, env);
   const messages = lines.map((line): unknown => JSON.parse(line));

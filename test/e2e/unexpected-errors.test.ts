@@ -1,4 +1,4 @@
-/** An error that is a bug is logged with the source line it comes from, by maps that nothing else reads. */
+/** Unexpected errors are logged with their source line, through source maps that nothing else reads. */
 
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { cpSync, readdirSync, readFileSync, rmSync } from "node:fs";

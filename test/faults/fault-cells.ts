@@ -89,9 +89,9 @@ const waits = (sentence: string | undefined): Expected => ({
 /** Followed like any other run; unfinished when the fault ends. */
 const TAKEN: Expected = { ...waits(undefined), end: "running_async" };
 const UNREACHED = waits("Google cannot be reached; trying again");
-const FORBIDDEN = waits("Google does not allow a look at the moment; trying again");
+const FORBIDDEN = waits("Google does not allow polls at the moment; trying again");
 const REJECTED = waits("Google rejects requests for this research at the moment; trying again");
-const TOO_LONG = waits("What Google has of this research is too long to be read here; AI Studio shows it");
+const TOO_LONG = waits("Google's response is too large to be read here; AI Studio shows the research");
 /** The result of the last poll stays visible while all polls are paused. */
 const RESTS = waits("Researching");
 const EXPIRED: Expected = {
@@ -106,7 +106,7 @@ const EXPIRED: Expected = {
 const UNCONFIRMED: Expected = {
   state: "cancelled",
   sentence:
-    "The run is cancelled here. Google has not confirmed it; if its report arrives all the same it was paid for and will be kept.",
+    "The run is cancelled here. Google has not confirmed it; if its report still arrives, it is charged and kept.",
   end: "cancelled",
   maxPosts: 1,
   taken: 1,
@@ -151,7 +151,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   http(400, refused("EXECUTION_ERROR", "Google rejected the request (HTTP 400)."), REJECTED),
   http(401, refused(UNAVAILABLE, "Google rejected the API key."), FORBIDDEN),
   http(403, refused(UNAVAILABLE, "Google does not allow this key to use the model."), FORBIDDEN),
-  http(404, refused("EXECUTION_ERROR", "Google does not know the model deep-research-preview-04-2026."), EXPIRED),
+  http(404, refused("EXECUTION_ERROR", "Google does not recognise the model deep-research-preview-04-2026."), EXPIRED),
   ambiguous(408),
   ambiguous(409),
   http(413, refused("EXECUTION_ERROR", "Google rejected the request (HTTP 413).")),

@@ -13,7 +13,7 @@ export interface TwinVerdict {
   /** Paid starts; one per round is expected. */
   paid: number;
   /** Answers without a run, or with another run than the first answer of the round. */
-  astray: number;
+  mismatched: number;
   refused: string[];
 }
 
@@ -22,14 +22,16 @@ export async function startTwins(options: { rounds: number; processes: number; s
   const world = await openKillWorld({ seed: options.seed, build: "dist", scenario: NEVER_ENDING });
   try {
     const servers = await openServers(world, options.processes);
-    const verdict: TwinVerdict = { rounds: options.rounds, paid: 0, astray: 0, refused: [] };
+    const verdict: TwinVerdict = { rounds: options.rounds, paid: 0, mismatched: 0, refused: [] };
     for (let round = 0; round < options.rounds; round += 1) {
       const query = `Question ${round} that all processes ask`;
       const answers = await Promise.all(
         Array.from({ length: STARTS_AT_ONCE }, (_, n) => inTurn(servers, n).call("start_deep_research", { query })),
       );
       const first = answers[0]?.task_id;
-      verdict.astray += answers.filter((answer) => answer?.task_id === undefined || answer.task_id !== first).length;
+      verdict.mismatched += answers.filter(
+        (answer) => answer?.task_id === undefined || answer.task_id !== first,
+      ).length;
       verdict.refused.push(...answers.filter((answer) => answer?.success !== true).map((one) => JSON.stringify(one)));
     }
     verdict.paid = world.gemini.ledger.acceptedStarts().length;
@@ -130,7 +132,7 @@ export async function takeOver({ times, seed }: { times: number; seed: number })
   const took: number[] = [];
   try {
     const successor = world.begin();
-    // A process that follows no run does not look for runs of dead processes.
+    // A process without runs to poll does not take over runs of dead processes.
     await successor.call("start_deep_research", { query: "What does the successor do?" });
     for (let n = 0; n < times; n += 1) {
       const owner = world.begin({ failpoint: "after-claim:1" });

@@ -5,7 +5,7 @@ import type { ProductProcess } from "../kit/kills/process.ts";
 import { type KillWorld, openKillWorld, seeded } from "../kit/kills/world.ts";
 import { inLanes, inTurn } from "./lanes.ts";
 
-/** Acceleration of all times, also of the poll interval. */
+/** Acceleration of all times, including the poll interval. */
 export const SPEED = 100;
 const MINUTE = 60_000;
 /** The default of max_wait_hours, accelerated. */
@@ -42,7 +42,7 @@ export async function endUnderFaults({ runs, seed, maxMinutes = 60 }: EndOptions
       await sleep(500);
     });
     const deadline = Date.now() + MAX_WAIT_MS;
-    while (isFollowed(world) && Date.now() < deadline) await sleep(200);
+    while (isPolled(world) && Date.now() < deadline) await sleep(200);
     const restarts = await restarting.stop();
     return verdictOf(world, restarts);
   } finally {
@@ -108,7 +108,7 @@ function keepRestarting(world: KillWorld, children: ProductProcess[], random: ()
   };
 }
 
-const isFollowed = (world: KillWorld): boolean =>
+const isPolled = (world: KillWorld): boolean =>
   world.query("select 1 from research_tasks where status in ('pending', 'running_async') limit 1").length > 0;
 
 function verdictOf(world: KillWorld, restarts: number): EndVerdict {

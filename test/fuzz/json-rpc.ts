@@ -69,7 +69,7 @@ function trialApp(): App {
     deps: closedDeps,
     openStore: async () => {},
     fleetStatus: () => Promise.reject(new Error("closed")),
-    followResearch: () => Promise.reject(new Error("closed")),
+    startPolling: () => Promise.reject(new Error("closed")),
   };
 }
 

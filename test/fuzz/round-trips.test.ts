@@ -94,7 +94,7 @@ test("cleaning keeps the shape of a value, hostile keys as plain ones (T24)", ()
   );
 });
 
-test("progress is from 0 to 90 and never falls while time passes or searches are added, also when a clock is set back (J2)", () => {
+test("progress is from 0 to 90 and never falls while time passes or searches are added, even when a clock is set back (J2)", () => {
   const sign = fc.record({
     agent: fc.constantFrom("deep-research-preview-04-2026", "deep-research-max-preview-04-2026"),
     elapsedMs: fc.integer({ min: -1e12, max: 1e12 }),

@@ -13,7 +13,7 @@ const MAX_WAIT_MS = 40_000;
 /** Long enough for several polls, so that the jump falls between two of them. */
 const INTERACTIONS = { speed: 1_000, duration_ms: 3_000_000, create: [{ latency_ms: 100 }], get: [{ latency_ms: 20 }] };
 
-/** Makes each jump while runs are being sent and followed; the remaining processes must finish every run. */
+/** Makes each jump while runs are being sent and polled; the remaining processes must finish every run. */
 export async function playJumps(jumps: readonly number[]): Promise<Verdict> {
   const here = await openClockWorld({ scenario: { name: "jumps", interactions: INTERACTIONS } });
   const [server, worker] = [here.begin(), here.begin({ args: ["worker"] })];

@@ -24,7 +24,7 @@ const lives = (random: () => number): ScenarioInput => ({
 });
 
 test(
-  "kills, also of a server whose paid start is in flight, a crash of the database and a rolling restart lose nothing, pay nothing twice and announce nothing twice (P2, P5, I8)",
+  "kills, including of a server whose paid start is in flight, a crash of the database and a rolling restart lose nothing, pay nothing twice and announce nothing twice (P2, P5, I8)",
   async (context) => {
     const world = await openFleetWorld({ seed: 7, isolate: false, scenario: lives });
     if (world === undefined) {

@@ -25,7 +25,7 @@ test("waiting polls are due, late or scheduled, and runs without a worker for th
   onTestFinished(close);
   const read = () => readFleetStatus(db, Date.now());
   expect(await read()).toMatchObject({ workers: [], runs: { inProgress: 0, due: 0 }, queues: [] });
-  const queue = await openDistributedQueue({ url: shared?.url ?? "", key: KEY, follows: false, log });
+  const queue = await openDistributedQueue({ url: shared?.url ?? "", key: KEY, makesPolls: false, log });
   onTestFinished(() => queue.close());
   const polls = { late: -120_000, due: -1_000, scheduled: 60_000 };
   for (const [taskId, afterMs] of Object.entries(polls)) {
@@ -49,7 +49,7 @@ test("a poll without a worker for its key is counted as missing its key, not as 
   const opened = await openStore({ file: undefined, shared, clock: systemClock, log, version: "1.2.3" });
   const { db, processId } = opened;
   onTestFinished(opened.close);
-  const queue = await openDistributedQueue({ url: shared?.url ?? "", key: KEY, follows: false, log });
+  const queue = await openDistributedQueue({ url: shared?.url ?? "", key: KEY, makesPolls: false, log });
   onTestFinished(() => queue.close());
   await recordHeartbeat(db, processId, { key: KEY, polls: "[]", now: Date.now() });
   for (const [taskId, status] of [

@@ -129,7 +129,7 @@ test("above a limit every server of the fleet refuses with a time to retry, and 
     const { isError, structured, text } = await server.call("start_deep_research", { query: "One too many?" });
     expect(isError).toBe(true);
     expect(structured).toMatchObject({ success: false, error: { code: "BUSY", details: { retry_after: 60 } } });
-    expect(text).toContain("2 researches are under way, which is as many as this server takes.");
+    expect(text).toContain("This server has reached its limit of 2 runs in progress.");
   }
   expect([scene.posts(), scene.sql("select task_id from research_tasks").length]).toEqual([2, 2]);
   // A call that asks for an unfinished run joins it.

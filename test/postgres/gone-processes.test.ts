@@ -55,7 +55,7 @@ test("a process that was silent for a week is deleted, unless it still owns a ru
   expect(await left()).toEqual(names.filter((name) => name !== "silent" && name !== "ended").toSorted());
 });
 
-test("a running process updates its row every hour, whether it follows runs or not (P2)", async () => {
+test("a running process updates its row every hour, whether it polls runs or not (P2)", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   onTestFinished(() => void vi.useRealTimers());
   const db = await openDatabase({ stoppedAt: NOW });

@@ -115,7 +115,7 @@ test("migrate continues after a kill at any point, and no process may use the ta
   expect(await rowsOf(url, "research_tasks")).toBe(200);
   const half = await startCommand(["list-research"], { env: there }).ended;
   expect(half.code).toBe(1);
-  expect(half.stderr).toContain("is not finished");
+  expect(half.stderr).toContain("has not finished");
   expect(await rowsOf(url, "processes")).toBe(0);
   // If earlier rows were copied again, the third batch would belong to the same table.
   await killed("after-moved-batch:3");
@@ -127,7 +127,7 @@ test("migrate continues after a kill at any point, and no process may use the ta
   await killed("before-source-marked");
   const { code, stdout, stderr } = await migrate();
   expect(code, stderr).toBe(0);
-  expect(stdout).toContain("It was moved before");
+  expect(stdout).toContain("The migration was completed earlier");
   expect(stdout).not.toContain("DIFFERENT");
   expect((await startCommand(["list-research"], { env }).ended).stderr).toContain("was moved");
   expect((await migrate("--verify")).code).toBe(0);
@@ -188,7 +188,7 @@ test("migrate refuses a target with other runs, and a file or a target that proc
       env: { ...second.env, GEMINI_SEARCH_DATABASE_URL: url },
     }).ended;
     expect(refused.code).toBe(1);
-    expect(refused.stderr).toContain("holds runs that did not come from this file");
+    expect(refused.stderr).toContain("contains runs that did not come from this file");
   }
   expect(await rowsOf(url, "research_tasks")).toBe(10);
   const idle = await startServer({ env: second.env, configDir: second.env["HOME"] ?? "" });

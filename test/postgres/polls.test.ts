@@ -28,7 +28,7 @@ const busiestRate = (times: number[]): number =>
 const working = async (): Promise<PollResult> => ({ kind: "found", interaction: WORKING });
 
 describe("a poll is scheduled", () => {
-  test("in the transaction that makes its run followed, and not without it (P2)", async () => {
+  test("in the transaction that makes its run polled, and not without it (P2)", async () => {
     const fleet = await openFleet();
     const queue = await fleet.open("k", false);
     const [kept, lost] = [randomUUID(), randomUUID()];
@@ -41,7 +41,7 @@ describe("a poll is scheduled", () => {
     expect(await fleet.scheduled()).toEqual([kept]);
   });
 
-  test("also by more concurrent transactions than there are connections, and once for each run (P7)", async () => {
+  test("by more concurrent transactions than there are connections, and once for each run (P7)", async () => {
     const fleet = await openFleet();
     const queue = await fleet.open("k", false);
     const ids = Array.from({ length: 20 }, () => randomUUID());

@@ -83,7 +83,7 @@ describe("the schema", () => {
       code: "SQLITE_ERROR",
       message: "The database cannot be written.",
     });
-    expect(lines.join("")).toContain("update this one to keep new runs");
+    expect(lines.join("")).toContain("update this installation to store new runs");
   });
 });
 
@@ -210,7 +210,7 @@ describe("concurrent work", () => {
     const url = await urlOf();
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 60_000 });
     await open(url);
-    expect(lines.join("")).toMatch(/The clock of this machine is [\d]{5} ms behind the database's/);
+    expect(lines.join("")).toMatch(/This machine's clock is [\d]{5} ms behind the database's/);
   });
 });
 

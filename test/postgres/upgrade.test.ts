@@ -50,7 +50,7 @@ async function open(url: string): Promise<Store> {
 }
 
 const openQueue = async (url: string) => {
-  const queue = await openDistributedQueue({ url, key: pollKeyOf({ key: "k", baseUrl: "" }), follows: true, log });
+  const queue = await openDistributedQueue({ url, key: pollKeyOf({ key: "k", baseUrl: "" }), makesPolls: true, log });
   onTestFinished(() => queue.close());
   return queue;
 };

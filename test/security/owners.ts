@@ -77,20 +77,20 @@ async function tryTools({ modern, legacy }: Person, id: string, check: Check): P
 
 async function tryResources({ modern, legacy }: Person, id: string, check: Check): Promise<void> {
   for (const { client } of [modern, legacy]) {
-    const told = async (what: string, asked: Promise<unknown>): Promise<void> => {
+    const record = async (what: string, asked: Promise<unknown>): Promise<void> => {
       const answer = await asked.then(JSON.stringify, (error: Error) => error.message.replaceAll(id, ""));
       check(`${what}: ${answer}`, !answer.includes(id) && !answer.includes(SECRET));
     };
-    await told("resources/list", client.listResources());
+    await record("resources/list", client.listResources());
     for (const uri of [RUNS, `${RUNS}/${id}`, `${RUNS}/${id}/report.md`, `${RUNS}/../runs/${id}`, `${RUNS}//${id}`]) {
-      await told(
+      await record(
         `resources/read ${uri}`,
         client.readResource({ uri }).then(({ contents }) => contents.map((one) => ({ ...one, uri: "" }))),
       );
     }
     const ref = { type: "ref/resource" as const, uri: `${RUNS}/{task_id}` };
     for (const value of ["", id.slice(0, 4)]) {
-      await told("complete", client.complete({ ref, argument: { name: "task_id", value } }));
+      await record("complete", client.complete({ ref, argument: { name: "task_id", value } }));
     }
   }
   const subscribed = await legacy.client.subscribeResource({ uri: `${RUNS}/${id}` }).then(

@@ -19,8 +19,8 @@ test("the list of tools is the same in every session, whatever happens in betwee
   // Names, texts, schemas and annotations. A change needs a changelog entry and a new version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "bb9f517630662aa23787d4911c477fa42111628a4d1904108ec741cafa593c0a",
-      "modern": "5ed27b7c62591d04603dbc421be56f6c8302f2aa31b7b0098b58925811672192",
+      "legacy": "2fb39847e291aef1262d9987e6dd7f31da54d1cb450d1494010adfcc47c926bb",
+      "modern": "81dd2375a9772d6783c7cd8cf7f10470c6acf1746cd3bef6fe58889083245292",
     }
   `);
 });

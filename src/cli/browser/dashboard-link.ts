@@ -61,7 +61,7 @@ export async function tryToOpen(
   if (file !== undefined) shutdown.finally(file.remove);
   const whyNot =
     isUsed !== undefined && file === undefined
-      ? "its private file could not be written"
+      ? "the private file with the link could not be written"
       : await openBrowser(file?.url ?? url, { environment });
   if (whyNot !== undefined) {
     await file?.remove();

@@ -110,7 +110,7 @@ async function startSimulator(scenario: string): Promise<{ url: string; stop(): 
       clearTimeout(timer);
       resolve(message.url);
     });
-    child.once("exit", () => reject(new Error("The simulator ended at once.")));
+    child.once("exit", () => reject(new Error("The simulator exited immediately.")));
   });
   return { url, stop: () => void child.kill("SIGTERM") };
 }

@@ -22,7 +22,7 @@ export interface Following {
   log: LogLines;
 }
 
-/** How the wait ended: with the report, or the error why there is none; or with Ctrl-C, while the run goes on. */
+/** How the wait ended: with the report, or the error why there is none; or with Ctrl-C, while the run continues. */
 export type Followed =
   | { isOver: true; outcome: Outcome<OutputOf<typeof getResearchResults>> }
   | { isOver: false; outcome: Outcome<RunStatusAnswer> };
@@ -54,15 +54,17 @@ export async function followRun(app: App, { taskId, call, log }: Following): Pro
   return { isOver: true, outcome: await perform(getResearchResults, app.deps, { input: { task_id: taskId }, call }) };
 }
 
-/** Opens the progress stream of a background run, once per interaction: one that ended without news is not opened again. */
+/**
+ * Opens the progress stream of a background run, once per interaction: one that ended without news is not opened again.
+ */
 function createStreamWatch(app: App): { watch(run: Run): Promise<void>; end(): void } {
   let watched: { interactionId: string; unwatch: () => void } | undefined;
-  let runner: Awaited<ReturnType<App["followResearch"]>> | undefined;
+  let runner: Awaited<ReturnType<App["startPolling"]>> | undefined;
   return {
     watch: async (run) => {
       const { interactionId } = run;
       if (run.kind !== "agent") return;
-      runner ??= await app.followResearch();
+      runner ??= await app.startPolling();
       if (interactionId === undefined || interactionId === watched?.interactionId) return;
       watched?.unwatch();
       watched = { interactionId, unwatch: watchProgress(runner, run) };

@@ -75,7 +75,7 @@ function databasesOf({ config }: App): Databases {
   const { databaseFile: file, sharedDatabase } = config;
   if (!existsSync(file)) throw invalid(`There is no database at ${file}.`, "Name it with --from.");
   if (sharedDatabase === undefined) {
-    throw invalid("No target database given.", "Set GEMINI_SEARCH_DATABASE_URL, or give --to.");
+    throw invalid("No target database given.", "Set GEMINI_SEARCH_DATABASE_URL, or use --to.");
   }
   const { url } = sharedDatabase;
   return { file, url, target: URL.canParse(url) ? `${new URL(url).host}${new URL(url).pathname}` : "" };
@@ -103,8 +103,8 @@ async function move({ app, databases, progress }: Task, force: boolean): Promise
       const { signal } = shutdown;
       const moved = await migrateStore({ ...both, force, now: systemClock.now(), signal, progress });
       const text = moved.wasFinished
-        ? "It was moved before; nothing was changed. Differences were written since then."
-        : `Everything was moved to ${target} and compared. Set GEMINI_SEARCH_DATABASE_URL for servers and workers; the file is kept unchanged, do not use it any more.`;
+        ? "The migration was completed earlier; nothing was changed. Any differences were written since then."
+        : `Everything was copied to ${target} and compared. Set GEMINI_SEARCH_DATABASE_URL for servers and workers. The file is kept unchanged; stop using it.`;
       return { tables: moved.tables, text };
     } finally {
       await postgres.close();
@@ -119,14 +119,14 @@ function refuseNewer({ writable }: OpenDatabase, what: string): void {
   throw new AppError({
     code: "SQLITE_ERROR",
     message: `${what} was written by a newer gemini-search-mcp.`,
-    suggestion: "Update this one, then move.",
+    suggestion: "Update this installation, then migrate.",
   });
 }
 
 const count = (task: Task): Promise<Answer> =>
   withReadOnly(task, async (both) => {
     await rejectOtherTarget(both);
-    return { tables: await countStores(both), text: "Nothing was moved." };
+    return { tables: await countStores(both), text: "Nothing was copied." };
   });
 
 const compare = (task: Task): Promise<Answer> =>
@@ -134,8 +134,8 @@ const compare = (task: Task): Promise<Answer> =>
     if ((await schemaState(both.source)) !== "current" || (await schemaState(both.target)) !== "current") {
       throw new AppError({
         code: "SQLITE_ERROR",
-        message: "One of the databases is empty or of another version than this program: they cannot be compared.",
-        suggestion: "Move first; --dry-run only counts.",
+        message: "The databases cannot be compared: one of them is empty or has a different version.",
+        suggestion: "Migrate first, or use --dry-run to count the rows.",
       });
     }
     const tables = await compareStores(both, task.progress);

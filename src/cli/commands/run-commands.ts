@@ -35,9 +35,11 @@ export function addRunCommands(program: Command): void {
     });
   json(program.command("find"))
     .summary("Find runs by words")
-    .description("Find runs by words of their questions and reports, best first. Quotation marks keep words together.")
+    .description(
+      "Find runs by words in their questions and reports, best matches first. Quotation marks keep words together.",
+    )
     .argument("<words...>", "words to find (all must match)")
-    .option("--limit <n>", "how many at most", Number)
+    .option("--limit <n>", "maximum number of runs", Number)
     .action(async (words: string[], options: { limit?: number; json?: boolean }) => {
       const { runOperation } = await import("../run-operation.ts");
       const { limit } = options;
@@ -47,7 +49,9 @@ export function addRunCommands(program: Command): void {
   addOrganizeCommands(program);
   json(program.command("delete"))
     .summary("Delete a run for good")
-    .description("Delete a finished run with its report, sources and timeline. Saved files stay. Asks first.")
+    .description(
+      "Delete a finished run with its report, sources and timeline. Saved files are kept. Asks for confirmation.",
+    )
     .argument("<run>", RUN)
     .option("--at-google", "delete Google's copy, too")
     .option("--yes", "skip the confirmation")
@@ -58,7 +62,7 @@ export function addRunCommands(program: Command): void {
     });
   json(program.command("figures"))
     .summary("Usage by month")
-    .description("Show what finished runs cost and took by month, and how far the estimates were off.")
+    .description("Show the cost and duration of finished runs by month, and how accurate the estimates were.")
     .action(async (options: { json?: boolean }) => {
       const { printFigures } = await import("./figures.ts");
       await printFigures({ json: options.json === true });

@@ -76,7 +76,7 @@ export async function runServe({ flags, auth, page, buildServer }: ServeOptions)
   });
   log.announce(`Listening on ${listening.url}/mcp`);
   void showPage(app, { page, credentials, port: portOf(listening.url) });
-  await app.followResearch().catch(() => log.warn("Unfinished research could not be resumed."));
+  await app.startPolling().catch(() => log.warn("Unfinished research could not be resumed."));
 }
 
 interface Server {

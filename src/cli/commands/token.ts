@@ -13,7 +13,7 @@ import { type Column, plainTable, tableLines } from "../render/table.ts";
 export const addNamedToken = (name: string, { json }: { json: boolean }): Promise<void> =>
   answer(json, async (db, now) => {
     const token = await addToken(db, { name, now });
-    const remark = `This is the token of ${name}. It is not stored and cannot be shown again.`;
+    const remark = `This is the token for ${name}. It is not stored and cannot be shown again.`;
     return { structured: { success: true, name, token, created_at: isoTime(now) }, text: token, remark };
   });
 
@@ -29,7 +29,7 @@ export const listNamedTokens = ({ json }: { json: boolean }): Promise<void> =>
 export const revokeNamedToken = (name: string, { json }: { json: boolean }): Promise<void> =>
   answer(json, async (db, now) => {
     await revokeToken(db, { name, now });
-    const text = `The token of ${name} is revoked. Its runs are kept.`;
+    const text = `The token for ${name} is revoked. The runs are kept.`;
     return { structured: { success: true, name, revoked_at: isoTime(now) }, text };
   });
 
@@ -74,6 +74,6 @@ const answer = (json: boolean, act: (db: Database, now: number) => Promise<Answe
 const notDurable = (): AppError =>
   new AppError({
     code: "SQLITE_ERROR",
-    message: "Tokens are kept in the database, and that cannot be written.",
+    message: "Tokens are stored in the database, which cannot be written.",
     suggestion: "Check the config directory and its permissions, or set GEMINI_SEARCH_CONFIG_DIR.",
   });

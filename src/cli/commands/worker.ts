@@ -21,7 +21,7 @@ export async function runWorker({ untilIdle }: { untilIdle: boolean }): Promise<
   leaveOnSignals(shutdown, () => 0);
   await app.telemetry;
   await app.openStore();
-  const runner = await app.followResearch();
+  const runner = await app.startPolling();
   const count = await runner.count();
   log.info(`Following ${count} unfinished research runs.`);
   await tellPerson(`Tracking ${count} ${count === 1 ? "run" : "runs"}.`);

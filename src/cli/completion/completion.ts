@@ -6,7 +6,7 @@ import { completionSpec } from "./spec.ts";
 import { print } from "../output.ts";
 
 const INSTALL = `
-To install it, once, then open a new shell:
+Install it once, then open a new shell:
   bash  gemini-search-mcp completion bash > ~/.local/share/bash-completion/completions/gemini-search-mcp
         or in ~/.bashrc: eval "$(gemini-search-mcp completion bash)"
   zsh   in ~/.zshrc, after compinit: eval "$(gemini-search-mcp completion zsh)"

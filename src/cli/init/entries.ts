@@ -39,7 +39,10 @@ export interface Setup {
 export function prepareSetup(options: InitOptions, config: Config): Setup {
   const { environment, home, settings } = config;
   if (options.writeToken && options.scope === "project") {
-    throw invalid("--write-token is not for project files: they are shared.", "Leave out one of the two.");
+    throw invalid(
+      "--write-token cannot be used with project files, because they are shared.",
+      "Use only one of the two.",
+    );
   }
   const installation = {
     environment,
@@ -83,7 +86,7 @@ export function clientChange(client: Client, setup: Setup): ClientChange {
 function entryFor(client: Client, { launches, options, url, token }: Setup): Entry {
   if (!options.http) return client.stdio(client.withoutShell === true ? launches.byPath : launches.byName);
   if (client.http !== undefined) return client.http({ url, token });
-  throw invalid(`The file of ${client.title} takes commands only, not URLs.`, "Leave out --http for it.");
+  throw invalid(`${client.title}'s file accepts only commands, not URLs.`, "Leave out --http for it.");
 }
 
 export const invalid = (message: string, suggestion: string): AppError =>

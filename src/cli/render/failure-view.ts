@@ -69,7 +69,7 @@ const AFTER_UNKNOWN_START = (id: string): string[] => [
   "It is not repeated automatically, because it may be running and charged. What you can do:",
   `  If AI Studio shows it, follow that run (free):  ${shell(`resume ${id} --interaction-id <id>`)}`,
   `  Start it again (may be charged twice):          ${shell(`resume ${id} --accept-possible-double-charge`)}`,
-  `  Give it up:                                     ${shell(`stop ${id}`)}`,
+  `  Abandon it:                                     ${shell(`stop ${id}`)}`,
 ];
 
 /** Facts for programs, or already part of the message. */

@@ -30,7 +30,7 @@ export function createLiveScreen(stream: Pick<NodeJS.WriteStream, "write">): Liv
   };
   return {
     draw: (lines) => {
-      // Restores the screen also after an uncaught error; writes to a terminal are synchronous.
+      // Restores the screen even after an uncaught error; writes to a terminal are synchronous.
       if (!open) process.on("exit", end);
       const opening = open ? "" : OPEN;
       open = true;

@@ -60,7 +60,7 @@ test("a majority of failing polls is a problem before any run is late (P7)", () 
   expect(failing(10, 5)).toEqual([
     {
       message: "5 of the last 10 polls failed.",
-      remedy: "Google refuses polls (429): lower RESEARCH_MAX_RPS, or raise the quota of the key.",
+      remedy: "Google refuses polls (429): lower RESEARCH_MAX_RPS, or raise the key's quota.",
     },
   ]);
   expect([...failing(10, 4), ...failing(2, 2)]).toEqual([]);

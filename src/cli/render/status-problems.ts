@@ -39,13 +39,13 @@ const failedPolls = ({ errors }: SummedPolls): number =>
 const counted = (runs: number): string => (runs === 1 ? "1 run is" : `${runs} runs are`);
 
 const REMEDIES: Record<PollError, string> = {
-  rate_limited: "Google refuses polls (429): lower RESEARCH_MAX_RPS, or raise the quota of the key.",
-  server_error: "Google's service is out of order (5xx). Polls continue; nothing is lost.",
-  timeout: "Google does not answer in time. Check the network of the workers.",
-  network: "Google cannot be reached. Check the network of the workers.",
-  wrong_key: "Google refuses the key. Check GEMINI_API_KEY of the workers.",
+  rate_limited: "Google refuses polls (429): lower RESEARCH_MAX_RPS, or raise the key's quota.",
+  server_error: "Google's service is failing (5xx). Polls continue; nothing is lost.",
+  timeout: "Google does not answer in time. Check the workers' network.",
+  network: "Google cannot be reached. Check the workers' network.",
+  wrong_key: "Google refuses the key. Check the workers' GEMINI_API_KEY.",
   rejected: "Google rejects the polls. Update gemini-search-mcp.",
-  database: "The database refuses requests. Check it, and the log of the workers.",
+  database: "The database refuses requests. Check it and the workers' log.",
 };
 
 /** The remedy for the most frequent error; undefined when there are few errors. */

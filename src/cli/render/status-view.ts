@@ -28,7 +28,7 @@ export function statusView(status: FleetStatus, problems: Problem[], { width, pa
   const responding = workers.filter(({ responds }) => responds).length;
   const errors = Object.entries(polls.errors).map(([cause, count]) => `${ERROR_NAMES[cause] ?? cause} ${count}`);
   const oldest =
-    runs.oldest === undefined ? "" : `; the oldest waits for ${formatDuration(now - runs.oldest.scheduledAt)}`;
+    runs.oldest === undefined ? "" : `; the oldest has waited ${formatDuration(now - runs.oldest.scheduledAt)}`;
   return [
     row("Workers", workers.length === 0 ? "none" : `${responding} of ${workers.length} responding`),
     ...(workers.length === 0 ? [] : tableLines(workerColumns(now), workers, { width, paint })).map(

@@ -45,7 +45,7 @@ const REFUSED_PROMPTS: Record<string, Message> = {
   BLOCKLIST: { message: "Google refused the question because of a forbidden term.", suggestion: REPHRASE },
   MODEL_ARMOR: { message: "Model Armor refused the question.", suggestion: MODEL_ARMOR_HELP },
   JAILBREAK: {
-    message: "Google refused the question because it took it for an attempt to evade its rules.",
+    message: "Google refused the question as an attempt to evade its rules.",
     suggestion: REPHRASE,
   },
 };
@@ -62,7 +62,7 @@ const EMPTY_ANSWERS: Record<string, Message> = {
   STOP: { message: "Gemini answered without any text.", suggestion: ASK_AGAIN },
   MALFORMED_FUNCTION_CALL: { message: "Gemini ended its answer with a malformed tool call.", suggestion: ASK_AGAIN },
   UNEXPECTED_TOOL_CALL: {
-    message: "Gemini ended its answer with a call of an unknown tool.",
+    message: "Gemini ended its answer with a call to an unknown tool.",
     suggestion: ASK_AGAIN,
   },
   TOO_MANY_TOOL_CALLS: {

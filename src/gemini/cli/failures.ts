@@ -82,7 +82,7 @@ function notStarted(errorCode: string): Failure {
   if (errorCode === "ENOENT") return cliVanished;
   return {
     message: `The Gemini CLI could not be started (${errorCode}).`,
-    suggestion: `Check that the file may be executed, or install it again with: ${INSTALL_COMMAND}`,
+    suggestion: `Check that the file is executable, or install it again with: ${INSTALL_COMMAND}`,
     reason: "config",
     // The machine is temporarily short of processes, memory or file handles.
     retryable: errorCode === "EAGAIN" || errorCode === "ENOMEM" || errorCode === "EMFILE" || errorCode === "ETXTBSY",
@@ -132,7 +132,7 @@ const NO_ANSWER: Failure = {
 };
 
 const BAD_MODEL: Failure = {
-  message: "Google does not know the model, or your account may not use it.",
+  message: "Google does not recognise the model, or your account cannot use it.",
   suggestion: "Check GEMINI_MODEL and GEMINI_CORRECTION_MODEL, or unset them.",
   reason: "config",
 };
@@ -179,7 +179,7 @@ const EXIT_CODES: Record<number, Failure> = {
     "Remove security.folderTrust from its settings so that ours is used.",
     "config",
   ),
-  126: failure("The Gemini CLI may not be executed.", `Install it again with: ${INSTALL_COMMAND}`, "config"),
+  126: failure("The Gemini CLI cannot be executed.", `Install it again with: ${INSTALL_COMMAND}`, "config"),
   127: failure(
     "The Gemini CLI was found, but not the Node.js it runs on.",
     "Put Node.js on the PATH of this server.",

@@ -111,7 +111,7 @@ test("the object of --output-format json names the model by its role (E8)", () =
   });
 });
 
-test("plain text is an answer too, also when it is JSON (C7)", () => {
+test("plain text is an answer too, even when it is JSON (C7)", () => {
   const answer = '{"success":true,\n"report":"x"}';
   expect(read([`Loaded cached credentials.\n${answer}\n`]).output).toMatchObject({
     format: "plain",

@@ -24,7 +24,7 @@ test("our key is used first, and then nothing of the user's sign-in (C4)", () =>
   expect(choose({ apiKey: "key" })).toEqual({ by: "key", type: "gemini-api-key", credentialFiles: [], variables: {} });
 });
 
-test("Vertex AI is used if configured, also with a key that can only be Vertex AI's (C4)", () => {
+test("Vertex AI is used if configured, even with a key that can only be Vertex AI's (C4)", () => {
   expect(choose({ vertex: true })).toMatchObject({ by: "vertex", type: "vertex-ai" });
   expect(choose({ vertex: true, apiKey: "key", environment: { GOOGLE_API_KEY: "key" } })).toMatchObject({
     by: "vertex",

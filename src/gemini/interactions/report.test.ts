@@ -136,7 +136,7 @@ describe("the report", () => {
 });
 
 describe("citations", () => {
-  test("are ranges of UTF-8 bytes, also after umlauts, Chinese and emoji, and in a second part (K1)", () => {
+  test("are ranges of UTF-8 bytes, even after umlauts, Chinese and emoji, and in a second part (K1)", () => {
     const first = "Überdies 日本 📈 [cite: 1] ";
     const second = "Naïve: [cite: 2]";
     const rangeOf = (whole: string, mark: string): [number, number] => {

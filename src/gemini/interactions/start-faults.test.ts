@@ -169,7 +169,7 @@ describe("a start", () => {
         code: "GEMINI_UNAVAILABLE",
         message: "Google's client cannot be set up with these settings.",
         suggestion:
-          "For Vertex AI set GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION; else unset GOOGLE_GENAI_USE_VERTEXAI.",
+          "For Vertex AI, set GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION; otherwise unset GOOGLE_GENAI_USE_VERTEXAI.",
         reason: "config",
       },
     });

@@ -104,7 +104,7 @@ describe("a paid request", () => {
     expect(fault).not.toBeInstanceOf(NotSent);
   });
 
-  test("is aborted by its signal, also while the answer is being read (I8)", async () => {
+  test("is aborted by its signal, even while the answer is being read (I8)", async () => {
     const { url, seen } = await serve((_request, response) => void response.writeHead(200).write("{"));
     const controller = new AbortController();
     const sending = sendOnce(requestTo(url, { signal: controller.signal }));

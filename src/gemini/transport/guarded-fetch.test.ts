@@ -39,7 +39,7 @@ test("no request follows a redirect with the key, whatever it requests (T9)", as
   expect(leaked).toEqual([]);
 });
 
-test("a slow body is ended by the time limit, also when the SDK's copy of the request was collected (T16)", async () => {
+test("a slow body is ended by the time limit, even when the SDK's copy of the request was collected (T16)", async () => {
   const closed = Promise.withResolvers<void>();
   const url = await serve((_request, response) => {
     response.writeHead(200);

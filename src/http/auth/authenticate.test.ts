@@ -146,12 +146,12 @@ describe("authentication (A9)", () => {
     expect(await refused(await authenticate(request("wrong"), { address: "192.0.2.8" }))).toMatchObject({
       status: 401,
     });
-    expect(lines.filter((line) => line.includes("wrong tokens"))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes("invalid tokens"))).toHaveLength(1);
   });
 
   test("with a named token during a database failure is not called unauthorized; the server's own token still works", async () => {
     const database = (): Promise<Database> =>
-      Promise.reject(new AppError({ code: "SQLITE_ERROR", message: "The database did not carry out a request." }));
+      Promise.reject(new AppError({ code: "SQLITE_ERROR", message: "A database request failed." }));
     const authenticate = await createTestAuthenticate({ database });
     expect(await refused(await authenticate(request("a-named-token"), ADDRESS))).toMatchObject({
       status: 503,

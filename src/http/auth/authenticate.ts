@@ -37,7 +37,7 @@ function createChallenge(metadataUrl: string | undefined): (invalid?: string) =>
       status: 401,
       code: "UNAUTHORIZED",
       message: invalid === undefined ? "A token is required." : `The token is not accepted. ${invalid}`,
-      suggestion: "Send the header `Authorization: Bearer` with the server's token or one of `token add`.",
+      suggestion: "Send the header `Authorization: Bearer` with the server's token or one from `token add`.",
       headers: { "WWW-Authenticate": ["Bearer", [...what, ...where].join(", ")].join(" ").trim() },
     });
   };

@@ -16,8 +16,8 @@ export function createFailedLogins({ log, now }: { log: Log; now?: () => number 
   return (address) => {
     const waitMs = attempts(networkOf(address));
     if (waitMs === 0) return undefined;
-    if (warnings("") === 0) log.warn(`Too many wrong tokens from ${networkOf(address)}; rejecting them with 429.`);
-    return tooMany(waitMs, "Too many wrong tokens came from this address.");
+    if (warnings("") === 0) log.warn(`Too many invalid tokens from ${networkOf(address)}; rejecting them with 429.`);
+    return tooMany(waitMs, "Too many invalid tokens were sent from this address.");
   };
 }
 

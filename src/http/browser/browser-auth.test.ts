@@ -89,7 +89,7 @@ describe("a signed-in browser (A9)", () => {
     expect((await scene.ask(`/enter/${link}`)).status).toBe(401);
   });
 
-  test("is signed out when its token is revoked, also if the name gets another one, and its stream ends", async () => {
+  test("is signed out when its token is revoked, even if the name gets another one, and its stream ends", async () => {
     const scene = await open();
     const session = await sessionOf(await signIn(scene, await addToken(store.db, { name: "ann", now: time })));
     const link = new URL((await linkFor(scene, "ann")).path, `http://${HOST}`).pathname;
@@ -145,7 +145,7 @@ async function linkFor({ credentials }: Scene, owner: string): Promise<{ path: s
 }
 
 describe("the cookie (A9)", () => {
-  test("is for one port, not readable by scripts and foreign pages, and Secure with TLS", async () => {
+  test("is for one port, not readable by scripts and other sites, and Secure with TLS", async () => {
     const scene = await open({ publicUrl: "https://research.example" });
     const plain = await signIn(scene, OWN);
     expect(plain.headers.get("set-cookie")).toMatch(
@@ -193,7 +193,7 @@ describe("a link (A9)", () => {
   const RUN = "/runs/6f9619ff-8b86-4d01-b42d-00cf4fc964ff";
   const SENT = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
 
-  test("of a named user is not used up by a HEAD request or a foreign page, and opens a run", async () => {
+  test("of a named user is not used up by a HEAD request or another site, and opens a run", async () => {
     const scene = await open();
     await signIn(scene, await addToken(store.db, { name: "ann", now: time }));
     const { path } = await linkFor(scene, "ann");

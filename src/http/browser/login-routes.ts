@@ -95,7 +95,7 @@ function addSignIn(routes: Hono, { credentials, origin, sessions }: BrowserAuthP
 /** The sign-in page for a token that could not be checked. */
 async function unavailableSignIn(refusal: Response, to: string): Promise<SignIn> {
   const reason =
-    refusal.status === 429 ? "Too many wrong tokens came from this address." : "The token cannot be checked.";
+    refusal.status === 429 ? "Too many invalid tokens were sent from this address." : "The token cannot be checked.";
   const retryAfter = refusal.headers.get("retry-after");
   const when = retryAfter === null ? "Try again later." : `Try again in ${retryAfter} s.`;
   return { status: refusal.status, to, reason: `${reason} ${when}`, retryAfter };
@@ -134,7 +134,7 @@ const TOKEN_NEEDED: Refusal = {
   status: 401,
   code: "UNAUTHORIZED",
   message: "A token is required to create a link.",
-  suggestion: "Send the header `Authorization: Bearer` with the server's token or one of `token add`.",
+  suggestion: "Send the header `Authorization: Bearer` with the server's token or one from `token add`.",
 };
 const NOT_A_FORM: Refusal = {
   status: 400,

@@ -143,7 +143,7 @@ describe("a session (A9)", () => {
     expect(await ping(id)).toBe(404);
   });
 
-  test("with a running call does not expire, also when its connection is gone", async () => {
+  test("with a running call does not expire, even when its connection is gone", async () => {
     const { open, send, ping, pass, finish, aborted } = stage();
     const { id } = await open();
     const connection = new AbortController();

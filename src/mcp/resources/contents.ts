@@ -125,7 +125,7 @@ function listedResource(run: ListedRun): Resource {
     return { ...ABOUT_REPORT, uri: reportUri(run.task_id), name: question, title: question, description, annotations };
   }
   const name = `${question} (${run.status})`;
-  const description = `State of a ${kind.toLowerCase()} run, started ${dayOf(run.created_at)}.`;
+  const description = `Status of a ${kind.toLowerCase()} run, started ${dayOf(run.created_at)}.`;
   return { ...ABOUT_RUN, uri: runUri(run.task_id), name, title: name, description, annotations };
 }
 

@@ -55,8 +55,8 @@ function leaveWhenParentDies(leave: () => void): void {
   }, PARENT_CHECK_INTERVAL_MS).unref();
 }
 
-/** Runs of earlier processes: opening the store marks interrupted searches, then research runs are followed again. */
+/** Runs of earlier processes: opening the store marks interrupted searches, then research runs are polled again. */
 async function resumeUnfinishedRuns(app: App): Promise<void> {
   await app.openStore();
-  await app.followResearch().catch(() => app.log.warn("Unfinished research could not be resumed."));
+  await app.startPolling().catch(() => app.log.warn("Unfinished research could not be resumed."));
 }

@@ -12,10 +12,10 @@ export function adviceWithoutReport(run: Run): string {
   if (interactionId !== undefined) {
     return status === "cancelled"
       ? "It was started at Google and may have been charged; a report that still arrives is kept. A new start is charged again."
-      : "It was started at Google and may have been charged. resume_research looks again, free of charge; a new start is charged again.";
+      : "It was started at Google and may have been charged. resume_research checks again, free of charge; a new start is charged again.";
   }
   if (status === "cancelled" && cancelConfirmed !== true) {
-    return "Whether Google had started it is not known, so a new start may be a second charge.";
+    return "It is not known whether Google had started it, so a new start may be charged twice.";
   }
   if (status === "cancelled") return `${NOT_CHARGED} start_deep_research starts it again.`;
   return (
@@ -33,4 +33,4 @@ const NEXT: Record<string, string> = {
 
 /** All options after a start whose outcome is unknown. */
 export const OPTIONS_AFTER_UNKNOWN_START =
-  "It is not repeated by itself, because it may be running and charged. Ways on: resume_research with its interaction_id (AI Studio shows it) adopts it, free of charge; resume_research with accept_possible_double_charge sends it again under the same task_id; start_deep_research with force_new starts a separate run; cancel_research gives it up.";
+  "It is not repeated automatically, because it may be running and charged. Options: resume_research with its interaction_id (AI Studio shows it) adopts it, free of charge; resume_research with accept_possible_double_charge sends it again under the same task_id; start_deep_research with force_new starts a separate run; cancel_research abandons it.";

@@ -63,7 +63,7 @@ function knownCost({ usd, agent }: Estimate, { limit, charges }: { limit: number
     ask: `Start this research for about ${upTo}?${limit === 0 ? "" : ` Your limit is ${dollars(limit)}.`}`,
     because:
       limit === 0
-        ? `${cost}, and every start is to be confirmed.`
+        ? `${cost}, and every start must be confirmed.`
         : `${cost}, more than your limit of ${dollars(limit)}.`,
     unasked: "raise RESEARCH_CONFIRM_ABOVE_USD for this server",
     details: { estimated_cost_usd: charges * usd.likely, limit_usd: limit },
@@ -71,8 +71,8 @@ function knownCost({ usd, agent }: Estimate, { limit, charges }: { limit: number
 }
 
 const unknownCost = (agent: string, limit: number): Question => ({
-  ask: "Start this research? Its cost is not known.",
-  because: `What this research will cost is not known: there is no price for ${agent}.`,
+  ask: "Start this research? Its cost is unknown.",
+  because: `The cost of this research is unknown: there is no price for ${agent}.`,
   unasked: "add the price of this agent to prices.json in the config directory",
   details: { limit_usd: limit },
 });
@@ -84,7 +84,7 @@ export const declined = (): AppError =>
     code: "DECLINED",
     message: "The user declined. Nothing was started and nothing was charged.",
     suggestion:
-      "Do not try again unless the user wishes it. RESEARCH_CONFIRM_ABOVE_USD sets the cost above which the user is asked.",
+      "Do not try again unless the user asks for it. RESEARCH_CONFIRM_ABOVE_USD sets the cost above which the user is asked.",
   });
 
 /**
@@ -97,7 +97,7 @@ export const confirmationNeeded = (
 ): AppError =>
   new AppError({
     code: "CONFIRMATION_NEEDED",
-    message: `${because} The user must agree to it and could not be asked from here. Nothing was started.`,
-    suggestion: `Ask the user. To agree, the user can ${unasked}, or start it in a terminal: gemini-search-mcp ${name.replaceAll("_", "-")} … --yes`,
+    message: `${because} This needs the user's approval, which this client cannot ask for. Nothing was started.`,
+    suggestion: `Ask the user. To approve it, the user can ${unasked}, or start it in a terminal: gemini-search-mcp ${name.replaceAll("_", "-")} … --yes`,
     details,
   });

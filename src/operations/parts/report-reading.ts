@@ -36,8 +36,8 @@ interface ReportReading {
 
 export const readingFields = {
   complete: z.boolean().describe("False when this is not the whole report."),
-  section: z.string().describe("The section that was asked for."),
-  next_section: z.string().describe("What to ask for as section to read on."),
+  section: z.string().describe("The requested section."),
+  next_section: z.string().describe("The section to request next."),
   outline: z
     .array(z.looseObject({ section: z.string(), title: z.string(), characters: z.number() }))
     .describe("The sections of a report that is not returned whole; subsections count as part of their section."),

@@ -1,4 +1,4 @@
-/** Bounds how many event streams are open at a time, per user and in all, so that no user takes them all. */
+/** Bounds the number of open event streams, per user and in total, so that no user can take all of them. */
 
 import { AppError } from "../../errors.ts";
 
@@ -42,15 +42,15 @@ const streams = (count: number): string => `${count} open ${count === 1 ? "strea
 const tooManyOfUser = (max: number): AppError =>
   new AppError({
     code: "RATE_LIMITED",
-    message: `You have ${streams(max)} already, as many as one user may have.`,
-    suggestion: "Close some pages or clients. The server's operator can raise MCP_MAX_STREAMS_PER_USER.",
+    message: `You already have ${streams(max)}, the maximum for one user.`,
+    suggestion: "Close some dashboards or clients. The server's operator can raise MCP_MAX_STREAMS_PER_USER.",
     retryable: true,
   });
 
 const tooManyInAll = (max: number): AppError =>
   new AppError({
     code: "BUSY",
-    message: `This server has ${streams(max)}, as many as it serves at a time.`,
+    message: `This server has ${streams(max)}, its maximum.`,
     suggestion: "Try again later. The server's operator can raise MCP_MAX_STREAMS.",
     details: { status: 503 },
     retryable: true,

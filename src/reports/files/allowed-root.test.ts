@@ -26,8 +26,8 @@ afterEach(() => rmSync(place, { recursive: true, force: true }));
 
 const REFUSAL = {
   code: "PERMISSION_DENIED",
-  message: "Reports may only be saved inside the directory that the server's owner chose.",
-  suggestion: "Leave output_dir out, or name a directory below RESEARCH_REPORTS_DIR.",
+  message: "Reports can only be saved inside the directory that the server's operator chose.",
+  suggestion: "Omit output_dir, or use a directory below RESEARCH_REPORTS_DIR.",
 };
 
 test("the root and what is below it are allowed, existing or not (N2, T10)", async () => {
@@ -74,7 +74,7 @@ test("a root that is a dangling link allows nothing (N2, T10)", async () => {
 });
 
 test.runIf(process.platform === "linux")(
-  "an open folder stays the one that was checked, also when its name is replaced by a link (N2, T10, T11)",
+  "an open folder stays the one that was checked, even when its name is replaced by a link (N2, T10, T11)",
   async () => {
     const [month, elsewhere] = [join(root, "2026-11"), join(place, "elsewhere")];
     mkdirSync(month);

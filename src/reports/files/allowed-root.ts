@@ -22,8 +22,8 @@ export function insideRoot(root: string): (directory: string) => Promise<void> {
     if (realRoot !== undefined && target !== undefined && isInside(realRoot, target)) return;
     throw new AppError({
       code: "PERMISSION_DENIED",
-      message: "Reports may only be saved inside the directory that the server's owner chose.",
-      suggestion: "Leave output_dir out, or name a directory below RESEARCH_REPORTS_DIR.",
+      message: "Reports can only be saved inside the directory that the server's operator chose.",
+      suggestion: "Omit output_dir, or use a directory below RESEARCH_REPORTS_DIR.",
     });
   };
 }

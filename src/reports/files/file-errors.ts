@@ -20,7 +20,7 @@ export async function fileError(error: unknown, about: { path: string; neededByt
       message: `The disk is full: ${about.path} needs ${bytes(about.neededBytes)}${
         available === undefined ? "" : ` and has ${bytes(available)}`
       }. Nothing was saved.`,
-      suggestion: "Free some space or choose another output_dir. The report stays stored: save it again then.",
+      suggestion: "Free some space or choose another output_dir. The report is still stored: save it again afterwards.",
       details: {
         path: about.path,
         needed_bytes: about.neededBytes,
@@ -32,7 +32,7 @@ export async function fileError(error: unknown, about: { path: string; neededByt
   if (FORBIDDEN.includes(code)) {
     return new AppError({
       code: "PERMISSION_DENIED",
-      message: "There is no permission to write the report to this directory.",
+      message: "No permission to write the report to this directory.",
       suggestion: "Choose another output_dir (an absolute one is safest), or set RESEARCH_REPORTS_DIR.",
       details: { path: about.path },
       cause: error,
@@ -41,7 +41,7 @@ export async function fileError(error: unknown, about: { path: string; neededByt
   if (NOT_A_DIRECTORY.includes(code)) {
     return new AppError({
       code: "INVALID_INPUT",
-      message: "output_dir is not, and cannot become, a directory.",
+      message: "output_dir is not a directory and cannot be created.",
       suggestion: "Choose another output_dir.",
       details: { path: about.path },
       cause: error,

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { AppError } from "../../errors.ts";
 import { saveMarkdown, type SaveRequest } from "./save-markdown.ts";
 
-test("a report is rendered once, with and without pictures, also if it cannot be saved (N2)", async () => {
+test("a report is rendered once, with and without pictures, even if it cannot be saved (N2)", async () => {
   const directory = mkdtempSync(join(tmpdir(), "gemini-search-save-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const folders: string[] = [];

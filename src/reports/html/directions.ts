@@ -6,7 +6,7 @@ const RTL = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaan
 const LETTER = /\p{L}/u;
 const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/u;
 
-/** Scripts of one language, or of one that can be told by its letters. Latin and Cyrillic have too many. */
+/** Scripts of one language, or of one that can be recognised by its letters. Latin and Cyrillic have too many. */
 const SCRIPTS: readonly { script: RegExp; languageOf: (text: string) => string }[] = [
   { script: /\p{Script=Hebrew}/gu, languageOf: () => "he" },
   { script: /\p{Script=Arabic}/gu, languageOf: arabicLanguage },

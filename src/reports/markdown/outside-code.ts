@@ -14,7 +14,7 @@ export function outsideCode(text: string, rewrite: (prose: string) => string): s
   return lines.join("\n");
 }
 
-/** Whether code and prose can be told apart in every line outside code blocks. */
+/** Whether code and prose can be distinguished in every line outside code blocks. */
 export function isCodeCertain(text: string): boolean {
   if (!text.includes("`")) return true;
   const lines = text.split("\n");
@@ -35,7 +35,7 @@ function rewriteBlock(lines: string[], rewrite: (prose: string) => string): stri
   return written;
 }
 
-/** Prose and code alternating; undefined if they cannot be told apart. */
+/** Prose and code alternating; undefined if they cannot be distinguished. */
 function piecesOf(line: string): string[] | undefined {
   if (!line.includes("`")) return [line];
   if (line.includes("\\`")) return undefined;

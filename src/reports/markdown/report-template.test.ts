@@ -43,7 +43,7 @@ test("without a template directory ours is used; a directory without a template 
   });
 });
 
-test("a slow template is given up after a tenth of a second (N4)", () => {
+test("a slow template is aborted after a tenth of a second (N4)", () => {
   const from = performance.now();
   const loops =
     "{% assign r = (1..400) %}{% for a in r %}{% for b in r %}{% for c in r %}x{% endfor %}{% endfor %}{% endfor %}";

@@ -60,7 +60,7 @@ describe("keepPictures", () => {
     expect(pictures[0]?.hash).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  test("rejects a wrong type, a picture that is too large and too many bytes in all, with a note (S2)", () => {
+  test("rejects a wrong type, a picture that is too large and too many bytes in total, with a note (S2)", () => {
     const { pictures, note } = keepPictures([
       received(Buffer.from("<svg onload=alert(1)>"), "image/svg+xml"),
       received(jpeg, "image/png"),
@@ -71,7 +71,7 @@ describe("keepPictures", () => {
     ]);
     expect(pictures.map(({ width }) => width)).toEqual([10]);
     expect(note).toBe(
-      "5 pictures of this report could not be kept: 2 not what it was declared to be, or none of PNG, JPEG, WEBP; 2 more than 40 million pixels; 1 larger than 5.5 MB.",
+      "5 pictures of this report could not be kept: 2 not of its declared type, or of a type other than PNG, JPEG, WEBP; 2 more than 40 million pixels; 1 larger than 5.5 MB.",
     );
   });
 
@@ -88,6 +88,6 @@ describe("keepPictures", () => {
     expect(many.note).toContain("3 beyond the first 20");
     const large = keepPictures(Array.from({ length: 3 }, () => received(pngHeader(10, 10, 5_000_000))));
     expect(large.pictures).toHaveLength(2);
-    expect(large.note).toBe("A picture of this report could not be kept: 1 beyond 12 MB in all.");
+    expect(large.note).toBe("A picture of this report could not be kept: 1 beyond 12 MB in total.");
   });
 });

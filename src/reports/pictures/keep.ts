@@ -87,10 +87,10 @@ function declares(mimeType: string, sniffed: PictureType): boolean {
 const TYPE_NAMES = PICTURE_TYPES.map((type) => type.slice("image/".length).toUpperCase()).join(", ");
 
 const BECAUSE: Record<Refusal, string> = {
-  type: `not what it was declared to be, or none of ${TYPE_NAMES}`,
+  type: `not of its declared type, or of a type other than ${TYPE_NAMES}`,
   bytes: `larger than ${MAX_PICTURE_BYTES / 1_024 / 1_024} MB`,
   dimensions: `more than ${MAX_PICTURE_PIXELS / 1_000_000} million pixels`,
-  total: `beyond ${MAX_PICTURES_BYTES / 1_024 / 1_024} MB in all`,
+  total: `beyond ${MAX_PICTURES_BYTES / 1_024 / 1_024} MB in total`,
   count: `beyond the first ${MAX_PICTURES}`,
 };
 

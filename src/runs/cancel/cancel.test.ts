@@ -8,12 +8,12 @@ import { cancelRun } from "./cancel.ts";
 import { claimDueRuns } from "../scheduling/claim-store.ts";
 import { type AgentFinish, finishAgentRun } from "../poll/poll-result-store.ts";
 import { resultOf } from "../poll/agent-result.ts";
-import type { FollowedRun } from "../poll/followed-run.ts";
+import type { PolledRun } from "../poll/polled-run.ts";
 import { findResult } from "../result-store.ts";
 import { startResearch } from "../start/start.ts";
 import type { Store } from "../../store/store.ts";
 
-async function claim({ db, processId }: Store): Promise<FollowedRun> {
+async function claim({ db, processId }: Store): Promise<PolledRun> {
   const now = clock.now();
   const [run] = await claimDueRuns(db, { processId, limit: 1, now, nextPollAt: now + 60_000 });
   if (run === undefined) throw new Error("The run was not due.");
@@ -21,7 +21,7 @@ async function claim({ db, processId }: Store): Promise<FollowedRun> {
 }
 
 /** The completed report of this run, as a poll stores it. */
-const reportOf = (run: FollowedRun): AgentFinish => ({
+const reportOf = (run: PolledRun): AgentFinish => ({
   run,
   to: "completed",
   result: resultOf(FINISHED, { partial: false }),
@@ -34,7 +34,7 @@ const reportOf = (run: FollowedRun): AgentFinish => ({
   now: clock.now(),
 });
 
-test("a report that Google finishes during a cancel is kept, also when no partial text was to be kept (L2)", async (t) => {
+test("a report that Google finishes during a cancel is kept even if partial text is discarded (L2)", async (t) => {
   const { store, deps } = await openRunner(t);
   const { db } = store;
   const research = deps({ poll: async () => ({ kind: "found", interaction: WORKING }) });

@@ -86,8 +86,8 @@ function finishedAlready(run: Run): AppError {
       })
     : new AppError({
         code: "RESEARCH_FAILED",
-        message: "This run has failed already; there is nothing to cancel.",
-        suggestion: "get_research_results returns what it left, if anything.",
+        message: "This run has already failed; there is nothing to cancel.",
+        suggestion: "get_research_results returns its partial text, if there is any.",
         run: about,
       });
 }

@@ -49,7 +49,7 @@ async function deleteAtGoogle({ agent }: DeleteDeps, run: Run, interactionId: st
   throw new AppError({
     code: "GEMINI_UNAVAILABLE",
     message: `Google did not delete its copy, so the run was not deleted here either. ${answer?.error.message ?? "No API key is set."}`,
-    suggestion: "Try again later, or delete it here only; Google deletes its copy by itself after some weeks.",
+    suggestion: "Try again later, or delete it here only; Google deletes its copy automatically after some weeks.",
     run: about(run),
   });
 }
@@ -70,12 +70,12 @@ const stillPolled = (run: Run): AppError =>
     code: "RESEARCH_NOT_COMPLETED",
     message:
       run.status === "cancelled"
-        ? "The run is cancelled here, but Google has not confirmed it: its report may still come and is paid for, so it was not deleted."
-        : "Google may still finish this run: it is polled on, so it was not deleted.",
+        ? "The run is cancelled here, but Google has not confirmed it: its report may still arrive and be charged, so it was not deleted."
+        : "Google may still finish this run, so it is still polled and was not deleted.",
     suggestion:
       run.deadlineAt === undefined
-        ? "Ask for its deletion again in some minutes."
-        : `Ask for its deletion again in some minutes; from ${new Date(run.deadlineAt).toISOString()} on it is polled no more.`,
+        ? "Delete it again in a few minutes."
+        : `Delete it again in a few minutes; it is polled until ${new Date(run.deadlineAt).toISOString()}.`,
     run: about(run),
   });
 
@@ -83,7 +83,7 @@ const mayBeCharged = (run: Run, until: number): AppError =>
   new AppError({
     code: "START_UNKNOWN",
     message:
-      "Google may have started this research and charge it, and its id is not known. It is kept so that the report can still be found.",
-    suggestion: `resume_research adopts its interaction_id; it can be deleted from ${new Date(until).toISOString().slice(0, 10)} on.`,
+      "Google may have started and charged this research, but its id is not known. The run is kept so that the report can still be found.",
+    suggestion: `resume_research adopts its interaction_id. It can be deleted from ${new Date(until).toISOString().slice(0, 10)}.`,
     run: about(run),
   });

@@ -40,7 +40,7 @@ export async function deleteExpiredRuns(deps: Omit<RetentionDeps, "removeCopies"
     const removed = await deleteBatch(deps, expired, now);
     const tookMs = clock.monotonic() - startedAt;
     deleted += removed;
-    // Another process is deleting, or none of the runs is deletable any more.
+    // Another process is deleting, or no deletable run is left.
     if (removed === 0) break;
     limit = nextLimit(limit, tookMs);
     await clock.sleep(Math.max(MIN_PAUSE_MS, tookMs), leaving).catch(() => undefined);

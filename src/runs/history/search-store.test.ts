@@ -60,7 +60,12 @@ test("matches are counted by state, in reports and in the questions of runs with
   await insertReport(db, "report", "The lake is deep.");
   await insertReport(db, "other", "A river.");
   await insertRun(db, { task_id: "failed", query: "How deep is the lake?", status: "failed" });
-  await insertRun(db, { task_id: "foreign", query: "How deep is the lake?", status: "failed", owner: "another" });
+  await insertRun(db, {
+    task_id: "of another owner",
+    query: "How deep is the lake?",
+    status: "failed",
+    owner: "another",
+  });
   await insertRun(db, { task_id: "search", query: "Lake Constance", status: "running", kind: "search" });
   const words = searchWords("lake");
   const ofAll = (counts: object) => ({ counts, starred: 0, archived: 0 });

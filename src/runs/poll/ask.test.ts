@@ -6,7 +6,7 @@ import { startResearch } from "../start/start.ts";
 import { ask, POLLS_BEFORE_EXPIRED } from "./ask.ts";
 
 test.for([0, 2_000])(
-  "a 404 is confirmed by two more within the same poll, also if each takes %i ms (P3)",
+  "a 404 is confirmed by two more within the same poll, even if each takes %i ms (P3)",
   async (latencyMs, context) => {
     const stage = await openRunner(context);
     let polls = 0;

@@ -3,7 +3,7 @@
 import { AppError } from "../../errors.ts";
 import type { PollResult } from "../../gemini/research-agent.ts";
 import type { ResearchDeps } from "../deps.ts";
-import type { FollowedRun } from "./followed-run.ts";
+import type { PolledRun } from "./polled-run.ts";
 import { missingSetting } from "./missing-setting.ts";
 import type { Patience } from "./outcome.ts";
 
@@ -34,7 +34,7 @@ export function pollTimeout({ leaving }: Pick<ResearchDeps, "leaving">, patience
 }
 
 /** A requested cancel is sent before every poll: the request is idempotent. */
-export async function ask(deps: ResearchDeps, run: FollowedRun, patience: Patience): Promise<PollResult | "slow"> {
+export async function ask(deps: ResearchDeps, run: PolledRun, patience: Patience): Promise<PollResult | "slow"> {
   const { signal, isTooSlow } = pollTimeout(deps, patience);
   if (run.cancelRequestedAt !== undefined && (run.status === "running_async" || run.status === "cancelled")) {
     await deps.agent.cancel(run.interactionId, signal);

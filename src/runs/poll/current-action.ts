@@ -4,14 +4,14 @@ import type { Interaction } from "../../gemini/research-agent.ts";
 import { oneLine } from "../../platform/clean-text.ts";
 import { type Database, storable } from "../../store/database.ts";
 import { newestEvents } from "../event-store.ts";
-import type { FollowedRun } from "./followed-run.ts";
+import type { PolledRun } from "./polled-run.ts";
 
 /** Shown instead of Google's action while polling is obstructed; afterwards the last known action is restored. */
 export const NOTES = {
   unreachable: "Google cannot be reached; trying again",
-  forbidden: "Google does not allow a look at the moment; trying again",
+  forbidden: "Google does not allow polls at the moment; trying again",
   rejected: "Google rejects requests for this research at the moment; trying again",
-  tooLong: "What Google has of this research is too long to be read here; AI Studio shows it",
+  tooLong: "Google's response is too large to be read here; AI Studio shows the research",
 } as const;
 
 const NOTE_TEXTS = new Set<string>(Object.values(NOTES));
@@ -27,7 +27,7 @@ export interface SeenAction {
 }
 
 /** Polls of a running interaction usually contain no thoughts or searches; then the last known action is kept. */
-export async function actionOf(db: Database, run: FollowedRun, interaction: Interaction): Promise<SeenAction> {
+export async function actionOf(db: Database, run: PolledRun, interaction: Interaction): Promise<SeenAction> {
   const last = interaction.thoughts.at(-1) ?? (interaction.searches.at(-1) || undefined);
   if (last !== undefined) {
     const text = storable(oneLine(last));

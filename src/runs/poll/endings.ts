@@ -3,10 +3,10 @@
 import type { FailureCause, Interaction } from "../../gemini/research-agent.ts";
 
 const FAILED: Record<FailureCause, string> = {
-  quota: "The research failed at Google: the quota of the API key was used up. Check its limits in Google AI Studio.",
+  quota: "The research failed at Google: the API key's quota was used up. Check its limits in Google AI Studio.",
   blocked: "The research failed at Google: its content was blocked by a safety filter. Ask the question differently.",
   rejected: "The research failed at Google: it could not work with this question. Ask it differently.",
-  access: "The research failed at Google: the API key was not allowed to go on. Check the key and its plan.",
+  access: "The research failed at Google: the API key was not allowed to continue. Check the key and its plan.",
   overloaded: "The research failed at Google: the service was overloaded.",
   timeout: "The research failed at Google: it took longer than Google allows. Ask a narrower question.",
   internal: "The research failed at Google.",
@@ -15,7 +15,7 @@ const FAILED: Record<FailureCause, string> = {
 const ENDED_EARLY: Record<string, string> = {
   incomplete: "The research ended before it was complete.",
   budget_exceeded: "The research used up its budget at Google before it was complete.",
-  requires_action: "The research stopped because it needs an action that nobody can take here.",
+  requires_action: "The research stopped because it needs an action that is not possible here.",
 };
 
 export const failedMessage = ({ failureCause }: Interaction): string => FAILED[failureCause ?? "internal"];
@@ -27,7 +27,7 @@ export const NO_REPORT =
   "Google reported the research as completed but sent no report. What it sent is kept in the database.";
 
 export const UNKNOWN_STATUS =
-  "Google reports a state of this research that this version does not know, and nothing more happens. What was received is kept; resume_research polls it again.";
+  "Google reports an unknown status for this research, and it no longer changes. What was received is kept; resume_research polls it again.";
 
 export const REJECTED =
   "Google has stopped returning this research: it rejects every request for it. What was received is kept; resume_research polls it again.";

@@ -3,7 +3,7 @@
 import { countAgentUsage } from "../../gemini/call-telemetry.ts";
 import { recordLateUsage } from "./poll-result-store.ts";
 import type { ResearchDeps } from "../deps.ts";
-import type { FollowedRun } from "./followed-run.ts";
+import type { PolledRun } from "./polled-run.ts";
 import { pollTimeout } from "./ask.ts";
 import { NEVER, type Outcome, type Patience, RATE_LIMIT_MS } from "./outcome.ts";
 
@@ -11,7 +11,7 @@ import { NEVER, type Outcome, type Patience, RATE_LIMIT_MS } from "./outcome.ts"
 export const LATE_USAGE_MS = 15_000;
 const MAX_USAGE_WAIT_MS = 5 * 60_000;
 
-export async function pollForUsage(deps: ResearchDeps, run: FollowedRun, patience: Patience): Promise<Outcome> {
+export async function pollForUsage(deps: ResearchDeps, run: PolledRun, patience: Patience): Promise<Outcome> {
   const { signal, isTooSlow } = pollTimeout(deps, patience);
   const polled = await deps.agent.poll(run.interactionId, signal);
   if (isTooSlow(polled)) return { next: "slow" };

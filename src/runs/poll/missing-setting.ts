@@ -15,9 +15,9 @@ export async function missingSetting(
   if (attempt.base_url !== baseUrl) {
     return attempt.base_url === null || attempt.base_url === ""
       ? "Waiting: it was started at Google's own address; unset GOOGLE_GEMINI_BASE_URL to collect it"
-      : `Waiting: it was started at ${new URL(attempt.base_url).origin}; set GOOGLE_GEMINI_BASE_URL to that to collect it`;
+      : `Waiting: it was started at ${new URL(attempt.base_url).origin}; set GOOGLE_GEMINI_BASE_URL to that address to collect it`;
   }
   if (attempt.key_fingerprint === (key ?? null)) return undefined;
   const keyPrefix = attempt.key_fingerprint?.slice(0, 8) ?? "none";
-  return `Waiting: it was started with another API key (its SHA-256 begins with ${keyPrefix}); set GEMINI_API_KEY to that to collect it`;
+  return `Waiting: it was started with another API key (its SHA-256 begins with ${keyPrefix}); set GEMINI_API_KEY to that key to collect it`;
 }

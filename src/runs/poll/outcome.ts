@@ -6,7 +6,7 @@ import type { Seen } from "./seen-store.ts";
 export type Patience = "quick" | "patient";
 
 export interface Outcome {
-  /** `slow`: repeat as a patient poll. `never`: the run is not followed any more. */
+  /** `slow`: repeat as a patient poll. `never`: the run is no longer polled. */
   next: "interval" | "slow" | "never" | { afterMs: number };
   /** Undefined when nothing has changed. */
   seen?: Seen | undefined;

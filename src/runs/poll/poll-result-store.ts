@@ -7,7 +7,7 @@ import type { Database } from "../../store/database.ts";
 import type { Cost } from "../../costs/actual.ts";
 import { costColumns } from "../cost-columns.ts";
 import { lockRun } from "../lock-store.ts";
-import type { FollowedRun } from "./followed-run.ts";
+import type { PolledRun } from "./polled-run.ts";
 import { withLongestText } from "./longest-text.ts";
 import { packRaw } from "./raw-json.ts";
 import { FIGURE_COLUMNS, recordFigures } from "../history/result-figures-store.ts";
@@ -16,7 +16,7 @@ import type { NewResult } from "../run.ts";
 import { endColumns, type Transition, transition } from "../transition-store.ts";
 
 export interface AgentFinish {
-  run: Pick<FollowedRun, "taskId" | "epoch" | "createdAt" | "keepPartial">;
+  run: Pick<PolledRun, "taskId" | "epoch" | "createdAt" | "keepPartial">;
   to: "completed" | "failed" | "cancelled";
   /** The run was cancelled here before, and Google confirms it now. */
   confirmsCancel?: boolean;
@@ -80,7 +80,7 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
 }
 
 interface LaterText {
-  run: Pick<FollowedRun, "taskId" | "epoch">;
+  run: Pick<PolledRun, "taskId" | "epoch">;
   result: NewResult;
   raw: unknown;
   now: number;
@@ -143,7 +143,7 @@ export async function reopen(
       .set((run) => ({
         next_poll_at: now,
         lease_until: null,
-        // Fences a poll in flight, which may be about to stop following the run.
+        // Fences a poll in flight, which may be about to stop polling the run.
         lease_epoch: run("lease_epoch", "+", 1),
         updated_at: now,
         deadline_at: deadlineAt,

@@ -77,14 +77,14 @@ describe("the current action", () => {
     expect((await run()).currentAction).toBe(known);
     await appendEvents(stage.store.db, taskId, [{ kind: "thought", text: "From the stream", at: clock.now() }]);
     await poll({ kind: "forbidden" });
-    expect((await run()).currentAction).toBe("Google does not allow a look at the moment; trying again");
+    expect((await run()).currentAction).toBe("Google does not allow polls at the moment; trying again");
     await poll(working());
     expect((await run()).currentAction).toBe("From the stream");
   });
 });
 
 describe("a status of an unknown name", () => {
-  test("is followed as long as anything changes, and ends the run when nothing changes any more (S4)", async (context) => {
+  test("is polled as long as anything changes, and ends the run when nothing changes (S4)", async (context) => {
     const { poll, run, age } = await followed(await openRunner(context));
     await poll(ended("hibernating", { usage: undefined }));
     await age(29 * MINUTE);
@@ -96,7 +96,7 @@ describe("a status of an unknown name", () => {
     await age(2 * MINUTE);
     await poll(ended("hibernating", { usage: undefined, thoughts: ["More"] }));
     expect(await run()).toMatchObject({ status: "failed", error: { code: "RESEARCH_FAILED" } });
-    expect((await run()).error?.message).toContain("does not know");
+    expect((await run()).error?.message).toContain("unknown status");
   });
 
   test("with a text ends the run soon, keeps the text, and a later report is still recorded (S4)", async (context) => {

@@ -8,7 +8,7 @@ import { type AgentFinish, finishAgentRun, keepLaterText } from "./poll-result-s
 import { ask } from "./ask.ts";
 import { actionOf, NOTES } from "./current-action.ts";
 import { endedEarlyMessage, EXPIRED, failedMessage, NO_REPORT, REJECTED, UNKNOWN_STATUS } from "./endings.ts";
-import type { FollowedRun } from "./followed-run.ts";
+import type { PolledRun } from "./polled-run.ts";
 import { LATE_USAGE_MS, pollForUsage } from "./late-usage.ts";
 import { missingSetting } from "./missing-setting.ts";
 import { clearOddAnswer, REJECTION, sameAnswerSince } from "./odd-answer-store.ts";
@@ -26,7 +26,7 @@ const UNKNOWN_IS_END_MS = 30 * 60_000;
 const UNKNOWN_IS_END_WITH_RESULT_MS = 2 * 60_000;
 const TOO_LONG_AGAIN_MS = 10 * 60_000;
 
-export async function pollRun(deps: ResearchDeps, run: FollowedRun, patience: Patience = "patient"): Promise<Outcome> {
+export async function pollRun(deps: ResearchDeps, run: PolledRun, patience: Patience = "patient"): Promise<Outcome> {
   if (run.status === "completed") return pollForUsage(deps, run, patience);
   const polled = await ask(deps, run, patience);
   failpoint("after-look");
@@ -52,19 +52,19 @@ export async function pollRun(deps: ResearchDeps, run: FollowedRun, patience: Pa
 }
 
 /** Shows which setting a run waits for when no process has its key. At its deadline it is polled with this key. */
-export async function waitForKey(deps: ResearchDeps, run: FollowedRun): Promise<Outcome> {
+export async function waitForKey(deps: ResearchDeps, run: PolledRun): Promise<Outcome> {
   if (deps.clock.now() >= run.deadlineAt) return pollRun(deps, run);
   const needed = await missingSetting(deps, run);
   return needed === undefined ? AGAIN : note(deps, run, needed);
 }
 
 /** The first time may be a transient gateway error; a run that already has the note is polled less often. */
-function tooLong(deps: ResearchDeps, run: FollowedRun): Outcome {
+function tooLong(deps: ResearchDeps, run: PolledRun): Outcome {
   if (run.currentAction === NOTES.tooLong) return { next: { afterMs: TOO_LONG_AGAIN_MS } };
   return note(deps, run, NOTES.tooLong);
 }
 
-async function found(deps: ResearchDeps, run: FollowedRun, interaction: Interaction): Promise<Outcome> {
+async function found(deps: ResearchDeps, run: PolledRun, interaction: Interaction): Promise<Outcome> {
   const text = interaction.report.trim();
   // Polled again after it had failed: only a finished report changes its state.
   if (run.status === "failed" && (interaction.status !== "completed" || text === "")) {
@@ -95,7 +95,7 @@ async function found(deps: ResearchDeps, run: FollowedRun, interaction: Interact
  * An unknown status may be final or a new kind of progress. A running interaction has no text, usage or error, so if
  * these exist and do not change, the run has ended. Polling continues until the deadline in case a report arrives.
  */
-async function unknownStatus(deps: ResearchDeps, run: FollowedRun, interaction: Interaction): Promise<Outcome> {
+async function unknownStatus(deps: ResearchDeps, run: PolledRun, interaction: Interaction): Promise<Outcome> {
   const goesOn = await working(deps, run, interaction);
   const now = deps.clock.now();
   if (run.status !== "running_async" || now >= run.deadlineAt) return goesOn;
@@ -110,9 +110,9 @@ async function unknownStatus(deps: ResearchDeps, run: FollowedRun, interaction: 
 }
 
 /** Google rejects the request. Polling continues until the deadline in case a report arrives. */
-async function rejected(deps: ResearchDeps, run: FollowedRun): Promise<Outcome> {
+async function rejected(deps: ResearchDeps, run: PolledRun): Promise<Outcome> {
   const needed = await missingSetting(deps, run);
-  const ended = await pastDeadline(deps, run, needed === undefined ? undefined : "followed");
+  const ended = await pastDeadline(deps, run, needed === undefined ? undefined : "polled");
   if (ended !== undefined) return ended;
   if (needed !== undefined) return waitForSetting(deps, run, needed);
   const now = deps.clock.now();
@@ -124,19 +124,19 @@ async function rejected(deps: ResearchDeps, run: FollowedRun): Promise<Outcome> 
 }
 
 /** The run can only be read with the key and base URL it was started with; waits until they are set. */
-async function waitForSetting(deps: ResearchDeps, run: FollowedRun, needed: string): Promise<Outcome> {
+async function waitForSetting(deps: ResearchDeps, run: PolledRun, needed: string): Promise<Outcome> {
   if (run.oddAnswer === REJECTION) await clearOddAnswer(deps.db, run.taskId);
   return { ...note(deps, run, needed), next: { afterMs: WRONG_KEY_AGAIN_MS } };
 }
 
 /** Stores text that arrives after the run has ended here: it is paid for and may be longer than the stored text. */
-async function keepText(deps: ResearchDeps, run: FollowedRun, interaction: Interaction): Promise<void> {
+async function keepText(deps: ResearchDeps, run: PolledRun, interaction: Interaction): Promise<void> {
   if (interaction.report.trim() === "") return;
   const result = resultOf(interaction, { partial: true });
   await keepLaterText(deps.db, { run, result, raw: interaction.raw, now: deps.clock.now() });
 }
 
-async function working(deps: ResearchDeps, run: FollowedRun, interaction: Interaction): Promise<Outcome> {
+async function working(deps: ResearchDeps, run: PolledRun, interaction: Interaction): Promise<Outcome> {
   if (run.status === "cancelled") {
     await keepText(deps, run, interaction);
     return (await pastDeadline(deps, run)) ?? AGAIN;
@@ -164,12 +164,11 @@ type Ending =
   /** `pollAgain`: the run may not have ended, so polling continues; only a finished report changes its state. */
   | { to: "failed"; message: string; pollAgain?: boolean };
 
-const COMPLETED_AFTER_CANCEL =
-  "It was cancelled, but Google finished it all the same. The report was paid for and is kept.";
+const COMPLETED_AFTER_CANCEL = "It was cancelled, but Google finished it anyway. The report was charged and is kept.";
 
 async function end(
   deps: ResearchDeps,
-  run: FollowedRun,
+  run: PolledRun,
   { interaction, ...ending }: Ending & { interaction: Interaction },
 ): Promise<Outcome> {
   const now = deps.clock.now();
@@ -206,7 +205,7 @@ function nextPollAfter(
 }
 
 /** If the database rejects a completed report, it is written to a file and the next poll retries. */
-async function record(deps: ResearchDeps, run: FollowedRun, finish: AgentFinish): Promise<Outcome> {
+async function record(deps: ResearchDeps, run: PolledRun, finish: AgentFinish): Promise<Outcome> {
   failpoint("before-finish");
   try {
     const decided = await finishAgentRun(deps.db, finish);
@@ -224,28 +223,28 @@ async function record(deps: ResearchDeps, run: FollowedRun, finish: AgentFinish)
       .error(
         path === undefined
           ? `Run ${run.taskId} is complete, but neither the database nor a file could be written. Retrying; free some disk space.`
-          : `Run ${run.taskId} is complete, but the database refused the report. It is kept in ${path}; the database is tried again.`,
+          : `Run ${run.taskId} is complete, but the database refused the report. It is kept in ${path}; retrying.`,
       );
     return AGAIN;
   }
 }
 
 /** Called only by the process that recorded the end, so that each run is counted once. */
-function countEnd(run: FollowedRun, { to, tokens, cost, now }: AgentFinish): void {
+function countEnd(run: PolledRun, { to, tokens, cost, now }: AgentFinish): void {
   if (run.status !== to) countAgentRun({ agent: run.agent, lastedMs: now - run.createdAt, failed: to === "failed" });
   if (tokens !== undefined) countAgentUsage(run.agent, tokens, cost?.usd);
 }
 
-async function inaccessible(deps: ResearchDeps, run: FollowedRun, kind: "missing" | "forbidden"): Promise<Outcome> {
+async function inaccessible(deps: ResearchDeps, run: PolledRun, kind: "missing" | "forbidden"): Promise<Outcome> {
   const now = deps.clock.now();
   const needed = await missingSetting(deps, run);
-  if (needed !== undefined) return (await pastDeadline(deps, run, "followed")) ?? waitForSetting(deps, run, needed);
+  if (needed !== undefined) return (await pastDeadline(deps, run, "polled")) ?? waitForSetting(deps, run, needed);
   if (kind === "forbidden") return (await pastDeadline(deps, run)) ?? note(deps, run, NOTES.forbidden);
   if (run.status !== "running_async") return NEVER;
   return record(deps, run, failure(run, { code: "RESEARCH_FAILED", message: EXPIRED }, now));
 }
 
-const failure = (run: FollowedRun, error: { code: string; message: string }, now: number): AgentFinish => ({
+const failure = (run: PolledRun, error: { code: string; message: string }, now: number): AgentFinish => ({
   run,
   to: "failed",
   result: undefined,
@@ -260,23 +259,19 @@ const failure = (run: FollowedRun, error: { code: string; message: string }, now
 
 /**
  * Ends a run at its deadline, which persists across restarts (I11). The interaction at Google is not cancelled: its
- * report can still be collected. With `followed` the run stays followed, so that this happens once its key is set.
+ * report can still be collected. With `polled` the run is still polled, so that this happens once its key is set.
  */
-async function pastDeadline(
-  deps: ResearchDeps,
-  run: FollowedRun,
-  afterwards?: "followed",
-): Promise<Outcome | undefined> {
+async function pastDeadline(deps: ResearchDeps, run: PolledRun, afterwards?: "polled"): Promise<Outcome | undefined> {
   const now = deps.clock.now();
   if (now < run.deadlineAt) return undefined;
   if (run.status !== "running_async") return NEVER;
   const hours = Math.round((run.deadlineAt - run.createdAt) / 360_000) / 10;
-  const message = `The research timed out: it was not finished after ${hours} hours. resume_research looks again.`;
+  const message = `The research timed out: it was not finished after ${hours} hours. resume_research checks again.`;
   const failed = failure(run, { code: "RESEARCH_FAILED", message }, now);
   return record(deps, run, afterwards === undefined ? failed : { ...failed, nextPollAt: now + WRONG_KEY_AGAIN_MS });
 }
 
-const note = (deps: ResearchDeps, run: FollowedRun, currentAction: string): Outcome => ({
+const note = (deps: ResearchDeps, run: PolledRun, currentAction: string): Outcome => ({
   next: "interval",
   seen: changesOf(run, {
     progress: run.progress,

@@ -5,7 +5,7 @@ import type { Cost } from "../../costs/actual.ts";
 import { type Database, storable } from "../../store/database.ts";
 import { progressAtLeast } from "../../store/dialect.ts";
 import { costColumns } from "../cost-columns.ts";
-import { type FollowedRun, tokensOf } from "./followed-run.ts";
+import { type PolledRun, tokensOf } from "./polled-run.ts";
 
 export interface Seen {
   /** Based on Google's events; the part that depends on elapsed time is computed when it is read. */
@@ -19,7 +19,7 @@ export interface Seen {
 }
 
 /** Undefined when the row already contains these values, so that nothing is written. */
-export function changesOf(run: FollowedRun, seen: Seen): Seen | undefined {
+export function changesOf(run: PolledRun, seen: Seen): Seen | undefined {
   const { progress, currentAction, changed, tokens } = seen;
   const isKnown =
     !changed &&

@@ -47,7 +47,7 @@ test("an id that neither the database nor a file accepts is written as soon as t
   await waitFor(async () => expect((await findRun(store.db, "local", started.taskId)).status).toBe("completed"));
 });
 
-test("a followed run whose disk fills up is saved once and recorded later (P5)", async (t) => {
+test("a polled run whose disk fills up is saved once and recorded later (P5)", async (t) => {
   const { store, saved, refuseWrites, allowWrites, deps } = await openRunner(t);
   let ready = false;
   const research = deps({ poll: async () => ({ kind: "found", interaction: ready ? FINISHED : WORKING }) });

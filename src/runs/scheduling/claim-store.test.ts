@@ -9,7 +9,7 @@ import {
   resetFarPolls,
   claimDueRuns,
   claimWithinRateLimit,
-  countFollowed,
+  countPolledRuns,
   leaseHolders,
   nextClaimAt,
   pauseAllPolls,
@@ -174,12 +174,12 @@ test("the next poll is due with the first due run that no process has leased (P2
   expect(await nextClaimAt(db, NOW)).toBeUndefined();
   await insertRun(db, { task_id: "not followed", next_poll_at: null });
   expect(await nextClaimAt(db, NOW)).toBeUndefined();
-  expect(await countFollowed(db)).toBe(0);
+  expect(await countPolledRuns(db)).toBe(0);
   await insertRun(db, { task_id: "later", next_poll_at: NOW + 900 });
   await insertRun(db, { task_id: "soon", next_poll_at: NOW + 500 });
   await insertRun(db, { task_id: "leased", next_poll_at: NOW, lease_until: NOW + 1_000 });
   expect(await nextClaimAt(db, NOW)).toBe(NOW + 500);
-  expect(await countFollowed(db)).toBe(3);
+  expect(await countPolledRuns(db)).toBe(3);
 });
 
 describe("settling a poll", () => {

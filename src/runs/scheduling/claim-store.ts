@@ -13,7 +13,7 @@ import {
   msUntilPermit,
 } from "../../store/rate-limiter.ts";
 import { POLL_LEASE_MS } from "../lease.ts";
-import { FOLLOWED_COLUMNS, type FollowedRun, followedRunOf, TOKENS_COLUMN } from "../poll/followed-run.ts";
+import { POLLED_COLUMNS, type PolledRun, polledRunOf, TOKENS_COLUMN } from "../poll/polled-run.ts";
 import { progressColumn, type Seen, seenColumns } from "../poll/seen-store.ts";
 import { noteUnreadable } from "../unreadable.ts";
 
@@ -31,7 +31,7 @@ export const rateOf = (db: Database, key: string | undefined): string =>
   key !== undefined && isShared(db) ? `looks:${key}` : "looks";
 
 /** Claims due runs within the rate limit that all processes share. */
-export function claimWithinRateLimit(db: Database, { maxRps, ...claim }: Claim): Promise<FollowedRun[]> {
+export function claimWithinRateLimit(db: Database, { maxRps, ...claim }: Claim): Promise<PolledRun[]> {
   const rateLimit: RateLimit = { name: rateOf(db, undefined), perSecond: maxRps };
   return db.transaction().execute(async (transaction) => {
     const { permits, from } = await availablePermits(transaction, rateLimit, claim.now);
@@ -79,7 +79,7 @@ const OWNER_RANK = sql<number>`row_number() over (partition by owner order by ne
  * Leases due runs to this process; each run goes to exactly one. Leased runs are skipped: a new epoch would invalidate
  * a poll that takes longer than the interval, and every poll after it.
  */
-export async function claimDueRuns(db: Database, claim: Omit<Claim, "maxRps">): Promise<FollowedRun[]> {
+export async function claimDueRuns(db: Database, claim: Omit<Claim, "maxRps">): Promise<PolledRun[]> {
   const rows = await db
     .updateTable("research_tasks")
     .set((set) => ({
@@ -95,10 +95,10 @@ export async function claimDueRuns(db: Database, claim: Omit<Claim, "maxRps">): 
     .where("next_poll_at", "<=", claim.now)
     .where(unleased(claim.now))
     // Only these columns: a value that the driver cannot read would fail the claim of all runs.
-    .returning(FOLLOWED_COLUMNS)
+    .returning(POLLED_COLUMNS)
     .returning(TOKENS_COLUMN)
     .execute();
-  const runs = rows.map((row) => followedRunOf(row));
+  const runs = rows.map((row) => polledRunOf(row));
   const damaged = rows.filter((_, n) => runs[n] === undefined).map(({ task_id }) => task_id);
   if (damaged.length > 0) await postponeDamaged(db, damaged, claim.now);
   return runs.filter((run) => run !== undefined);
@@ -118,7 +118,7 @@ async function postponeDamaged(db: Database, taskIds: string[], now: number): Pr
 export const DAMAGED_ROW_DELAY_MS = 10 * 60_000;
 
 /** The number of runs that are polled. */
-export async function countFollowed(db: Database): Promise<number> {
+export async function countPolledRuns(db: Database): Promise<number> {
   const row = await db
     .selectFrom("research_tasks")
     .select((select) => select.fn.countAll<number>().as("running"))
@@ -152,7 +152,7 @@ export interface Settling {
 /** Ends a poll: stores what it saw and the next poll time, and releases the lease, in one write. */
 export async function settlePoll(
   db: Database,
-  run: Pick<FollowedRun, "taskId" | "epoch">,
+  run: Pick<PolledRun, "taskId" | "epoch">,
   { nextPollAt, seen }: Settling = {},
 ): Promise<void> {
   await db
@@ -164,7 +164,7 @@ export async function settlePoll(
         ? update
         : update
             .set((row) => ({ progress: progressAtLeast(row, progressColumn(seen)), ...seenColumns(seen) }))
-            // A run that has ended in the meantime has no lease any more.
+            // A run that has ended in the meantime no longer has a lease.
             .where("status", "=", "running_async"),
     )
     .where("task_id", "=", run.taskId)

@@ -14,9 +14,16 @@ import { pollRun, waitForKey } from "../poll/poll.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { markUnknownStarts } from "../recovery/unknown-starts.ts";
 import { fairIntervals, priorityOf } from "./fair-intervals.ts";
-import { allFollowed, countByOwner, keysOfFollowed, readFollowed, unfollow, withoutKey } from "./fleet-store.ts";
+import {
+  allPolledRuns,
+  countByOwner,
+  keysOfPolledRuns,
+  readPolledRuns,
+  endPolling,
+  withoutKey,
+} from "./fleet-store.ts";
 import { POLLS_BEFORE_EXPIRED } from "../poll/ask.ts";
-import type { FollowedRun } from "../poll/followed-run.ts";
+import type { PolledRun } from "../poll/polled-run.ts";
 import { AGAIN, type Outcome, type Patience } from "../poll/outcome.ts";
 import { logPollFailure, type Poller, type PollerOptions } from "./poller.ts";
 import { recordSeenOfMany } from "../poll/seen-store.ts";
@@ -41,10 +48,10 @@ const USED_RATE = 0.94;
 const COUNT_MS = 3_000;
 const MAX_WITHOUT_KEY = 100;
 
-/** The result of one job. Without `outcome` and `putBack` its run is not polled any more. */
+/** The result of one job. Without `outcome` and `putBack` its run is no longer polled. */
 interface Polled {
   poll: DuePoll;
-  run?: FollowedRun;
+  run?: PolledRun;
   outcome?: Outcome;
   /** The poll got no permit and is due again after this time. */
   putBack?: { afterMs: number; patient: boolean };
@@ -115,19 +122,19 @@ async function pollBatch(fleet: Fleet, due: DuePoll[], patience: Patience): Prom
   const { deps, rate, owners } = fleet;
   failpoint("after-claim");
   const taskIds = due.map(({ taskId }) => taskId);
-  const runs = await readFollowed(deps.db, taskIds);
+  const runs = await readPolledRuns(deps.db, taskIds);
   await owners.refresh();
-  const followed = taskIds.flatMap((taskId) => {
+  const known = taskIds.flatMap((taskId) => {
     const run = runs.get(taskId);
     return run === undefined || run === "damaged" ? [] : [run];
   });
   const requests = patience === "patient" ? POLLS_BEFORE_EXPIRED : 1;
-  const needed = followed.length * requests;
+  const needed = known.length * requests;
   const permits =
     needed === 0 ? { fromMs: 0 } : await reservePermits(deps.db, rate, { permits: needed, withinMs: MAX_AHEAD_MS });
   if ("waitMs" in permits) await deps.clock.sleep(NO_PERMIT_DELAY_MS, deps.leaving).catch(() => undefined);
   // In batch order, in which owners with few runs come first.
-  const offsets = new Map(followed.map((run, n) => [run, (n * requests * 1_000) / rate.perSecond]));
+  const offsets = new Map(known.map((run, n) => [run, (n * requests * 1_000) / rate.perSecond]));
   return Promise.all(
     due.map(async (poll): Promise<Polled> => {
       const run = runs.get(poll.taskId);
@@ -145,7 +152,7 @@ async function pollBatch(fleet: Fleet, due: DuePoll[], patience: Patience): Prom
 
 async function pollAfter(
   deps: ResearchDeps,
-  run: FollowedRun,
+  run: PolledRun,
   { patience, waitMs }: { patience: Patience; waitMs: number },
 ): Promise<Outcome> {
   if (waitMs > 0) await deps.clock.sleep(waitMs, deps.leaving).catch(() => undefined);
@@ -169,7 +176,7 @@ const settle = (fleet: Fleet, polled: Polled[]): Promise<Set<string>> =>
       ),
     );
     const next = ours.flatMap((one) => nextPollOf(fleet, one));
-    await fleet.queue.schedule(transaction, [...next, ...(await followedAgain(transaction, ours))]);
+    await fleet.queue.schedule(transaction, [...next, ...(await endLastPolls(transaction, ours))]);
     return settled;
   });
 
@@ -194,7 +201,7 @@ async function repair(fleet: Fleet): Promise<void> {
 /** Schedules a poll for every run without one; existing jobs are kept. */
 async function scheduleAll({ deps, queue, owners, pollIntervalMs }: Fleet): Promise<void> {
   await owners.refresh();
-  const polls = (await allFollowed(deps.db)).map(({ taskId, key, owner }) => {
+  const polls = (await allPolledRuns(deps.db)).map(({ taskId, key, owner }) => {
     const { priority } = owners.of(owner);
     return { taskId, key, priority, afterMs: Math.random() * pollIntervalMs };
   });
@@ -202,14 +209,14 @@ async function scheduleAll({ deps, queue, owners, pollIntervalMs }: Fleet): Prom
 }
 
 /** Ends polling of runs whose last poll this was. Returns those that a user has reopened in the meantime. */
-async function followedAgain(transaction: Database, polled: Polled[]): Promise<NextPoll[]> {
+async function endLastPolls(transaction: Database, polled: Polled[]): Promise<NextPoll[]> {
   const last = polled.filter(({ outcome, putBack }) => putBack === undefined && (outcome?.next ?? "never") === "never");
   if (last.length === 0) return [];
-  await unfollow(
+  await endPolling(
     transaction,
     last.flatMap(({ run, outcome }) => (run === undefined || outcome?.recorded === true ? [] : [run])),
   );
-  return keysOfFollowed(
+  return keysOfPolledRuns(
     transaction,
     last.map(({ poll }) => poll.taskId),
   );
@@ -225,7 +232,7 @@ async function checkRunsWithoutKey({ deps, key, rate }: Fleet): Promise<void> {
     if (isAsked) await clock.sleep(await reservePermit(db, rate, clock.now()), leaving);
     const { next, recorded, seen } = await waitForKey(deps, run);
     if (seen !== undefined) await recordSeenOfMany(db, [{ taskId: run.taskId, seen }]);
-    if (next === "never" && recorded !== true) await unfollow(db, [run]);
+    if (next === "never" && recorded !== true) await endPolling(db, [run]);
   }
 }
 

@@ -43,7 +43,7 @@ export async function readFleetStatus(db: Database, here: number): Promise<Fleet
     now,
     workers,
     runs: {
-      ...(await countFollowed(db, keys)),
+      ...(await countPolledRuns(db, keys)),
       due: waiting === undefined ? queues.reduce((sum, { ready }) => sum + ready, 0) : due.length,
       late: due.filter((ms) => ms > MAX_LATE_MS).length,
       oldestDueMs: due.reduce((longest, ms) => Math.max(longest, ms), 0),
@@ -57,7 +57,7 @@ export async function readFleetStatus(db: Database, here: number): Promise<Fleet
   };
 }
 
-async function countFollowed(
+async function countPolledRuns(
   db: Database,
   keys: ReadonlySet<string>,
 ): Promise<Pick<FleetStatus["runs"], "inProgress" | "withoutKey">> {

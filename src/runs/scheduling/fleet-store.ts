@@ -3,22 +3,22 @@
 import { sql } from "kysely";
 import type { Database } from "../../store/database.ts";
 import { noteUnreadable } from "../unreadable.ts";
-import { FOLLOWED_COLUMNS, type FollowedRun, followedRunOf, TOKENS_COLUMN } from "../poll/followed-run.ts";
+import { POLLED_COLUMNS, type PolledRun, polledRunOf, TOKENS_COLUMN } from "../poll/polled-run.ts";
 
 const readRuns = (db: Database) =>
   db
     .selectFrom("research_tasks")
-    .select(FOLLOWED_COLUMNS)
+    .select(POLLED_COLUMNS)
     .select(TOKENS_COLUMN)
     .where("next_poll_at", "is not", null)
     .where("interaction_id", "is not", null);
 
 /** Reads the runs that are still polled. A damaged row stays in the queue and is polled again once it is repaired. */
-export async function readFollowed(db: Database, taskIds: string[]): Promise<Map<string, FollowedRun | "damaged">> {
+export async function readPolledRuns(db: Database, taskIds: string[]): Promise<Map<string, PolledRun | "damaged">> {
   const rows = await readRuns(db).where("task_id", "in", taskIds).execute();
   return new Map(
     rows.map((row) => {
-      const run = followedRunOf(row);
+      const run = polledRunOf(row);
       if (run === undefined) noteUnreadable(row.task_id);
       return [row.task_id, run ?? "damaged"];
     }),
@@ -26,7 +26,7 @@ export async function readFollowed(db: Database, taskIds: string[]): Promise<Map
 }
 
 /** The given runs that are still polled, with their poll keys. */
-export const keysOfFollowed = (db: Database, taskIds: string[]) =>
+export const keysOfPolledRuns = (db: Database, taskIds: string[]) =>
   db
     .selectFrom("research_tasks")
     .select(["task_id as taskId", "poll_key as key"])
@@ -36,7 +36,7 @@ export const keysOfFollowed = (db: Database, taskIds: string[]) =>
     .execute();
 
 /** Every run that is polled. */
-export const allFollowed = (db: Database) =>
+export const allPolledRuns = (db: Database) =>
   db
     .selectFrom("research_tasks")
     .select(["task_id as taskId", "poll_key as key", "owner"])
@@ -56,7 +56,7 @@ export async function countByOwner(db: Database, key: string): Promise<Map<strin
 }
 
 /** Ends polling of the runs, except those that were reopened or got another interaction (newer epoch). */
-export async function unfollow(db: Database, runs: Pick<FollowedRun, "taskId" | "epoch">[]): Promise<void> {
+export async function endPolling(db: Database, runs: Pick<PolledRun, "taskId" | "epoch">[]): Promise<void> {
   for (const { taskId, epoch } of runs) {
     await db
       .updateTable("research_tasks")
@@ -71,7 +71,7 @@ export async function unfollow(db: Database, runs: Pick<FollowedRun, "taskId" | 
 export async function withoutKey(
   db: Database,
   { keys, now, limit }: { keys: string[]; now: number; limit: number },
-): Promise<FollowedRun[]> {
+): Promise<PolledRun[]> {
   const rows = await readRuns(db)
     .where("status", "=", "running_async")
     .where("poll_key", "not in", ["", ...keys])
@@ -81,5 +81,5 @@ export async function withoutKey(
     .orderBy("deadline_at")
     .limit(limit)
     .execute();
-  return rows.flatMap((row) => followedRunOf(row) ?? []);
+  return rows.flatMap((row) => polledRunOf(row) ?? []);
 }

@@ -5,7 +5,7 @@ import { inDetachedTrace } from "../../telemetry/telemetry.ts";
 import {
   resetFarPolls,
   claimWithinRateLimit,
-  countFollowed,
+  countPolledRuns,
   nextClaimAt,
   pauseAllPolls,
   settlePoll,
@@ -15,7 +15,7 @@ import { createHeartbeat } from "./heartbeat.ts";
 import { pollRun } from "../poll/poll.ts";
 import { releaseDeadHolders } from "../recovery/dead-holders.ts";
 import { markUnknownStarts } from "../recovery/unknown-starts.ts";
-import type { FollowedRun } from "../poll/followed-run.ts";
+import type { PolledRun } from "../poll/polled-run.ts";
 import type { Outcome } from "../poll/outcome.ts";
 import { logPollFailure, type Poller, type PollerOptions } from "./poller.ts";
 
@@ -29,19 +29,19 @@ export function createLocalPoller({ deps, pollIntervalMs, maxRps, deliver, wake 
   const maxPolls = maxPollsAtOnce(maxRps);
   const polling = new Set<string>();
   /** Polls that could not be settled yet; until then their leases block all processes. */
-  const unsettled = new Map<FollowedRun, Settling>();
+  const unsettled = new Map<PolledRun, Settling>();
   const heartbeat = createHeartbeat(deps);
   let running = 0;
 
   const interval = (): number => Math.max(pollIntervalMs, (running / maxRps) * 1_000);
 
-  const settle = async (run: FollowedRun, settling: Settling): Promise<void> => {
+  const settle = async (run: PolledRun, settling: Settling): Promise<void> => {
     unsettled.set(run, settling);
     await settlePoll(db, run, settling);
     unsettled.delete(run);
   };
 
-  const poll = async (run: FollowedRun): Promise<void> => {
+  const poll = async (run: PolledRun): Promise<void> => {
     const outcome = await inDetachedTrace(run.taskId, () => pollRun(deps, run)).catch((error: unknown): Outcome => {
       logPollFailure(deps, run.taskId, error);
       return { next: "interval" };
@@ -81,7 +81,7 @@ export function createLocalPoller({ deps, pollIntervalMs, maxRps, deliver, wake 
     sweep: async () => {
       await markUnknownStarts(deps);
       await releaseDeadHolders(deps);
-      running = await countFollowed(db);
+      running = await countPolledRuns(db);
       const now = clock.now();
       await resetFarPolls(db, { now, latest: now + 2 * interval() + MAX_DELAY_MS });
       // A process with nothing to poll does not write to the file.
@@ -92,7 +92,7 @@ export function createLocalPoller({ deps, pollIntervalMs, maxRps, deliver, wake 
 }
 
 /** For the next poll after the usual interval `nextPollAt` is undefined: the claim has stored that time. */
-export function settlingOf(run: Pick<FollowedRun, "status">, outcome: Outcome, now: number): Settling {
+export function settlingOf(run: Pick<PolledRun, "status">, outcome: Outcome, now: number): Settling {
   const { next } = outcome;
   // Progress is stored only while the run is in progress.
   const seen = run.status === "running_async" ? outcome.seen : undefined;

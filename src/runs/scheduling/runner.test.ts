@@ -32,7 +32,7 @@ test("a runner that is woken between two sweeps does not sleep past the next one
   await waitFor(() => expect(slept).toEqual([SWEEP_MS, 1_000]));
 });
 
-test("a stream that no caller watches any more makes room for one that is watched (J3)", async (t) => {
+test("a stream that is no longer watched makes room for one that is watched (J3)", async (t) => {
   const stage = await openRunner(t);
   const open = new Map<string, AbortSignal>();
   const stream = ({ interactionId, signal }: StreamRequest): Promise<void> => {

@@ -9,7 +9,7 @@ import { sweep } from "../recovery/sweep.ts";
 import { pendingStarts } from "../start/start-store.ts";
 import { followStream } from "../streams/stream.ts";
 import { createWatchedStreams, type Watch } from "../streams/watched-streams.ts";
-import { countFollowed, pollNow } from "./claim-store.ts";
+import { countPolledRuns, pollNow } from "./claim-store.ts";
 import { createFleetPoller } from "./fleet-poller.ts";
 import { createLocalPoller } from "./local-poller.ts";
 import type { Poller } from "./poller.ts";
@@ -19,7 +19,7 @@ export interface RunnerOptions {
   pollIntervalMs: number;
   maxRps: number;
   /** False in a process that only makes repairs and does not poll. */
-  follows?: boolean | undefined;
+  makesPolls?: boolean | undefined;
   /** Sends pending notifications from the outbox; called whenever a run may have ended. */
   deliver: () => Promise<unknown>;
 }
@@ -48,7 +48,7 @@ const FAILURES_BEFORE_OUTAGE = 2;
 const POLL_NOW_RETRY_MS = [300, 700, 1_500];
 
 export function createRunner(options: RunnerOptions): Runner {
-  const { deps, maxRps, follows = true } = options;
+  const { deps, maxRps, makesPolls = true } = options;
   const { db, clock, leaving, queue } = deps;
   const sleeper = createSleeper(deps);
   const polling = { ...options, wake: sleeper.wake };
@@ -57,7 +57,7 @@ export function createRunner(options: RunnerOptions): Runner {
   let started = false;
 
   const sleepUntilDue = async (): Promise<void> => {
-    const due = follows ? await poller.nextDueAt() : undefined;
+    const due = makesPolls ? await poller.nextDueAt() : undefined;
     // A sweep must not be late when the loop is woken in between.
     await sleeper.sleepUntil(Math.min(due ?? Infinity, sweeper.dueAt()));
   };
@@ -67,7 +67,7 @@ export function createRunner(options: RunnerOptions): Runner {
     while (!leaving.aborted) {
       try {
         await sweeper.sweepIfDue();
-        if (follows) await poller.pollDue();
+        if (makesPolls) await poller.pollDue();
         failures = 0;
         await sleepUntilDue();
       } catch (error) {
@@ -91,15 +91,15 @@ export function createRunner(options: RunnerOptions): Runner {
       if (started) return;
       started = true;
       void inDetachedTrace(undefined, loop);
-      if (follows) void inDetachedTrace(undefined, () => startPoller(deps, poller));
+      if (makesPolls) void inDetachedTrace(undefined, () => startPoller(deps, poller));
     },
     wake: sleeper.wake,
     pollNow: (taskId) => bringForward(deps, taskId, sleeper.wake),
-    count: () => countFollowed(db),
+    count: () => countPolledRuns(db),
     idle: async () =>
       poller.inFlight() === 0 &&
       sweeper.hasSwept() &&
-      (await countFollowed(db)) === 0 &&
+      (await countPolledRuns(db)) === 0 &&
       (await pendingStarts(db)).length === 0,
     watch,
   };
@@ -173,4 +173,4 @@ async function startPoller({ clock, log, leaving }: ResearchDeps, poller: Poller
 }
 
 const logFault = (log: ResearchDeps["log"], error: unknown): void =>
-  log.warn(`Polling research runs: ${error instanceof Error ? error.message : "unknown error"}; retrying.`);
+  log.warn(`Polling runs failed: ${error instanceof Error ? error.message : "unknown error"}; retrying.`);

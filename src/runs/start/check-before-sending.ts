@@ -84,7 +84,7 @@ const runCancelled = (): AppError =>
 const takenOver = (): AppError =>
   new AppError({
     code: "INTERRUPTED",
-    message: `The process was suspended before it could send the research, and another gave it up meanwhile. ${NOTHING_CHARGED}`,
+    message: `The process was suspended before it could send the research, and another process abandoned the start meanwhile. ${NOTHING_CHARGED}`,
     suggestion: "Start it again.",
   });
 
@@ -106,7 +106,7 @@ function databaseRefused(cause: unknown): AppError {
   const isFull = cause instanceof AppError && cause.code === "DISK_FULL";
   return new AppError({
     code: isFull ? "DISK_FULL" : "SQLITE_ERROR",
-    message: `The database could not be written just before the research was to be sent. ${NOTHING_CHARGED}`,
+    message: `The database could not be written right before the research would have been sent. ${NOTHING_CHARGED}`,
     suggestion: "Check the disk and the database, then start again.",
     cause,
   });

@@ -10,7 +10,7 @@ import { transition } from "../transition-store.ts";
 const DETACHED_ERROR = {
   error_code: "START_UNKNOWN",
   error_message:
-    "The interaction that this run had adopted belongs to another run. Whether its own start was taken is unknown again.",
+    "The interaction that this run had adopted belongs to another run. It is unknown again whether Google accepted its own start.",
 };
 
 /** Deletes the run's text, timeline and usage and resets it to `start_unknown`. A cancelled run stays cancelled. */

@@ -33,7 +33,7 @@ test("a start above the limit of unfinished research is refused; finished runs a
   await insertRun(db, { task_id: "e", owner: "another" });
   await expect(refuseAboveLimits(db, limits, starter)).rejects.toMatchObject({
     code: "BUSY",
-    message: "2 researches are under way, which is as many as this server takes. Nothing was started or charged.",
+    message: "This server has reached its limit of 2 runs in progress. Nothing was started or charged.",
     suggestion: "Try again in 60 seconds.",
     details: { retry_after: 60 },
   });
@@ -46,7 +46,7 @@ test("users have a limit of their own, the operator has none (T28)", async () =>
   const { limits, starter } = refused({ perUser: 1 });
   await expect(refuseAboveLimits(db, limits, starter)).rejects.toMatchObject({
     code: "BUSY",
-    message: expect.stringContaining("1 of your researches"),
+    message: expect.stringContaining("your limit of 1 run"),
   });
   await refuseAboveLimits(db, limits, { ...starter, owner: "grace" });
   await refuseAboveLimits(db, limits, { ...starter, owner: "local" });

@@ -32,14 +32,14 @@ export async function refuseAboveLimits(
   if (unfinished > 0) {
     await lockExclusive(transaction, "starts");
     if ((await countUnfinished(transaction, { upTo: unfinished })) >= unfinished) {
-      throw busy(`${unfinished} researches are under way, which is as many as this server takes.`, RETRY_AFTER_S);
+      throw busy(`This server has reached its limit of ${unfinished} runs in progress.`, RETRY_AFTER_S);
     }
   }
   // The per-user limit does not apply to the server's operator.
   if (perUser > 0 && owner !== LOCAL_OWNER) {
     await lockExclusive(transaction, `starts of:${owner}`);
     if ((await countUnfinished(transaction, { upTo: perUser, owner })) >= perUser) {
-      throw busy(`${perUser} of your researches are under way, which is as many as a user may have.`, RETRY_AFTER_S);
+      throw busy(`You have reached your limit of ${perUser} runs in progress.`, RETRY_AFTER_S);
     }
   }
   if (startsPerMinute > 0) {

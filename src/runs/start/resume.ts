@@ -46,9 +46,9 @@ async function adopt(deps: ResearchDeps, run: Run, interactionId: string): Promi
   await rejectUnusableId(deps, run, interactionId);
   const now = clock.now();
   const adoption = { taskId, interactionId, deadlineAt: now + maxWaitOf(run.options), now };
-  const follower = await adoptInteractionId(db, adoption, deps.queue);
-  if (follower === undefined) throw notAdoptable(run);
-  return { kind: "adopted", run: await findRun(db, owner, follower) };
+  const adopter = await adoptInteractionId(db, adoption, deps.queue);
+  if (adopter === undefined) throw notAdoptable(run);
+  return { kind: "adopted", run: await findRun(db, owner, adopter) };
 }
 
 async function resumeUnknown(deps: ResearchDeps, run: Run, request: ResumeRequest): Promise<Resumed> {
@@ -59,7 +59,7 @@ async function resumeUnknown(deps: ResearchDeps, run: Run, request: ResumeReques
       code: "START_UNKNOWN",
       message: "It is not known whether this research was started; starting it again may be charged twice.",
       suggestion:
-        "If AI Studio shows its interaction id, pass it as interaction_id: that is free. To send it again all the same, set accept_possible_double_charge to true. cancel_research gives it up.",
+        "If AI Studio shows its interaction id, pass it as interaction_id: that is free. To send it again anyway, set accept_possible_double_charge to true. cancel_research abandons it.",
       run: { task_id: taskId, status: run.status, progress: run.progress },
     });
   }
@@ -80,7 +80,7 @@ async function resumeUnknown(deps: ResearchDeps, run: Run, request: ResumeReques
     : { kind: "restarted", run: current, ...restarted };
 }
 
-/** A mistyped id would end the run as expired, after which the right id could not be adopted any more. */
+/** A mistyped id would end the run as expired, after which the right id could no longer be adopted. */
 async function rejectUnusableId(deps: ResearchDeps, run: Run, interactionId: string): Promise<void> {
   // The same error as for an unknown id, so that it does not reveal which ids belong to other users.
   const taken = await isHeldByAnother(deps.db, interactionId, run.taskId);
@@ -96,8 +96,8 @@ const notAdoptable = (run: Run): AppError =>
   new AppError({
     code: "INVALID_INPUT",
     message:
-      "This interaction_id cannot be adopted: Google does not know it under the API key that is set, or it is in use.",
-    suggestion: "Copy it from AI Studio again; the run stays as it was.",
+      "This interaction_id cannot be adopted: Google does not recognise it for your API key, or another run already uses it.",
+    suggestion: "Copy it from AI Studio again; the run is unchanged.",
     details: { field: "interaction_id" },
     run: { task_id: run.taskId, status: run.status, progress: run.progress },
   });
@@ -110,7 +110,7 @@ function nothingToAdopt(run: Run): AppError {
   return new AppError({
     code: "INVALID_INPUT",
     message: "An interaction_id can be adopted only by a run whose start is unknown.",
-    suggestion: "Leave interaction_id out.",
+    suggestion: "Omit interaction_id.",
     details: { field: "interaction_id" },
     run: { task_id: run.taskId, status: run.status, progress: run.progress },
   });

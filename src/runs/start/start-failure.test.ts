@@ -92,7 +92,7 @@ describe("a failed start", () => {
     expect(await rowOf(db, taskId)).toMatchObject({
       status: "start_unknown",
       error_code: "START_UNKNOWN",
-      error_message: `${ERROR.message} Whether the earlier start was taken is still unknown.`,
+      error_message: `${ERROR.message} It is still unknown whether Google accepted the earlier start.`,
       completed_at: null,
     });
     expect(await attemptRow(db, second)).toMatchObject({ state: "refused" });

@@ -11,7 +11,7 @@ import { restartUnknown, startResearch } from "./start.ts";
 import { currentAttempt } from "../attempt-store.ts";
 
 describe("a start", () => {
-  test("is sent once, labelled with run and attempt, and followed under Google's id (I8)", async (context) => {
+  test("is sent once, labelled with run and attempt, and polled under Google's id (I8)", async (context) => {
     const { db, sent, start, duties } = await openSender(context, [TAKEN]);
     const taskId = await start();
     const attempt = await currentAttempt(db, taskId);
@@ -181,7 +181,7 @@ describe("when the database refuses a write", () => {
     expect(kept).toContain(attemptId);
     expect(sender.lines).toEqual([
       expect.stringContaining(
-        `Run ${taskId} was started at Google as v1_taken, but the database refused the id. It is kept in ${join(sender.directory, "orphans.jsonl")} and taken up as soon as the database can be written.`,
+        `Run ${taskId} was started at Google as v1_taken, but the database refused the id. It is saved in ${join(sender.directory, "orphans.jsonl")} and imported as soon as the database can be written.`,
       ),
     ]);
     await sender.allowWrites();

@@ -70,7 +70,7 @@ describe("an intent", () => {
 });
 
 describe("an interaction id", () => {
-  test("makes its run a followed one (I8)", async () => {
+  test("makes its run a polled one (I8)", async () => {
     const db = await openDatabase();
     const { taskId, attemptId } = await intended(db);
     expect(await saveInteractionId(db, { attemptId, interactionId: "v1_a", now: NOW + 5 })).toBe(true);

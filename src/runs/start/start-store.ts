@@ -197,13 +197,13 @@ export function recordStartFailure(db: Database, failure: StartFailure): Promise
 
 function stillUnknown({ to, error }: StartFailure): Pick<StartFailure, "to" | "error"> {
   if (to === "start_unknown") return { to, error };
-  const message = `${error.message} Whether the earlier start was taken is still unknown.`;
+  const message = `${error.message} It is still unknown whether Google accepted the earlier start.`;
   return { to: "start_unknown", error: { code: "START_UNKNOWN", message } };
 }
 
 /**
  * Starts without a response, with their process and lease. Includes starts that were cancelled while they were being
- * sent: such a run has no lease any more, but Google may have accepted it.
+ * sent: such a run no longer has a lease, but Google may have accepted it.
  */
 export async function pendingStarts(db: Database, taskId?: string) {
   const starts = db

@@ -261,7 +261,7 @@ function settlesInTime({ leaving }: ResearchDeps, work: Promise<unknown>): Promi
 function writeOrphanedId(deps: ResearchDeps, attemptId: string, interactionId: string): string {
   try {
     const file = keepOrphanedId(deps.stateDir, { attemptId, interactionId });
-    return `It is kept in ${file} and taken up as soon as the database can be written.`;
+    return `It is saved in ${file} and imported as soon as the database can be written.`;
   } catch {
     return "It could not be written to orphans.jsonl either: this line is its only record besides this process's memory.";
   }

@@ -131,7 +131,7 @@ describe("a stream without ids", () => {
     expect(opened).toBe(THOUGHTS.length + 1);
   });
 
-  test("goes on in another process without repeating what the first process stored (S3)", async (context) => {
+  test("continues in another process without repeating what the first process stored (S3)", async (context) => {
     const stage = await openRunner(context);
     const run = await startedRun(stage, "v1_stream");
     for (const count of [3, 5]) {

@@ -243,7 +243,7 @@ function rejectDifferences(tables: readonly Comparison[]): void {
 const otherData = (): AppError =>
   new AppError({
     code: "SQLITE_ERROR",
-    message: "The PostgreSQL database holds runs that did not come from this file. Nothing was changed.",
+    message: "The PostgreSQL database contains runs that did not come from this file. Nothing was changed.",
     suggestion: "Use an empty database: create database research encoding 'UTF8'.",
   });
 

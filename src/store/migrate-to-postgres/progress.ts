@@ -62,7 +62,7 @@ export async function warnIfMigrated(db: Database, log: Pick<Log, "warn">): Prom
   const [moved] = rows;
   if (moved === undefined) return;
   log.warn(
-    `The database was moved to PostgreSQL at ${moved.place} on ${isoTime(moved.moved_at)}, and this process still uses the file, so runs are followed in both databases. Set GEMINI_SEARCH_DATABASE_URL.`,
+    `The database was moved to PostgreSQL at ${moved.place} on ${isoTime(moved.moved_at)}, and this process still uses the file, so runs are polled in both databases. Set GEMINI_SEARCH_DATABASE_URL.`,
   );
 }
 
@@ -115,7 +115,7 @@ export async function rejectUnfinishedMigration(db: Database): Promise<void> {
   if (state === undefined || state.finished) return;
   throw new AppError({
     code: "SQLITE_ERROR",
-    message: "A migration into this PostgreSQL database was begun and is not finished.",
+    message: "A migration into this PostgreSQL database has not finished.",
     suggestion: "Run `gemini-search-mcp migrate` again with the same file to continue.",
   });
 }

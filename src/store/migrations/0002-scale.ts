@@ -1,9 +1,9 @@
-/** Partial indexes for a million stored and ten thousand followed runs, and the table of rate limits. */
+/** Partial indexes for a million stored and ten thousand polled runs, and the table of rate limits. */
 
 import { type Kysely, sql } from "kysely";
 
 export async function up(db: Kysely<unknown>): Promise<void> {
-  // Partial indexes: only followed runs, and only leased runs. Both stay small however many runs are stored.
+  // Partial indexes: only polled runs, and only leased runs. Both stay small however many runs are stored.
   await db.schema
     .createIndex("research_tasks_by_next_poll_at")
     .on("research_tasks")

@@ -1,10 +1,10 @@
-/** Assignment of runs to processes by the job queue, and which processes follow runs. Dropped in 0016. */
+/** Assignment of runs to processes by the job queue, and which processes poll runs. Dropped in 0016. */
 
 import { type Kysely, sql } from "kysely";
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable("research_tasks").addColumn("handed_to", "text").execute();
-  // Partial indexes: only assigned or followed runs, so they stay small however many runs are stored.
+  // Partial indexes: only assigned or polled runs, so they stay small however many runs are stored.
   for (const columns of [
     ["handed_to", "next_poll_at"],
     ["handed_to", "owner", "next_poll_at"],

@@ -109,7 +109,7 @@ export function databaseError(error: unknown): AppError {
   if (code === DISK_FULL) {
     return new AppError({
       code: "DISK_FULL",
-      message: "The database cannot grow because the disk of the PostgreSQL server is full.",
+      message: "The database cannot grow because the PostgreSQL server's disk is full.",
       suggestion: "Free some space there.",
       cause: error,
     });
@@ -126,9 +126,9 @@ export function databaseError(error: unknown): AppError {
   if (!SQLSTATE.test(code) || TEMPORARY.test(code)) {
     return of(
       "The PostgreSQL database cannot be reached.",
-      "Check that it runs and that GEMINI_SEARCH_DATABASE_URL is correct; then try again.",
+      "Check that it is running and that GEMINI_SEARCH_DATABASE_URL is correct, then try again.",
       true,
     );
   }
-  return of("The database did not carry out a request.", "Try again; the log of the PostgreSQL server says why.");
+  return of("A database request failed.", "Try again; the PostgreSQL server's log shows the reason.");
 }

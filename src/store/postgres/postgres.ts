@@ -143,7 +143,7 @@ async function bringUpToDate(db: Database, log: PostgresOptions["log"]) {
   const state = await schemaState(db);
   if (state === "newer") {
     log.warn(
-      "The PostgreSQL database was written by a newer gemini-search-mcp. It is only read from here; update this one to keep new runs.",
+      "The PostgreSQL database was written by a newer gemini-search-mcp. It is opened read-only; update this installation to store new runs.",
     );
   }
   // No backup is made first, unlike for SQLite: that is up to the operator (pg_dump).
@@ -198,13 +198,13 @@ async function checkServer(db: Database, log: PostgresOptions["log"]): Promise<v
     throw new AppError({
       code: "SQLITE_ERROR",
       message: "The PostgreSQL server is older than version 15, or its database is not in UTF8.",
-      suggestion: "Give GEMINI_SEARCH_DATABASE_URL a database of its own: create database research encoding 'UTF8'.",
+      suggestion: "Set GEMINI_SEARCH_DATABASE_URL to a dedicated database: create database research encoding 'UTF8'.",
     });
   }
   const ahead = Math.round((asked + answered) / 2 - server.now);
   if (Math.abs(ahead) > CLOCK_TOLERANCE_MS) {
     log.warn(
-      `The clock of this machine is ${Math.abs(ahead)} ms ${ahead > 0 ? "ahead of" : "behind"} the database's. Machines that share a database need the same time: set up NTP.`,
+      `This machine's clock is ${Math.abs(ahead)} ms ${ahead > 0 ? "ahead of" : "behind"} the database's. Machines that share a database need the same time: set up NTP.`,
     );
   }
 }

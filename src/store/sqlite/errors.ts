@@ -30,7 +30,7 @@ export function storageError(error: unknown, file?: string): unknown {
 function messageOf(code: number): string {
   if (code === SQLITE_BUSY) return "Another program has kept the database locked for too long.";
   const isDenied = code === SQLITE_READONLY || code === SQLITE_CANTOPEN;
-  return isDenied ? "The database cannot be written." : "The database did not carry out a request.";
+  return isDenied ? "The database cannot be written." : "A database request failed.";
 }
 
 function diskFull(error: unknown, file: string | undefined): AppError {
@@ -39,7 +39,7 @@ function diskFull(error: unknown, file: string | undefined): AppError {
   return new AppError({
     code: "DISK_FULL",
     message: `The database${file === undefined ? "" : ` ${file}`} cannot grow because the disk is full.${space}`,
-    suggestion: "Free some space on the disk that holds the config directory.",
+    suggestion: "Free some space on the disk with the config directory.",
     details: {
       ...(file === undefined ? {} : { path: file }),
       ...(available === undefined ? {} : { available_bytes: available }),

@@ -9,7 +9,7 @@ import { overwriteDeletedWords } from "../full-text.ts";
 import { backupOf } from "../old-backups.ts";
 import { retryWhileBusy } from "./busy.ts";
 import { type Handles, kyselyOn } from "./driver.ts";
-import { closeHandles, fixed, followFile, type Replacement } from "./followed-file.ts";
+import { closeHandles, fixed, openReplaceableFile, type Replacement } from "./replaceable-file.ts";
 
 /** For commands that read once and exit. Servers wait without blocking: see busy.ts. */
 const READ_TIMEOUT_MS = 5_000;
@@ -32,7 +32,8 @@ export async function openSqlite(
     return opened.handles;
   };
   const carryOver = replacement.carryOver ?? (async () => async () => {});
-  const source = file === IN_MEMORY ? fixed(file, await open()) : await followFile({ file, log, open, carryOver });
+  const source =
+    file === IN_MEMORY ? fixed(file, await open()) : await openReplaceableFile({ file, log, open, carryOver });
   const db = kyselyOn(source);
   return { db, writable, close: () => db.destroy() };
 }
@@ -107,7 +108,7 @@ function prepare(handle: DatabaseSync, file: string, log: Log): void {
     );
   }
   handle.exec("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on;");
-  // Checkpoints are made by followed-file.ts, which must know whose writes changed the database file.
+  // Checkpoints are made by replaceable-file.ts, which must know whose writes changed the database file.
   handle.exec("pragma journal_size_limit = 16777216; pragma wal_autocheckpoint = 0;");
   // Overwrites deleted content, which would otherwise stay in the file.
   handle.exec("pragma secure_delete = on;");
@@ -144,7 +145,7 @@ async function bringUpToDate(
   if (state === "newer") {
     handle.exec("pragma query_only = on");
     log.warn(
-      `${file} was written by a newer gemini-search-mcp. It is only read from here; update this one to keep new runs.`,
+      `${file} was written by a newer gemini-search-mcp. It is opened read-only; update this installation to store new runs.`,
     );
     return false;
   }

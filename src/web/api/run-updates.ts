@@ -117,6 +117,6 @@ async function followInteraction(deps: OperationDeps, run: Run, sent: SentState)
     sent.followed?.leave();
     sent.followed = { interactionId, leave };
   } catch {
-    deps.log.debug("The run could not be followed from here.");
+    deps.log.debug("The run's progress stream could not be opened.");
   }
 }

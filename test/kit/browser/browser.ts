@@ -55,9 +55,9 @@ function isExecutable(file: string): boolean {
 export interface OpenedPage {
   page: Page;
   /** Exceptions of the page and violations of its content security policy. */
-  mistakes: string[];
+  pageErrors: string[];
   /** URLs of requests to other origins. */
-  foreign: string[];
+  otherOrigins: string[];
 }
 
 export async function openPage(
@@ -69,17 +69,17 @@ export async function openPage(
   // A busy machine is slow, which is not a failure.
   context.setDefaultTimeout(60_000);
   const page = await context.newPage();
-  const mistakes: string[] = [];
-  const foreign: string[] = [];
-  page.on("pageerror", (error) => mistakes.push(error.message));
+  const pageErrors: string[] = [];
+  const otherOrigins: string[] = [];
+  page.on("pageerror", (error) => pageErrors.push(error.message));
   page.on("console", (message) => {
-    if (/Content Security Policy|TrustedHTML/.test(message.text())) mistakes.push(message.text());
+    if (/Content Security Policy|TrustedHTML/.test(message.text())) pageErrors.push(message.text());
   });
   context.on("request", (request) => {
     const url = new URL(request.url());
-    if (url.protocol.startsWith("http") && url.origin !== new URL(baseURL).origin) foreign.push(request.url());
+    if (url.protocol.startsWith("http") && url.origin !== new URL(baseURL).origin) otherOrigins.push(request.url());
   });
-  return { page, mistakes, foreign };
+  return { page, pageErrors, otherOrigins };
 }
 
 /** Signs in as users do, through a one-time link. */

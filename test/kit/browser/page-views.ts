@@ -38,17 +38,17 @@ const scrolledTo =
 export const VIEWS: View[] = [
   {
     name: "runs",
-    caption: "The list: states, progress and cost, kept true while it is open.",
+    caption: "All runs with status, progress and cost, updated live.",
     open: goto("/", ".runs tr"),
   },
   {
     name: "search",
-    caption: "A search over all questions and reports.",
+    caption: "Searching all questions and reports.",
     open: goto("/?text=grid+batteries", ".runs mark"),
   },
   {
     name: "start",
-    caption: "A start shows its estimate first.",
+    caption: "The estimate before a start.",
     open: async (page) => {
       await page.goto("/start");
       await draftResearch(page, NEXT_QUESTION);
@@ -58,12 +58,12 @@ export const VIEWS: View[] = [
   },
   {
     name: "running",
-    caption: "A running run with its thoughts and searches.",
+    caption: "A run in progress, with its thoughts and searches.",
     open: async (page, { running }) => goto(`/runs/${running}`, ".entry[data-kind=thought]")(page),
   },
   {
     name: "cancel",
-    caption: "Cancelling requires a confirmation.",
+    caption: "Confirming a cancellation.",
     open: async (page, { running }) => {
       await goto(`/runs/${running}`, ".entry[data-kind=thought]")(page);
       await page.getByRole("button", { name: "Cancel…" }).click();
@@ -77,11 +77,11 @@ export const VIEWS: View[] = [
   },
   {
     name: "sources",
-    caption: "Sources with links back to the citations.",
+    caption: "Sources and where they are cited.",
     open: scrolledTo(`/runs/${LONG_RUN}`, "#sources"),
   },
-  { name: "timeline", caption: "The timeline of a finished run.", open: scrolledTo(`/runs/${LONG_RUN}`, ".timeline") },
-  { name: "failed", caption: "A failed run and the possible actions.", open: goto(`/runs/${FAILED_RUN}`, ".actions") },
+  { name: "timeline", caption: "The activity of a finished run.", open: scrolledTo(`/runs/${LONG_RUN}`, ".timeline") },
+  { name: "failed", caption: "A failed run and what you can do.", open: goto(`/runs/${FAILED_RUN}`, ".actions") },
   {
     name: "partial",
     caption: "A cancelled run with its partial report.",
@@ -89,12 +89,12 @@ export const VIEWS: View[] = [
   },
   {
     name: "unknown",
-    caption: "A start whose response was lost.",
+    caption: "An unconfirmed start.",
     open: goto(`/runs/${UNKNOWN_RUN}`, ".actions"),
   },
   {
     name: "adopt",
-    caption: "Adopting an interaction id.",
+    caption: "Linking a run from Google.",
     open: async (page) => {
       await goto(`/runs/${UNKNOWN_RUN}`, ".actions")(page);
       await page.getByRole("button", { name: "Link existing run…" }).click();
@@ -108,7 +108,7 @@ export const VIEWS: View[] = [
   },
   {
     name: "help",
-    caption: "The keyboard shortcuts of the page.",
+    caption: "Keyboard shortcuts.",
     open: async (page) => {
       await goto("/", ".runs tr")(page);
       await page.keyboard.press("?");

@@ -19,7 +19,7 @@ export const SOURCES: Source[] = [
   source(6, "journal-of-buildings.example", "Defrost cycles and their cost: a review"),
 ];
 
-/** As reports end: it says what the numbers in the text mean. */
+/** As reports end: it explains the numbers in the text. */
 export const SOURCE_LIST = SOURCES.map(({ n, domain, url }) => `${n}. [${domain}](${url})`).join("\n");
 
 export const LONG_REPORT = `# Heat pumps in cold climates

@@ -13,6 +13,6 @@ function isContained(text: string, leaf: unknown): boolean {
 }
 
 /** Returns the values missing from the text. `success` is excluded: whether a result is an error is not a value. */
-export function untold(text: string, { success: _success, ...values }: Record<string, unknown>): unknown[] {
+export function missingFromText(text: string, { success: _success, ...values }: Record<string, unknown>): unknown[] {
   return leavesOf(values).filter((leaf) => !isContained(text, leaf));
 }

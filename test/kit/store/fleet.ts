@@ -41,8 +41,8 @@ export async function openFleet() {
   const store = await openStore({ file: undefined, shared, clock: systemClock, log });
   onTestFinished(() => store.close());
 
-  const open = async (key: string, follows: boolean): Promise<DistributedQueue> => {
-    const queue = await openDistributedQueue({ url, key: pollKeyOf({ key, baseUrl: "" }), follows, log });
+  const open = async (key: string, makesPolls: boolean): Promise<DistributedQueue> => {
+    const queue = await openDistributedQueue({ url, key: pollKeyOf({ key, baseUrl: "" }), makesPolls, log });
     onTestFinished(() => queue.close().catch(() => undefined));
     return queue;
   };

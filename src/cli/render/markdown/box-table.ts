@@ -77,7 +77,7 @@ function frameLines(rows: readonly Row[], widths: readonly number[], space: Spac
     });
   });
   const [titles = [], ...body] = lines;
-  // Rows of several lines need a rule between them to be told apart.
+  // Rows of several lines are separated by rules.
   const isTall = body.some((row) => row.length > 1);
   const between = rule("├", "┼", "┤");
   return [

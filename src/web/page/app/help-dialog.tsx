@@ -42,10 +42,10 @@ export function HelpDialog({ onClose }: { onClose: () => void }) {
               switchShortcuts(currentTarget.checked);
             }}
           />
-          <span>Use these shortcuts. They never act while you type in a field.</span>
+          <span>Enable keyboard shortcuts (they are ignored while you type in a field)</span>
         </label>
         <p class="quiet small">
-          The same in a terminal: <code>gemini-search-mcp --help</code>
+          In a terminal: <code>gemini-search-mcp --help</code>
         </p>
         <form method="dialog" class="row">
           <button type="submit" class="button primary" ref={close}>

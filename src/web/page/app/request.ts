@@ -1,6 +1,7 @@
 /** Sends requests to the server and turns its error responses into errors that can be shown. */
 
 import { PAGE_SECRET_HEADER, PAGE_SECRET_ITEM, type Refused } from "../../wire.ts";
+import { plainAdvice, plainWords } from "../ui/plain-words.ts";
 import { writeStored, readStored } from "./browser-storage.ts";
 
 export class RefusedError extends Error {
@@ -11,9 +12,9 @@ export class RefusedError extends Error {
   readonly taskId: string | undefined;
 
   constructor({ error, task_id: taskId }: Refused) {
-    super(error.message);
+    super(plainWords(error.message));
     this.code = error.code;
-    this.suggestion = error.suggestion;
+    this.suggestion = plainAdvice(error.suggestion);
     this.details = error.details ?? {};
     this.taskId = taskId;
   }

@@ -14,7 +14,7 @@ test("every shortcut that the help shows does what it says", () => {
   for (const { keys, action } of SHORTCUTS) expect(typed(...keys.split(" ")).at(-1), keys).toBe(action);
 });
 
-test("a key that does not continue a sequence counts by itself", () => {
+test("a key that does not continue a sequence counts on its own", () => {
   expect(typed("g", "n")).toEqual([undefined, "start"]);
   expect(typed("g", "g", "r")).toEqual([undefined, undefined, "runs"]);
   expect(typed("g", "x", "r")).toEqual([undefined, undefined, undefined]);

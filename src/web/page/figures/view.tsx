@@ -140,9 +140,7 @@ function Summary({ runs, figures, isAll }: SummaryProps) {
         </div>
       </dl>
       {isAll && count > runs.length ? (
-        <p class="quiet small">
-          {runs.length.toLocaleString("en-US")} finished runs are plotted, the newest ones if there are more.
-        </p>
+        <p class="quiet small">Showing the {runs.length.toLocaleString("en-US")} most recent finished runs.</p>
       ) : null}
       {summaries.length === 0 ? null : <KindTable summaries={summaries} />}
     </section>

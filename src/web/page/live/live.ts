@@ -48,7 +48,7 @@ export function useConnection(handlers: Handlers, watched?: Watched): Connection
   latest.current = handlers;
   useEffect(
     () => listen({ handlers: latest, watched, onConnection }),
-    // The stream resumes by itself; only another run needs a new stream.
+    // The stream resumes automatically; only another run needs a new stream.
     [watched?.taskId],
   );
   return now;

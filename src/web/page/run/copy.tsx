@@ -1,4 +1,4 @@
-/** Copies text to the clipboard, also in pages without https, where browsers have no clipboard API. */
+/** Copies text to the clipboard, even in pages without https, where browsers have no clipboard API. */
 
 import { useEffect, useState } from "preact/hooks";
 import { announce } from "../ui/parts.tsx";

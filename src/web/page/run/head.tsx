@@ -6,6 +6,7 @@ import { costRemark, markedMoney, money } from "../ui/amounts.ts";
 import { durationText } from "../../../platform/duration.ts";
 import { Age, Progress, Status } from "../ui/parts.tsx";
 import { Activity } from "../live/activity.tsx";
+import { plainAdvice, plainWords } from "../ui/plain-words.ts";
 import { entryText } from "../live/timeline.ts";
 
 const MAX_TITLE_CHARACTERS = 240;
@@ -91,6 +92,7 @@ const isInProgress = ({ status }: RunDetail): boolean =>
 
 function Warnings({ run }: { run: RunDetail }) {
   const { error, backup_file, cancel_requested_at, stalled_since } = run;
+  const suggestion = plainAdvice(error?.suggestion);
   return (
     <>
       {stalled_since === undefined || !isInProgress(run) ? null : (
@@ -110,8 +112,8 @@ function Warnings({ run }: { run: RunDetail }) {
       )}
       {error === undefined ? null : (
         <div class={run.status === "failed" ? "notice bad" : "notice warn"}>
-          <p>{error.message}</p>
-          {error.suggestion === undefined ? null : <p class="suggestion">{error.suggestion}</p>}
+          <p>{plainWords(error.message)}</p>
+          {suggestion === undefined ? null : <p class="suggestion">{suggestion}</p>}
           <p class="quiet small">{error.code}</p>
         </div>
       )}

@@ -3,7 +3,7 @@
 export const NoRuns = () => (
   <div class="card stack empty">
     <h2>No runs yet</h2>
-    <p>Every research run of this server appears here, with its question, progress, report and cost.</p>
+    <p>Everything you research appears here, with its question, progress, report and cost.</p>
     <ul class="stack">
       <li>
         <h3>Here</h3>
@@ -14,7 +14,7 @@ export const NoRuns = () => (
       <li>
         <h3>In a terminal</h3>
         <pre tabIndex={0}>
-          <code>gemini-search-mcp search "When is the next total solar eclipse?"</code>
+          <code>gemini-search-mcp ask "When is the next total solar eclipse?"</code>
         </pre>
       </li>
       <li>

@@ -13,7 +13,7 @@ const TYPING_PAUSE_MS = 250;
 /** The two running states have different names here, because they are separate choices. */
 const STATES: { status: RunSummary["status"]; name: string }[] = [
   { status: "pending", name: statusLabel("pending") },
-  { status: "running", name: "Running here" },
+  { status: "running", name: "Running locally" },
   { status: "running_async", name: "Running at Google" },
   { status: "start_unknown", name: statusLabel("start_unknown") },
   { status: "completed", name: statusLabel("completed") },

@@ -44,7 +44,7 @@ function useFocusOnPageChange(filter: RunsFilter): void {
     const heading = document.querySelector<HTMLElement>("h1");
     heading?.setAttribute("tabindex", "-1");
     heading?.focus({ preventScroll: true });
-    announce(filter.from === 0 ? "First page" : `From run ${filter.from + 1} on`);
+    announce(filter.from === 0 ? "First page" : `Runs from number ${filter.from + 1}`);
   }, [filter.cursor]);
 }
 

@@ -38,7 +38,7 @@ export function RunRow({ run }: { run: ListedRun }) {
         )}
         <Progress run={run} />
         {run.status === "start_unknown" ? (
-          <p class="small stalled">Google's response was lost. Open the run to adopt it or start again.</p>
+          <p class="small stalled">We can't tell whether Google started this. Open the run to resolve it.</p>
         ) : null}
       </td>
       <td role="cell" class="kind quiet">

@@ -78,7 +78,7 @@ function Listing({ page, filter, loading }: { page: RunPage; filter: RunsFilter;
       <table role="table" class="runs" aria-label={tableName(filter)} aria-busy={loading}>
         <thead role="rowgroup">
           <tr role="row">
-            {["State", "Question", "Kind", "Started", "Cost"].map((name) => (
+            {["Status", "Question", "Kind", "Started", "Cost"].map((name) => (
               <th key={name} role="columnheader" scope="col" class={name.toLowerCase()}>
                 {name}
               </th>

@@ -71,7 +71,7 @@ export const MAX_HOURS = 72;
 export function draftProblem(draft: Draft): string | undefined {
   const { query, hours } = draft;
   const { length } = query.trim();
-  if (length === 0) return "Write your question first.";
+  if (length === 0) return "Enter a question to continue.";
   if (!/[\p{L}\p{N}]/u.test(query)) return "The question needs at least one letter or digit.";
   if (length > MAX_QUESTION_CHARACTERS)
     return `The question is longer than ${MAX_QUESTION_CHARACTERS.toLocaleString("en-US")} characters.`;

@@ -6,6 +6,7 @@ import { postJson } from "../app/request.ts";
 import { durationText } from "../../../platform/duration.ts";
 import { announce, Problem } from "../ui/parts.tsx";
 import { money } from "../ui/amounts.ts";
+import { plainWords } from "../ui/plain-words.ts";
 import { type Draft, draftProblem, estimateKey, isSearch } from "./draft.ts";
 
 const TYPING_PAUSE_MS = 500;
@@ -123,15 +124,15 @@ const Figures = ({
         </dd>
       </div>
       <div>
-        <dt>Question</dt>
+        <dt>Complexity</dt>
         <dd>
           <strong>{COMPLEXITIES[complexity] ?? complexity}</strong>
         </dd>
       </div>
     </dl>
     <details class="small">
-      <summary>Where this comes from</summary>
-      <p>{recommendation}</p>
+      <summary>How this is estimated</summary>
+      <p>{plainWords(recommendation)}</p>
     </details>
   </>
 );

@@ -25,7 +25,7 @@ export function QuestionField({ draft, change }: Fields) {
         }}
       />
       <div class="row apart small quiet">
-        <span id="question-hint">Say what you want to know, for what, and in which period or place.</span>
+        <span id="question-hint">What do you want to know? Add purpose, time frame and region if they matter.</span>
         <span id="question-count" class={tooLong ? "too-long" : undefined}>
           {length.toLocaleString("en-US")} / {MAX_QUESTION_CHARACTERS.toLocaleString("en-US")}
         </span>
@@ -61,7 +61,7 @@ export const DepthField = ({ draft, change }: Fields) => (
 export const OptionFields = ({ draft, change }: Fields) => (
   <div class="stack tight">
     <div class="row">
-      <label for="hours">Give up after</label>
+      <label for="hours">Stop waiting after</label>
       <input
         id="hours"
         type="number"

@@ -122,12 +122,12 @@ function problemOf(draft: Draft, estimate: EstimateView | undefined, agreed: boo
   const missing = draftProblem(draft);
   if (missing !== undefined || isSearch(draft)) return missing;
   if (estimate === undefined) return "Waiting for the estimate.";
-  return estimate.question === undefined || agreed ? undefined : "Agree to the cost first.";
+  return estimate.question === undefined || agreed ? undefined : "Confirm the cost to continue.";
 }
 
 function buttonText(draft: Draft, estimate: EstimateView | undefined): string {
   if (isSearch(draft)) return "Ask";
-  return estimate === undefined ? "Start" : `Start, about ${money(estimate.estimated_cost.likely_usd)}`;
+  return estimate === undefined ? "Start" : `Start · about ${money(estimate.estimated_cost.likely_usd)}`;
 }
 
 interface JoinedProps {
@@ -138,13 +138,13 @@ interface JoinedProps {
 
 const Joined = ({ joined, estimate, onAgain }: JoinedProps) => (
   <div class="notice stack tight" role="status">
-    <p>The same research was started a few minutes ago, so nothing new was started and nothing is paid twice.</p>
+    <p>The same research was started a few minutes ago, so nothing new was started or charged.</p>
     <div class="row">
       <a class="button" href={runPath(joined.task_id)}>
         Open that run
       </a>
       <button type="button" class="button danger" disabled={estimate === undefined} onClick={onAgain}>
-        Start another and pay again
+        Start a new one anyway
         {estimate === undefined ? "" : `, about ${money(estimate.estimated_cost.likely_usd)}`}
       </button>
     </div>
@@ -161,7 +161,7 @@ function Refusal({ error }: { error: unknown }) {
         {refused?.taskId === undefined ? null : (
           <p>
             <a href={runPath(refused.taskId)}>
-              {refused.code === "START_UNKNOWN" ? "Open the run to adopt it or start again" : "Open the run"}
+              {refused.code === "START_UNKNOWN" ? "Open the run to link it or start again" : "Open the run"}
             </a>
           </p>
         )}

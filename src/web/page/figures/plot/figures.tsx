@@ -77,8 +77,8 @@ export function CostFigure({ runs }: { runs: FinishedRun[] }) {
       .toReversed();
   return (
     <Figure title="Cost">
-      <p class="quiet small">Marks: runs. Line: total of the month so far (right axis).</p>
-      <Plot spec={spec} label={`Cost of ${paid.length} runs over time, ${money(totalCost(paid))} in all.`} />
+      <p class="quiet small">Dots: individual runs. Line: month-to-date total (right axis).</p>
+      <Plot spec={spec} label={`Cost of ${paid.length} runs over time, ${money(totalCost(paid))} in total.`} />
       <PlotTable
         caption="Cost of each run"
         columns={["Ended", "Cost", "Month so far"]}
@@ -145,22 +145,22 @@ export function EstimateFigure({ runs }: { runs: FinishedRun[] }) {
     }),
     [compared],
   );
-  if (compared.length === 0) return <NoData title="Estimate against actual" />;
+  if (compared.length === 0) return <NoData title="Estimated and actual cost" />;
   const { withinRange, withinTenth } = accuracyOf(compared);
   const [inRange, near] = [percent(withinRange, compared.length), percent(withinTenth, compared.length)];
   return (
-    <Figure title="Estimate against actual" isSquare>
+    <Figure title="Estimated and actual cost" isSquare>
       <p>
-        <strong>{inRange}</strong> of {compared.length} runs cost an amount within the estimated range;{" "}
-        <strong>{near}</strong> came within ±10 % of the likely cost.
+        <strong>{inRange}</strong> of {compared.length} runs stayed within the estimated range; <strong>{near}</strong>{" "}
+        came within ±10 % of the likely cost.
       </p>
       <p class="quiet small">
-        Bars: estimated range. Marks: actual cost, hollow if outside the range. Dashed line: cost equals the likely
+        Bars: estimated range. Dots: actual cost, hollow if outside the range. Dashed line: cost equals the likely
         estimate.
       </p>
       <Plot
         spec={spec}
-        label={`Estimated against actual cost of ${compared.length} runs: ${inRange} within the range, ${near} within ten percent.`}
+        label={`Estimated and actual cost of ${compared.length} runs: ${inRange} within the range, ${near} within ten percent.`}
       />
       <PlotTable
         caption="Estimate and cost of each run"

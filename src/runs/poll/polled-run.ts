@@ -1,4 +1,4 @@
-/** The data of a followed run that a poll needs, and the columns it is read from. */
+/** The data of a polled run that a poll needs, and the columns it is read from. */
 
 import { sql } from "kysely";
 import type { Tables } from "../../store/database.ts";
@@ -6,11 +6,11 @@ import { isPollable } from "../run-row.ts";
 import { RUN_STATUSES, type RunStatus } from "../run.ts";
 
 /*
- * A run is followed while `next_poll_at` is set. That includes finished runs: completed ones whose usage is missing,
+ * A run is polled while `next_poll_at` is set. That includes finished runs: completed ones whose usage is missing,
  * cancelled ones that Google has not confirmed, and failed ones that a user asked to poll again.
  */
 
-export interface FollowedRun {
+export interface PolledRun {
   taskId: string;
   owner: string;
   query: string;
@@ -32,7 +32,7 @@ export interface FollowedRun {
 
 export const tokensOf = ({ input, output }: { input: number; output: number }): string => `${input}/${output}`;
 
-export const FOLLOWED_COLUMNS = [
+export const POLLED_COLUMNS = [
   "task_id",
   "owner",
   "query",
@@ -52,10 +52,10 @@ export const FOLLOWED_COLUMNS = [
 
 export const TOKENS_COLUMN = sql<string>`cast(tokens_input as text) || '/' || cast(tokens_output as text)`.as("tokens");
 
-type FollowedRow = Pick<Tables["research_tasks"], (typeof FOLLOWED_COLUMNS)[number]> & { tokens: string };
+type PolledRow = Pick<Tables["research_tasks"], (typeof POLLED_COLUMNS)[number]> & { tokens: string };
 
 /** Undefined when the row is damaged or has no interaction id. */
-export function followedRunOf(row: FollowedRow): FollowedRun | undefined {
+export function polledRunOf(row: PolledRow): PolledRun | undefined {
   if (row.interaction_id === null || !isPollable(row)) return undefined;
   return {
     taskId: row.task_id,

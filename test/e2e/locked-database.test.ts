@@ -1,4 +1,4 @@
-/** Another program keeps the database locked for writing: reads answer, writes wait, and the server is never frozen. */
+/** Another program locks the database for writing: reads are answered, writes wait, and the server does not freeze. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
@@ -6,10 +6,10 @@ import { holdWriteLock } from "../kit/store/write-lock.ts";
 import { openResearch, SLOW, startRun, statusOf } from "../kit/server/research.ts";
 
 const LOCKED_MS = 10_000;
-/** What a call takes on a busy machine; the lock alone would be ten times as much. */
+/** The duration of a call on a busy machine; the lock alone lasts ten times as long. */
 const MAX_ANSWER_MS = 1_000;
 
-/** Calls again and again until the lock is free; the longest time that one of them took. */
+/** Calls repeatedly until the lock is free; returns the longest duration. */
 async function longestCall(free: Promise<void>, call: () => Promise<unknown>): Promise<number> {
   const lock = { held: true };
   const freed = free.finally(() => (lock.held = false));
@@ -24,7 +24,7 @@ async function longestCall(free: Promise<void>, call: () => Promise<unknown>): P
   return longest;
 }
 
-describe.concurrent("a foreign write lock", () => {
+describe.concurrent("a write lock of another program", () => {
   test("held for 10 s: reads are answered within a second, and a start is sent once the lock is released (J1, P5)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const server = await scene.server();

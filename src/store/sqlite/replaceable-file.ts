@@ -24,7 +24,7 @@ export interface Replacement {
   carryOver(from: Database): Promise<(to: Database) => Promise<void>>;
 }
 
-export interface FollowedFile extends Replacement {
+export interface ReplaceableFile extends Replacement {
   file: string;
   log: Log;
   /** Opens both handles and migrates the schema. */
@@ -59,7 +59,7 @@ interface State {
   logged: FileChange;
 }
 
-export async function followFile(options: FollowedFile): Promise<HandleSource> {
+export async function openReplaceableFile(options: ReplaceableFile): Promise<HandleSource> {
   const { file, log } = options;
   const state: State = { opened: await openIdentified(options), carry: undefined, logged: "none" };
 
@@ -100,7 +100,7 @@ export async function followFile(options: FollowedFile): Promise<HandleSource> {
   };
 }
 
-function checkpoint({ file, log }: FollowedFile, opened: Opened): void {
+function checkpoint({ file, log }: ReplaceableFile, opened: Opened): void {
   opened.writesSinceCheckpoint = 0;
   try {
     if (changeOf(opened.identity, identify(file)) !== "none") return;
@@ -116,7 +116,7 @@ function checkpoint({ file, log }: FollowedFile, opened: Opened): void {
   }
 }
 
-async function reopen(options: FollowedFile, state: State, change: FileChange): Promise<Handles> {
+async function reopen(options: ReplaceableFile, state: State, change: FileChange): Promise<Handles> {
   const { file, log } = options;
   const message = `The database ${file} was replaced while it was open. Reopening it.`;
   logOnce(log, state, { change, message });
@@ -157,7 +157,7 @@ const unusable = (message: string, cause?: unknown): AppError =>
   });
 
 /** Retries if the file is replaced while it is being opened. */
-async function openIdentified(options: FollowedFile): Promise<Opened> {
+async function openIdentified(options: ReplaceableFile): Promise<Opened> {
   for (;;) {
     const before = identify(options.file);
     const handles = await options.open();
@@ -188,7 +188,7 @@ export function closeHandles({ writer, reader }: Handles): void {
  * pages would corrupt a restored backup. Otherwise the content is saved to a separate file, and the read-only handle is
  * closed last, so that SQLite does not checkpoint.
  */
-function closeWithoutLog({ file, log }: FollowedFile, { handles, identity, isWrittenByOthers }: Opened): void {
+function closeWithoutLog({ file, log }: ReplaceableFile, { handles, identity, isWrittenByOthers }: Opened): void {
   if (!isWrittenByOthers && isUntouched(identity, identify(file))) {
     handles.writer.exec("pragma wal_checkpoint(passive)");
     closeHandles(handles);
@@ -199,16 +199,18 @@ function closeWithoutLog({ file, log }: FollowedFile, { handles, identity, isWri
   if (handles.reader !== handles.writer) handles.reader.close();
 }
 
-function saveCopy({ file, log }: Pick<FollowedFile, "file" | "log">, { writer }: Handles): void {
+function saveCopy({ file, log }: Pick<ReplaceableFile, "file" | "log">, { writer }: Handles): void {
   const copy = `${file}.before-replacement-${Date.now()}`;
   try {
     writer.prepare("vacuum into ?").run(copy);
     chmodSync(copy, 0o600);
     log.warn(
-      `The database ${file} was written by another process, and its log removed. What the log held is in ${copy}.`,
+      `The database ${file} was written by another process, and its log was removed. The contents of the log are saved in ${copy}.`,
     );
   } catch {
-    log.error(`The database ${file} was written by another process, and its log removed. What the log held is lost.`);
+    log.error(
+      `The database ${file} was written by another process, and its log was removed. The contents of the log are lost.`,
+    );
   }
 }
 

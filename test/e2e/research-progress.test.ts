@@ -1,9 +1,9 @@
-/** Following a research: what its status says while it works, and what is stored however it ends. */
+/** The progress of a research: its status while it runs, and what is stored at its end. */
 
 import { inflateRawSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { readInteraction } from "../../src/gemini/interactions/reader.ts";
-import { untold } from "../kit/server/answer-leaves.ts";
+import { missingFromText } from "../kit/server/answer-leaves.ts";
 import {
   type Interactions,
   openResearch,
@@ -20,7 +20,7 @@ const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const RESULTS = "get_research_results";
 const MODEL = "deep-research-preview-04-2026";
 
-/** What Google sent, as it was kept. */
+/** What Google sent, as stored. */
 function rawOf(scene: ResearchScene, task_id: string): unknown {
   const [row] = scene.sql<{ raw: Uint8Array }>("select raw from research_results where task_id = ?", task_id);
   return row === undefined ? undefined : JSON.parse(inflateRawSync(row.raw).toString());
@@ -66,7 +66,7 @@ describe("check_research_status", () => {
       estimated_completion_minutes: expect.any(Number),
       cursor: expect.stringMatching(/^1-\d{1,3}-[0-9a-f]{8}$/),
     });
-    expect(untold(text, structured)).toEqual([]);
+    expect(missingFromText(text, structured)).toEqual([]);
     const times: number[] = [];
     for (let call = 0; call < 40; call += 1) {
       const began = performance.now();
@@ -104,7 +104,7 @@ describe("check_research_status", () => {
     expect(await statusOf(server, task_id)).toEqual(last);
   });
 
-  test("goes on with a stream that is cut repeatedly, from where it ended (J3)", async (context) => {
+  test("continues a stream that is cut repeatedly, from where it ended (J3)", async (context) => {
     const scene = await openResearch(context, { speed: 60, stream_cut_ms: 50_000, stream_cut: "reset" });
     const server = await scene.server();
     const task_id = await startRun(server);
@@ -168,7 +168,7 @@ describe("a finished research", () => {
         completed_at: expect.stringMatching(ISO_TIME),
       },
     });
-    expect(untold(text, structured)).toEqual([]);
+    expect(missingFromText(text, structured)).toEqual([]);
     const [stored] = scene.sql<{ report_markdown: string }>("select report_markdown from research_results");
     const listed = [...(stored?.report_markdown ?? "").matchAll(/^(\d+)\. \[(.+)\]\((.+)\)$/gm)].map(
       ([, n, domain, url]) => ({
@@ -234,12 +234,12 @@ describe("a finished research", () => {
     const due = (): number =>
       Number(scene.sql("select next_poll_at from research_tasks where task_id = ?", task_id)[0]?.["next_poll_at"]);
     expect(due() - Date.now()).toBeGreaterThan(10_000);
-    // Another start wakes the one who looks.
+    // Another start wakes the poller.
     const lookNow = async (query: string): Promise<void> => {
       scene.sql("update research_tasks set next_poll_at = 0 where task_id = ?", task_id);
       await startRun(server, query);
     };
-    // A look that finds none yet is not the last one.
+    // A poll that finds no usage yet is not the last one.
     await lookNow("Second question");
     await waitFor(() => expect(due() - Date.now()).toBeGreaterThan(10_000));
     scene.gemini.skip(100_000);

@@ -1,0 +1,124 @@
+/**
+ * The wording of everything that people read: the messages, help and page strings in the sources, and the documents.
+ * What the built commands print is checked by test/e2e/human-texts.long.test.ts.
+ */
+
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseSync, Visitor } from "rolldown/utils";
+import { describe, expect, test } from "vitest";
+import { forPeople } from "../src/cli/wording.ts";
+import { ERROR_CODES } from "../src/errors.ts";
+import { CATALOG } from "../src/operations/catalog.ts";
+import { namesATool, plainWords } from "../src/web/page/ui/plain-words.ts";
+import { wordingProblems } from "./kit/judge/wording.ts";
+
+const ROOT = join(import.meta.dirname, "..");
+const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
+const filesIn = (folder: string, ending: RegExp): string[] =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+    .map((name) => `${folder}/${name.replaceAll("\\", "/")}`)
+    .filter((file) => ending.test(file));
+
+interface Text {
+  file: string;
+  text: string;
+}
+
+/** Three words or more, which are not SQL, CSS, HTML, a script or a regular expression. */
+const isSentence = (text: string): boolean =>
+  text.trim().split(/\s+/).length > 2 &&
+  /[a-z]{2} [a-z(“"]/i.test(text) &&
+  !/^\s*(?:select|insert|update|delete from|create|alter|drop|with|set|pragma|vacuum|and|where|#|<|:root|data:)\s?/.test(
+    text,
+  ) &&
+  !/\||\{ *[a-z-]+:/.test(text);
+
+function sentencesOf(file: string): Text[] {
+  const texts: string[] = [];
+  const visitor = new Visitor({
+    Literal: ({ value }) => typeof value === "string" && texts.push(value),
+    TemplateLiteral: ({ quasis }) => texts.push(quasis.map(({ value }) => value.cooked ?? "").join("…")),
+    JSXText: ({ value }) => texts.push(value.replaceAll(/\s+/g, " ")),
+  });
+  visitor.visit(parseSync(file, read(file)).program);
+  return texts.filter(isSentence).map((text) => ({ file, text }));
+}
+
+const SENTENCES = filesIn("src", /\.tsx?$/)
+  .filter((file) => !file.endsWith(".test.ts"))
+  .flatMap(sentencesOf);
+
+/** Generated from results of experiments, whose texts change when an experiment is run again. */
+const GENERATED = new Set(["docs/RELIABILITY.md", "docs/clients.md", "docs/terminal.md"]);
+const DOCUMENTS = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
+  .concat(filesIn("docs", /\.md$/))
+  .filter((file) => !GENERATED.has(file));
+
+/** The prose of a document, clause by clause: no code blocks, code, or addresses. */
+const clausesOf = (file: string): Text[] =>
+  read(file)
+    .replaceAll(/^```[\s\S]*?^```$/gm, "")
+    .replaceAll(/`[^`\n]*`/g, "…")
+    .replaceAll(/\]\([^)]*\)/g, "]")
+    .split(/\n|(?<=[.;:|]) /)
+    .map((text) => ({ file, text }));
+
+const problemsOf = (texts: readonly Text[]): string[] =>
+  texts.flatMap(({ file, text }) => wordingProblems(text).map((problem) => `${file}: ${problem} in: ${text.trim()}`));
+
+test("the constructions would be found, and idiomatic sentences are not reported", () => {
+  for (const text of [
+    "If nobody can know whether Google accepted it",
+    "Who agrees can raise the limit.",
+    "The research goes on.",
+    "It is taken up by another worker.",
+    "cursor of the answer before.",
+    "Every start is to be confirmed.",
+    "2 researches are under way.",
+    "The run was canceled.",
+  ]) {
+    expect(wordingProblems(text), text).not.toEqual([]);
+  }
+  for (const text of [
+    "Takes up to 5 s, free.",
+    "The user who runs the server can read it.",
+    "No one else can read it; the run continues automatically.",
+    "The run was cancelled.",
+  ]) {
+    expect(wordingProblems(text), text).toEqual([]);
+  }
+});
+
+test("messages, help and page strings have no such constructions", () => {
+  expect(SENTENCES.length).toBeGreaterThan(1_000);
+  expect(problemsOf(SENTENCES)).toEqual([]);
+  expect(problemsOf(Object.entries(ERROR_CODES).map(([file, text]) => ({ file, text })))).toEqual([]);
+});
+
+test("documents have no such constructions", () => {
+  expect(DOCUMENTS.length).toBeGreaterThan(25);
+  expect(problemsOf(DOCUMENTS.flatMap(clausesOf))).toEqual([]);
+});
+
+describe("tools and parameters", () => {
+  const names = Object.entries(CATALOG).flatMap(([name, { input }]) => [name, ...Object.keys(input.shape)]);
+
+  test("are all recognised by their names", () => {
+    expect(names.filter((name) => name.includes("_") && !namesATool(`Use ${name}.`))).toEqual([]);
+    expect(["research_reports", "deep_research.db", "a deep search"].filter(namesATool)).toEqual([]);
+  });
+
+  test("are named by no text that only people read", () => {
+    const forPeopleOnly = /^src\/(?:cli|doctor|setup|notifications|web\/page|http\/browser|reports\/html)\//;
+    const texts = SENTENCES.filter(({ file }) => forPeopleOnly.test(file));
+    expect(texts.length).toBeGreaterThan(300);
+    expect(texts.filter(({ text }) => namesATool(text))).toEqual([]);
+  });
+
+  test("are replaced or left out where people read a message for models", () => {
+    const shared = SENTENCES.filter(({ text }) => namesATool(text));
+    expect(shared.length).toBeGreaterThan(20);
+    expect(shared.filter(({ text }) => namesATool(forPeople(text)) || namesATool(plainWords(text)))).toEqual([]);
+  });
+});
