@@ -17,7 +17,7 @@ test.each([undefined, "", "{", "null", "[]", '"text"', '{"query":5,"depth":"othe
 );
 
 test("a question has 1 to 10,000 characters with a letter or digit, surrounding spaces not counted (F1)", () => {
-  expect(draftProblem({ ...draft, query: "   " })).toBe("Write your question first.");
+  expect(draftProblem({ ...draft, query: "   " })).toBe("Enter a question to continue.");
   expect(draftProblem({ ...draft, query: "?!" })).toMatch("letter or digit");
   for (const query of ["Go", " C# ", "地震", "7"]) expect(draftProblem({ ...draft, query })).toBeUndefined();
   expect(draftProblem({ ...draft, query: ` ${"a".repeat(10_000)} ` })).toBeUndefined();
