@@ -7,7 +7,7 @@ RUN npm ci
 COPY . .
 RUN npm run build
 
-# What the program loads only when it is told to: the versions of these that it is tested with; what they need in turn is what the registry has.
+# Optional peers, in the tested versions; their own dependencies come from the registry.
 FROM node:24-slim AS optional
 WORKDIR /optional
 RUN npm install --no-fund --no-audit --ignore-scripts \
@@ -36,7 +36,7 @@ COPY --from=build /build/dist dist
 COPY --from=build /build/prompts prompts
 COPY --from=build /build/templates templates
 COPY --from=optional /optional/node_modules node_modules
-# A volume that is mounted here takes over whose it is.
+# A volume that is mounted here inherits its owner.
 RUN install --directory --owner=node --group=node --mode=0700 /data
 USER node
 VOLUME /data
