@@ -60,8 +60,8 @@ test.skipIf(!READY)("bash completes commands, options, values and ids", async (c
     return lines;
   };
   expect(await complete("")).toEqual(expect.arrayContaining(COMMANDS));
-  expect(await complete("star")).toEqual(["start-deep-research"]);
-  expect(await complete("list-research", "--sta")).toEqual(["--status"]);
+  expect(await complete("start")).toEqual(["start-deep-research"]);
+  expect(await complete("list-research", "--stat")).toEqual(["--status"]);
   expect(await complete("list-research", "--status", "c")).toEqual(["completed", "cancelled"]);
   expect(await complete("search", "--backend", "")).toEqual(["auto", "cli", "api"]);
   expect(await complete("token", "")).toEqual(["add", "list", "revoke"]);
@@ -83,7 +83,7 @@ test.skipIf(!READY)("fish completes them with their descriptions", async (contex
     expect(lines.pop()).toBe("gemini-search-mcp");
     return lines;
   };
-  expect(await complete("gemini-search-mcp star")).toEqual(["start-deep-research\tStart deep research"]);
+  expect(await complete("gemini-search-mcp start")).toEqual(["start-deep-research\tStart deep research"]);
   expect((await complete("gemini-search-mcp list-research --status c")).map((line) => line.split("\t")[0])).toEqual(
     expect.arrayContaining(["completed", "cancelled"]),
   );
@@ -106,7 +106,7 @@ test.skipIf(!READY)("zsh completes them at its prompt", async (context) => {
   );
   await until(/^ready/m);
   const steps = [
-    ["gemini-search-mcp star", /mcp start-deep-research/],
+    ["gemini-search-mcp start", /mcp start-deep-research/],
     ["gemini-search-mcp list-research --status ca", /--status cancelled/],
     [`gemini-search-mcp watch ${taskId.slice(0, 2)}`, new RegExp(`watch ${taskId}`)],
     ["gemini-search-mcp token ", /revoke +-- Revoke a token/],
