@@ -14,6 +14,11 @@ import { draftResearch, SUBMIT } from "../kit/browser/ask-form.ts";
 const QUESTION = "How do heat pumps perform in cold climates?";
 /** Time passes only when the test advances it, so that nothing ends early on a slow machine. */
 const LIFE = { speed: 1, duration_ms: 60 * 60_000 };
+/** Few enough entries that all of them are shown. */
+const COURSE = Array.from({ length: 20 }, (_, round) => ({
+  thought: `**Step ${round + 1}**\n\nI look further.`,
+  queries: [`heat pumps ${round + 1}`, `cold climates ${round + 1}`],
+}));
 const REPORT = LONG_REPORT.replaceAll(/\[(\d)\]/g, "[cite: $1]");
 const PATIENT = { timeout: 60_000 };
 
@@ -28,7 +33,10 @@ async function setOut(context: TestContext): Promise<Journey> {
   const browser = await openBrowser(context);
   if (browser === undefined) return context.skip("there is no chromium");
   const create = [{ life: { report: REPORT } }, {}, { fault: "accept-then-reset" as const }];
-  const scene = await openHttpScene(context, { name: "journey", interactions: { ...LIFE, usage_after_ms: 0, create } });
+  const scene = await openHttpScene(context, {
+    name: "journey",
+    interactions: { ...LIFE, course: COURSE, usage_after_ms: 0, create },
+  });
   const server = await serve(scene, 0);
   const permissions = ["clipboard-read", "clipboard-write"];
   const opened = await enterPage(browser, server, { permissions, acceptDownloads: true });
