@@ -11,17 +11,17 @@ import { defineOperation, outputSchema, taskIdField } from "./operation.ts";
 export const organizeRun = defineOperation({
   name: "organize_run",
   title: "Rename, star or archive a run",
-  description: "Gives a run a title, a star, or a place in the archive. Free, instant, local.",
+  description: "Renames, stars or archives a run. Free, instant, local.",
   input: z.strictObject({
     task_id: taskIdField,
     title: z
-      .string({ error: "title must be a text." })
+      .string({ error: "title must be a string." })
       .transform(cleanTitle)
       .pipe(
         z.string().max(MAX_TITLE_CHARACTERS, { error: `title must have at most ${MAX_TITLE_CHARACTERS} characters.` }),
       )
       .optional()
-      .describe("Empty: the question is shown again."),
+      .describe("Empty to show the question again."),
     starred: z.boolean({ error: "starred must be true or false." }).optional(),
     archived: z.boolean({ error: "archived must be true or false." }).optional(),
   }),
@@ -60,8 +60,8 @@ function messageFor(
   return [
     ...(title === undefined
       ? []
-      : [run.title === undefined ? "Shown by its question again." : `Renamed to “${run.title}”.`]),
+      : [run.title === undefined ? "The question is shown again." : `Renamed to “${run.title}”.`]),
     ...(starred === undefined ? [] : [run.starred ? "Starred." : "Star removed."]),
-    ...(archived === undefined ? [] : [run.archived ? "Archived." : "Back in the list."]),
+    ...(archived === undefined ? [] : [run.archived ? "Archived." : "Returned to the list."]),
   ].join(" ");
 }

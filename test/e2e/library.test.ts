@@ -120,7 +120,7 @@ describe("the commands", () => {
     // find looks everywhere.
     expect(await runs(scene, "find", "heating")).toMatchObject([{ task_id: one, archived: true }]);
     for (const undo of ["unarchive", "unstar"]) expect((await scene.command([undo, one])).code).toBe(0);
-    expect((await scene.command(["rename", one, ""])).stdout).toBe(`Shown by its question again. Run ${one}\n`);
+    expect((await scene.command(["rename", one, ""])).stdout).toBe(`The question is shown again. Run ${one}\n`);
     expect(await runs(scene, "list")).toHaveLength(2);
     const [, plain] = await runs(scene, "list");
     for (const mark of ["title", "starred", "archived"]) expect(plain).not.toHaveProperty(mark);

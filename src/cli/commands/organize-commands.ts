@@ -12,12 +12,13 @@ const organizedView: TerminalView<Organized> = async (organized, space) => {
 
 const MARKS = [
   { name: "star", marks: { starred: true }, summary: "Star a run", about: "Star a run; list --starred shows it." },
-  { name: "unstar", marks: { starred: false }, summary: "Remove a star", about: "Remove the star of a run." },
+  { name: "unstar", marks: { starred: false }, summary: "Remove a star", about: "Remove a run's star." },
   {
     name: "archive",
     marks: { archived: true },
     summary: "Hide a finished run from the list",
-    about: "Hide a finished run from the list, here and on the dashboard. list --archived shows it, find finds it.",
+    about:
+      "Hide a finished run from the list, here and on the dashboard. It still appears in list --archived and in find.",
   },
   {
     name: "unarchive",

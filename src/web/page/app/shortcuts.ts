@@ -24,7 +24,7 @@ export const SHORTCUTS: { keys: string; action: Shortcut; text: string }[] = [
   { keys: "j", action: "next", text: "Next run in the list" },
   { keys: "k", action: "previous", text: "Previous run in the list" },
   { keys: "s", action: "star", text: "Star the run, or remove its star" },
-  { keys: "t", action: "rename", text: "Give the run another title" },
+  { keys: "t", action: "rename", text: "Rename the run" },
   { keys: "e", action: "archive", text: "Archive the run, or return it to the list" },
   { keys: "?", action: "help", text: "Show these keys" },
 ];

@@ -40,7 +40,7 @@ export function OrganizeButtons({ run, compact = false }: OrganizeButtonsProps) 
     const hadFocus = row?.contains(document.activeElement) === true;
     if (!(await act({ archived }))) return;
     if (hadFocus) neighbour?.focus({ preventScroll: true });
-    announce(archived ? "Archived." : "Back in the list.");
+    announce(archived ? "Archived." : "Returned to the list.");
   };
   const labelled = { compact, disabled: pending, of: nameOf(run) };
   return (
