@@ -52,9 +52,9 @@ describe.each(ERAS)("a %s client", (era) => {
       [{ query: "  \t " }, "INVALID_QUERY", /must not be empty/],
       [{ query: "" }, "INVALID_QUERY", /must not be empty/],
       [{ query: "x".repeat(10_001) }, "INVALID_QUERY", /at most 10,000 characters/],
-      [{ query: 42 }, "INVALID_QUERY", /must be a text/],
-      [{ query: null }, "INVALID_QUERY", /must be a text/],
-      [{}, "INVALID_QUERY", /must be a text/],
+      [{ query: 42 }, "INVALID_QUERY", /must be a string/],
+      [{ query: null }, "INVALID_QUERY", /must be a string/],
+      [{}, "INVALID_QUERY", /must be a string/],
       [{ query: QUERY, depth: "deep" }, "INVALID_INPUT", /no parameter "depth"/],
     ];
     for (const [input, code, message] of wrong) {
