@@ -15,7 +15,10 @@ describe.each(ERAS)("a %s client", (era) => {
   test("gets one grounded answer in exactly this shape (F1, F2, A10)", async (context) => {
     const scene = await openScene(context);
     const server = await scene.server({ era });
-    const { isError, structured, text } = await server.call("search", { query: `  ${QUERY}\n` });
+    const progress: string[] = [];
+    const onProgress = (message: string): void => void progress.push(message);
+    const { isError, structured, text } = await server.call("search", { query: `  ${QUERY}\n` }, { onProgress });
+    expect(progress[0]).toBe(`Searching the web (task_id ${structured["metadata"].task_id})`);
     expect(isError).toBe(false);
     expect(structured).toEqual({
       success: true,
