@@ -48,7 +48,8 @@ export const claudeCode: Client = {
       env,
       ready: /^❯/m,
       approval: { shows: /Do you want to proceed/, keys: ["2"] },
-      menus: { server: ["/mcp"], prompts: "/gemini", resources: "@gemini" },
+      menus: { server: "/mcp", prompts: "/gemini", resources: "@gemini" },
+      detailsKey: "C-o",
     };
   },
 };

@@ -7,7 +7,9 @@ import { type Model, type Script, startModel } from "./model.ts";
 import { wireFacts } from "./wire.ts";
 import type { World } from "./world.ts";
 
-const MAX_START_MS = 60_000;
+/** A busy machine may take minutes to start a client and our server. */
+const MAX_START_MS = 240_000;
+const MAX_DELIVERY_MS = 15_000;
 const POLL_MS = 200;
 /** After it is ready, a client still loads; after its answer, a turn may continue. */
 export const SETTLE_MS = 3_000;
@@ -15,6 +17,7 @@ export const SETTLE_MS = 3_000;
 export interface ClientTerminal {
   model: Model;
   menus: TerminalLaunch["menus"];
+  detailsKey: string | undefined;
   /** The screen without empty lines at the end. */
   screen(): Promise<string>;
   /** Waits for a condition of the screen; allows the calls of tools that the client asks about. */
@@ -76,12 +79,16 @@ export async function openClientTerminal(
   return {
     model,
     menus: launch.menus,
+    detailsKey: launch.detailsKey,
     screen,
     until,
     ask: async (text) => {
       await terminal.typeKeys(text);
       await sleep(1_000);
       await terminal.key("Enter");
+      // On a busy machine Enter is taken for a part of pasted text, too.
+      const hasArrived = (): boolean => model.offered().length > 0;
+      if (!(await until(hasArrived, MAX_DELIVERY_MS))) await terminal.key("Enter");
     },
     typeKeys: terminal.typeKeys,
     key: terminal.key,

@@ -36,8 +36,10 @@ export interface TerminalLaunch extends Launch {
   ready: RegExp;
   /** The dialog before the first call of a tool, and the keys that allow it for the session. */
   approval: { shows: RegExp; keys: string[] };
-  /** What the user types to see the server and its tools, its prompts and its resources, if the client has that. */
-  menus: { server: string[]; prompts?: string; resources?: string };
+  /** What the user types to see the server, its prompts and its resources, if the client shows them. */
+  menus: { server: string; prompts?: string; resources?: string };
+  /** The key that shows the results of tools in full, if they are not shown anyway. */
+  detailsKey?: string;
 }
 
 export interface Client {

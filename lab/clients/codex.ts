@@ -63,6 +63,7 @@ export const codex: Client = {
     // Keys typed before the status line appears are taken for pasted text.
     ready: /GPT-5\.5 .*· ~/,
     approval: { shows: /Allow .*\?/, keys: ["Down", "Enter"] },
-    menus: { server: ["/mcp verbose"] },
+    menus: { server: "/mcp verbose" },
+    detailsKey: "C-t",
   }),
 };

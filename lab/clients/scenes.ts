@@ -89,6 +89,19 @@ const RESEARCH: ScenarioInput = {
 /** Lets the client work for a while. */
 const watch = (stage: Stage, ms: number): Promise<boolean> => stage.until(() => false, ms);
 
+const QUIET_MS = 3_000;
+
+/** Waits until the screen no longer changes. */
+async function settle(stage: Stage): Promise<void> {
+  let last = "";
+  let since = Date.now();
+  await stage.until((screen) => {
+    if (screen !== last) since = Date.now();
+    last = screen;
+    return Date.now() - since >= QUIET_MS;
+  }, 10 * QUIET_MS);
+}
+
 const answered = (stage: Stage): Promise<boolean> => stage.until((screen) => screen.includes(MARK), MAX_MS);
 
 const called = (stage: Stage, calls: number): Promise<boolean> =>
@@ -101,8 +114,12 @@ const SEARCH: Scene = {
   play: async (stage) => {
     await stage.ask(`Search the web: ${QUESTION}`);
     await answered(stage);
-    await sleep(2_000);
+    await settle(stage);
     await stage.shoot("the answer");
+    if (stage.detailsKey === undefined) return;
+    await stage.key(stage.detailsKey);
+    await settle(stage);
+    await stage.shoot("the details");
   },
 };
 
@@ -119,7 +136,7 @@ const DEEP: Scene = {
     await watch(stage, ROUND_MS);
     await stage.shoot("in round 3");
     await answered(stage);
-    await sleep(2_000);
+    await settle(stage);
     await stage.shoot("the answer");
   },
 };
@@ -136,7 +153,7 @@ const RESEARCHED: Scene = {
     await watch(stage, FIRST_SECONDS);
     await stage.shoot("while it waits");
     await answered(stage);
-    await sleep(2_000);
+    await settle(stage);
     await stage.shoot("the answer");
   },
 };
@@ -155,7 +172,7 @@ const confirmScene = (name: string, keys: readonly string[]): Scene => ({
       await stage.key(key);
     }
     await stage.until((screen) => screen.includes(MARK), 20_000);
-    await watch(stage, 2_000);
+    await settle(stage);
     await stage.shoot("afterwards");
     await stage.showServer();
   },
@@ -189,19 +206,19 @@ const MENUS: Scene = {
   play: async (stage) => {
     await stage.ask(`Search the web: ${QUESTION}`);
     await answered(stage);
-    await sleep(2_000);
+    await settle(stage);
     const { server, prompts, resources } = stage.menus;
-    for (const keys of server) await stage.ask(keys);
-    await sleep(2_000);
-    await stage.shoot(server.join(", "));
+    await stage.ask(server);
+    await settle(stage);
+    await stage.shoot(server);
     for (const typed of [prompts, resources]) {
       if (typed === undefined) continue;
-      for (const key of ["Escape", "Escape", "C-u"]) {
-        await sleep(500);
+      for (const key of ["Escape", "C-u"]) {
         await stage.key(key);
+        await settle(stage);
       }
       await stage.typeKeys(typed);
-      await sleep(2_000);
+      await settle(stage);
       await stage.shoot(`typed: ${typed}`);
     }
   },
