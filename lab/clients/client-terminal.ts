@@ -9,6 +9,7 @@ import type { World } from "./world.ts";
 
 /** A busy machine may take minutes to start a client and our server. */
 const MAX_START_MS = 240_000;
+const MAX_DIALOG_MS = 10_000;
 const MAX_DELIVERY_MS = 15_000;
 const POLL_MS = 200;
 /** After it is ready, a client still loads; after its answer, a turn may continue. */
@@ -64,6 +65,9 @@ export async function openClientTerminal(
       if (launch.approval.shows.test(text)) {
         onApproval(text);
         await pressKeys(terminal, launch.approval.keys);
+        // The same keys would be typed into the prompt if the dialog were answered twice.
+        for (let waited = 0; waited < MAX_DIALOG_MS && (await screen()) === text; waited += POLL_MS)
+          await sleep(POLL_MS);
       } else if (condition(text)) return true;
     }
     return false;
@@ -101,6 +105,5 @@ async function pressKeys(terminal: Terminal, keys: readonly string[]): Promise<v
     await sleep(500);
     await terminal.key(key);
   }
-  // Until the dialog has gone: the next keys would be typed into the prompt.
   await sleep(1_500);
 }
