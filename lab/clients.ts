@@ -3,7 +3,7 @@
  * [--client name] [--transport stdio|http] [--scenario name] [--patience seconds] [--write]`.
  */
 
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { claudeCode } from "./clients/claude-code.ts";
@@ -66,11 +66,18 @@ async function trialsOf(client: Client, transport: Transport): Promise<Verdict[]
   return verdicts;
 }
 
+/** The part before its first heading is written by hand and kept. */
+function rewriteTail(file: string, tail: string): void {
+  const [heading = ""] = tail.split("\n", 1);
+  const before = readFileSync(file, "utf8").split(`${heading}\n`, 1)[0] ?? "";
+  writeFileSync(file, `${before}${tail}`);
+}
+
 for (const client of clients) await install(client).catch(() => undefined);
 const lanes = clients.flatMap((client) => transports.map((transport) => trialsOf(client, transport)));
 const verdicts = (await Promise.all(lanes)).flat();
 const command = ["node lab/clients.ts", ...process.argv.slice(2)].join(" ");
 const text = page(verdicts, { clients, command, patienceSeconds, usual: usualReport.length, long: longReport.length });
 process.stdout.write(text);
-if (values.write) writeFileSync(join(import.meta.dirname, "../docs/clients.md"), text);
+if (values.write) rewriteTail(join(import.meta.dirname, "../docs/clients.md"), text);
 process.exitCode = verdicts.some(({ result }) => result === "fail") ? 1 : 0;

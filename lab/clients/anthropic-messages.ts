@@ -29,7 +29,7 @@ const contentOf = (reply: Reply): Record<string, unknown> =>
 /** Claude Code only lists the names of server tools, in a message; selected tools are sent with the next turn. */
 function loadOf({ tools, messages }: z.infer<typeof request>): Reply | undefined {
   const loader = tools.find(({ name }) => TOOL_SEARCH.test(name));
-  const names = [...new Set(JSON.stringify(messages).match(/mcp__\w+/g))];
+  const names = [...new Set(JSON.stringify(messages).match(/mcp__[\w-]+/g))];
   if (loader === undefined || names.length === 0) return undefined;
   const tool = { name: loader.name, parameters: loader.input_schema };
   return { tool, input: { query: `select:${names.join(",")}`, max_results: names.length } };

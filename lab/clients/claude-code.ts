@@ -19,7 +19,7 @@ const ENVIRONMENT = {
 
 const serverArguments = (home: string, connection: ServerConnection): string[] => {
   const config = writeSettings(home, "mcp.json", { mcpServers: { [SERVER_NAME]: serverSettings(connection) } });
-  return ["--mcp-config", config, "--strict-mcp-config", "--allowedTools", `mcp__${SERVER_NAME}`];
+  return ["--mcp-config", config, "--strict-mcp-config"];
 };
 
 export const claudeCode: Client = {
@@ -29,7 +29,7 @@ export const claudeCode: Client = {
   bin: "claude",
   api: anthropicMessages,
   prepare: ({ home, connection, modelUrl, prompt }) => ({
-    args: ["-p", prompt, ...serverArguments(home, connection)],
+    args: ["-p", prompt, ...serverArguments(home, connection), "--allowedTools", `mcp__${SERVER_NAME}`],
     env: { ...ENVIRONMENT, ANTHROPIC_BASE_URL: modelUrl },
   }),
   interactive({ home, work, connection, modelUrl }) {
@@ -42,6 +42,14 @@ export const claudeCode: Client = {
       projects: { [realpathSync(work)]: project },
     });
     const env = { ...ENVIRONMENT, ANTHROPIC_BASE_URL: modelUrl };
-    return { args: serverArguments(home, connection), env, ready: /^❯/m };
+    return {
+      // Its own default, "auto", needs a check by Anthropic's servers.
+      args: [...serverArguments(home, connection), "--permission-mode", "default"],
+      env,
+      ready: /^❯/m,
+      approval: { shows: /Do you want to proceed/, keys: ["2"] },
+      menus: { server: "/mcp", prompts: "/gemini", resources: "@gemini" },
+      detailsKey: "C-o",
+    };
   },
 };

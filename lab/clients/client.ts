@@ -15,7 +15,7 @@ export type ServerConnection =
   | { transport: "stdio"; command: string; args: string[]; env: Record<string, string> }
   | { transport: "http"; url: string; token: string };
 
-interface ClientContext {
+export interface ClientContext {
   /** HOME of the client, initially empty. */
   home: string;
   /** Its working directory, initially empty. */
@@ -31,6 +31,17 @@ interface Launch {
   env: Record<string, string>;
 }
 
+export interface TerminalLaunch extends Launch {
+  /** What the screen shows once a question can be typed. */
+  ready: RegExp;
+  /** The dialog before the first call of a tool, and the keys that allow it for the session. */
+  approval: { shows: RegExp; keys: string[] };
+  /** What the user types to see the server, its prompts and its resources, if the client shows them. */
+  menus: { server: string; prompts?: string; resources?: string };
+  /** The key that shows the results of tools in full, if they are not shown anyway. */
+  detailsKey?: string;
+}
+
 export interface Client {
   name: string;
   package: string;
@@ -40,12 +51,12 @@ export interface Client {
   api: ModelApi;
   /** Writes its configuration and returns how it is started. */
   prepare(context: ClientContext): Launch;
-  /** The same for a person at a terminal; `ready` is what the screen shows once a question can be typed. */
-  interactive?(context: ClientContext): Launch & { ready: RegExp };
+  /** The same for a person at a terminal. */
+  interactive?(context: ClientContext): TerminalLaunch;
 }
 
-/** The name of our server in every client's configuration. */
-export const SERVER_NAME = "research";
+/** The name of our server in every client's configuration, as `init` writes it. */
+export const SERVER_NAME = "gemini-search";
 /** For clients that require a key; the scripted model ignores it. */
 export const MODEL_KEY = "lab-key-never-real";
 

@@ -78,7 +78,7 @@ function characteristics(verdicts: readonly Verdict[]): string {
 export function page(verdicts: readonly Verdict[], circumstances: Circumstances): string {
   const { platform, arch, versions } = process;
   const packages = circumstances.clients.map((client) => `${client.package} ${client.version}`).join(", ");
-  return `# Clients
+  return `## Headless trials
 
 Real clients, headless unless noted otherwise, each with a scripted model of its own API on loopback, this server, and a simulated Google. They run in an empty home directory, without an account, and their proxy variables point to a proxy that rejects everything; requests that ignore these variables are not detected. Limits and settings are the clients' defaults, except that tools need no approval, and that Codex is configured to wait for the server (\`required\`) and to use the model name gpt-5.5, whose limits it knows.
 
@@ -92,11 +92,11 @@ Real clients, headless unless noted otherwise, each with a scripted model of its
 
 A pass means: the client ended with its model's answer, the model had read every line of the report, and Google's ledger shows exactly one paid start (none for \`deep_search\`). *cut* means that everything worked, but the client passed only a part of the report to its model.
 
-## Outcomes
+### Outcomes
 
 ${outcomes(verdicts)}
 
-## Characteristics of the clients
+### Characteristics of the clients
 
 ${characteristics(verdicts)}
 `;

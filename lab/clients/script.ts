@@ -9,14 +9,16 @@ export const DONE = "LAB-DONE";
 
 /** Delay between two status checks, if the tool itself cannot wait. */
 const STATUS_DELAY_MS = 3_000;
-const WAIT_SECONDS = 20;
+const WAIT_SECONDS = 45;
 
 const TASK_ID = /task_id[\\"']*\s*[:=]\s*[\\"']*([\w-]{8,})/;
 const CURSOR = /cursor\W+(\d+-\d+-[0-9a-f]{8}(?:-stalled)?)/;
 const NEXT = /next_section\W+(\d[\d.~]*)/;
 const STATUS = /(?:^|[^\w])status[\\"']*\s*[:=]\s*[\\"']*(\w+)/;
 
-export const isNamed = (full: string, tool: string): boolean => full.endsWith(tool);
+/** Most clients put the server's name before the tool's, some in a spelling of their own. */
+export const isNamed = (full: string, tool: string): boolean =>
+  full.endsWith(tool) && /^$|gemini[-_]search(?:__|[/_])$/.test(full.slice(0, -tool.length));
 
 const toolNamed = ({ tools }: Turn, name: string): OfferedTool | undefined =>
   tools.find((tool) => isNamed(tool.name, name));
@@ -54,7 +56,7 @@ const taskIdIn = (exchanges: readonly Exchange[]): string | undefined =>
   exchanges.map(({ output }) => TASK_ID.exec(output)?.[1]).find((id) => id !== undefined);
 
 /** From a task_id on: check the status until the run has ended, then read the report. */
-function collect(turn: Turn): Step | undefined {
+export function collect(turn: Turn): Step | undefined {
   const last = turn.exchanges.at(-1);
   const task_id = taskIdIn(turn.exchanges);
   if (last === undefined || task_id === undefined) return { reply: { text: `${DONE}: no task_id was received` } };
@@ -69,7 +71,8 @@ function readOn(turn: Turn, last: Exchange, task_id: string): Step | undefined {
   return section === undefined ? finish(last) : call(turn, READ, { task_id, section });
 }
 
-const opening =
+/** Calls a tool first, after requesting the tools if necessary. */
+export const opening =
   (name: string, input: Record<string, unknown>, then: Script): Script =>
   (turn) => {
     if (toolNamed(turn, name) === undefined) return turn.load === undefined ? undefined : { reply: turn.load };
@@ -86,7 +89,7 @@ export const BLOCKING = opening("deep_search", { query: QUESTION }, ({ exchanges
 });
 
 /** One call that ends within seconds. */
-export const QUICK = opening("__search", { query: QUESTION }, ({ exchanges }) => {
+export const QUICK = opening("search", { query: QUESTION }, ({ exchanges }) => {
   const last = exchanges.at(-1);
   return last === undefined ? undefined : finish(last);
 });

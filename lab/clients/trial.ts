@@ -59,7 +59,7 @@ async function play({ client, scenario }: Trial, world: World): Promise<Session>
 }
 
 export async function runTrial(trial: Trial): Promise<Verdict> {
-  const world = await openWorld(trial.client, trial.transport, simulated(trial));
+  const world = await openWorld(trial.client, trial.transport, { scenario: simulated(trial) });
   try {
     const session = await play(trial, world);
     const end = await session.ended;

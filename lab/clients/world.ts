@@ -40,6 +40,12 @@ const ROOT = resolve(import.meta.dirname, "../..");
 const EXIT_GRACE_MS = 10_000;
 const TAP = join(import.meta.dirname, "tap.ts");
 
+interface WorldOptions {
+  scenario: ScenarioInput;
+  /** Further settings of our server. */
+  settings?: Record<string, string>;
+}
+
 function serverEnvironment(folder: string, gemini: Simulator): Record<string, string> {
   return {
     PATH: [dirname(process.execPath), "/usr/bin", "/bin"].join(":"),
@@ -75,15 +81,20 @@ async function sweep(folder: string, spared: readonly number[]): Promise<number>
   return pids.length;
 }
 
-export async function openWorld(client: Client, transport: Transport, scenario: ScenarioInput): Promise<World> {
+export async function openWorld(
+  client: Client,
+  transport: Transport,
+  { scenario, settings = {} }: WorldOptions,
+): Promise<World> {
   const bin = await install(client);
   const folder = mkdtempSync(join(tmpdir(), `lab-${client.name}-`));
-  const [home, work] = [join(folder, "home"), join(folder, "work")];
-  for (const name of ["home", "work", "server-home", "config"]) mkdirSync(join(folder, name), { mode: 0o700 });
+  // Inside the home directory, so that clients show it without the rest of the path.
+  const [home, work] = [join(folder, "home"), join(folder, "home/project")];
+  for (const name of ["home", "home/project", "server-home", "config"]) mkdirSync(join(folder, name), { mode: 0o700 });
   const gemini = await startSimulator({ scenario });
   const gate = await startBlockingProxy();
   const server = { command: process.execPath, args: [join(ROOT, "bin/gemini-search-mcp.js")] };
-  const env = serverEnvironment(folder, gemini);
+  const env = { ...serverEnvironment(folder, gemini), ...settings };
   const file = join(folder, "wire.jsonl");
   const http: RecordedHttpServer | undefined =
     transport === "http" ? await startRecordedHttpServer({ ...server, env }) : undefined;

@@ -121,8 +121,14 @@ const ADVICE: Record<Complexity, string> = {
 function delivery({ complexity, goAsync, minutes }: Pick<Estimate, "complexity" | "goAsync" | "minutes">): string {
   if (!goAsync) return "It will likely be answered within the call.";
   const certainty = complexity === "simple" ? "very likely" : "almost certainly";
-  return `It will ${certainty} run in the background (about ${minutes.likely} minutes): start it, then use check_research_status.`;
+  return `It will ${certainty} run in the background (about ${minutesText(minutes.likely)}): start it, then use check_research_status.`;
 }
+
+/** A fraction of a minute would suggest a precision that no estimate has. */
+export const wholeMinutes = (minutes: number): number => Math.max(1, Math.round(minutes));
+
+const minutesText = (minutes: number): string =>
+  wholeMinutes(minutes) === 1 ? "1 minute" : `${wholeMinutes(minutes)} minutes`;
 
 function basis(runs: FinishedRun[], complexity: Complexity): string {
   if (runs.length === 0) return "Based on Google's figures; you have no finished runs yet.";

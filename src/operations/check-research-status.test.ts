@@ -1,5 +1,6 @@
 import { expect, test, type TestContext } from "vitest";
 import { openRunner } from "../../test/kit/store/runner.ts";
+import { waitFor } from "../../test/kit/wait-for.ts";
 import { DEFAULT_AGENT } from "../gemini/agents.ts";
 import { oneLine } from "../platform/clean-text.ts";
 import { appendEvents } from "../runs/event-store.ts";
@@ -16,6 +17,8 @@ interface Watcher {
   db: OperationDeps["database"] extends () => Promise<infer Database> ? Database : never;
   /** Requests that the status call made besides reading. */
   asked: string[];
+  /** Progress that was sent to the client. */
+  sent: string[];
   /** Resolves once the call has read the run and waits. */
   waiting: Promise<void>;
   stop: AbortController;
@@ -87,11 +90,14 @@ async function openWatcher(
       return { runner } as unknown as Awaited<ReturnType<OperationDeps["research"]>>;
     },
   };
-  const call: Call = { owner: "local", client: undefined, from: "here", signal: stop.signal, progress: () => {} };
+  const sent: string[] = [];
+  const progress = (message: string): void => void sent.push(message);
+  const call: Call = { owner: "local", client: undefined, from: "here", signal: stop.signal, progress };
   return {
     taskId: intent.taskId,
     db,
     asked,
+    sent,
     waiting,
     stop,
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that this operation asks for
@@ -150,6 +156,24 @@ test("wait_seconds does not end with a new thought, a new action or less than a 
   expect(answered).toBe(false);
   watcher.stop.abort();
   await answer;
+});
+
+test("a call that waits sends each new action as progress, a thought by its heading (U2)", async (context) => {
+  const watcher = await openWatcher(context, { frozen: true });
+  const answer = watcher.status({ wait_seconds: 50 });
+  await watcher.waiting;
+  const thought = "**Reading about lakes**\n\nBaikal holds a fifth of all fresh water.";
+  await appendEvents(watcher.db, watcher.taskId, [{ kind: "thought", text: thought, at: 1 }]);
+  await watcher.db
+    .updateTable("research_tasks")
+    .set({ progress: 4, current_action: oneLine(thought) })
+    .execute();
+  await waitFor(() =>
+    expect(watcher.sent).toEqual(["0 % (estimate): Researching", "4 % (estimate): Reading about lakes"]),
+  );
+  await watcher.db.updateTable("research_tasks").set({ status: "completed" }).execute();
+  await answer;
+  expect(watcher.sent).toHaveLength(2);
 });
 
 test("a thought is sent once, and its heading is the current action (U2)", async (context) => {

@@ -2,8 +2,6 @@
 
 import { z } from "zod";
 import { costFields } from "../costs/actual.ts";
-import { oneLine } from "../platform/clean-text.ts";
-import { lastEvent } from "../runs/event-store.ts";
 import { isFinished, type Run } from "../runs/run.ts";
 import { minutesLeft } from "../runs/activity/time-left.ts";
 import { watchProgress } from "../runs/streams/watched-streams.ts";
@@ -11,6 +9,7 @@ import { usualMinutes } from "../runs/history/run-estimate.ts";
 import { waitForRun } from "../runs/history/wait.ts";
 import { factLines } from "./parts/answer-text.ts";
 import { costSchema } from "./parts/cost-schema.ts";
+import { createActionReporter, lastThought, shortActionOf } from "./parts/run-action.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, taskIdField } from "./operation.ts";
 import { tokensUsed } from "./parts/search-run.ts";
 
@@ -76,8 +75,7 @@ export const checkResearchStatus = defineOperation({
       status: run.status,
       progress: run.progress,
       progress_is_estimate: running && run.kind === "agent" ? true : undefined,
-      current_action:
-        thought !== undefined && oneLine(thought) === run.currentAction ? headingOf(thought) : actionOf(run),
+      current_action: shortActionOf(run, thought),
       elapsed_minutes: Math.round(elapsed / 600) / 100,
       tokens_used: run.tokens,
       cost_so_far: cost_usd ?? (running ? 0 : undefined),
@@ -93,7 +91,9 @@ export const checkResearchStatus = defineOperation({
       error: run.error,
     };
   },
-  toText: ({ success: _success, ...facts }) => factLines(facts),
+  // What a person must see comes last: some clients show only the last three lines.
+  toText: ({ success: _success, last_thought, current_action, status, progress, error, ...facts }) =>
+    factLines({ last_thought, ...facts, error, current_action, status, progress }),
 });
 
 /** State of the run in the previous answer, as its cursor encodes it. */
@@ -119,15 +119,6 @@ async function markOf(thought: string | undefined): Promise<string> {
     .slice(0, 8);
 }
 
-const MAX_HEADING_CHARACTERS = 80;
-
-/** The bold heading with which most thoughts begin; the whole text is in `last_thought`. */
-function headingOf(thought: string): string {
-  const [line = ""] = thought.trim().split("\n", 1);
-  const heading = oneLine(line.replaceAll(/^[#*\s]+|[*\s]+$/g, ""));
-  return heading.length <= MAX_HEADING_CHARACTERS ? heading : `${heading.slice(0, MAX_HEADING_CHARACTERS)}…`;
-}
-
 interface Waiting {
   call: Call;
   ms: number;
@@ -145,14 +136,17 @@ async function waitForChange(deps: OperationDeps, run: Run, { call, ms, seen }: 
   if (isOver(run)) return run;
   const unwatch = run.kind === "agent" ? await followRun(deps, run) : () => {};
   const known = seen?.progress ?? run.progress;
+  const report = createActionReporter(deps, call);
   const wasStalled = seen?.stalled ?? stalledSince(run, deps.clock.now()) !== undefined;
   return waitForRun(await deps.database(), deps.clock, {
     owner: call.owner,
     taskId: run.taskId,
-    until: (now) =>
-      isOver(now) ||
-      now.progress >= known + PROGRESS_STEP_PERCENT ||
-      (!wasStalled && stalledSince(now, deps.clock.now()) !== undefined),
+    until: async (now) => {
+      const isStalled = stalledSince(now, deps.clock.now()) !== undefined;
+      if (isOver(now) || now.progress >= known + PROGRESS_STEP_PERCENT || (!wasStalled && isStalled)) return true;
+      await report(now);
+      return false;
+    },
     ms,
     signal: AbortSignal.any([call.signal, deps.leaving]),
   }).finally(unwatch);
@@ -170,21 +164,6 @@ async function followRun(deps: OperationDeps, run: Run): Promise<() => void> {
     return () => {};
   }
 }
-
-export const lastThought = async (deps: OperationDeps, { kind, taskId: id }: Run): Promise<string | undefined> =>
-  kind === "agent" ? (await lastEvent(await deps.database(), id, "thought"))?.text : undefined;
-
-const ACTION: Record<Run["status"], string> = {
-  pending: "Waiting for Google to accept the research",
-  running: "Working",
-  running_async: "Researching",
-  start_unknown: "It is not known whether Google started it; resume_research shows the options",
-  completed: "Completed",
-  failed: "Failed",
-  cancelled: "Cancelled",
-};
-
-export const actionOf = ({ currentAction, status }: Run): string => currentAction ?? ACTION[status];
 
 export function stalledSince(run: Run, now: number): string | undefined {
   if (run.status !== "running_async" || run.lastEventAt === undefined) return undefined;

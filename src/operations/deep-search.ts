@@ -245,7 +245,18 @@ const resumedAs = (taskId: string, status: RunStatus, message: string) => ({
 });
 
 function roundLine(round: ReturnType<typeof roundsOf>[number]): string {
-  return `- Round ${round.round_number}, sources ${round.sources_visited.join(", ")}; queries: ${round.search_queries.join("; ")}. ${round.intermediate_result_summary}`;
+  return `- Round ${round.round_number}, sources ${rangesOf(round.sources_visited)}; queries: ${round.search_queries.join("; ")}. ${round.intermediate_result_summary}`;
+}
+
+/** `1–3, 7` for 1, 2, 3 and 7: a round may have visited dozens of pages. */
+function rangesOf(numbers: readonly number[]): string {
+  const ranges: { from: number; to: number }[] = [];
+  for (const n of numbers) {
+    const last = ranges.at(-1);
+    if (last?.to === n - 1) last.to = n;
+    else ranges.push({ from: n, to: n });
+  }
+  return ranges.map(({ from, to }) => (from === to ? `${from}` : `${from}–${to}`)).join(", ");
 }
 
 /** Earlier versions stored the URLs of a round instead of the numbers of its sources. */

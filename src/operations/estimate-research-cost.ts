@@ -1,6 +1,7 @@
 /** `estimate_research_cost`: estimates duration and cost of a deep research before it is started. */
 
 import { z } from "zod";
+import { wholeMinutes } from "../costs/estimate.ts";
 import { AppError } from "../errors.ts";
 import { AGENTS, currentAgent, DEFAULT_AGENT } from "../gemini/agents.ts";
 import { factLines } from "./parts/answer-text.ts";
@@ -47,9 +48,9 @@ export const estimateResearchCost = defineOperation({
       success: true,
       query_complexity: found.complexity,
       estimated_duration: {
-        min_minutes: minutes.min,
-        max_minutes: minutes.max,
-        likely_minutes: minutes.likely,
+        min_minutes: wholeMinutes(minutes.min),
+        max_minutes: wholeMinutes(minutes.max),
+        likely_minutes: wholeMinutes(minutes.likely),
       },
       estimated_cost: { min_usd: usd.min, max_usd: usd.max, likely_usd: usd.likely },
       will_likely_go_async: found.goAsync,
@@ -60,7 +61,12 @@ export const estimateResearchCost = defineOperation({
       ...(notice === undefined ? {} : { notice }),
     };
   },
-  toText: ({ success: _success, ...facts }) => factLines(facts),
+  toText: ({ success: _success, estimated_cost: cost, estimated_duration: time, recommendation, ...facts }) =>
+    [
+      `About $${cost.likely_usd} (from $${cost.min_usd} to $${cost.max_usd}), in about ${time.likely_minutes} min (from ${time.min_minutes} to ${time.max_minutes}).`,
+      recommendation,
+      factLines(facts),
+    ].join("\n\n"),
 });
 
 function unknownAgent(): AppError {

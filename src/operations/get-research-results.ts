@@ -61,8 +61,9 @@ export function resultMetadata(run: Run, sourceCount: number, now: number) {
   };
 }
 
+/** Google often gives the domain as the title. */
 export const sourceLine = ({ n, title, domain, url, resolved_url }: Source): string =>
-  `${n}. ${title} (${domain}): ${resolved_url ?? url}`;
+  `${n}. ${title === domain ? title : `${title} (${domain})`}: ${resolved_url ?? url}`;
 
 export const getResearchResults = defineOperation({
   name: "get_research_results",
@@ -125,15 +126,18 @@ export const getResearchResults = defineOperation({
   },
   webText: true,
   picturesOf: ({ task_id, pictures = [] }) => ({ taskId: task_id, links: pictures }),
-  toText: ({ report, outline, sources = [], metadata, pictures, search_suggestions, success: _success, ...rest }) =>
-    [
+  toText: ({ report, outline, sources = [], metadata, pictures, search_suggestions, success: _success, ...rest }) => {
+    const { duration_minutes, source_count, cost_usd, ...figures } = metadata;
+    return [
       ...(report === undefined ? [] : [report.trim()]),
       ...outlineLines(outline),
       ...pictureLines(pictures),
       ...list("Sources", sources.map(sourceLine)),
       ...suggestionLines(search_suggestions),
-      factLines({ ...rest, ...metadata }),
-    ].join("\n\n"),
+      // What a person must see comes last: some clients show only the last three lines.
+      factLines({ ...figures, ...rest, source_count, duration_minutes, cost_usd }),
+    ].join("\n\n");
+  },
 });
 
 function verification({ metadata }: RunResult, more: (string | undefined)[]): Verification {

@@ -10,6 +10,7 @@ import { watchProgress } from "../runs/streams/watched-streams.ts";
 import { waitForRun } from "../runs/history/wait.ts";
 import { failedStart, joinedNotice, notDurable, waitForStartOutcome } from "./parts/start-outcome.ts";
 import { factLines, list } from "./parts/answer-text.ts";
+import { createActionReporter } from "./parts/run-action.ts";
 import { costSchema } from "./parts/cost-schema.ts";
 import { costQuestion, estimateFor, requireCostConsent } from "./parts/cost-confirmation.ts";
 import { resultMetadata, resultMetadataSchema, sourceLine, sourceSchema } from "./get-research-results.ts";
@@ -193,28 +194,18 @@ async function waitForEnd(deps: OperationDeps, call: Call, { run, ms }: { run: R
   const { research, runner } = await deps.research();
   runner.start();
   const unwatch = watchProgress(runner, run);
-  const report = progressReporter(call);
+  const report = createActionReporter(deps, call);
   const { owner, signal, returnWhen } = call;
   return waitForRun(research.db, deps.clock, {
     owner,
     taskId: run.taskId,
-    until: (seen) => {
-      report(seen);
+    until: async (seen) => {
+      await report(seen);
       return isFinished(seen.status);
     },
     ms,
     signal: returnWhen === undefined ? signal : AbortSignal.any([signal, returnWhen]),
   }).finally(unwatch);
-}
-
-/** Sends each new action of a run to the caller once. */
-function progressReporter(call: Call): (run: Run) => void {
-  let sent: string | undefined;
-  return ({ currentAction, progress }) => {
-    if (currentAction === undefined || currentAction === sent) return;
-    sent = currentAction;
-    call.progress(`${progress} % (estimate): ${currentAction}`);
-  };
 }
 
 interface AboutStart {

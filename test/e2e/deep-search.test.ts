@@ -64,6 +64,7 @@ describe.concurrent.each(ERAS)("a %s client", (era) => {
       },
     });
     expect(missingFromText(text, structured)).toEqual([]);
+    expect(text).toMatch(/\nverified: true\nverified_in_round: 3\n\d+ ms · [^\n]+$/);
     expect(asked(scene)).toEqual(["deep_search 1", "verify 2", "verify 3"]);
     expect(structured["metadata"].rounds[0].search_queries).toHaveLength(5);
     expect(roundLines(server)).toEqual([

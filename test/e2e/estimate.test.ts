@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { missingFromText } from "../kit/server/answer-leaves.ts";
+import { openResearch, SLOW } from "../kit/server/research.ts";
 import { openScene } from "../kit/server/scene.ts";
 
 const COMPLEX =
@@ -27,7 +28,28 @@ describe("estimate_research_cost", () => {
       model: "deep-research-preview-04-2026",
     });
     expect(missingFromText(text, structured)).toEqual([]);
+    expect(text).toMatch(
+      /^About \$2\.54 \(from \$1\.54 to \$3\), in about 20 min \(from 8 to 60\)\.\n\nComplex query: /,
+    );
+    expect(text).not.toContain("{");
     expect(scene.gemini.ledger.count()).toBe(0);
+  });
+
+  test("states whole minutes, whatever the user's own runs took (M1)", async (context) => {
+    const scene = await openResearch(context, SLOW);
+    const server = await scene.server();
+    await server.call("list_research", {});
+    scene.sql(
+      `insert into research_tasks (task_id, owner, kind, query, status, model, created_at, started_at, completed_at, updated_at)
+       with recursive n(i) as (select 1 union all select i + 1 from n where i < 40)
+       select printf('00000000-0000-4000-8000-%012d', i), 'local', 'agent', 'Heat pumps', 'completed',
+         'deep-research-preview-04-2026', i, i, i + 125400, i from n`,
+    );
+    const { structured, text } = await server.call("estimate_research_cost", { query: "Heat pumps" });
+    expect(structured).toMatchObject({ based_on_runs: 40, estimated_duration: { likely_minutes: 2 } });
+    expect(Object.values(structured["estimated_duration"]).every(Number.isInteger)).toBe(true);
+    expect(text).toContain("about 2 min (from ");
+    expect(text).toContain("run in the background (about 2 minutes)");
   });
 
   test("estimates for the agent that would be used, and says so if it is another than requested (M1, I2)", async (context) => {

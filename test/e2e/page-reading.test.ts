@@ -236,7 +236,13 @@ test("no owner reads or changes runs of another (T14)", async (context) => {
   const taskId = await finished(server);
   await untilEnded(server, taskId);
   const ben = await scene.tokenOf("ben");
-  expect((await server.get("/api/runs", ben)).body).toEqual({ runs: [], counts: {}, starred: 0, archived: 0, total: 0 });
+  expect((await server.get("/api/runs", ben)).body).toEqual({
+    runs: [],
+    counts: {},
+    starred: 0,
+    archived: 0,
+    total: 0,
+  });
   expect((await server.get("/api/runs?text=zephyr", ben)).body.runs).toEqual([]);
   expect((await server.get("/api/figures", ben)).body).toEqual({ runs: [], total_cost_usd: 0, total_runs: 0 });
   const none = { status: 404, body: { success: false, error: { code: "TASK_NOT_FOUND" } } };

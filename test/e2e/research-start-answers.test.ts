@@ -69,7 +69,7 @@ describe.each(ERAS)("a %s client", (era) => {
       check_status_command: `check_research_status(task_id='${task_id}')`,
     });
     expect(missingFromText(text, structured)).toEqual([]);
-    expect(progress[0]).toContain(task_id);
+    expect(progress[0]).toBe(`Starting deep research (task_id ${task_id})`);
     const quiet = await server.call(START, { query: "Without a sound", enable_notifications: false });
     expect(quiet.structured["message"]).toBe("Research running in background.");
     expect(scene.gemini.ledger.acceptedStarts().map(({ query }) => query)).toEqual([QUERY, "Without a sound"]);

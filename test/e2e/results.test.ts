@@ -65,6 +65,9 @@ describe("get_research_results", () => {
     }
     expect(missingFromText(text, structured)).toEqual([]);
     expect(text.split("\n")[0]).toBe(structured["caution"]);
+    // All that Codex shows a person of an answer are its last three lines.
+    expect(text).toMatch(/\nsource_count: 5\nduration_minutes: [\d.]+\ncost_usd: [\d.]+$/);
+    for (const { domain } of structured["sources"]) expect(text).not.toContain(`${domain} (${domain})`);
     expect(scene.gemini.ledger.count()).toBe(requests);
   });
 

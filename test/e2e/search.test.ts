@@ -15,7 +15,10 @@ describe.each(ERAS)("a %s client", (era) => {
   test("gets one grounded answer in exactly this shape (F1, F2, A10)", async (context) => {
     const scene = await openScene(context);
     const server = await scene.server({ era });
-    const { isError, structured, text } = await server.call("search", { query: `  ${QUERY}\n` });
+    const progress: string[] = [];
+    const onProgress = (message: string): void => void progress.push(message);
+    const { isError, structured, text } = await server.call("search", { query: `  ${QUERY}\n` }, { onProgress });
+    expect(progress[0]).toBe(`Searching the web (task_id ${structured["metadata"].task_id})`);
     expect(isError).toBe(false);
     expect(structured).toEqual({
       success: true,
@@ -38,6 +41,12 @@ describe.each(ERAS)("a %s client", (era) => {
     expect(structured["metadata"].cost_usd).toBeGreaterThan(0);
     expect(missingFromText(text, structured)).toEqual([]);
     expect(text).toContain(`Google Search Suggestions:\n- ${SUGGESTION}\n`);
+    // All that Codex shows a person of an answer are its last three lines.
+    expect(text.split("\n").slice(-3)).toEqual([
+      `query: ${QUERY}`,
+      `task_id: ${structured["metadata"].task_id}`,
+      expect.stringMatching(/^\d+ ms · \d+ tokens in, \d+ out · \$0\.\d+ · gemini-3\.8-flash · \d{4}-\S+Z$/),
+    ]);
     expect(scene.gemini.ledger.entries()).toMatchObject([
       { kind: "search", question: QUERY, tools: ["googleSearch", "urlContext"] },
     ]);

@@ -30,7 +30,7 @@ const alike = ({ text, structured }: ToolResult): string =>
   JSON.stringify({ text, structured })
     .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "ID")
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
-    .replaceAll(/duration_ms(\W+)\d+/g, "duration_ms$1N");
+    .replaceAll(/duration_ms(\W+)\d+|\d+( ms · )/g, "duration_ms$1N$2");
 
 /** Every call that can be a task is one at once, so that tests need not wait for the time of a direct answer. */
 async function start(scene: Scene): Promise<{ server: RunningServer; tasks: Tasks }> {

@@ -5,7 +5,7 @@ import type { App } from "../../app.ts";
 import { AppError } from "../../errors.ts";
 import { cancelResearch } from "../../operations/cancel-research.ts";
 import { OPERATIONS } from "../../operations/catalog.ts";
-import { actionOf } from "../../operations/check-research-status.ts";
+import { actionOf } from "../../operations/parts/run-action.ts";
 import { readCursor, writeCursor } from "../../operations/list-research.ts";
 import type { OperationDeps } from "../../operations/operation.ts";
 import { outcomeOfRun, perform } from "../../operations/perform.ts";

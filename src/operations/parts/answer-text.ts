@@ -1,5 +1,13 @@
 /** Answers as text: the same information as the structured form, for people and for clients that show text only. */
 
+interface UsageFigures {
+  duration_ms: number;
+  model: string;
+  timestamp: string;
+  tokens_used: { input: number; output: number };
+  cost_usd?: number | undefined;
+}
+
 export interface SearchText {
   report: string;
   metadata: {
@@ -7,16 +15,22 @@ export interface SearchText {
     search_queries_used: string[];
     /** Markdown links, each with its query as text. */
     search_suggestions?: string[] | undefined;
-  };
+    task_id: string;
+  } & UsageFigures;
   /** Further sections, between the lists and the figures. */
   sections?: string[];
   /** Figures that belong to the answer rather than to its metadata. */
   figures?: Record<string, unknown>;
 }
 
-/** A report with its sources and figures, for clients that show only the text. */
+/**
+ * A report with its sources and figures, for clients that show only the text. Some show a person only its last three
+ * lines, so the run, the verdict and one line of figures come last.
+ */
 export function searchText({ report, metadata, sections = [], figures = {} }: SearchText): string {
-  const { sources_visited, search_queries_used, search_suggestions: suggestions = [], ...rest } = metadata;
+  const { sources_visited, search_queries_used, search_suggestions: suggestions = [], ...facts } = metadata;
+  const { task_id, duration_ms, model, timestamp, tokens_used, cost_usd, ...rest } = facts;
+  const usage = { duration_ms, model, timestamp, tokens_used, cost_usd };
   // A query that is also a suggestion is listed once.
   const suggested = (query: string): boolean => suggestions.some((link) => link.startsWith(`[${query}](`));
   return [
@@ -34,8 +48,14 @@ export function searchText({ report, metadata, sections = [], figures = {} }: Se
       suggestions.map((link) => `- ${link}`),
     ),
     ...sections,
-    factLines({ ...figures, ...rest }),
+    [factLines({ ...rest, task_id, ...figures }), usageLine(usage)].join("\n"),
   ].join("\n\n");
+}
+
+function usageLine({ duration_ms, model, timestamp, tokens_used, cost_usd }: UsageFigures): string {
+  const tokens = `${tokens_used.input} tokens in, ${tokens_used.output} out`;
+  const cost = cost_usd === undefined ? [] : [`$${cost_usd}`];
+  return [`${duration_ms} ms`, tokens, ...cost, model, timestamp].join(" · ");
 }
 
 export const noteSection = (note: string | undefined): string[] => (note === undefined ? [] : [`Note: ${note}`]);
@@ -43,12 +63,24 @@ export const noteSection = (note: string | undefined): string[] => (note === und
 export const list = (title: string, lines: string[]): string[] =>
   lines.length === 0 ? [] : [`${title}:\n${lines.join("\n")}`];
 
+/** `{ input: 5, output: 7 }` as `input 5, output 7`. */
+const wordsOf = (figures: object): string =>
+  Object.entries(figures)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(", ");
+
+const isFlat = (value: unknown): value is object =>
+  typeof value === "object" &&
+  value !== null &&
+  !Array.isArray(value) &&
+  Object.values(value).every((part) => typeof part === "number" || typeof part === "boolean");
+
 /** `name: value`, one per line; a value of several lines starts on a new line. */
 export const factLines = (facts: Record<string, unknown>): string =>
   Object.entries(facts)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => {
-      const text = typeof value === "string" ? value : JSON.stringify(value);
+      const text = typeof value === "string" ? value : isFlat(value) ? wordsOf(value) : JSON.stringify(value);
       return text.includes("\n") ? `${name}:\n${text}` : `${name}: ${text}`;
     })
     .join("\n");

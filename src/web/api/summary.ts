@@ -1,7 +1,8 @@
 /** A run as the web page shows it: an entry of the list, the details of one run, an entry of its timeline. */
 
 import { costFields } from "../../costs/actual.ts";
-import { actionOf, lastThought, stalledSince } from "../../operations/check-research-status.ts";
+import { stalledSince } from "../../operations/check-research-status.ts";
+import { actionOf, lastThought } from "../../operations/parts/run-action.ts";
 import type { OperationDeps } from "../../operations/operation.ts";
 import { isoTime } from "../../platform/clock.ts";
 import { readActivity } from "../../runs/activity/activity.ts";
