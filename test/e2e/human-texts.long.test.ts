@@ -122,7 +122,7 @@ const commandsFor = ({ done, running, unknown }: { done: string; running: string
 const savedIn = (scene: ResearchScene, id: string): string[] => ["save", id, "--output-dir", scene.configDir];
 
 /** Dozens of processes, one after the other. */
-const TIMEOUT_MS = 300_000;
+const TIMEOUT_MS = 600_000;
 
 test("answers and errors in files and pipes are for people", { timeout: TIMEOUT_MS }, async (context) => {
   const { scene, ...ids } = await openRuns(context);
