@@ -114,8 +114,8 @@ describe("an unknown start", () => {
 
   test("adopted by one process while another restarts it has both interactions polled to their end (I8, Q1)", async (context) => {
     const scene = await openResearch(context, {
-      create: [{ fault: "accept-then-reset" }, { latency_ms: 2_000 }],
-      get: [{ latency_ms: 1_000 }, {}],
+      create: [{ fault: "accept-then-reset" }, { latency_ms: 5_000 }],
+      get: [{ latency_ms: 4_000 }, {}],
     });
     const [server, other] = [await scene.server(), await scene.server()];
     const { task_id, id } = await lostStart(scene, server);
