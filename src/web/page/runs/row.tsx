@@ -50,8 +50,6 @@ export function RunRow({ run }: { run: ListedRun }) {
       </td>
       <td role="cell" class="cost">
         <Cost run={run} />
-      </td>
-      <td role="cell" class="marks">
         <OrganizeButtons run={run} compact />
       </td>
     </tr>

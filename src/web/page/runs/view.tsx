@@ -83,9 +83,6 @@ function Listing({ page, filter, loading }: { page: RunPage; filter: RunsFilter;
                 {name}
               </th>
             ))}
-            <th role="columnheader" scope="col" class="marks">
-              <span class="unseen">Star, rename, archive</span>
-            </th>
           </tr>
         </thead>
         <tbody role="rowgroup">
