@@ -200,7 +200,8 @@ async function waitForEnd(deps: OperationDeps, call: Call, { run, ms }: { run: R
     owner,
     taskId: run.taskId,
     until: async (seen) => {
-      await report(seen);
+      // The first message was that of the start, with the task_id; it stays until there is news.
+      if (seen.currentAction !== undefined) await report(seen);
       return isFinished(seen.status);
     },
     ms,
