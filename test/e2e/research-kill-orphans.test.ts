@@ -17,12 +17,12 @@ const orphanFiles = ({ configDir }: KillWorld): string[] =>
 async function startRefusedByDatabase(here: KillWorld, query: string): Promise<void> {
   const kept = orphanFiles(here).length;
   const before = here.gemini.ledger.acceptedStarts().length;
-  const life = here.begin();
+  // It does not poll, so that it imports no file itself before the database is locked.
+  const life = here.begin({ env: { RESEARCH_FOLLOW: "off" } });
   void life.call("start_deep_research", { query });
   await expect.poll(() => here.gemini.ledger.acceptedStarts().length, { timeout: 10_000 }).toBe(before + 1);
   const database = new DatabaseSync(join(here.configDir, "deep_research.db"), { timeout: 5_000 });
   database.exec("begin immediate");
-  // Its own runner may already have tried to import the file.
   await expect.poll(() => orphanFiles(here).length, { timeout: 20_000 }).toBe(kept + 1);
   life.kill();
   await life.ended;
