@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { costFields } from "../costs/actual.ts";
 import { isFinished, type Run } from "../runs/run.ts";
-import { minutesLeft } from "../runs/activity/time-left.ts";
+import { minutesLeft, timeLeftText } from "../runs/activity/time-left.ts";
 import { watchProgress } from "../runs/streams/watched-streams.ts";
 import { usualMinutes } from "../runs/history/run-estimate.ts";
 import { waitForRun } from "../runs/history/wait.ts";
@@ -47,7 +47,7 @@ export const checkResearchStatus = defineOperation({
     cost_so_far: z.number(),
     cost_incomplete: costSchema.cost_incomplete,
     cost_estimated: costSchema.cost_estimated,
-    estimated_completion_minutes: z.number().describe("An estimate."),
+    estimated_completion_minutes: z.number().describe("An estimate; 0 while it runs: overdue."),
     progress_is_estimate: z.boolean(),
     stalled_since: z.string().describe("Google has sent nothing since this time."),
     last_thought: z.string().describe("The newest thought, unless the cursor's answer had it."),
@@ -93,8 +93,17 @@ export const checkResearchStatus = defineOperation({
   },
   // What a person must see comes last: some clients show only the last three lines.
   toText: ({ success: _success, last_thought, current_action, status, progress, error, ...facts }) =>
-    factLines({ last_thought, ...facts, error, current_action, status, progress }),
+    factLines({ last_thought, ...facts, ...overdue(facts, status), error, current_action, status, progress }),
 });
+
+/** Alone, 0 minutes would read as "done at any moment". */
+const overdue = (
+  { estimated_completion_minutes: minutes }: { estimated_completion_minutes?: number | undefined },
+  status: string | undefined,
+) =>
+  minutes === 0 && (status === "running" || status === "running_async")
+    ? { estimated_completion_minutes: `0 (${timeLeftText(0)})` }
+    : {};
 
 /** State of the run in the previous answer, as its cursor encodes it. */
 interface Seen {

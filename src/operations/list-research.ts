@@ -27,7 +27,7 @@ const listInput = z.strictObject({
     .string({ error: "text must be a string." })
     .regex(/^[^]{0,1000}$/, { error: "text must have at most 1,000 characters." })
     .optional()
-    .describe("Words in questions and reports."),
+    .describe("Words in titles, questions and reports."),
   limit: z
     .int({ error: LIMIT_ERROR })
     .min(1, { error: LIMIT_ERROR })

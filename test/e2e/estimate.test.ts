@@ -39,11 +39,13 @@ describe("estimate_research_cost", () => {
     const scene = await openResearch(context, SLOW);
     const server = await scene.server();
     await server.call("list_research", {});
+    // Older ones would be deleted meanwhile.
+    const day = Date.now() - 86_400_000;
     scene.sql(
       `insert into research_tasks (task_id, owner, kind, query, status, model, created_at, started_at, completed_at, updated_at)
        with recursive n(i) as (select 1 union all select i + 1 from n where i < 40)
        select printf('00000000-0000-4000-8000-%012d', i), 'local', 'agent', 'Heat pumps', 'completed',
-         'deep-research-preview-04-2026', i, i, i + 125400, i from n`,
+         'deep-research-preview-04-2026', ${day} + i, ${day} + i, ${day} + i + 125400, ${day} + i from n`,
     );
     const { structured, text } = await server.call("estimate_research_cost", { query: "Heat pumps" });
     expect(structured).toMatchObject({ based_on_runs: 40, estimated_duration: { likely_minutes: 2 } });

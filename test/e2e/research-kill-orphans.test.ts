@@ -34,7 +34,7 @@ test(
   "an id that the database refused survives a kill at every step of its import (I8, P2)",
   { timeout: 90_000 },
   async () => {
-    const interactions = { speed: 1_000, duration_ms: 0, create: [{ latency_ms: 500 }] };
+    const interactions = { speed: 1_000, duration_ms: 0, create: [{ latency_ms: 3_000 }] };
     const here = await openKillWorld({ scenario: { name: "orphans", interactions } });
     onTestFinished(here.close);
     const takeAndDie = async (): Promise<void> => {

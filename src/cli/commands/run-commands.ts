@@ -36,7 +36,7 @@ export function addRunCommands(program: Command): void {
   json(program.command("find"))
     .summary("Find runs by words")
     .description(
-      "Find runs by words in their questions and reports, best matches first. Quotation marks keep words together.",
+      "Find runs by words in their titles, questions and reports, best matches first. Quotation marks keep words together.",
     )
     .argument("<words...>", "words to find (all must match)")
     .option("--limit <n>", "maximum number of runs", Number)

@@ -51,8 +51,7 @@ function pagesIn(payload: Record<string, unknown>): Page[] {
 
 function listedPages(payload: Record<string, unknown>): Page[] {
   switch (payload["type"]) {
-    case "url_context_call":
-      return listIn(payload["arguments"], "urls").map((url) => ({ use: "opened", url: readText(url), title: "" }));
+    // The call names them, too, but only the result says whether they could be opened.
     case "url_context_result":
       // The status of a page that could not be read is `error`, `paywall` or `unsafe`.
       return records(payload["result"])

@@ -5,6 +5,7 @@ import { type Database, storable } from "../../store/database.ts";
 import { lockRun } from "../lock-store.ts";
 import { isFinished, type Run } from "../run.ts";
 import { findRun } from "../run-store.ts";
+import { cleanTitle } from "./title.ts";
 import { updateTitleInSearch } from "./search-index-store.ts";
 
 export interface RunMarks {
@@ -44,7 +45,7 @@ export function organizeRun(db: Database, marks: RunMarks): Promise<Run> {
 /** The question as a title is none. */
 function titleFor({ title, query }: Run, given: string | undefined): string | undefined {
   if (given === undefined) return title;
-  return given === "" || given === query.trim() ? undefined : storable(given);
+  return given === "" || given === cleanTitle(query) ? undefined : storable(given);
 }
 
 const notEnded = ({ taskId, status, progress }: Run): AppError =>

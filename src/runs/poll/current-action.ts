@@ -4,6 +4,7 @@ import type { Interaction } from "../../gemini/research-agent.ts";
 import { oneLine } from "../../platform/clean-text.ts";
 import { type Database, storable } from "../../store/database.ts";
 import { newestEvents } from "../event-store.ts";
+import { CITING } from "../streams/stream-events.ts";
 import type { PolledRun } from "./polled-run.ts";
 
 /** Shown instead of Google's action while polling is obstructed; afterwards the last known action is restored. */
@@ -14,10 +15,18 @@ export const NOTES = {
   tooLong: "Google's response is too large to be read here; AI Studio shows the research",
 } as const;
 
-const NOTE_TEXTS = new Set<string>(Object.values(NOTES));
+const NOTE_TEXTS = new Set<string>([
+  ...Object.values(NOTES),
+  // Stored by earlier versions.
+  "Google does not allow a look at the moment; trying again",
+  "What Google has of this research is too long to be read here; AI Studio shows it",
+]);
 const WAITING_PREFIX = "Waiting: ";
 
 const isNote = (action: string): boolean => NOTE_TEXTS.has(action) || action.startsWith(WAITING_PREFIX);
+
+/** While a report is written, citations come in great numbers; they are not actions. */
+const MAX_EVENTS_READ = 100;
 
 export interface SeenAction {
   /** Undefined: the stored action is kept. */
@@ -34,6 +43,6 @@ export async function actionOf(db: Database, run: PolledRun, interaction: Intera
     return { text, changed: text !== run.currentAction };
   }
   if (run.currentAction !== undefined && !isNote(run.currentAction)) return { text: undefined, changed: false };
-  const [event] = await newestEvents(db, run.taskId, 1);
+  const event = (await newestEvents(db, run.taskId, MAX_EVENTS_READ)).findLast(({ text }) => !text.startsWith(CITING));
   return { text: event === undefined ? "Researching" : storable(oneLine(event.text)), changed: false };
 }

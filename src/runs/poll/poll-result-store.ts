@@ -147,6 +147,8 @@ export async function reopen(
         lease_epoch: run("lease_epoch", "+", 1),
         updated_at: now,
         deadline_at: deadlineAt,
+        // The user wants to see what it becomes.
+        archived: 0,
       }))
       .where("task_id", "=", taskId)
       .where("status", "=", "failed")

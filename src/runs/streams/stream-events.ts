@@ -16,6 +16,9 @@ interface Converted extends Pick<StreamEvent, "kind" | "text" | "site" | "isSile
   once?: string;
 }
 
+/** Begins the text of an event for a page that the report cites. */
+export const CITING = "Citing: ";
+
 /** Google's largest runs search 160 times. */
 const MAX_SITES = 500;
 
@@ -23,19 +26,25 @@ const MAX_SITES = 500;
 export function createEventConverter(): (event: AgentEvent) => Converted[] {
   const named = new Set<string>();
   let isWriting = false;
+  // Distinct ones: a stream that is opened again may repeat its events.
+  const queries = new Set<string>();
   return (event) => {
     if (event.kind === "thought") return [{ kind: "thought", text: event.text }];
-    if (event.kind === "search") return [{ kind: "search", text: `Searching: ${event.query}` }];
+    if (event.kind === "search") {
+      isWriting = false;
+      queries.add(event.query);
+      return [{ kind: "search", text: `Searching: ${event.query}` }];
+    }
     if (event.kind === "text" && !isWriting) {
       isWriting = true;
-      return [{ kind: "phase", text: WRITING, once: "writing" }];
+      return [{ kind: "phase", text: WRITING, once: `writing ${queries.size}` }];
     }
     if (event.kind !== "page") return [];
     const site = siteOf(event);
     if (site === undefined || named.size >= MAX_SITES || named.has(siteKey(site))) return [];
     named.add(siteKey(site));
     const isCited = event.use === "cited";
-    const text = `${isCited ? "Citing" : "Reading"}: ${nameOf(site)}`;
+    const text = `${isCited ? CITING : "Reading: "}${nameOf(site)}`;
     return [{ kind: "source", text, site, isSilent: isCited, once: `site ${siteKey(site)}` }];
   };
 }

@@ -49,7 +49,9 @@ const withTotal = (listed: ListCounts): RunCounts => ({
 /** Without empty fields of a form, and with the limit as a number and flags as booleans. */
 function listParameters(parameters: URLSearchParams): Record<string, unknown> {
   const given = Object.fromEntries([...parameters].filter(([, value]) => value !== ""));
-  const flags = ["starred", "archived"].filter((name) => given[name] === "true").map((name) => [name, true]);
+  const flags = ["starred", "archived"]
+    .filter((name) => given[name] === "true" || given[name] === "false")
+    .map((name) => [name, given[name] === "true"]);
   return {
     ...given,
     ...Object.fromEntries(flags),

@@ -88,7 +88,7 @@ export const SHORTCUT_BUTTON = "data-shortcut";
 
 /** For the run that is open, or the one of the list that has the focus. */
 function pressButton(shortcut: Shortcut): void {
-  const run = document.activeElement?.closest("tr") ?? document.querySelector("article.run");
+  const run = document.activeElement?.closest("tr[data-status]") ?? document.querySelector("article.run");
   run?.querySelector<HTMLElement>(`[${SHORTCUT_BUTTON}=${shortcut}]`)?.click();
 }
 

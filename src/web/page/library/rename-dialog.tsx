@@ -17,7 +17,9 @@ interface RenameDialogProps {
 }
 
 export function RenameDialog({ run, state, close, rename }: RenameDialogProps) {
-  const [typed, setTyped] = useState(() => (nameOf(run).length <= MAX_TITLE_CHARACTERS ? nameOf(run) : ""));
+  // One line, as the field and the server make it.
+  const name = nameOf(run).replaceAll(/\s+/g, " ").trim();
+  const [typed, setTyped] = useState(name.length <= MAX_TITLE_CHARACTERS ? name : "");
   const field = useRef<HTMLInputElement>(null);
   const id = useId();
   useEffect(() => field.current?.select(), []);

@@ -6,7 +6,7 @@ import { postJson } from "../app/request.ts";
 import { durationText } from "../../../platform/duration.ts";
 import { announce, Problem } from "../ui/parts.tsx";
 import { money } from "../ui/amounts.ts";
-import { plainWords } from "../ui/plain-words.ts";
+import { withoutNames } from "../ui/plain-words.ts";
 import { type Draft, draftProblem, estimateKey, isSearch } from "./draft.ts";
 
 const TYPING_PAUSE_MS = 500;
@@ -132,7 +132,7 @@ const Figures = ({
     </dl>
     <details class="small">
       <summary>How this is estimated</summary>
-      <p>{plainWords(recommendation)}</p>
+      <p>{withoutNames(recommendation)}</p>
     </details>
   </>
 );
