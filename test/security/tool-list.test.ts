@@ -19,8 +19,8 @@ test("the list of tools is the same in every session, whatever happens in betwee
   // Names, texts, schemas and annotations. A change needs a changelog entry and a new version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "2fb39847e291aef1262d9987e6dd7f31da54d1cb450d1494010adfcc47c926bb",
-      "modern": "81dd2375a9772d6783c7cd8cf7f10470c6acf1746cd3bef6fe58889083245292",
+      "legacy": "11bf4b2e2f1af5a336b11bcaa7a894b0d11fe94cb254309a3565a7cac8747da7",
+      "modern": "5a8f3b032feb181dd54828ab7cb35c6d331513c5ca8c8abc636a666c5a8587ef",
     }
   `);
 });
