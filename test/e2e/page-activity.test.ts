@@ -68,19 +68,16 @@ describe.skipIf((await browserInstalled()) === "missing")("the live view of a ru
     expect(await site.getAttribute("href")).toMatch(/^https:\/\/[a-z.-]+\.(?:example|test)/);
     expect(await site.getAttribute("rel")).toContain("noopener");
     skip(30 * MINUTE_MS);
-    await lineBecomes(page, /^Writing · 12 searches · [67] sites · /);
-    await page
-      .locator(".sites")
-      .getByText(/^and [12] more$/)
-      .waitFor();
-    expect(await page.locator(".sites a").count()).toBe(5);
+    // Of each three pages one is behind a paywall, and no site.
+    await lineBecomes(page, /^Writing · 12 searches · [45] sites · /);
+    expect(await page.locator(".sites a").count()).toBe(Number(/(\d) sites/.exec(await line(page))?.[1]));
     // A page that was read and is cited is one site; each is an entry of the activity.
     expect(await page.locator(".entry[data-kind=source]").count()).toBe(
       Number(/(\d) sites/.exec(await line(page))?.[1]),
     );
     await expect
       .poll(() => heard(page), SOON)
-      .toContainEqual(expect.stringMatching(/^Writing: 12 searches, [67] sites\.$/));
+      .toContainEqual(expect.stringMatching(/^Writing: 12 searches, [45] sites\.$/));
     for (const text of await heard(page)) expect(text).toMatch(/^(?:Researching|Searching|Reading|Writing)[:.]/);
     skip(10 * MINUTE_MS);
     await page.locator(".report-text").waitFor();
