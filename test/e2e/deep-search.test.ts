@@ -214,7 +214,7 @@ describe.concurrent("a round that fails", () => {
 
   test("at the maximum leaves the best earlier result; a timeout is such a failure (G5, G6, C8)", async (context) => {
     const scene = await openScene(context, { name: "hangs", tasks: { verify: [{ fault: "hang" }] } });
-    const server = await scene.server({ env: { GEMINI_SEARCH_TIMEOUT: "2000" } });
+    const server = await scene.server({ env: { GEMINI_SEARCH_TIMEOUT: "5000" } });
     const { structured } = await server.call("deep_search", { query: QUERY, max_iterations: 2 });
     expect(structured).toMatchObject({ success: true, verified: false, note: NOTE, metadata: { iterations: 2 } });
     expect(roundNumbers(structured["metadata"].rounds)).toEqual([1]);
