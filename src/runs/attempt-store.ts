@@ -36,7 +36,8 @@ interface SendClaim {
   processId: string;
   /** The call that began the start was cancelled, which ends the start unless another call has joined it. */
   isCallCancelled: boolean;
-  now: number;
+  /** Called once the run is locked: from then on, what is read here may become stale. */
+  now: () => number;
 }
 
 /**
@@ -45,10 +46,11 @@ interface SendClaim {
  */
 export function claimSending(
   db: Database,
-  { taskId, attemptId, processId, isCallCancelled, now }: SendClaim,
+  { taskId, attemptId, processId, isCallCancelled, now: readClock }: SendClaim,
 ): Promise<SendPermission> {
   return db.transaction().execute(async (transaction) => {
     await lockRun(transaction, taskId);
+    const now = readClock();
     const run = await transaction
       .selectFrom("research_attempts")
       .innerJoin("research_tasks", "research_tasks.task_id", "research_attempts.task_id")

@@ -11,7 +11,10 @@ export interface SendCheck {
   signal: AbortSignal | undefined;
 }
 
-/** A longer check was probably interrupted by a suspension of the process, so the state it read may be stale. */
+/**
+ * A check that holds its lock longer was probably interrupted by a suspension of the process, so the state it read may
+ * be stale. The wait for the lock does not count: many starts at once queue for it.
+ */
 const MAX_CHECK_MS = 1_000;
 const MAX_CHECKS = 3;
 
@@ -24,10 +27,16 @@ type Deps = Pick<ResearchDeps, "db" | "clock" | "processId" | "leaving">;
  */
 export async function checkBeforeSending(deps: Deps, check: SendCheck): Promise<AppError | undefined> {
   for (let checks = 1; ; checks += 1) {
-    const elapsed = startTimer();
+    let elapsed = startTimer();
+    const now = (): number => {
+      elapsed = startTimer();
+      return deps.clock.now();
+    };
     const isCallCancelled = check.signal?.aborted === true;
     const refusal =
-      refusalWhenLeaving(deps) ?? (await refusalOf(deps, { ...check, isCallCancelled })) ?? refusalWhenLeaving(deps);
+      refusalWhenLeaving(deps) ??
+      (await refusalOf(deps, { ...check, isCallCancelled, now })) ??
+      refusalWhenLeaving(deps);
     if (refusal !== undefined) return refusal;
     const isStillCurrent = isCallCancelled || check.signal?.aborted !== true;
     if (isStillCurrent && elapsed() <= MAX_CHECK_MS) return undefined;
@@ -54,11 +63,11 @@ export const refusalWhenLeaving = ({ leaving }: Pick<Deps, "leaving">): AppError
 
 async function refusalOf(
   deps: Deps,
-  { taskId, attemptId, isCallCancelled }: SendCheck & { isCallCancelled: boolean },
+  { taskId, attemptId, isCallCancelled, now }: SendCheck & { isCallCancelled: boolean; now: () => number },
 ): Promise<AppError | undefined> {
-  const { db, processId, clock } = deps;
+  const { db, processId } = deps;
   try {
-    const permission = await claimSending(db, { taskId, attemptId, processId, isCallCancelled, now: clock.now() });
+    const permission = await claimSending(db, { taskId, attemptId, processId, isCallCancelled, now });
     return REFUSALS[permission]?.();
   } catch (error) {
     return databaseRefused(error);

@@ -9,6 +9,7 @@ import { rowOf } from "../../../test/kit/store/store-rows.ts";
 import { joinKeyOf } from "./duplicate-start-store.ts";
 import { restartUnknown, startResearch } from "./start.ts";
 import { currentAttempt } from "../attempt-store.ts";
+import { lockRun } from "../lock-store.ts";
 
 describe("a start", () => {
   test("is sent once, labelled with run and attempt, and polled under Google's id (I8)", async (context) => {
@@ -160,6 +161,33 @@ describe("a start", () => {
     context.onTestFinished(() => void vi.restoreAllMocks());
     expect(await rowOf(sender.db, await sender.start())).toMatchObject({ status: "running_async" });
     expect(claims).toBe(2);
+  });
+
+  test("is claimed once, however long it waited for the lock of its run (I8)", async (context) => {
+    const sender = await openSender(context, [TAKEN]);
+    const { agent, clock } = sender.research;
+    const { start: begin } = agent;
+    const locked = Promise.withResolvers<void>();
+    let claims = 0;
+    agent.start = async (wish) => {
+      const holding = sender.db.transaction().execute(async (transaction) => {
+        await lockRun(transaction, wish.labels["run"] ?? "");
+        await locked.promise;
+      });
+      const { now } = clock;
+      clock.now = () => {
+        claims += 1;
+        return sender.began;
+      };
+      const begun = begin(wish);
+      vi.spyOn(Date, "now").mockReturnValue(Date.now() + 3_600_000);
+      locked.resolve();
+      await holding;
+      return begun.finally(() => (clock.now = now));
+    };
+    context.onTestFinished(() => void vi.restoreAllMocks());
+    expect(await rowOf(sender.db, await sender.start())).toMatchObject({ status: "running_async" });
+    expect(claims).toBe(1);
   });
 });
 

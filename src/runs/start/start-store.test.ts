@@ -178,7 +178,7 @@ test("a start may be sent only by its own process, while it is pending, marked a
   for (const [id, [run, attempt]] of Object.entries(cases)) {
     await insertRun(db, { task_id: id, ...run });
     await insertAttempt(db, { attempt_id: `of ${id}`, task_id: id, ...attempt });
-    const claim = { taskId: id, attemptId: `of ${id}`, processId: "me", isCallCancelled: false, now: NOW + 7 };
+    const claim = { taskId: id, attemptId: `of ${id}`, processId: "me", isCallCancelled: false, now: () => NOW + 7 };
     permissions[id] = await claimSending(db, claim);
   }
   expect(permissions).toEqual({
@@ -190,7 +190,7 @@ test("a start may be sent only by its own process, while it is pending, marked a
     restarted: "taken_over",
     adopted: "taken_over",
   });
-  const unknown = { taskId: "own", attemptId: "unknown attempt", processId: "me", isCallCancelled: false, now: NOW };
+  const unknown = { taskId: "own", attemptId: "none", processId: "me", isCallCancelled: false, now: () => NOW };
   expect(await claimSending(db, unknown)).toBe("taken_over");
   expect(await rowOf(db, "own")).toMatchObject({ lease_until: NOW + 7 + START_LEASE_MS });
   expect(await rowOf(db, "another's")).toMatchObject({ lease_until: NOW });
