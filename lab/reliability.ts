@@ -1,8 +1,6 @@
 /** Stores the results of each experiment in lab/results and renders docs/RELIABILITY.md. */
 
-import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { availableParallelism, totalmem } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Finding } from "./experiment.ts";
@@ -32,25 +30,6 @@ const resultSchema = z.object({
   ),
 });
 type Result = z.infer<typeof resultSchema>;
-
-/** What is needed to judge and repeat a figure; nothing that identifies a machine or a folder. */
-export function circumstances(): Pick<Result, "date" | "commit" | "machine"> {
-  const { platform, arch, versions } = process;
-  const memory = Math.round(totalmem() / 2 ** 30);
-  return {
-    date: new Date().toISOString().slice(0, 10),
-    commit: commit(),
-    machine: `Node ${versions.node}, ${platform} ${arch}, ${availableParallelism()} cores, ${memory} GB`,
-  };
-}
-
-function commit(): string {
-  const git = (...args: string[]): string => execFileSync("git", args, { cwd: ROOT, encoding: "utf8" });
-  const id = git("rev-parse", "--short", "HEAD").trim();
-  // Files written by the lab do not count as changes.
-  const changes = git("status", "--porcelain", "--", ":!docs/RELIABILITY.md", ":!lab/results").trim();
-  return changes === "" ? id : `${id} with changes`;
-}
 
 export function keepResult(result: Result): void {
   mkdirSync(RESULTS, { recursive: true });

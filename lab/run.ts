@@ -5,7 +5,8 @@
 
 import { parseArgs } from "node:util";
 import type { Experiment } from "./experiment.ts";
-import { circumstances, keepResult, renderReliability, tableOf } from "./reliability.ts";
+import { circumstances } from "../scripts/circumstances.ts";
+import { keepResult, renderReliability, tableOf } from "./reliability.ts";
 
 const EXPERIMENTS: Readonly<Record<string, () => Promise<Experiment>>> = {
   estimate: async () => (await import("./experiments/estimate.ts")).estimateError,

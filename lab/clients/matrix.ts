@@ -1,11 +1,10 @@
 /** Renders the verdicts as a document: outcomes, client characteristics, and method. */
 
-import { execFileSync } from "node:child_process";
-import { availableParallelism } from "node:os";
+import { circumstances } from "../../scripts/circumstances.ts";
 import type { Client } from "./client.ts";
 import type { Verdict } from "./judge.ts";
 
-interface Circumstances {
+interface Setting {
   clients: readonly Client[];
   command: string;
   patienceSeconds: number;
@@ -18,16 +17,6 @@ function table(columns: readonly string[], rows: readonly (readonly string[])[])
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell) => cell.replaceAll(/\s+/g, " ").replaceAll("|", "\\|")).join(" | ")} |`;
   return [line(columns), line(columns.map(() => "---")), ...rows.map(line)].join("\n");
-}
-
-function commit(): string {
-  const git = (...args: string[]): string => execFileSync("git", args, { cwd: import.meta.dirname, encoding: "utf8" });
-  try {
-    const id = git("rev-parse", "--short", "HEAD").trim();
-    return git("status", "--porcelain").trim() === "" ? id : `${id} with changes`;
-  } catch {
-    return "unknown";
-  }
 }
 
 const unique = (values: readonly string[]): string => [...new Set(values)].join("; ");
@@ -75,18 +64,18 @@ function characteristics(verdicts: readonly Verdict[]): string {
   );
 }
 
-export function page(verdicts: readonly Verdict[], circumstances: Circumstances): string {
-  const { platform, arch, versions } = process;
-  const packages = circumstances.clients.map((client) => `${client.package} ${client.version}`).join(", ");
+export function page(verdicts: readonly Verdict[], setting: Setting): string {
+  const { date, commit, machine } = circumstances();
+  const packages = setting.clients.map((client) => `${client.package} ${client.version}`).join(", ");
   return `## Headless trials
 
 Real clients, headless unless noted otherwise, each with a scripted model of its own API on loopback, this server, and a simulated Google. They run in an empty home directory, without an account, and their proxy variables point to a proxy that rejects everything; requests that ignore these variables are not detected. Limits and settings are the clients' defaults, except that tools need no approval, and that Codex is configured to wait for the server (\`required\`) and to use the model name gpt-5.5, whose limits it knows.
 
-\`${circumstances.command}\`, ${new Date().toISOString().slice(0, 10)}, commit ${commit()}, Node ${versions.node}, ${platform} ${arch}, ${availableParallelism()} cores. ${packages}.
+\`${setting.command}\`, ${date}, commit ${commit}, ${machine}. ${packages}.
 
-- **research**: \`start_deep_research\`, \`check_research_status\` until it is completed, \`get_research_results\`. The research takes 45 s, the report has ${circumstances.usual.toLocaleString("en")} characters.
-- **long-report**: the same with ${circumstances.long.toLocaleString("en")} characters.
-- **patient**: one \`deep_search\` that lasts ${circumstances.patienceSeconds} s.
+- **research**: \`start_deep_research\`, \`check_research_status\` until it is completed, \`get_research_results\`. The research takes 45 s, the report has ${setting.usual.toLocaleString("en")} characters.
+- **long-report**: the same with ${setting.long.toLocaleString("en")} characters.
+- **patient**: one \`deep_search\` that lasts ${setting.patienceSeconds} s.
 - **impatient**: the client is killed (SIGKILL) 2 s after Google accepted the research, before the call returned; a new process of it finds the run with \`list_research\` and reads it.
 - **interactive**: the client in a real terminal (tmux), as a person uses it: a question is typed, its model calls \`search\` once. The answer must appear in the same turn; the headless trials do not show whether a call is moved to the background.
 

@@ -27,7 +27,7 @@ export interface Scene {
 const MAX_MS = 120_000;
 const ROUND_MS = 12_000;
 const FIRST_SECONDS = 6_000;
-/** The last word of every scripted answer. */
+/** Ends every scripted answer, so that it can be recognised on the screen. */
 const MARK = "(The scripted model)";
 
 const answer = (text: string): Step => ({ reply: { text: `${text} ${MARK}` } });

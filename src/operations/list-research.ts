@@ -41,7 +41,7 @@ const listInput = z.strictObject({
     .describe("next_cursor of the previous page."),
 });
 
-/** For people, who keep a tidy list: without `archived` the archived runs are left out. */
+/** The list on the page and in the terminal, which omits archived runs unless they are asked for. */
 export const libraryInput = listInput.extend({
   starred: z.boolean({ error: "starred must be true or false." }).optional(),
   archived: z.boolean({ error: "archived must be true or false." }).default(false),

@@ -1,4 +1,4 @@
-/** Poll queue for one machine. It does noop: the due time of each poll is in the row of its run. */
+/** Poll queue for one machine. It does nothing: the due time of each poll is in the row of its run. */
 
 import type { PollQueue } from "./queue.ts";
 

@@ -4,7 +4,7 @@ type Query = <Row extends object>(statement: string, values?: unknown[]) => Prom
 
 /** Jobs that are scheduled, waiting for a retry, or active. */
 const POLLS = `select singleton_key as task_id, state, started_on, start_after from gemini_search_jobs.job
-  where name like 'poll-%' and state <= 'active'`;
+  where name like 'poll-%' and name <> 'poll-failed' and state <= 'active'`;
 const STARTS = `select data->>'taskId' as task_id from gemini_search_jobs.job
   where name = 'check-start' and state <= 'active'`;
 
