@@ -24,6 +24,10 @@ const SEARCHES = 7;
 const LIVE_RUNS = 50;
 const LIVE_MS = 20_000;
 
+/** Budgets: what a visitor waits for before anything is visible. */
+const MAX_SCRIPT_KB = 30;
+const MAX_FIRST_PAINT = 2.5;
+
 const BARE = "<!doctype html><html lang=en><title>bare</title><body><p class=there>A page with nothing on it.</p>";
 
 export const page = (): Promise<Table> => withWorkspace(measure);
@@ -32,18 +36,18 @@ async function measure(directory: string): Promise<Table> {
   const simulator = await forkSimulator();
   const browser = await startBrowser();
   try {
-    const rows: string[][] = [...weights()];
+    const rows: Row[] = [...weights()];
     for (const runs of SIZES) rows.push(...(await measureSize(browser, { directory, runs, gemini: simulator.url })));
     await simulator.setScenario({ name: "long", interactions: { speed: 10, duration_ms: 3_600_000 } });
     rows.push(...(await measureLive(browser, { directory, gemini: simulator.url })));
     return {
       title: "The page",
-      columns: ["what", "figure"],
-      rows,
+      columns: ["what", "figure", "budget"],
+      rows: rows.map(({ what, figure, budget }) => [what, figure, budget === undefined ? "" : verdict(budget)]),
       notes: [
         `Loads are the median of ${LOADS}, each without a cache, alternating with a bare static page in the same browser; ratios with quartiles. The list shows 100 runs at a time.`,
       ],
-      passed: true,
+      passed: rows.every(({ budget }) => budget?.met !== false),
     };
   } finally {
     await browser.close();
@@ -51,14 +55,27 @@ async function measure(directory: string): Promise<Table> {
   }
 }
 
-function weights(): string[][] {
+interface Row {
+  what: string;
+  figure: string;
+  budget?: { limit: string; met: boolean } | undefined;
+}
+
+const verdict = ({ limit, met }: { limit: string; met: boolean }): string => `${limit}, ${met ? "met" : "**missed**"}`;
+
+function weights(): Row[] {
   const directory = join(ROOT, "dist/page");
   const files = readdirSync(directory).map((name) => ({ name, bytes: readFileSync(join(directory, name)) }));
   const kb = (bytes: number): string => `${(bytes / 1_024).toFixed(1)} KB`;
-  return files.map(({ name, bytes }) => [
-    `\`${name.replace(/-[\w-]{8}\.js$/, ".js")}\``,
-    `${kb(bytes.length)}, ${kb(gzipSync(bytes).length)} compressed`,
-  ]);
+  return files.map(({ name: file, bytes }) => {
+    const compressed = gzipSync(bytes).length;
+    const met = compressed <= MAX_SCRIPT_KB * 1_024;
+    return {
+      what: `\`${file.replace(/-[\w-]{8}\.js$/, ".js")}\``,
+      figure: `${kb(bytes.length)}, ${kb(compressed)} compressed`,
+      budget: file === "page.js" ? { limit: `≤ ${MAX_SCRIPT_KB} KB compressed`, met } : undefined,
+    };
+  });
 }
 
 interface SizeContext {
@@ -67,7 +84,7 @@ interface SizeContext {
   gemini: string;
 }
 
-async function measureSize(browser: Browser, { directory, runs, gemini }: SizeContext): Promise<string[][]> {
+async function measureSize(browser: Browser, { directory, runs, gemini }: SizeContext): Promise<Row[]> {
   const server = await serveWith({ directory: join(directory, `runs-${runs}`), runs, gemini });
   const bare = createServer((_request, response) => response.setHeader("content-type", "text/html").end(BARE));
   await new Promise<void>((resolve) => bare.listen(0, "127.0.0.1", resolve));
@@ -93,18 +110,21 @@ async function measureSize(browser: Browser, { directory, runs, gemini }: SizeCo
   }
 }
 
-function loadRows(
-  runs: number,
-  { ours, theirs, requests }: { ours: Load[]; theirs: Load[]; requests: number },
-): string[][] {
+function loadRows(runs: number, { ours, theirs, requests }: { ours: Load[]; theirs: Load[]; requests: number }): Row[] {
   const of = (loads: Load[], key: keyof Load): number[] => loads.map((one) => one[key]);
-  const row = (what: string, key: keyof Load): string[] => {
+  const row = (what: string, key: keyof Load, limit?: number): Row => {
     const ratio = ratiosOf(of(ours, key), of(theirs, key));
-    return [name(runs, what), `${median(of(ours, key)).toFixed(0)} ms, ${withSpread(ratio, 1)} × bare`];
+    return {
+      what: name(runs, what),
+      figure: `${median(of(ours, key)).toFixed(0)} ms, ${withSpread(ratio, 1)} × bare`,
+      budget: limit === undefined ? undefined : { limit: `≤ ${limit} × bare`, met: ratio.median <= limit },
+    };
   };
   return [
-    ...(runs === SIZES[0] ? [["requests until the list is shown, its stream included", `${requests}`]] : []),
-    row("first paint", "firstPaintMs"),
+    ...(runs === SIZES[0]
+      ? [{ what: "requests until the list is shown, its stream included", figure: `${requests}` }]
+      : []),
+    row("first paint", "firstPaintMs", MAX_FIRST_PAINT),
     row("first contentful paint", "firstContentMs"),
     row("list shown", "shownMs"),
   ];
@@ -112,7 +132,7 @@ function loadRows(
 
 const name = (runs: number, what: string): string => `${runs.toLocaleString("en")} runs: ${what}`;
 
-async function useRows(browser: Browser, server: RunningHttpServer, runs: number): Promise<string[][]> {
+async function useRows(browser: Browser, server: RunningHttpServer, runs: number): Promise<Row[]> {
   const { page: opened } = await enterPage(browser, server);
   await opened.locator(".run-link").first().waitFor();
   const { nodes, heapMb } = await holds(opened);
@@ -128,17 +148,17 @@ async function useRows(browser: Browser, server: RunningHttpServer, runs: number
   await opened.context().close();
   const longest = longestTaskMs === 0 ? "no task over 50 ms" : `longest task ${longestTaskMs.toFixed(0)} ms`;
   return [
-    [name(runs, "page holds"), `${nodes} nodes, ${heapMb.toFixed(1)} MB`],
-    [name(runs, "scrolling down"), `${late} of ${frames} frames late, ${longest}`],
+    { what: name(runs, "page holds"), figure: `${nodes} nodes, ${heapMb.toFixed(1)} MB` },
+    { what: name(runs, "scrolling down"), figure: `${late} of ${frames} frames late, ${longest}` },
     ...(thousand === undefined
       ? []
       : [
-          [
-            name(runs, "1,000 rows page by page"),
-            `${thousand.toFixed(0)} ms, then ${after.nodes} nodes, ${after.heapMb.toFixed(1)} MB`,
-          ],
+          {
+            what: name(runs, "1,000 rows page by page"),
+            figure: `${thousand.toFixed(0)} ms, then ${after.nodes} nodes, ${after.heapMb.toFixed(1)} MB`,
+          },
         ]),
-    [name(runs, "search over all reports"), `${median(searches).toFixed(0)} ms`],
+    { what: name(runs, "search over all reports"), figure: `${median(searches).toFixed(0)} ms` },
   ];
 }
 
@@ -185,7 +205,7 @@ function fillWithReports(file: string): void {
   }
 }
 
-async function measureLive(browser: Browser, { directory, gemini }: Omit<SizeContext, "runs">): Promise<string[][]> {
+async function measureLive(browser: Browser, { directory, gemini }: Omit<SizeContext, "runs">): Promise<Row[]> {
   const server = await serveWith({ directory: join(directory, "live"), runs: 0, gemini });
   try {
     for (let run = 0; run < LIVE_RUNS; run += 1) {
@@ -203,7 +223,8 @@ async function measureLive(browser: Browser, { directory, gemini }: Omit<SizeCon
     const served = (cpuSeconds(server) - before) / (LIVE_MS / 1_000);
     await opened.context().close();
     const percent = (value: number): string => `${(value * 100).toFixed(0)} % of a core`;
-    return [[`${LIVE_RUNS} runs under way, list open`, `page ${percent(share)}, server ${percent(served)}`]];
+    const figure = `page ${percent(share)}, server ${percent(served)}`;
+    return [{ what: `${LIVE_RUNS} runs under way, list open`, figure }];
   } finally {
     await server.close();
   }

@@ -2,12 +2,13 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { openPageServer, type PageServer, untilEnded } from "../kit/browser/page-api.ts";
 import { QUERY, SLOW } from "../kit/server/research.ts";
 import { ROOT } from "../kit/server/server.ts";
 
-const NOBODYS = "00000000-0000-4000-8000-000000000000";
+const UNKNOWN_ID = "00000000-0000-4000-8000-000000000000";
 
 async function started(server: PageServer, more: object = {}, token?: string): Promise<string> {
   const { status, body } = await server.post("/api/research", { query: QUERY, agreed: false, ...more }, token);
@@ -18,7 +19,7 @@ async function started(server: PageServer, more: object = {}, token?: string): P
 describe("the files of the page", () => {
   test("the shell is served at every address of the page, and the files are those of the build (A9)", async (context) => {
     const server = await (await openPageServer(context)).serve();
-    for (const path of ["/", "/start", "/figures", `/runs/${NOBODYS}`]) {
+    for (const path of ["/", "/start", "/figures", `/runs/${UNKNOWN_ID}`]) {
       const { status, headers, body } = await server.browse(path);
       expect({ path, status, type: headers.get("content-type") }).toEqual({
         path,
@@ -30,6 +31,8 @@ describe("the files of the page", () => {
     }
     const { headers, body } = await server.browse("/assets/page.js");
     expect(body).toBe(readFileSync(join(ROOT, "dist/page/page.js"), "utf8"));
+    // The budget of `bench page`: every visitor loads this file before anything is visible.
+    expect(gzipSync(body).length).toBeLessThanOrEqual(30 * 1_024);
     expect(headers.get("content-type")).toBe("text/javascript; charset=utf-8");
     expect(headers.get("cache-control")).toBe("no-cache");
     const again = await server.browse("/assets/page.js", { "if-none-match": headers.get("etag") ?? "" });
