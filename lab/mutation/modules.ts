@@ -12,7 +12,11 @@ export const CRITICAL_MODULES: readonly CriticalModule[] = [
   {
     name: "output boundary",
     sources: ["src/platform/clean-text.ts", "src/operations/perform.ts"],
-    tests: ["src/platform/clean-text.test.ts", "src/operations/perform.test.ts"],
+    tests: [
+      "src/platform/clean-text.test.ts",
+      "src/operations/perform.test.ts",
+      "src/operations/perform-unexpected.test.ts",
+    ],
   },
   {
     name: "path guard",
@@ -33,6 +37,7 @@ export const CRITICAL_MODULES: readonly CriticalModule[] = [
     sources: ["src/gemini/failures.ts", "src/gemini/interactions/agent.ts"],
     tests: [
       "src/gemini/failures.test.ts",
+      "src/gemini/interactions/agent.test.ts",
       "src/gemini/interactions/start-faults.test.ts",
       "src/gemini/interactions/agent-stream.test.ts",
     ],
@@ -40,15 +45,30 @@ export const CRITICAL_MODULES: readonly CriticalModule[] = [
   {
     name: "lease and legal transitions",
     sources: ["src/runs/run.ts", "src/runs/lease.ts", "src/runs/scheduling/claim-store.ts"],
-    tests: ["src/runs/run.test.ts", "src/runs/lease.test.ts", "src/runs/scheduling/claim-store.test.ts"],
+    tests: [
+      "src/runs/run.test.ts",
+      "src/runs/lease.test.ts",
+      "src/runs/transition-store.test.ts",
+      "src/runs/scheduling/claim-store.test.ts",
+      "src/runs/scheduling/local-poller.test.ts",
+      "src/runs/scheduling/runner.test.ts",
+      "src/runs/local/local-run.test.ts",
+      "src/runs/poll/poll.test.ts",
+      "src/runs/recovery/dead-holders.test.ts",
+    ],
   },
   {
     name: "start protocol",
     sources: ["src/runs/start/start.ts", "src/runs/start/start-store.ts"],
     tests: [
+      "src/runs/start/start.test.ts",
       "src/runs/start/start-sending.test.ts",
       "src/runs/start/start-store.test.ts",
       "src/runs/start/start-failure.test.ts",
+      "src/runs/start/several-writers.test.ts",
+      "src/runs/start/limits-store.test.ts",
+      "src/runs/recovery/uncharged-starts.test.ts",
+      "src/runs/recovery/database-outage.test.ts",
     ],
   },
 ];
