@@ -45,7 +45,7 @@ const accepted = ({ $schema: _dialect, properties, ...rest }: Schema): Schema =>
 
 /**
  * Fields and their types. Clients validate results against this and show none of it to a model, so details are in the
- * reference only: objects are left open, and the items of a list have named fields.
+ * reference only: objects are left open, in lists too.
  */
 const returned = ({ properties, required }: Schema): Schema => ({
   type: "object",
@@ -53,19 +53,24 @@ const returned = ({ properties, required }: Schema): Schema => ({
   required,
 });
 
-/** Marks beside a figure and the error fields of all tools, which only the reference lists. */
-export const MARKS = ["cost_incomplete", "cost_estimated", "progress"];
+/** Marks beside a figure, and fields that many tools share, which only the reference lists. */
+export const MARKS = [
+  "cost_incomplete",
+  "cost_estimated",
+  "progress",
+  "error",
+  "status",
+  "caution",
+  "notice",
+  "check_status_command",
+];
 
 const withoutMarks = (fields: unknown): Schema =>
   Object.fromEntries(Object.entries(isRecord(fields) ? fields : {}).filter(([name]) => !MARKS.includes(name)));
 
 function typeOf(schema: Schema): Schema {
   const { items } = schema;
-  if (!isRecord(items)) return plainType(schema);
-  const properties = isRecord(items["properties"])
-    ? { properties: itemsOf(withoutMarks(items["properties"]), plainType) }
-    : {};
-  return { type: "array", items: { ...plainType(items), ...properties } };
+  return isRecord(items) ? { type: "array", items: plainType(items) } : plainType(schema);
 }
 
 const plainType = ({ type, enum: values }: Schema): Schema =>

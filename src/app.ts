@@ -218,6 +218,7 @@ function operationDeps(parts: Parts): OperationDeps {
       templatesDir: settings.GEMINI_SEARCH_TEMPLATES_DIR,
       inlineCharacters: settings.RESEARCH_INLINE_CHARACTERS,
       confirmAboveUsd: settings.RESEARCH_CONFIRM_ABOVE_USD,
+      followupModel: settings.RESEARCH_FOLLOWUP_MODEL,
     },
   };
 }

@@ -33,7 +33,7 @@ const MAX_HISTORY_RUNS = 200;
 
 type ResearchDeps = Pick<
   OperationDeps,
-  "research" | "agent" | "findRun" | "estimate" | "backupOf" | "inBackground" | "leaving"
+  "research" | "agent" | "findRun" | "estimate" | "estimateFollowup" | "backupOf" | "inBackground" | "leaving"
 >;
 
 export function researchDeps(parts: ResearchComposition): ResearchDeps {
@@ -50,6 +50,11 @@ export function researchDeps(parts: ResearchComposition): ResearchDeps {
       return findRun((await store()).db, owner, taskId);
     },
     estimate: (query, model, owner) => estimateFor(parts, { query, model, owner }),
+    estimateFollowup: async (characters) => {
+      const { estimateFollowup } = await import("./costs/followup.ts");
+      const model = config.settings.RESEARCH_FOLLOWUP_MODEL;
+      return estimateFollowup({ characters, model, prices: await parts.prices(), now: systemClock.now() });
+    },
     backupOf: (taskId) => backups.get(taskId),
     inBackground: (work) => void shutdown.during(work),
     leaving: shutdown.signal,

@@ -3,7 +3,12 @@
 export interface AcceptedStart {
   readonly id: string;
   readonly query: string;
+  /** The agent, or the model that answers instead of one. */
   readonly agent: string;
+  readonly model?: string | undefined;
+  /** The interaction that it continues, and the characters of the conversation so far. */
+  readonly previous?: string | undefined;
+  readonly context?: number | undefined;
   readonly labels: Readonly<Record<string, string>>;
   /** Fingerprint of the key that is charged. */
   readonly key: string;

@@ -1,7 +1,16 @@
 /** Writes a simulated report: Markdown with `[cite: n]` marks, a source list, and citations by byte ranges. */
 
 import { chartPng } from "./chart.ts";
-import { type CourseOptions, createRandom, inLanguage, scriptOf, titleOf, type Random, type Topic } from "./script.ts";
+import {
+  type CourseOptions,
+  createRandom,
+  inLanguage,
+  isModel,
+  scriptOf,
+  titleOf,
+  type Random,
+  type Topic,
+} from "./script.ts";
 import { redirectLink, searchWeb, type Page } from "../web.ts";
 
 interface UrlCitation {
@@ -125,6 +134,19 @@ const titlesOf = (topic: Topic): string[] => [`# ${titleOf(topic)}`, NOTICE];
 const sourceList = (sources: readonly Source[]): string =>
   ["**Sources:**", ...sources.map((page, index) => `${index + 1}. [${page.domain}](${page.link})`)].join("\n");
 
+/** The answer of a model: sentences that are cited as a whole, without marks and without a list of sources. */
+function modelAnswer(topic: Topic, sources: readonly Source[], english: boolean): TextContent {
+  let text = `About “${titleOf(topic)}” ${english ? "-" : "–"} ${NOTICE}\n\n`;
+  const annotations: UrlCitation[] = [];
+  for (const { snippet, link } of sources.slice(0, 6)) {
+    const start_index = Buffer.byteLength(text);
+    text += snippet;
+    annotations.push({ type: "url_citation", url: link, title: null, start_index, end_index: Buffer.byteLength(text) });
+    text += " ";
+  }
+  return { type: "text", text: text.trimEnd(), ...(annotations.length > 0 && { annotations }) };
+}
+
 function invent(topic: Topic, sources: readonly Source[], { random, english }: InventOptions): string {
   const sentence = createWriter(sources, random, english);
   const sections = inLanguage(HEADINGS, { english }).map(
@@ -203,6 +225,9 @@ export function reportFor(topic: Topic, options: ReportOptions): ReportContent[]
   const random = createRandom(`report ${topic.agent} ${topic.query}`);
   const sources = sourcesFor(topic, random, options);
   const { imageBytes, textBytes, english } = options;
+  if (isModel(topic) && options.text === undefined && options.length === "whole") {
+    return [[modelAnswer(topic, sources, english)]];
+  }
   // Google ends a report with its sources; a given text without given sources is exact.
   const given = (text: string): string => (options.sources === undefined ? text : `${text}\n\n${sourceList(sources)}`);
   const picture = (): ImageContent => ({ type: "image", mime_type: "image/png", data: chartPng(random, imageBytes) });

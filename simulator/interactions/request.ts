@@ -3,7 +3,8 @@
 import { z } from "zod";
 import { refusalReply, type GoogleError } from "../google-errors.ts";
 import type { RunFacts, Runs } from "./runs.ts";
-import { statusAt } from "./resource.ts";
+import { endOf, statusAt } from "./resource.ts";
+import { outputSteps, textLength } from "./steps.ts";
 import type { Reply } from "../models/wire.ts";
 
 const AGENTS = ["deep-research-preview-04-2026", "deep-research-max-preview-04-2026"];
@@ -11,12 +12,17 @@ const AGENTS = ["deep-research-preview-04-2026", "deep-research-max-preview-04-2
 /** Agents shut down on 2026-10-23. */
 const RETIRED = ["deep-research-pro-preview-12-2025"];
 
+/** Models that continue an interaction. */
+const MODELS = ["gemini-3.1-pro-preview", "gemini-3.8-flash", "gemini-4-argon"];
+
 const text = z.looseObject({ type: z.string().optional(), text: z.string().optional() });
 
 const step = z.looseObject({ content: z.array(text).optional(), text: z.string().optional() });
 
 const createRequest = z.looseObject({
   agent: z.string().optional(),
+  model: z.string().optional(),
+  generation_config: z.looseObject({ thinking_summaries: z.enum(["auto", "none"]).optional() }).optional(),
   input: z.union([z.string(), step, z.array(step)]),
   background: z.boolean().default(false),
   store: z.boolean().default(true),
@@ -44,6 +50,12 @@ function refused(name: string, error: GoogleError): ReadCreate {
   return { kind: "refused", name, reply: refusalReply(error) };
 }
 
+const PERMISSION_DENIED: GoogleError = {
+  code: 403,
+  message: "The caller does not have permission",
+  status: "PERMISSION_DENIED",
+};
+
 const invalid = (name: string, message: string): ReadCreate =>
   refused(name, { code: 400, message, status: "INVALID_ARGUMENT" });
 
@@ -56,14 +68,28 @@ function queryOf({ input }: CreateRequest): string {
   return steps.flatMap((item) => [item, ...(item.content ?? [])].flatMap((part) => part.text ?? [])).join("\n\n");
 }
 
+function refusalOfModel({ agent, model }: CreateRequest): ReadCreate | undefined {
+  if (agent !== undefined) return invalid("agent-and-model", "Only one of agent and model can be set.");
+  return MODELS.includes(model ?? "") ? undefined : missing("model-unknown", `Model ${model} is not found.`);
+}
+
 function refusalOfAgent({ agent }: CreateRequest): ReadCreate | undefined {
   if (agent === undefined) return invalid("agent-missing", "The simulator only knows interactions with an agent.");
   if (RETIRED.includes(agent)) return missing("agent-retired", `Agent ${agent} has been shut down.`);
   return AGENTS.includes(agent) ? undefined : missing("agent-unknown", `Agent ${agent} is not found.`);
 }
 
-function refusalFor(request: CreateRequest, runs: Runs): ReadCreate | undefined {
-  const byAgent = refusalOfAgent(request);
+/** The stored interactions as the sender of a request may use them. */
+export interface StoredInteractions {
+  runs: Runs;
+  /** Fingerprint of the key. */
+  key: string;
+  /** No earlier interaction can be continued any more, as after the end of Google's retention. */
+  forgotten: boolean;
+}
+
+function refusalFor(request: CreateRequest, stored: StoredInteractions): ReadCreate | undefined {
+  const byAgent = request.model === undefined ? refusalOfAgent(request) : refusalOfModel(request);
   if (byAgent !== undefined) return byAgent;
   if (!request.background) return invalid("background-missing", "Agent interactions require background=true.");
   if (!request.store) return invalid("store-missing", "background=true requires store=true.");
@@ -72,8 +98,10 @@ function refusalFor(request: CreateRequest, runs: Runs): ReadCreate | undefined 
   }
   const { previous_interaction_id: previousId } = request;
   if (previousId === undefined) return undefined;
-  const previous = runs.find(previousId);
+  const { runs, key, forgotten } = stored;
+  const previous = forgotten ? undefined : runs.find(previousId);
   if (previous === undefined) return missing("previous-unknown", "Requested entity was not found.");
+  if (previous.start.key !== key) return refused("foreign-key", PERMISSION_DENIED);
   return statusAt(previous, runs.elapsed(previous)) === "in_progress"
     ? invalid("previous-in-progress", "The previous interaction is still in progress.")
     : undefined;
@@ -87,13 +115,26 @@ function parse(body: Buffer): CreateRequest | undefined {
   }
 }
 
-export function readCreate(body: Buffer, runs: Runs): ReadCreate {
+export function readCreate(body: Buffer, stored: StoredInteractions): ReadCreate {
   const request = parse(body);
   if (request === undefined) return invalid("body-invalid", "Invalid JSON payload received.");
-  const refusal = refusalFor(request, runs);
+  const refusal = refusalFor(request, stored);
   if (refusal !== undefined) return refusal;
   const query = queryOf(request);
   if (query.trim() === "") return invalid("input-missing", "Input must not be empty.");
-  const { agent = "", labels, stream, agent_config: config } = request;
-  return { kind: "start", facts: { query, agent, labels, thinks: config?.thinking_summaries === "auto" }, stream };
+  const { model, agent = model ?? "", labels, stream, previous_interaction_id: previous } = request;
+  const config = model === undefined ? request.agent_config : request.generation_config;
+  const thinks = config?.thinking_summaries === "auto";
+  const continued = { ...(model !== undefined && { model }), ...(previous !== undefined && { previous }) };
+  const context = previous === undefined ? 0 : contextLength(stored.runs, previous);
+  return { kind: "start", facts: { query, agent, labels, thinks, ...continued, context }, stream };
+}
+
+/** Characters of the conversation that an interaction continues. */
+function contextLength(runs: Runs, id: string): number {
+  const run = runs.find(id);
+  const end = run && endOf(run);
+  if (run === undefined || end === undefined) return 0;
+  const { query, context = 0 } = run.start;
+  return context + query.length + textLength(outputSteps(run, end));
 }

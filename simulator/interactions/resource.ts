@@ -2,7 +2,7 @@
 
 import type { ReportContent } from "./report.ts";
 import type { Run } from "./runs.ts";
-import { createRandom, scriptOf } from "./script.ts";
+import { createRandom, type Random, scriptOf } from "./script.ts";
 import { errorsOf, outputSteps, researchSteps, textLength, type End, type Step } from "./steps.ts";
 
 export type Json = Record<string, unknown>;
@@ -47,6 +47,27 @@ function usageOf(run: Run, end: End, output: readonly Step[]): Json {
   const written = Math.ceil(textLength(output) / CHARACTERS_PER_TOKEN);
   const thought = Math.round((8_000 + random(12_000)) * scale);
   const toolUse = Math.round((30_000 + random(50_000)) * scale);
+  const counts = start.model === undefined ? { input, written, thought, toolUse } : modelCounts(start, written, random);
+  const searches = searchesUntil(run, done);
+  return { ...usageFields(counts, searches), ...life.usage };
+}
+
+interface TokenCounts {
+  input: number;
+  written: number;
+  thought: number;
+  toolUse: number;
+}
+
+/** A model reads the conversation so far and a few pages. */
+const modelCounts = ({ query, context = 0 }: Run["start"], written: number, random: Random): TokenCounts => ({
+  input: Math.ceil((context + query.length) / CHARACTERS_PER_TOKEN),
+  written,
+  thought: 500 + random(1_000),
+  toolUse: 1_000 + random(3_000),
+});
+
+function usageFields({ input, written, thought, toolUse }: TokenCounts, searches: number): Json {
   const text = (tokens: number): Json[] => [{ modality: "text", tokens }];
   return {
     total_tokens: input + written + thought + toolUse,
@@ -58,15 +79,16 @@ function usageOf(run: Run, end: End, output: readonly Step[]): Json {
     total_tool_use_tokens: toolUse,
     tool_use_tokens_by_modality: text(toolUse),
     total_thought_tokens: thought,
-    grounding_tool_count: [{ type: "google_search", count: searchesUntil(run, done) }],
-    ...life.usage,
+    grounding_tool_count: [{ type: "google_search", count: searches }],
   };
 }
 
 /** The fields of every representation. Google does not change `updated` during a run. */
 export function headOf({ start }: Run, status: string): Json {
   const created = `${new Date(start.at).toISOString().slice(0, 19)}Z`;
-  return { id: start.id, object: "interaction", status, created, updated: created, agent: start.agent };
+  const by = start.model === undefined ? { agent: start.agent } : { model: start.model };
+  const previous = start.previous === undefined ? {} : { previous_interaction_id: start.previous };
+  return { id: start.id, object: "interaction", status, created, updated: created, ...by, ...previous };
 }
 
 /** Before June 2026 a citation named its `source`. */

@@ -9,7 +9,7 @@ import type { Traffic } from "./ledger.ts";
 import { readCreate, type ReadCreate } from "./request.ts";
 import { endOf, headOf, interactionAt, statusAt, workingStatus, type Json } from "./resource.ts";
 import type { Run } from "./runs.ts";
-import { effectOf, type RequestStep, type RunRequest } from "./scenario.ts";
+import { effectOf, type Life, type RequestStep, type RunRequest } from "./scenario.ts";
 import { streamLive, streamSoFar } from "./stream.ts";
 import type { LedgerEntry } from "../ledger.ts";
 import type { Call, Route, SimulatorContext } from "../route.ts";
@@ -111,6 +111,9 @@ async function sendStream(active: ActiveRequest, { run, step, from, onOpen }: St
 
 type Start = Extract<ReadCreate, { kind: "start" }>;
 
+/** A model answers in one output, and in twenty seconds where an agent takes eight minutes. */
+const modelLife = (life: Life): Life => ({ ...life, duration_ms: Math.round(life.duration_ms / 24), parts: 1 });
+
 async function acceptStart(active: ActiveRequest, start: Start, key: string): Promise<void> {
   const { call, context } = active;
   const { step, life } = context.player().interactions.create();
@@ -119,7 +122,11 @@ async function acceptStart(active: ActiveRequest, start: Start, key: string): Pr
   recordServed(active, step.fault ?? "accepted");
   if (!accepted) return answer(active, { fault, latency_ms, retry_after }, EMPTY);
   // The start is charged before it is answered, so that a lost answer costs money.
-  const run = context.runs.open({ ...start.facts, life, key });
+  const run = context.runs.open({
+    ...start.facts,
+    life: start.facts.model === undefined ? life : modelLife(life),
+    key,
+  });
   const onOpen = (): void => context.runs.markDelivered(run);
   if (start.stream && fault === undefined) return sendStream(active, { run, step: { latency_ms }, from: 0, onOpen });
   if (fault === undefined || fault === "slow-drip") call.response.once("finish", onOpen);
@@ -128,7 +135,8 @@ async function acceptStart(active: ActiveRequest, start: Start, key: string): Pr
 }
 
 async function create(call: Call, context: SimulatorContext): Promise<void> {
-  const read = readCreate(call.body, context.runs);
+  const { previous_forgotten: forgotten } = context.player().interactions.settings;
+  const read = readCreate(call.body, { runs: context.runs, key: fingerprintOf(call) ?? "", forgotten });
   const facts = read.kind === "start" ? { model: read.facts.agent, question: read.facts.query } : {};
   const active: ActiveRequest = { call, context, kind: "create", entry: openLedgerEntry(call, context, facts) };
   const refusal = refusalFor(call, context);

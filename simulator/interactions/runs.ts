@@ -17,7 +17,8 @@ export interface Run {
   cancelledAt: number | undefined;
 }
 
-export type RunFacts = Pick<AcceptedStart, "query" | "agent" | "labels" | "key"> & Pick<Run, "life" | "thinks">;
+export type RunFacts = Pick<AcceptedStart, "query" | "agent" | "model" | "previous" | "context" | "labels" | "key"> &
+  Pick<Run, "life" | "thinks">;
 
 export interface Runs {
   open(facts: RunFacts): Run;

@@ -146,6 +146,8 @@ export const interactionsSchema = z.strictObject({
   error_form: z.enum(ERROR_FORMS).default("string"),
   /** Status for requests with another key than the one that started the run. */
   foreign_key: z.literal([403, 404]).default(403),
+  /** No interaction can be continued any more, as after the end of Google's retention. */
+  previous_forgotten: z.boolean().default(false),
   create: z.array(create).default([]),
   get: z.array(request).default([]),
   stream: z.array(stream).default([]),

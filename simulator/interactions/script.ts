@@ -65,7 +65,12 @@ export function createRandom(seed: string): Random {
   };
 }
 
-export function titleOf({ query }: Topic): string {
+/** Whether a model answers instead of an agent. */
+export const isModel = ({ agent }: Topic): boolean => agent.startsWith("gemini-");
+
+export function titleOf(topic: Topic): string {
+  // Earlier texts may precede a question to a model.
+  const query = isModel(topic) ? (topic.query.trim().split("\n\n").at(-1) ?? "") : topic.query;
   const line = query.slice(0, 1000).replaceAll(/\s+/g, " ").trim();
   // By code points, because half a surrogate pair cannot be encoded.
   return /^.{0,100}/u.exec(line.toWellFormed())?.[0].replace(/[?!.]+$/, "") || "An unnamed topic";
@@ -79,7 +84,11 @@ export const inLanguage = <Text extends string>(texts: readonly Text[], { englis
 
 function queriesFor(title: string, random: Random, { agent, english }: { agent: string; english: boolean }): string[] {
   const angles = inLanguage(ANGLES, { english });
-  const count = agent.includes("max") ? 60 + random(101) : 12 + random(69);
+  const count = agent.startsWith("gemini-")
+    ? 1 + random(3)
+    : agent.includes("max")
+      ? 60 + random(101)
+      : 12 + random(69);
   return Array.from({ length: count }, (_, index) => {
     const angle = angles[index % angles.length] ?? ANGLES[0];
     const round = Math.floor(index / angles.length);

@@ -77,6 +77,11 @@ export const COMMAND_HELP: Record<string, CommandHelp> = {
     examples: [`show ${ID}`, `show ${ID} --section outline`],
     seeAlso: ["save", "open", "list"],
   },
+  followup: {
+    group: ASK,
+    examples: [`followup ${ID} and what about apartments`, `followup ${ID} "Which of these is cheapest?" --json`],
+    seeAlso: ["show", "research"],
+  },
   save: {
     group: READ,
     examples: [`save ${ID}`, `save ${ID} --output-dir reports`],

@@ -33,6 +33,8 @@ export interface OperationCommand<Input extends z.ZodObject, Output> {
    * does.
    */
   fields: Record<keyof z.input<Input> & string, string>;
+  /** The run is its first argument, before the question. */
+  runFirst?: boolean;
   /** Waits for the end of the run by default when it is typed at a terminal. */
   waitsOnTerminal?: boolean;
   view: TerminalView<Output>;
@@ -64,14 +66,16 @@ export function addOperation<Input extends z.ZodObject, Output extends Record<st
   const texts: Readonly<Record<string, string>> = fields;
   for (const [name, property] of Object.entries(properties)) {
     const about = texts[name] ?? "";
-    if (name === operation.positional) command.addArgument(argumentFor(name, about));
-    else command.addOption(optionFor(name, property, about));
+    if (isArgument(name, operation, definition)) command.addArgument(argumentFor(name, about));
+    // Its flags are those of every command that waits.
+    else if (name !== operation.waitFlag) command.addOption(optionFor(name, property, about));
   }
   if (operation.asksBackend === true) addSettingFlags(command);
   addCommonFlags(command, operation, definition);
   command.action(async (...values: unknown[]) => {
     const given = command.opts<Record<string, unknown>>();
-    const positional = operation.positional === undefined ? {} : { [operation.positional]: joined(values[0]) };
+    const named = Object.keys(properties).filter((name) => isArgument(name, operation, definition));
+    const positional = Object.fromEntries(named.map((name, index) => [name, joined(values[index])]));
     const input = Object.fromEntries(
       Object.keys(properties).flatMap((name) => {
         const value = given[camel(name)];
@@ -89,6 +93,13 @@ export function addOperation<Input extends z.ZodObject, Output extends Record<st
     });
   });
 }
+
+/** The order of arguments is that of the input fields. */
+const isArgument = (
+  name: string,
+  { positional }: Pick<Operation, "positional">,
+  { runFirst = false }: { runFirst?: boolean },
+): boolean => name === positional || (runFirst && name === "task_id");
 
 function addCommonFlags(
   command: Command,

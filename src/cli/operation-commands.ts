@@ -24,6 +24,7 @@ const AGENT = "the agent; deep-research-max-preview-04-2026 is more thorough";
 export function addOperations(program: Command): void {
   addSearches(program);
   addResearch(program);
+  addFollowup(program);
   addReading(program);
 }
 
@@ -132,6 +133,20 @@ function addResearch(program: Command): void {
       accept_possible_double_charge: "start again although the first start may be running and charged",
     },
     view: async (output, space) => (await runs()).resumedView(output, space),
+  });
+}
+
+function addFollowup(program: Command): void {
+  addOperation(program, CATALOG.ask_followup, {
+    name: SHORT_COMMANDS.ask_followup,
+    alias: "ask-followup",
+    summary: "Ask about a finished report",
+    description:
+      "Ask a further question about a finished run and watch the answer come. Google continues its own research; where it cannot, the stored report is sent along. About a minute, a few cents.",
+    fields: { task_id: RUN, question: QUESTION, wait: "return as soon as it is started" },
+    runFirst: true,
+    waitsOnTerminal: true,
+    view: async (output, space) => (await runs()).followupView(output, space),
   });
 }
 

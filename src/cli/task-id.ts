@@ -18,7 +18,7 @@ export async function withWholeTaskId(
   { input, owner }: { input: Record<string, unknown>; owner: string },
 ): Promise<Record<string, unknown>> {
   const given = input["task_id"];
-  if (operation.positional !== "task_id" || typeof given !== "string") return input;
+  if (!("task_id" in operation.input.shape) || typeof given !== "string") return input;
   return { ...input, task_id: await wholeRunId(deps, owner, given) };
 }
 

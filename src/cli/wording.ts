@@ -10,6 +10,7 @@ export const SHORT_COMMANDS = {
   estimate_research_cost: "estimate",
   start_deep_research: "research",
   get_research_results: "show",
+  ask_followup: "followup",
   save_research_to_markdown: "save",
   cancel_research: "stop",
   resume_research: "resume",
@@ -56,5 +57,7 @@ export function aboutField(message: string, field: unknown): string {
   if (typeof field !== "string" || !message.startsWith(`${field} `)) return message;
   const rest = message.slice(field.length);
   if (field === "task_id") return `The run id${rest}`;
-  return field === "query" || field === "topic" ? `The question${rest}` : `--${kebab(field)}${rest}`;
+  return field === "query" || field === "topic" || field === "question"
+    ? `The question${rest}`
+    : `--${kebab(field)}${rest}`;
 }

@@ -122,6 +122,14 @@ export const SETTINGS = {
     about:
       "Ask the user before starting research whose likely cost (see estimate_research_cost) is above this amount in US dollars, or unknown. 0 means always.",
   }),
+  RESEARCH_FOLLOWUP_MODEL: setting<string>({
+    schema: z
+      .string()
+      .trim()
+      .regex(/^[a-z0-9][a-z0-9.-]{2,80}$/),
+    default: "gemini-3.1-pro-preview",
+    about: "Model that answers follow-ups (ask_followup).",
+  }),
   RESEARCH_INLINE_CHARACTERS: setting({
     schema: wholeNumber(30_000, 2_000_000),
     default: 100_000,

@@ -39,8 +39,8 @@ export type StartOutcome =
   | { kind: "not_sent"; error: AppError }
   /** `checkBeforeSending` returned an error: nothing was sent, and the start must not be retried. */
   | { kind: "withheld"; error: AppError }
-  /** Google rejected the request: nothing was charged. */
-  | { kind: "refused"; error: AppError }
+  /** Google rejected the request: nothing was charged. `status` is undefined where nothing was sent. */
+  | { kind: "refused"; error: AppError; status?: number | undefined }
   | { kind: "rate_limited"; retryAfterMs: number | undefined; error: AppError }
   /** The request was sent, but whether Google accepted it is unknown: it must never be repeated automatically. */
   | { kind: "unknown"; why: string };

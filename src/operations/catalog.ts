@@ -3,6 +3,7 @@
  * because every start of the server waits for this list.
  */
 
+import { askFollowup } from "./followup/ask-followup.ts";
 import { cancelResearch } from "./cancel-research.ts";
 import { checkResearchStatus } from "./check-research-status.ts";
 import { deepResearch } from "./deep-research.ts";
@@ -24,6 +25,7 @@ export const CATALOG = {
   start_deep_research: startDeepResearch,
   check_research_status: checkResearchStatus,
   get_research_results: getResearchResults,
+  ask_followup: askFollowup,
   save_research_to_markdown: saveResearchToMarkdown,
   cancel_research: cancelResearch,
   resume_research: resumeResearch,

@@ -21,6 +21,7 @@ import {
 } from "./parts/answer-extras.ts";
 import { factLines, list } from "./parts/answer-text.ts";
 import { costSchema } from "./parts/cost-schema.ts";
+import { conversationFields, conversationLines, conversationOf } from "./followup/conversation.ts";
 import { defineOperation, outputSchema, taskIdField } from "./operation.ts";
 import { outlineLines, readingFields, readReport, reportLimit } from "./parts/report-reading.ts";
 import { tokensUsed } from "./parts/search-run.ts";
@@ -94,6 +95,7 @@ export const getResearchResults = defineOperation({
     note: z.string().describe("What is special about the report, or how to read on."),
     pictures: pictureField,
     search_suggestions: suggestionsField,
+    ...conversationFields,
     sources: z.array(sourceSchema),
     metadata: resultMetadataSchema,
   }),
@@ -117,16 +119,18 @@ export const getResearchResults = defineOperation({
       ...(result.partial ? { partial: true, status: run.status } : {}),
       query: run.query,
       ...reading,
-      ...verification(result, [result.partial ? howItEnded(run) : undefined, reading.note]),
+      ...verification(result, [result.partial ? howItEnded(run) : undefined, noticeOf(run), reading.note]),
       ...picturesIn(run.taskId, result, reading.report),
       ...(await suggestionLinks(result.searchSuggestions)),
+      ...(input.section === undefined ? await conversationOf(db, run) : {}),
       sources: input.include_sources && input.section !== "outline" ? sources : undefined,
       metadata: resultMetadata(run, result.sources.length, deps.clock.now()),
     };
   },
   webText: true,
   picturesOf: ({ task_id, pictures = [] }) => ({ taskId: task_id, links: pictures }),
-  toText: ({ report, outline, sources = [], metadata, pictures, search_suggestions, success: _success, ...rest }) => {
+  toText: ({ report, outline, sources = [], metadata, pictures, search_suggestions, success: _success, ...others }) => {
+    const { context, follow_up_of, follow_ups, ...rest } = others;
     const { duration_minutes, source_count, cost_usd, ...figures } = metadata;
     return [
       ...(report === undefined ? [] : [report.trim()]),
@@ -134,6 +138,7 @@ export const getResearchResults = defineOperation({
       ...pictureLines(pictures),
       ...list("Sources", sources.map(sourceLine)),
       ...suggestionLines(search_suggestions),
+      ...conversationLines({ context, follow_up_of, follow_ups }),
       // What a person must see comes last: some clients show only the last three lines.
       factLines({ ...figures, ...rest, source_count, duration_minutes, cost_usd }),
     ].join("\n\n");
@@ -155,6 +160,11 @@ interface Verification {
   verified?: boolean;
   verified_in_round?: number;
   note?: string;
+}
+
+/** Which part of the report a follow-up was given, if not all of it. */
+function noticeOf({ followupContext, options: { notice } }: Run): string | undefined {
+  return followupContext !== undefined && typeof notice === "string" ? notice : undefined;
 }
 
 /** Why the report is partial, in our own words (K2). */
@@ -182,7 +192,7 @@ const refusedByDatabase = (run: Run, backup: string): AppError =>
     run: { task_id: run.taskId, status: run.status, progress: run.progress },
   });
 
-function withoutText(run: Run, isDiscarded: boolean): AppError {
+export function withoutText(run: Run, isDiscarded: boolean): AppError {
   const about = { task_id: run.taskId, status: run.status, progress: run.progress };
   if (run.status === "failed") {
     return new AppError({

@@ -6,6 +6,7 @@ import type { AppError } from "../errors.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { Estimate } from "../costs/estimate.ts";
+import type { FollowupEstimate } from "../costs/followup.ts";
 import type { Agent } from "../gemini/research-agent.ts";
 import type { ResearchDeps } from "../runs/deps.ts";
 import type { StoredRun } from "../runs/history/read.ts";
@@ -34,6 +35,8 @@ export interface OperationDeps {
   agent: () => Promise<Agent | undefined>;
   findRun: (owner: string, taskId: string) => Promise<Run>;
   estimate: (query: string, agent: string, owner: string) => Promise<Estimate | undefined>;
+  /** The estimate of a follow-up whose context has this many characters; undefined without a price of its model. */
+  estimateFollowup: (characters: number) => Promise<FollowupEstimate | undefined>;
   /** Path of the file that holds a report which the database refused. */
   backupOf: (taskId: string) => string | undefined;
   /** Registers work that continues after its call was answered; shutdown waits for it. */
@@ -51,6 +54,7 @@ export interface OperationDeps {
     /** Length of the longest report that is returned whole to a caller without `wholeReports`. */
     inlineCharacters: number;
     confirmAboveUsd: number;
+    followupModel: string;
   };
 }
 
@@ -105,6 +109,8 @@ type AnyOutput = Record<string, unknown>;
 
 interface OperationTask<Output extends AnyOutput> {
   kind: RunKind;
+  /** Whether the runs of this operation are follow-ups, which are of the same kind as what they continue at Google. */
+  isFollowup?: boolean;
   /** Rebuilds the answer of the call from a finished run, or throws the error that the call would have thrown. */
   answer(stored: StoredRun, reading: { now: number; inlineCharacters: number }): Output | Promise<Output>;
   /** Whether an answer leaves the run unfinished: a client that accepts tasks then gets a task instead. */

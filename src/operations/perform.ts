@@ -175,7 +175,7 @@ function invalidInput(error: z.ZodError): AppError {
   const issue = error.issues[0];
   const field = String(issue?.path[0] ?? "");
   const message = issue === undefined ? "The input is not valid." : messageOf(issue, field);
-  if (field === "query" || field === "topic") {
+  if (field === "query" || field === "topic" || field === "question") {
     return new AppError({ code: "INVALID_QUERY", message, details: { status: 400, field } });
   }
   return new AppError({

@@ -2,10 +2,11 @@
 
 import { z } from "zod";
 import { AppError } from "../errors.ts";
+import type { Run } from "../runs/run.ts";
 import { notDurable, waitForStartOutcome } from "./parts/start-outcome.ts";
 import { factLines } from "./parts/answer-text.ts";
 import { costQuestion, requireCostConsent } from "./parts/cost-confirmation.ts";
-import { defineOperation, outputSchema, taskIdField } from "./operation.ts";
+import { defineOperation, type OperationDeps, outputSchema, taskIdField } from "./operation.ts";
 import { continueDeepSearch } from "./deep-search.ts";
 
 const RESUME = "resume_research";
@@ -39,9 +40,9 @@ export const resumeResearch = defineOperation({
   waitFlag: "wait",
   question: async (deps, input, call) => {
     if (!input.accept_possible_double_charge || input.interaction_id !== undefined) return undefined;
-    const { kind, status, query, model: agent = "" } = await deps.findRun(call.owner, input.task_id);
-    if (kind !== "agent" || status !== "start_unknown") return undefined;
-    const question = await costQuestion(deps, call, { query, agent, charges: CHARGES });
+    const run = await deps.findRun(call.owner, input.task_id);
+    if (run.kind !== "agent" || run.status !== "start_unknown") return undefined;
+    const question = await costQuestion(deps, call, startOf(run));
     return (
       question && {
         ...question,
@@ -62,8 +63,7 @@ export const resumeResearch = defineOperation({
     }
     const { research, runner, durable } = await deps.research();
     const { resumeAgentRun } = await import("../runs/start/resume.ts");
-    const { query, model: agent = "" } = run;
-    const again = { query, agent, charges: CHARGES, operation: RESUME };
+    const again = { ...startOf(run), operation: RESUME };
     const resumed = await resumeAgentRun(research, {
       beforeStart: durable ? await requireCostConsent(deps, call, again) : refuseNotDurable,
       signal: call.signal,
@@ -71,6 +71,7 @@ export const resumeResearch = defineOperation({
       taskId: run.taskId,
       interactionId: input.interaction_id,
       acceptDoubleCharge: input.accept_possible_double_charge,
+      followup: run.followupContext === undefined ? undefined : await againAsFollowup(deps, run),
     });
     runner.start();
     runner.wake();
@@ -90,6 +91,22 @@ export const resumeResearch = defineOperation({
   },
   toText: ({ success: _success, ...facts }) => factLines(facts),
 });
+
+async function againAsFollowup(deps: OperationDeps, run: Run) {
+  const { restartedFollowup } = await import("./followup/prepare.ts");
+  return run.status === "start_unknown" ? restartedFollowup(deps, run) : undefined;
+}
+
+/** What may be charged twice. A follow-up keeps the estimate of its first start: its context is the same. */
+function startOf({ query, model: agent = "", estimate, followupContext }: Run) {
+  const start = { query, agent, charges: CHARGES };
+  if (followupContext === undefined) return start;
+  const known = storedFollowupEstimate.safeParse(estimate);
+  return { ...start, followup: known.success ? known.data : null };
+}
+
+const range = z.object({ min: z.number(), likely: z.number(), max: z.number() });
+const storedFollowupEstimate = z.object({ agent: z.string(), minutes: range, usd: range });
 
 const refuseNotDurable = (): never => {
   throw notDurable();

@@ -190,7 +190,7 @@ async function start(deps: OperationDeps, call: Call, { input, agent, notice }: 
 }
 
 /** Follows the run and reports its progress until it ends, the time is over or the caller no longer waits. */
-async function waitForEnd(deps: OperationDeps, call: Call, { run, ms }: { run: Run; ms: number }): Promise<Run> {
+export async function waitForEnd(deps: OperationDeps, call: Call, { run, ms }: { run: Run; ms: number }): Promise<Run> {
   const { research, runner } = await deps.research();
   runner.start();
   const unwatch = watchProgress(runner, run);
@@ -220,7 +220,7 @@ interface Completed {
   about: AboutStart;
 }
 
-async function recordReturnedEnd(deps: OperationDeps, taskId: string): Promise<void> {
+export async function recordReturnedEnd(deps: OperationDeps, taskId: string): Promise<void> {
   const store = await import("../runs/start/start-store.ts");
   await store.recordReturnedEnd(await deps.database(), taskId);
 }
@@ -231,7 +231,7 @@ async function completed(deps: OperationDeps, { run, call, about }: Completed) {
   return finishedResearch(await readStored(db, call.owner, run.taskId), reading, about);
 }
 
-async function finishedResearch(
+export async function finishedResearch(
   { run, result }: StoredRun,
   { now, inlineCharacters }: { now: number; inlineCharacters: number },
   about: AboutStart,

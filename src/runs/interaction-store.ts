@@ -252,6 +252,7 @@ async function pollInSecondRun(
       model: run.model,
       options_json: run.options_json,
       estimate_json: run.estimate_json,
+      followup_context: run.followup_context,
       client: run.client,
       enable_notifications: run.enable_notifications,
       created_at: now,

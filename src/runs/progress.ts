@@ -4,9 +4,14 @@
 const TYPICAL = {
   standard: { searches: 80, minutes: 10 },
   max: { searches: 160, minutes: 20 },
+  /** Derived: a model that answers a follow-up searches a few times. */
+  model: { searches: 4, minutes: 1 },
 };
 
-const typicalOf = (agent: string) => (agent.includes("-max-") ? TYPICAL.max : TYPICAL.standard);
+function typicalOf(agent: string) {
+  if (agent.startsWith("gemini-")) return TYPICAL.model;
+  return agent.includes("-max-") ? TYPICAL.max : TYPICAL.standard;
+}
 
 /** 0 to 90. Usually 0, because Google rarely reports searches before the end. */
 export const progressBySearches = (agent: string, searches: number): number =>

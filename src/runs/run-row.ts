@@ -5,7 +5,7 @@ import { z } from "zod";
 import type { Tables } from "../store/database.ts";
 import { costOfRow } from "./cost-columns.ts";
 import { progressByTime } from "./progress.ts";
-import { RUN_KINDS, RUN_STATUSES, type Run } from "./run.ts";
+import { FOLLOWUP_CONTEXTS, RUN_KINDS, RUN_STATUSES, type Run } from "./run.ts";
 import { noteUnreadable, unreadableRun } from "./unreadable.ts";
 
 type Row = Selectable<Tables["research_tasks"]>;
@@ -85,6 +85,7 @@ function readRow(row: Row): Run {
     lastEventAt: row.last_event_at ?? undefined,
     interactionId: row.interaction_id ?? undefined,
     parentTaskId: row.parent_task_id ?? undefined,
+    followupContext: z.enum(FOLLOWUP_CONTEXTS).nullable().parse(row.followup_context) ?? undefined,
     cancelRequestedAt: row.cancel_requested_at ?? undefined,
     cancelConfirmed: row.cancel_confirmed === null ? undefined : row.cancel_confirmed === 1,
     enableNotifications: row.enable_notifications === 1,

@@ -228,6 +228,8 @@ export async function finishedAgentRuns(db: Database, owner: string, limit: numb
     .select(["cost_incomplete", "cost_estimated"])
     .where("owner", "=", owner)
     .where("kind", "=", "agent")
+    // A follow-up takes seconds and cents.
+    .where("followup_context", "is", null)
     .where("status", "=", "completed")
     .orderBy("created_at", "desc")
     .limit(limit)

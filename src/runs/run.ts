@@ -43,6 +43,10 @@ export const isFinished = (status: RunStatus): boolean =>
 /** Kinds that run in our own process and end with it. */
 export const LOCAL_KINDS: readonly RunKind[] = ["search", "deep_search", "deep_research"];
 
+/** What the model that answers a follow-up is given: the interaction that Google has stored, or our stored report. */
+export const FOLLOWUP_CONTEXTS = ["google", "stored_report"] as const;
+export type FollowupContext = (typeof FOLLOWUP_CONTEXTS)[number];
+
 export interface Run {
   taskId: string;
   owner: string;
@@ -67,6 +71,8 @@ export interface Run {
   lastEventAt: number | undefined;
   interactionId: string | undefined;
   parentTaskId: string | undefined;
+  /** Undefined unless the run is a follow-up on its parent. */
+  followupContext: FollowupContext | undefined;
   cancelRequestedAt: number | undefined;
   cancelConfirmed: boolean | undefined;
   enableNotifications: boolean;

@@ -62,6 +62,8 @@ export interface Tables {
     starred: Generated<Flag>;
     /** Archived runs have ended, and are hidden from the list of the page and of the terminal. */
     archived: Generated<Flag>;
+    /** Null unless the run is a follow-up on its parent. */
+    followup_context: string | null;
   };
   research_attempts: {
     attempt_id: string;

@@ -21,6 +21,7 @@ export const closedDeps: OperationDeps = {
   agent: closed,
   findRun: closed,
   estimate: closed,
+  estimateFollowup: closed,
   backupOf: () => undefined,
   inBackground: (work) => void work.catch(() => {}),
   leaving: new AbortController().signal,
@@ -33,6 +34,7 @@ export const closedDeps: OperationDeps = {
     templatesDir: undefined,
     inlineCharacters: 100_000,
     confirmAboveUsd: 5,
+    followupModel: "gemini-3.1-pro-preview",
   },
 };
 

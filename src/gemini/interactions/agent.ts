@@ -192,7 +192,7 @@ function bodyOf({ query, agent, labels, variant = {} }: StartRequest) {
     labels,
     ...(previousInteractionId === undefined ? {} : { previous_interaction_id: previousInteractionId }),
   };
-  if (model !== undefined) return { ...common, model };
+  if (model !== undefined) return { ...common, model, ...MODEL_OPTIONS };
   const agent_config = {
     type: "deep-research" as const,
     thinking_summaries: "auto" as const,
@@ -201,6 +201,12 @@ function bodyOf({ query, agent, labels, variant = {} }: StartRequest) {
   };
   return { ...common, agent, agent_config };
 }
+
+/** Google applies tools and configuration to one turn only, so a continued interaction needs them again. */
+const MODEL_OPTIONS = {
+  tools: [{ type: "google_search" as const }, { type: "url_context" as const }],
+  generation_config: { thinking_summaries: "auto" as const },
+};
 
 const fingerprint = (key: string | undefined): string | undefined =>
   key === undefined ? undefined : createHash("sha256").update(key).digest("hex").slice(0, 16);

@@ -86,7 +86,9 @@ async function stateOf(deps: OperationDeps, run: Run, ttlMs: number | null): Pro
 
 /** The result that the call that created the run would have returned. */
 async function resultOf(deps: OperationDeps, stored: StoredRun): Promise<CallToolResult> {
-  const operation = OPERATIONS.find(({ task }) => task?.kind === stored.run.kind);
+  const { kind, followupContext } = stored.run;
+  const isFollowup = followupContext !== undefined;
+  const operation = OPERATIONS.find(({ task }) => task?.kind === kind && (task.isFollowup ?? false) === isFollowup);
   if (operation === undefined) throw new Error(`No operation creates runs of kind ${stored.run.kind}.`);
   return resultWithPictures(deps, await outcomeOfRun(operation, deps, stored));
 }

@@ -1,6 +1,7 @@
 /** The cost confirmation before a paid start: when it is required, its texts, and the errors when the user did not agree. */
 
 import type { Estimate } from "../../costs/estimate.ts";
+import type { FollowupEstimate } from "../../costs/followup.ts";
 import { AppError } from "../../errors.ts";
 import type { Call, Operation, OperationDeps, Question } from "../operation.ts";
 
@@ -10,6 +11,8 @@ interface PaidStart {
   agent: string;
   /** How many starts may be charged. */
   charges?: number;
+  /** The estimate of a follow-up, which is asked about in its own words; null if its model has no price. */
+  followup?: FollowupEstimate | null | undefined;
 }
 
 /**
@@ -45,22 +48,31 @@ export function estimateFor(
 export async function costQuestion(
   deps: OperationDeps,
   call: PayingCall,
-  { query, agent, charges = 1 }: PaidStart,
+  { query, agent, charges = 1, followup }: PaidStart,
 ): Promise<Question | undefined> {
   const limit = deps.settings.confirmAboveUsd;
-  const estimate = await estimateFor(deps, call, { query, agent });
+  const what = followup === undefined ? "research" : "follow-up";
+  const estimate = followup === undefined ? await estimateFor(deps, call, { query, agent }) : (followup ?? undefined);
   if (estimate !== undefined && limit > 0 && charges * estimate.usd.likely <= limit) return undefined;
   // Without a key or a database nothing is charged: the start fails and reports what is missing.
   if ((await deps.agent()) === undefined || !(await deps.research()).durable) return undefined;
-  return estimate === undefined ? unknownCost(agent, limit) : knownCost(estimate, { limit, charges });
+  return estimate === undefined ? unknownCost(agent, { limit, what }) : knownCost(estimate, { limit, charges, what });
 }
 
-function knownCost({ usd, agent }: Estimate, { limit, charges }: { limit: number; charges: number }): Question {
+interface Asked {
+  limit: number;
+  what: "research" | "follow-up";
+}
+
+function knownCost(
+  { usd, agent }: Pick<Estimate, "usd" | "agent">,
+  { limit, charges, what }: Asked & { charges: number },
+): Question {
   const [likely, max] = [dollars(charges * usd.likely), dollars(charges * usd.max)];
-  const cost = `This research will cost about ${likely} (at most ${max}) with ${agent}`;
+  const cost = `This ${what} will cost about ${likely} (at most ${max}) with ${agent}`;
   const upTo = `${likely} (up to ${max})`;
   return {
-    ask: `Start this research for about ${upTo}?${limit === 0 ? "" : ` Your limit is ${dollars(limit)}.`}`,
+    ask: `Start this ${what} for about ${upTo}?${limit === 0 ? "" : ` Your limit is ${dollars(limit)}.`}`,
     because:
       limit === 0
         ? `${cost}, and every start must be confirmed.`
@@ -70,9 +82,9 @@ function knownCost({ usd, agent }: Estimate, { limit, charges }: { limit: number
   };
 }
 
-const unknownCost = (agent: string, limit: number): Question => ({
-  ask: "Start this research? Its cost is unknown.",
-  because: `The cost of this research is unknown: there is no price for ${agent}.`,
+const unknownCost = (agent: string, { limit, what }: Asked): Question => ({
+  ask: `Start this ${what}? Its cost is unknown.`,
+  because: `The cost of this ${what} is unknown: there is no price for ${agent}.`,
   unasked: "add the price of this agent to prices.json in the config directory",
   details: { limit_usd: limit },
 });

@@ -52,7 +52,7 @@ export async function milestones(db: Database, run: Run): Promise<RunTimelineEnt
   const queries = run.kind === "agent" ? [] : await storedQueries(db, run.taskId);
   return sortByTime(
     [
-      state("created", run.createdAt, run.parentTaskId === undefined ? "Created" : "Continued from an earlier search"),
+      state("created", run.createdAt, createdText(run)),
       ...attempts.flatMap(({ state: became, sentAt, answeredAt }, index) => [
         ...state(`sent-${index + 1}`, sentAt, index === 0 ? "Sent to Google" : "Sent to Google again"),
         ...state(`answered-${index + 1}`, answeredAt, ATTEMPT_TEXTS[became]),
@@ -68,6 +68,11 @@ export async function milestones(db: Database, run: Run): Promise<RunTimelineEnt
       ...state(`ended-${run.status}`, isFinished(run.status) ? run.completedAt : undefined, endOf(run)),
     ].flat(),
   );
+}
+
+function createdText({ parentTaskId, followupContext }: Run): string {
+  if (followupContext !== undefined) return "Asked as a follow-up";
+  return parentTaskId === undefined ? "Created" : "Continued from an earlier search";
 }
 
 function state(id: string, at: number | undefined, text: string | undefined): RunTimelineEntry[] {

@@ -29,6 +29,7 @@ export async function newestContinuation(
       .selectFrom("research_tasks")
       .select(["task_id", "status"])
       .where("parent_task_id", "=", parent)
+      .where("followup_context", "is", null)
       .where("owner", "=", owner)
       .orderBy("created_at", "desc")
       .limit(1)

@@ -22,12 +22,16 @@ interface JoinKeyInput {
   agent: string;
   maxWaitMs: number;
   variant?: RequestVariant | undefined;
+  /** The run that a follow-up continues. Its variant does not count: Google may refuse it and another be sent. */
+  followupOn?: string | undefined;
 }
 
-export const joinKeyOf = ({ owner, query, agent, maxWaitMs, variant }: JoinKeyInput): string =>
-  createHash("sha256")
-    .update([owner, query, agent, JSON.stringify({ max_wait_ms: maxWaitMs, variant })].join("\0"))
+export function joinKeyOf({ owner, query, agent, maxWaitMs, followupOn, ...request }: JoinKeyInput): string {
+  const variant = followupOn === undefined ? request.variant : undefined;
+  return createHash("sha256")
+    .update([owner, query, agent, JSON.stringify({ max_wait_ms: maxWaitMs, variant, followup: followupOn })].join("\0"))
     .digest("hex");
+}
 
 /** Authoritative only inside the transaction of a start; outside of it the result is a prediction. */
 export async function findSameStart(db: Database, { owner, joinKey, now }: SameStart): Promise<string | undefined> {

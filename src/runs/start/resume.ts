@@ -1,13 +1,14 @@
 /** Resumes a run at the user's request: adopts an interaction id, polls again, or restarts an unknown start. */
 
 import { AppError } from "../../errors.ts";
-import type { PollResult } from "../../gemini/research-agent.ts";
+import type { PollResult, RequestVariant } from "../../gemini/research-agent.ts";
 import { reopen } from "../poll/poll-result-store.ts";
 import { adoptInteractionId, hasUnknownAttempt, isHeldByAnother } from "../interaction-store.ts";
 import { maxWaitOf, variantOf } from "./start-options.ts";
 import type { ResearchDeps } from "../deps.ts";
 import type { Run } from "../run.ts";
 import { findRun } from "../run-store.ts";
+import type { Followup } from "./fallback.ts";
 import { restartUnknown } from "./start.ts";
 
 export interface ResumeRequest {
@@ -17,6 +18,8 @@ export interface ResumeRequest {
   acceptDoubleCharge: boolean;
   /** Called before a restart; throws to reject it. */
   beforeStart?: (() => void) | undefined;
+  /** How a follow-up is sent again. */
+  followup?: (Followup & { variant: RequestVariant }) | undefined;
   /** Aborted when the call is cancelled; a restart that has not been sent yet is then not sent. */
   signal?: AbortSignal | undefined;
 }
@@ -70,7 +73,8 @@ async function resumeUnknown(deps: ResearchDeps, run: Run, request: ResumeReques
     query,
     agent,
     enableNotifications,
-    variant: variantOf(run.options),
+    variant: request.followup?.variant ?? variantOf(run.options),
+    followup: request.followup,
     deadlineAt,
     beforeStart: request.beforeStart,
     signal: request.signal,

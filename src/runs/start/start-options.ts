@@ -19,3 +19,26 @@ const storedVariant = z.object({
 /** How the run's request differs from a plain research; undefined for a plain one. */
 export const variantOf = (options: Record<string, unknown>): RequestVariant | undefined =>
   options["variant"] === undefined ? undefined : storedVariant.parse(options["variant"]);
+
+const anyRecord = z.record(z.string(), z.unknown());
+
+export const parseOptions = (json: string): Record<string, unknown> => anyRecord.parse(JSON.parse(json));
+
+interface StoredStart {
+  maxWaitMs: number;
+  notice?: string | undefined;
+  variant?: RequestVariant | undefined;
+  followup?: object | undefined;
+}
+
+/** The input of a follow-up is not stored: it repeats the report of its parent, and every list reads the options. */
+export function optionsOf({ maxWaitMs, notice, variant, followup }: StoredStart): Record<string, unknown> {
+  const stored = followup === undefined ? variant : { ...variant, input: undefined };
+  return { max_wait_ms: maxWaitMs, notice, variant: stored };
+}
+
+/** The options of a follow-up that no longer continues an interaction. */
+export const withoutPrevious = (options: Record<string, unknown>): Record<string, unknown> => ({
+  ...options,
+  variant: { ...variantOf(options), previousInteractionId: undefined },
+});

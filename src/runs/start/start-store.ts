@@ -8,6 +8,7 @@ import { insertAttempt, type NewAttempt, newStartIds } from "../attempt-store.ts
 import { lockRun } from "../lock-store.ts";
 import { joinSameStart } from "./duplicate-start-store.ts";
 import { START_LEASE_MS } from "../lease.ts";
+import type { FollowupContext } from "../run.ts";
 import { transition } from "../transition-store.ts";
 import { NO_LIMITS, refuseAboveLimits, type StartLimits } from "./limits-store.ts";
 
@@ -20,6 +21,7 @@ export interface Intent {
   estimate: Record<string, unknown>;
   /** The run that this one continues. */
   parentTaskId?: string | undefined;
+  followupContext?: FollowupContext | undefined;
   client: string | undefined;
   enableNotifications: boolean;
   maxWaitMs: number;
@@ -78,6 +80,7 @@ export function commitIntent(
         join_key: intent.joinKey,
         estimate_json: JSON.stringify(intent.estimate),
         parent_task_id: intent.parentTaskId ?? null,
+        followup_context: intent.followupContext ?? null,
         client: intent.client ?? null,
         enable_notifications: intent.enableNotifications ? 1 : 0,
         created_at: intent.now,

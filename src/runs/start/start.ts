@@ -10,6 +10,8 @@ import { add, inRun } from "../../telemetry/telemetry.ts";
 import { hasAttempt, newStartIds } from "../attempt-store.ts";
 import { flushUnchargedFailures, guardLostCommit } from "../recovery/uncharged-starts.ts";
 import { joinKeyOf } from "./duplicate-start-store.ts";
+import { fallBackToStoredReport, type Followup } from "./fallback.ts";
+import { optionsOf } from "./start-options.ts";
 import { keepOrphanedId } from "../recovery/orphaned-ids.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { saveInteractionId } from "../interaction-store.ts";
@@ -32,6 +34,8 @@ export interface StartRequest {
   variant?: RequestVariant | undefined;
   /** The run that this one continues. */
   parentTaskId?: string | undefined;
+  /** Present when the run is a follow-up on its parent. */
+  followup?: Followup | undefined;
   /** The notice shown to the user at the start, stored for callers that read the result later. */
   notice?: string | undefined;
   /** Aborted when the call is cancelled. Prevents the paid request if it was not sent yet; no effect afterwards. */
@@ -46,7 +50,7 @@ export type Started =
 export async function startResearch(deps: ResearchDeps, request: StartRequest): Promise<Started> {
   refuseBeforeIntent(deps, request.signal);
   const { owner, client, query, agent, enableNotifications, maxWaitMs, callerWaitsMs, estimate, notice } = request;
-  const { variant, parentTaskId } = request;
+  const { variant, parentTaskId, followup } = request;
   // A start that failed uncharged and will not be sent must not be joined.
   await flushUnchargedFailures(deps);
   const newIntent = {
@@ -54,13 +58,14 @@ export async function startResearch(deps: ResearchDeps, request: StartRequest): 
     client,
     query,
     agent,
-    options: { max_wait_ms: maxWaitMs, notice, variant },
+    options: optionsOf({ maxWaitMs, notice, variant, followup }),
     parentTaskId,
+    followupContext: followup?.context,
     estimate,
     enableNotifications,
     maxWaitMs,
     callerWaitsMs,
-    joinKey: joinKeyOf({ owner, query, agent, maxWaitMs, variant }),
+    joinKey: joinKeyOf({ owner, query, agent, maxWaitMs, variant, followupOn: followup && parentTaskId }),
     keyFingerprint: deps.agent.fingerprint.key,
     baseUrl: deps.agent.fingerprint.baseUrl,
     processId: deps.processId,
@@ -76,7 +81,7 @@ export async function startResearch(deps: ResearchDeps, request: StartRequest): 
   const intent = await guardLostCommit(deps, ids, () => commitIntent(deps.db, newIntent, admission));
   if (intent.kind === "joined") return intent;
   failpoint("after-intent");
-  const attempt = { ...intent, query, agent, variant, enableNotifications, signal: request.signal };
+  const attempt = { ...intent, query, agent, variant, followup, enableNotifications, signal: request.signal };
   const sending = deps.during(inRun(intent.taskId, () => send(deps, attempt)));
   return { kind: "started", taskId: intent.taskId, sending };
 }
@@ -116,6 +121,7 @@ interface Attempt {
   query: string;
   agent: string;
   variant?: RequestVariant | undefined;
+  followup?: Followup | undefined;
   enableNotifications: boolean;
   signal?: AbortSignal | undefined;
 }
@@ -144,6 +150,8 @@ async function send(deps: ResearchDeps, attempt: Attempt): Promise<void> {
       signal: new AbortController().signal,
     });
     failpoint("after-post");
+    const fallback = await fallBackToStoredReport(deps, attempt, outcome);
+    if (fallback !== undefined) return send(deps, fallback);
     const pause = isSafeToResend(outcome) && sends < MAX_SENDS ? pauseAfter(outcome, sends) : undefined;
     if (pause === undefined || clock.monotonic() + pause > giveUpAt || leaving.aborted) {
       await settle(deps, attempt, outcome);

@@ -23,6 +23,7 @@ export function openApp(): { deps: OperationDeps; lines: string[]; background: P
     agent: missing,
     findRun: missing,
     estimate: missing,
+    estimateFollowup: missing,
     backupOf: missing,
     inBackground: (work) => void background.push(work),
     leaving: new AbortController().signal,
@@ -35,6 +36,7 @@ export function openApp(): { deps: OperationDeps; lines: string[]; background: P
       templatesDir: undefined,
       inlineCharacters: 100_000,
       confirmAboveUsd: 0,
+      followupModel: "gemini-3.1-pro-preview",
     },
   };
   return { deps, lines, background, stored: STORED };
@@ -65,6 +67,7 @@ const STORED: StoredRun = {
     lastEventAt: undefined,
     interactionId: undefined,
     parentTaskId: undefined,
+    followupContext: undefined,
     cancelRequestedAt: undefined,
     cancelConfirmed: undefined,
     enableNotifications: false,

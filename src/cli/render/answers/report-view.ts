@@ -18,6 +18,8 @@ export interface ShownReport {
   text: CitedText | undefined;
   /** Lines before the text, which change how it is read. */
   warnings?: readonly string[];
+  /** What the report continues, above the text. */
+  continues?: string | undefined;
   /** Lines of the document other than its text. */
   parts?: readonly string[];
   /** Undefined: not asked for. */
@@ -54,6 +56,7 @@ function terminalReport(shown: ShownReport, space: AnswerSpace & Space): string 
   const { warnings = [], parts = [], remarks } = shown;
   return sections([
     ...warnings.map((warning) => paint("careful", warning)),
+    shown.continues === undefined ? "" : paint("faint", cutToWidth(shown.continues, space.width)),
     shown.text === undefined ? "" : reportLines(shown.text, space).join("\n"),
     ...parts,
     sourceLines(shown, space),
@@ -73,6 +76,7 @@ function pipedReport(shown: ShownReport): string {
   );
   return sections([
     ...warnings,
+    shown.continues ?? "",
     shown.text === undefined ? "" : numberedMarkdown(shown.text).trim(),
     ...parts,
     listed.length === 0 ? "" : `Sources:\n${listed.join("\n")}`,

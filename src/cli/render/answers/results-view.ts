@@ -8,9 +8,12 @@ import type { search } from "../../../operations/search.ts";
 import { resolveCitationNumbers } from "../../../reports/citations/citation-numbers.ts";
 import { citeByNumber } from "../../../reports/citations/cite-by-number.ts";
 import { numberSources, type Source } from "../../../reports/report.ts";
+import { oneLine } from "../../../platform/clean-text.ts";
 import { forPeople } from "../../wording.ts";
 import { type AnswerSpace, shortId, type StoredReport } from "../answer-view.ts";
 import { type CitedText, locatedText, numberedText } from "../markdown/report.ts";
+import { stateOf } from "../run-frame.ts";
+import { cutToWidth } from "../text-width.ts";
 import { type Remark, reportView } from "./report-view.ts";
 
 type SearchAnswer = OutputOf<typeof search>;
@@ -24,6 +27,12 @@ const noteRemarks = (note: string | undefined): Remark[] =>
   note === undefined ? [] : [{ text: forPeople(note), style: "careful" }];
 
 const saving = (taskId: string): readonly [string, string] => ["Save it", `save ${shortId(taskId)}`];
+
+const finished = (taskId: string): [string, string][] => [
+  ["Save it", `save ${shortId(taskId)}`],
+  ["In the browser", `open ${shortId(taskId)}`],
+  ["Ask about it", `followup ${shortId(taskId)} …`],
+];
 
 export const searchView = ({ result, ...answer }: SearchAnswer, space: AnswerSpace): Promise<string> =>
   searchedView({ report: result, ...answer }, [], space);
@@ -83,17 +92,37 @@ export async function resultsView(output: Results, space: AnswerSpace): Promise<
       taskId,
       text: textOf(output, stored, space),
       warnings: partial === true ? ["Partial report: the run ended before it was finished."] : [],
-      parts: outline.length === 0 ? [] : [outlineText(outline)],
+      continues: parentLine(output, space),
+      parts: [...(outline.length === 0 ? [] : [outlineText(outline)]), ...followUpLines(output, space)],
       sources: output.sources,
       // They belong to the text, and an outline is none.
       suggestions: output.report === undefined ? undefined : suggestions,
-      remarks: [...verification(output), ...noteRemarks(note)],
+      remarks: [...verification(output), ...contextRemarks(output), ...noteRemarks(note)],
       figures: { ...metadata, durationMs: duration_minutes * MINUTE_MS, tokens, model },
-      next: isPart ? readingOn(output) : [saving(taskId), ["In the browser", `open ${shortId(taskId)}`]],
+      next: isPart ? readingOn(output) : finished(taskId),
     },
     space,
   );
 }
+
+const idIn = (taskId: string, { width }: AnswerSpace): string => (width === undefined ? taskId : shortId(taskId));
+
+function parentLine({ follow_up_of: parent }: Results, space: AnswerSpace): string | undefined {
+  if (parent === undefined) return undefined;
+  return `Follow-up to ${idIn(parent.task_id, space)}: ${oneLine(parent.query)}`;
+}
+
+function followUpLines({ follow_ups: followUps = [] }: Results, space: AnswerSpace): string[] {
+  if (followUps.length === 0) return [];
+  const lines = followUps.map(({ task_id, query, status }) => {
+    const line = `${idIn(task_id, space)}  ${stateOf(status).label}  ${oneLine(query)}`;
+    return space.width === undefined ? line : cutToWidth(line, space.width);
+  });
+  return [`Follow-ups:\n${lines.join("\n")}`];
+}
+
+const contextRemarks = ({ context }: Results): Remark[] =>
+  context === "stored_report" ? [{ text: "Answered with the stored report as context.", style: "faint" }] : [];
 
 /** On a terminal the whole report of an agent is read from the store: only there its citations have positions. */
 function textOf(output: Results, stored: StoredReport | undefined, { width }: AnswerSpace): CitedText | undefined {

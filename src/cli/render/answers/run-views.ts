@@ -1,5 +1,6 @@
 /** Renders the answers about a run: started, status, cancelled, resumed, saved, and the estimate before it. */
 
+import type { askFollowup } from "../../../operations/followup/ask-followup.ts";
 import type { cancelResearch } from "../../../operations/cancel-research.ts";
 import type { checkResearchStatus } from "../../../operations/check-research-status.ts";
 import type { estimateResearchCost } from "../../../operations/estimate-research-cost.ts";
@@ -17,6 +18,7 @@ import { stateOf } from "../run-frame.ts";
 import { cutToWidth, wrapToWidth } from "../text-width.ts";
 import { resultsView } from "./results-view.ts";
 
+export type FollowedUp = OutputOf<typeof askFollowup>;
 export type Started = OutputOf<typeof startDeepResearch>;
 export type Status = OutputOf<typeof checkResearchStatus>;
 export type Estimated = OutputOf<typeof estimateResearchCost>;
@@ -55,6 +57,31 @@ export async function startedView(
     [
       answer.joined === true ? "" : `Research started: run ${idFor(taskId, space)}`,
       answer.notice === undefined ? "" : `${answer.notice} Run ${idFor(taskId, space)}`,
+      "It continues at Google; you can close this terminal.",
+    ],
+    [
+      ["Follow it", `watch ${id}`],
+      ["Stop it", `stop ${id}`],
+    ],
+    space,
+  );
+}
+
+export async function followupView(
+  { task_id: taskId, results, parent_task_id: parent, context, ...answer }: FollowedUp,
+  space: AnswerSpace,
+): Promise<string> {
+  const { success, status, notice } = answer;
+  if (results !== undefined) {
+    const text = await resultsView({ ...results, success, status, task_id: taskId, query: "", context }, space);
+    return notice === undefined ? text : `${notice}\n\n${text}`;
+  }
+  const id = shortId(taskId);
+  const about = parent === undefined ? "" : ` on ${idFor(parent, space)}`;
+  return textView(
+    [
+      answer.joined === true ? "" : `Follow-up${about} started: run ${idFor(taskId, space)}`,
+      notice === undefined ? "" : `${notice} Run ${idFor(taskId, space)}`,
       "It continues at Google; you can close this terminal.",
     ],
     [

@@ -1,0 +1,154 @@
+/** `ask_followup`: asks a further question about a finished run, as a paid run of its own. */
+
+import { z } from "zod";
+import { LOCAL_OWNER } from "../../caller.ts";
+import { readStored } from "../../runs/history/read.ts";
+import { FOLLOWUP_CONTEXTS, isFinished, type Run } from "../../runs/run.ts";
+import { type Call, defineOperation, type OperationDeps, outputSchema, queryField, taskIdField } from "../operation.ts";
+import { costQuestion, requireCostConsent } from "../parts/cost-confirmation.ts";
+import { costSchema } from "../parts/cost-schema.ts";
+import { reportLimit } from "../parts/report-reading.ts";
+import { failedStart, joinedNotice, notDurable, waitForStartOutcome } from "../parts/start-outcome.ts";
+import { finishedResearch, recordReturnedEnd, startDeepResearch, waitForEnd } from "../start-deep-research.ts";
+import type { PreparedFollowup } from "./prepare.ts";
+
+/** The answer is due within 30 s (I3), less a margin for a busy machine. */
+const ANSWER_WITHIN_MS = 28_000;
+/** Most follow-ups end within a minute; Google limits a call to ten. */
+const MAX_WAIT_MS = 3_600_000;
+const NAME = "ask_followup";
+
+export const askFollowup = defineOperation({
+  name: NAME,
+  title: "Ask a follow-up",
+  description:
+    "Asks a further question about a finished run (task_id), answered from its report and the web. Use it instead of a new research on the same topic. Costs cents, takes about a minute, and is a run of its own: if it is still running, continue with check_research_status.",
+  input: z.strictObject({
+    task_id: taskIdField,
+    question: queryField("question"),
+    wait: z
+      .boolean({ error: "wait must be true or false." })
+      .default(true)
+      .describe("False: return as soon as it is started."),
+  }),
+  output: outputSchema({
+    mode: z.string().describe("sync: finished within the call; async: continues in the background."),
+    parent_task_id: z.string().describe("The run that it continues."),
+    context: z
+      .enum(FOLLOWUP_CONTEXTS)
+      .describe("What was continued: the conversation at Google, or the stored report."),
+    results: z.looseObject({}).describe("As in start_deep_research."),
+    ...costSchema,
+    message: z.string(),
+    check_status_command: z.string(),
+    joined: z.boolean().describe("True when the same follow-up was asked minutes ago and is returned instead."),
+    notice: z.string(),
+  }),
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
+  positional: "question",
+  webText: true,
+  waitFlag: "wait",
+  question: async (deps, { task_id: taskId, question: query }, call) => {
+    const { owner } = call;
+    const { prepareFollowup } = await import("./prepare.ts");
+    const { estimate } = await prepareFollowup(deps, { owner, taskId, question: query });
+    const agent = deps.settings.followupModel;
+    const question = await costQuestion(deps, call, { query, agent, followup: estimate ?? null });
+    if (question === undefined) return undefined;
+    // Joining a run costs nothing.
+    const { findSameStart, joinKeyOf } = await import("../../runs/start/duplicate-start-store.ts");
+    const joinKey = joinKeyOf({ owner, query, agent, maxWaitMs: MAX_WAIT_MS, followupOn: taskId });
+    const same = await findSameStart(await deps.database(), { owner, joinKey, now: deps.clock.now() });
+    return same === undefined ? question : undefined;
+  },
+  run: async (deps, input, call) => {
+    const answerBy = (call.since ?? deps.clock.monotonic()) + ANSWER_WITHIN_MS;
+    const { owner } = call;
+    const { prepareFollowup } = await import("./prepare.ts");
+    const prepared = await prepareFollowup(deps, { owner, taskId: input.task_id, question: input.question });
+    const started = await start(deps, call, { input, prepared });
+    const { taskId } = started;
+    call.onRunCreated?.(taskId);
+    call.progress(`Asking a follow-up (task_id ${taskId})`);
+    const sending = started.kind === "started" ? started.sending : undefined;
+    const accepted = await waitForStartOutcome(deps, { owner, taskId, sending, answerBy });
+    const ms = input.wait ? Math.max(0, answerBy - deps.clock.monotonic()) : 0;
+    const run = await waitForEnd(deps, call, { run: accepted, ms });
+    const isReturned = started.kind === "started" && call.returnWhen?.aborted !== true && !call.signal.aborted;
+    if (isReturned && isFinished(run.status)) await recordReturnedEnd(deps, taskId);
+    const joined = started.kind === "joined" ? { joined: true, notice: joinedNotice(run, deps.clock.now()) } : {};
+    if (run.status === "completed") {
+      const reading = { now: deps.clock.now(), inlineCharacters: reportLimit(deps, call) };
+      const stored = await readStored(await deps.database(), owner, taskId);
+      return { ...(await finishedResearch(stored, reading, aboutRun(stored.run))), ...followupFields(run), ...joined };
+    }
+    if (isFinished(run.status)) throw failedStart(run);
+    return {
+      success: true,
+      results: undefined,
+      task_id: taskId,
+      status: "running_async" as const,
+      mode: "async",
+      ...followupFields(run),
+      message: "The follow-up is being answered in the background.",
+      check_status_command: `check_research_status(task_id='${taskId}')`,
+      ...aboutRun(run),
+      ...joined,
+    };
+  },
+  task: {
+    kind: "agent",
+    isFollowup: true,
+    isUnfinished: ({ status }) => status === "running_async",
+    answer: async (stored, reading) => {
+      if (stored.run.status !== "completed") throw failedStart(stored.run);
+      const { run } = stored;
+      return { ...(await finishedResearch(stored, reading, aboutRun(run))), ...followupFields(run) };
+    },
+  },
+  picturesOf: ({ task_id, results }) => ({ taskId: task_id, links: results?.pictures ?? [] }),
+  toText: (output) => startDeepResearch.toText(output),
+});
+
+interface FollowupStart {
+  input: { task_id: string; question: string; wait: boolean };
+  prepared: PreparedFollowup;
+}
+
+async function start(deps: OperationDeps, call: Call, { input, prepared }: FollowupStart) {
+  const { research, durable } = await deps.research();
+  if (!durable) throw notDurable();
+  const { startResearch } = await import("../../runs/start/start.ts");
+  const { followup, variant, notice, estimate } = prepared;
+  const { question: query } = input;
+  const agent = deps.settings.followupModel;
+  const paid = { query, agent, operation: NAME, followup: estimate ?? null };
+  return startResearch(research, {
+    beforeStart: await requireCostConsent(deps, call, paid),
+    signal: call.signal,
+    owner: call.owner,
+    client: call.client,
+    query,
+    agent,
+    variant,
+    parentTaskId: input.task_id,
+    followup,
+    // Remote callers never get notifications on the server's desktop.
+    enableNotifications: call.owner === LOCAL_OWNER,
+    maxWaitMs: MAX_WAIT_MS,
+    callerWaitsMs: input.wait ? ANSWER_WITHIN_MS : 0,
+    forceNew: false,
+    notice,
+    estimate: { ...estimate },
+  });
+}
+
+const followupFields = ({ parentTaskId, followupContext }: Run) => ({
+  parent_task_id: parentTaskId,
+  context: followupContext,
+});
+
+/** The notice that was stored with the run; Google's refusal to continue may have added it after the start. */
+function aboutRun({ options: { notice } }: Run): { notice?: string } {
+  return typeof notice === "string" ? { notice } : {};
+}

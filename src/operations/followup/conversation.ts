@@ -1,0 +1,58 @@
+/** The runs that a run continues and that continue it, for answers that contain its report. */
+
+import { z } from "zod";
+import { AppError } from "../../errors.ts";
+import { FOLLOWUP_CONTEXTS, type Run } from "../../runs/run.ts";
+import { findRun } from "../../runs/run-store.ts";
+import type { Database } from "../../store/database.ts";
+import { list } from "../parts/answer-text.ts";
+
+export const conversationFields = {
+  context: z
+    .enum(FOLLOWUP_CONTEXTS)
+    .describe("Of a follow-up: whether it continued the conversation at Google, or was given the stored report."),
+  follow_up_of: z.looseObject({ task_id: z.string(), query: z.string() }).describe("The run that it continues."),
+  follow_ups: z
+    .array(z.looseObject({ task_id: z.string(), query: z.string(), status: z.string() }))
+    .describe("The runs that continue it, oldest first."),
+};
+
+export interface Conversation {
+  context?: Run["followupContext"];
+  follow_up_of?: { task_id: string; query: string } | undefined;
+  follow_ups?: { task_id: string; query: string; status: Run["status"] }[] | undefined;
+}
+
+export async function conversationOf(db: Database, run: Run): Promise<Conversation> {
+  const { followUpsOn } = await import("../../runs/history/followup-store.ts");
+  const followUps = await followUpsOn(db, run.owner, run.taskId);
+  const parent = await parentOf(db, run);
+  return {
+    ...(run.followupContext === undefined ? {} : { context: run.followupContext }),
+    ...(parent === undefined ? {} : { follow_up_of: { task_id: parent.taskId, query: parent.query } }),
+    ...(followUps.length === 0
+      ? {}
+      : { follow_ups: followUps.map(({ taskId, query, status }) => ({ task_id: taskId, query, status })) }),
+  };
+}
+
+/** The run that a follow-up continues; undefined if it was deleted. */
+export async function parentOf(db: Database, run: Run): Promise<Run | undefined> {
+  if (run.followupContext === undefined || run.parentTaskId === undefined) return undefined;
+  return findRun(db, run.owner, run.parentTaskId).catch((error: unknown) => {
+    if (error instanceof AppError && error.code === "TASK_NOT_FOUND") return undefined;
+    throw error;
+  });
+}
+
+export const conversationLines = ({
+  context,
+  follow_up_of: parent,
+  follow_ups: followUps = [],
+}: Conversation): string[] => [
+  ...(parent === undefined ? [] : [`Follow-up to ${parent.task_id} (context: ${context}): ${parent.query}`]),
+  ...list(
+    "Follow-ups",
+    followUps.map(({ task_id, query, status }) => `${task_id} (${status}): ${query}`),
+  ),
+];

@@ -1,0 +1,89 @@
+/** Prepares a follow-up on a finished run: whether Google can continue it, what is sent, and what it will cost. */
+
+import type { FollowupEstimate } from "../../costs/followup.ts";
+import { AppError } from "../../errors.ts";
+import type { RequestVariant } from "../../gemini/research-agent.ts";
+import { pollKeyOfRun } from "../../runs/history/followup-store.ts";
+import { readStored, type StoredRun } from "../../runs/history/read.ts";
+import { isFinished, type Run } from "../../runs/run.ts";
+import type { Followup } from "../../runs/start/fallback.ts";
+import { variantOf } from "../../runs/start/start-options.ts";
+import { pollKeyOf } from "../../store/poll-key.ts";
+import { wasDiscarded, withoutText } from "../get-research-results.ts";
+import type { OperationDeps } from "../operation.ts";
+import { readStoredContext } from "./context.ts";
+
+interface FollowupRequest {
+  owner: string;
+  taskId: string;
+  question: string;
+}
+
+export interface PreparedFollowup {
+  followup: Followup;
+  variant: RequestVariant;
+  /** Why only a part of the report is sent, if so. */
+  notice: string | undefined;
+  estimate: FollowupEstimate | undefined;
+}
+
+/** Throws unless the run has ended with a report. */
+export async function prepareFollowup(deps: OperationDeps, request: FollowupRequest): Promise<PreparedFollowup> {
+  const db = await deps.database();
+  const parent = await readStored(db, request.owner, request.taskId);
+  const readStoredReport = () => readStoredContext(db, request);
+  const stored = isFinished(parent.run.status) && parent.result !== undefined ? await readStoredReport() : undefined;
+  if (stored === undefined) throw withoutText(parent.run, await wasDiscarded(db, parent.run));
+  const model = deps.settings.followupModel;
+  // At Google the conversation is about as long as what is stored of it here.
+  const estimate = await deps.estimateFollowup(stored.input.length);
+  const previousInteractionId = await continuableId(deps, parent);
+  if (previousInteractionId === undefined) {
+    const { input, notice } = stored;
+    return { followup: { context: "stored_report", readStoredReport }, variant: { model, input }, notice, estimate };
+  }
+  const variant = { model, previousInteractionId };
+  return { followup: { context: "google", readStoredReport }, variant, notice: undefined, estimate };
+}
+
+/**
+ * How long Google keeps interactions of a paid project (https://ai.google.dev/gemini-api/docs/interactions). A free one
+ * keeps them for a day; which kind a key belongs to is not known here, and shows in Google's refusal.
+ */
+const RETENTION_MS = 55 * 86_400_000;
+
+/** The interaction to continue; undefined if Google certainly cannot. */
+async function continuableId(deps: OperationDeps, { run, result }: StoredRun): Promise<string | undefined> {
+  const { kind, status, interactionId, createdAt, taskId } = run;
+  if (kind !== "agent" || status !== "completed" || result?.partial === true) return undefined;
+  if (interactionId === undefined || deps.clock.now() - createdAt > RETENTION_MS) return undefined;
+  const agent = await deps.agent();
+  const key = await pollKeyOfRun(await deps.database(), taskId);
+  const isForeign = agent !== undefined && key !== undefined && key !== pollKeyOf(agent.fingerprint);
+  return isForeign ? undefined : interactionId;
+}
+
+/** What a restart of a follow-up sends, whose first start is unknown. */
+export async function restartedFollowup(
+  deps: OperationDeps,
+  run: Run,
+): Promise<(Followup & { variant: RequestVariant }) | undefined> {
+  const { owner, parentTaskId, followupContext: context, query: question } = run;
+  if (context === undefined) return undefined;
+  const db = await deps.database();
+  const readStoredReport = async () =>
+    parentTaskId === undefined ? undefined : readStoredContext(db, { owner, taskId: parentTaskId, question });
+  const variant = variantOf(run.options) ?? {};
+  if (context === "google") return { context, readStoredReport, variant };
+  const stored = await readStoredReport();
+  if (stored === undefined) throw parentGone(run);
+  return { context, readStoredReport, variant: { ...variant, input: stored.input } };
+}
+
+const parentGone = ({ taskId, status, progress }: Run): AppError =>
+  new AppError({
+    code: "INVALID_INPUT",
+    message: "The run that this follow-up continues was deleted, so it cannot be sent again. Nothing was sent.",
+    suggestion: "cancel_research abandons it.",
+    run: { task_id: taskId, status, progress },
+  });

@@ -1,0 +1,29 @@
+/** SQL for conversations: the follow-ups on a run, and whether Google can continue its interaction. */
+
+import type { Database } from "../../store/database.ts";
+import type { Run } from "../run.ts";
+import { readableRuns } from "../run-row.ts";
+
+/** Far above any conversation that a person has. */
+const MAX_FOLLOW_UPS = 100;
+
+/** Oldest first. */
+export async function followUpsOn(db: Database, owner: string, taskId: string): Promise<Run[]> {
+  const rows = await db
+    .selectFrom("research_tasks")
+    .selectAll()
+    .where("parent_task_id", "=", taskId)
+    .where("owner", "=", owner)
+    .where("followup_context", "is not", null)
+    .orderBy("created_at")
+    .orderBy("task_id")
+    .limit(MAX_FOLLOW_UPS)
+    .execute();
+  return readableRuns(rows);
+}
+
+/** Identifies the API key of the run's interaction, which other keys cannot read. */
+export async function pollKeyOfRun(db: Database, taskId: string): Promise<string | undefined> {
+  const run = db.selectFrom("research_tasks").select("poll_key").where("task_id", "=", taskId);
+  return (await run.executeTakeFirst())?.poll_key ?? undefined;
+}
