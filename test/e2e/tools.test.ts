@@ -20,6 +20,7 @@ const NAMES = [
   "start_deep_research",
   "check_research_status",
   "get_research_results",
+  "ask_followup",
   "save_research_to_markdown",
   "cancel_research",
   "resume_research",
@@ -29,7 +30,14 @@ const NAMES = [
 /** Every session of every client pays for the list. */
 const MOST_BYTES = 16 * 1024;
 /** Those that return reports, which a client must not cut. */
-const REPORTING = ["search", "deep_search", "start_deep_research", "get_research_results", "deep_research"];
+const REPORTING = [
+  "search",
+  "deep_search",
+  "start_deep_research",
+  "get_research_results",
+  "ask_followup",
+  "deep_research",
+];
 
 async function listTools({ onTestFinished }: TestContext, era: Era): Promise<Tool[]> {
   const server = await startServer({ era });
@@ -163,6 +171,17 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
         "description": "Returns the stored report of a run: in full, or as far as it got (partial) if it failed or was cancelled. For completed runs, lost calls, or to read an answer again. Not for unfinished runs. A report over 100,000 characters comes as its opening and an outline: read on with section. Free, instant, local. Returns report, numbered sources and figures.",
         "name": "get_research_results",
         "title": "Get research results",
+      },
+      {
+        "annotations": {
+          "destructiveHint": false,
+          "idempotentHint": false,
+          "openWorldHint": true,
+          "readOnlyHint": false,
+        },
+        "description": "Asks a further question about a finished run (task_id), answered from its report and the web. Use it instead of a new research on the same topic. Costs cents, takes about a minute, and is a run of its own: if it is still running, continue with check_research_status.",
+        "name": "ask_followup",
+        "title": "Ask a follow-up",
       },
       {
         "annotations": {

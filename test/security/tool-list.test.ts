@@ -19,8 +19,8 @@ test("the list of tools is the same in every session, whatever happens in betwee
   // Names, texts, schemas and annotations. A change needs a changelog entry and a new version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "11bf4b2e2f1af5a336b11bcaa7a894b0d11fe94cb254309a3565a7cac8747da7",
-      "modern": "5a8f3b032feb181dd54828ab7cb35c6d331513c5ca8c8abc636a666c5a8587ef",
+      "legacy": "598495499babdb2f60d2f68e91b58e4bc25aff336781f9ff59904e5bef712945",
+      "modern": "cc260e82b00341e7f5ac728aa329d6e7b4001bee8bff12a65f92bb07bc1409bc",
     }
   `);
 });

@@ -25,7 +25,7 @@ export const askFollowup = defineOperation({
     "Asks a further question about a finished run (task_id), answered from its report and the web. Use it instead of a new research on the same topic. Costs cents, takes about a minute, and is a run of its own: if it is still running, continue with check_research_status.",
   input: z.strictObject({
     task_id: taskIdField,
-    question: queryField("question"),
+    question: queryField("question").describe("The further question."),
     wait: z
       .boolean({ error: "wait must be true or false." })
       .default(true)

@@ -1,0 +1,92 @@
+/** Kills during a follow-up, at each point of its start and of the fallback to the stored report, judged by Google's ledger. */
+
+import { expect, onTestFinished, test } from "vitest";
+import { judge } from "../kit/judge/kills-judge.ts";
+import { prepare } from "../kit/kills/kills.ts";
+import { openKillWorld } from "../kit/kills/world.ts";
+
+interface Kill {
+  point: string;
+  forgotten: boolean;
+  paid: number;
+}
+
+const questionAt = ({ point, forgotten }: Omit<Kill, "paid">): string => `What about ${point}, ${forgotten}?`;
+
+/** Failpoints, and how many requests of the follow-up Google may have accepted when the process is killed there. */
+const KILLS: Kill[] = [
+  // Google continues the research.
+  { point: "after-intent:1", forgotten: false, paid: 0 },
+  { point: "before-post:1", forgotten: false, paid: 0 },
+  { point: "after-post:1", forgotten: false, paid: 1 },
+  { point: "after-id:1", forgotten: false, paid: 1 },
+  // Google has refused to; the stored report follows in a second attempt.
+  { point: "after-post:1", forgotten: true, paid: 0 },
+  { point: "after-fallback:1", forgotten: true, paid: 0 },
+  { point: "after-post:2", forgotten: true, paid: 1 },
+  { point: "after-id:1", forgotten: true, paid: 1 },
+];
+
+test("a kill during a follow-up loses no run and is never followed by a second paid request (V1)", async () => {
+  const interactions = { speed: 1_000, usage_after_ms: 0, duration_ms: 60_000 };
+  const world = await openKillWorld({ scenario: { name: "follow-ups", interactions } });
+  onTestFinished(world.close);
+  await prepare(world);
+  const [parent] = world.query<{ task_id: string }>("select task_id from research_tasks");
+  const killAt = async ({ point, forgotten, paid }: Kill): Promise<void> => {
+    const child = world.begin({ failpoint: point });
+    const question = questionAt({ point, forgotten });
+    const answer = child.call("ask_followup", { task_id: parent?.task_id ?? "", question, wait: false });
+    expect(await child.ended).toMatchObject({ killed: true });
+    expect(await answer).toBeUndefined();
+    const [run] = world.query<{ task_id: string; followup_context: string }>(
+      "select task_id, followup_context from research_tasks where query = ?",
+      question,
+    );
+    const starts = world.gemini.ledger.acceptedStarts().filter(({ labels }) => labels["run"] === run?.task_id);
+    // What is sent is stored before it is sent.
+    const hasFallenBack = forgotten && point !== "after-post:1";
+    expect({ question, paid: starts.length, context: run?.followup_context }).toEqual({
+      question,
+      paid,
+      context: hasFallenBack ? "stored_report" : "google",
+    });
+    world.returned.add(run?.task_id ?? "");
+    // The judge expects one attempt of each run that was not started again; a refused one was not charged.
+    if (hasFallenBack) world.resumed.add(run?.task_id ?? "");
+  };
+  for (const forgotten of [false, true]) {
+    world.gemini.setScenario({ name: "follow-ups", interactions: { ...interactions, previous_forgotten: forgotten } });
+    await Promise.all(KILLS.filter((kill) => kill.forgotten === forgotten).map(killAt));
+  }
+  const paidBefore = world.gemini.ledger.acceptedStarts().length;
+  const life = world.begin();
+  await life.call("list_research", {});
+  const statusOf = ({ point, forgotten }: Kill): string | undefined =>
+    world.query<{ status: string }>(
+      "select status from research_tasks where query = ?",
+      questionAt({ point, forgotten }),
+    )[0]?.status;
+  await expect
+    .poll(() => KILLS.map((kill) => ({ ...kill, status: statusOf(kill) })), { timeout: 30_000 })
+    .toEqual(KILLS.map((kill) => ({ ...kill, status: kill.point === "after-id:1" ? "completed" : "start_unknown" })));
+  expect(world.gemini.ledger.acceptedStarts()).toHaveLength(paidBefore);
+  // The user decides about one of them: it is sent again with the report, which only its parent has stored.
+  const [again] = world.query<{ task_id: string }>(
+    "select task_id from research_tasks where query = ?",
+    questionAt({ point: "after-fallback:1", forgotten: true }),
+  );
+  const task_id = again?.task_id ?? "";
+  expect(await life.call("resume_research", { task_id, accept_possible_double_charge: true })).toMatchObject({
+    success: true,
+  });
+  expect(world.gemini.ledger.acceptedStarts().slice(paidBefore)).toMatchObject([
+    { query: expect.stringContaining("A run to be saved"), labels: { run: task_id } },
+  ]);
+  await expect
+    .poll(() => statusOf({ point: "after-fallback:1", forgotten: true, paid: 0 }), { timeout: 15_000 })
+    .toBe("completed");
+  life.closeStdin();
+  await life.ended;
+  expect((await judge(world)).broken).toEqual([]);
+}, 120_000);
