@@ -6,6 +6,7 @@ import type { StreamPermits } from "../operations/parts/stream-permits.ts";
 import { serveAssets } from "./assets.ts";
 import { COMPRESSED_ROUTES, compression } from "./compression.ts";
 import type { CallerEnv } from "../caller.ts";
+import { serveConversations } from "./api/conversation-routes.ts";
 import { serveFigures } from "./api/figures-routes.ts";
 import { serveLibrary } from "./api/library-routes.ts";
 import { serveLive } from "./api/live-routes.ts";
@@ -24,6 +25,7 @@ export function createWeb(app: App, streams: StreamPermits): Hono<CallerEnv> {
   serveRuns(web, app);
   serveReports(web, app);
   serveResearch(web, app);
+  serveConversations(web, app);
   serveLibrary(web, app);
   serveFigures(web, app);
   serveLive(web, app, streams);

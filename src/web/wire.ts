@@ -1,7 +1,7 @@
 /** The contract between web page and server: types of the JSON API. Times are ISO 8601 UTC; unknown values are absent. */
 
 import type { UsualMinutes } from "../runs/activity/time-left.ts";
-import type { RunKind, RunStatus } from "../runs/run.ts";
+import type { FollowupContext, RunKind, RunStatus } from "../runs/run.ts";
 
 /**
  * Header with the secret of a session, sent with every request besides the cookie. Browsers send a cookie to every port
@@ -37,6 +37,8 @@ export interface RunSummary {
   /** The likely cost, estimated at the start. */
   estimated_usd?: number;
   stalled_since?: string;
+  /** Present for a follow-up: whether Google continued the conversation, or got the stored report. */
+  followup_context?: FollowupContext;
   /** While it is in progress: how long such runs take, for the time left. */
   usual_minutes?: UsualMinutes;
 }
@@ -107,6 +109,21 @@ export interface RunDetail extends RunSummary {
   /** File with the report, if the database could not store it. */
   backup_file?: string;
   error?: { code: string; message: string; suggestion?: string };
+}
+
+/** A question and, with `has_report`, its answer, which `/api/runs/:id/report` returns. */
+export interface Turn extends RunSummary {
+  has_report: boolean;
+}
+
+/** `GET /api/runs/:id/conversation` */
+export interface ConversationView {
+  /** What the run continues, the first question first. */
+  earlier: Turn[];
+  /** What continues it, in the order in which it was asked. */
+  later: Turn[];
+  /** The run that the next question continues, its likely cost, and what the user must confirm. */
+  next?: { task_id: string; likely_usd?: number; question?: string };
 }
 
 /** What a run is doing, as far as Google names it. */
@@ -188,6 +205,7 @@ export interface EstimateView {
 /**
  * `POST /api/ask` with `{query, depth}`,
  * `POST /api/research` with `{query, model?, max_wait_hours?, force_new?, enable_notifications?, agreed}`,
+ * `POST /api/runs/:id/followup` with `{question, agreed}`,
  * `POST /api/runs/:id/cancel` with `{save_partial}`,
  * `POST /api/runs/:id/delete` with `{delete_at_google}`,
  * `POST /api/runs/:id/resume` with `{interaction_id?, accept_possible_double_charge?, agreed?}`.
@@ -217,7 +235,7 @@ export interface Figures {
 
 export interface FinishedRun {
   task_id: string;
-  kind: RunKind;
+  kind: RunKind | "followup";
   query: string;
   status: RunStatus;
   completed_at: string;

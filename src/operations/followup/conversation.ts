@@ -56,3 +56,29 @@ export const conversationLines = ({
     followUps.map(({ task_id, query, status }) => `${task_id} (${status}): ${query}`),
   ),
 ];
+
+/** Turns that are read, at most. */
+const MAX_TURNS = 50;
+
+/** The runs that a follow-up continues, the first question first. */
+export async function earlierTurns(db: Database, run: Run): Promise<Run[]> {
+  const turns: Run[] = [];
+  for (let next = await parentOf(db, run); next !== undefined && turns.length < MAX_TURNS;) {
+    turns.unshift(next);
+    next = await parentOf(db, next);
+  }
+  return turns;
+}
+
+/** The follow-ups on a run and on those, in the order in which they were asked. */
+export async function laterTurns(db: Database, run: Run): Promise<Run[]> {
+  const { followUpsOn } = await import("../../runs/history/followup-store.ts");
+  const turns: Run[] = [];
+  const asked = [run];
+  for (let next = asked.shift(); next !== undefined && turns.length < MAX_TURNS; next = asked.shift()) {
+    const followUps = await followUpsOn(db, run.owner, next.taskId);
+    turns.push(...followUps);
+    asked.push(...followUps);
+  }
+  return turns.slice(0, MAX_TURNS).toSorted((one, other) => one.createdAt - other.createdAt);
+}

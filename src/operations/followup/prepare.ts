@@ -11,6 +11,7 @@ import { variantOf } from "../../runs/start/start-options.ts";
 import { pollKeyOf } from "../../store/poll-key.ts";
 import { wasDiscarded, withoutText } from "../get-research-results.ts";
 import type { OperationDeps } from "../operation.ts";
+import { costQuestion } from "../parts/cost-confirmation.ts";
 import { readStoredContext } from "./context.ts";
 
 interface FollowupRequest {
@@ -87,3 +88,20 @@ const parentGone = ({ taskId, status, progress }: Run): AppError =>
     suggestion: "cancel_research abandons it.",
     run: { task_id: taskId, status, progress },
   });
+
+export interface FollowupTerms {
+  likelyUsd: number | undefined;
+  /** What the user must confirm; undefined if no confirmation is needed. */
+  question: string | undefined;
+}
+
+/** What the next follow-up on a run will cost, whatever is asked. */
+export async function followupTerms(
+  deps: OperationDeps,
+  { owner, taskId }: Pick<FollowupRequest, "owner" | "taskId">,
+): Promise<FollowupTerms> {
+  const { estimate } = await prepareFollowup(deps, { owner, taskId, question: "" });
+  const agent = deps.settings.followupModel;
+  const question = await costQuestion(deps, { owner }, { query: "", agent, followup: estimate ?? null });
+  return { likelyUsd: estimate?.usd.likely, question: question?.because };
+}

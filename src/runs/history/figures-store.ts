@@ -23,7 +23,8 @@ export async function countRuns(db: Database, owner: string): Promise<Partial<Re
 
 export interface FinishedFigures {
   taskId: string;
-  kind: RunKind;
+  /** Follow-ups take seconds and cents, so they are counted apart from research. */
+  kind: RunKind | "followup";
   query: string;
   status: RunStatus;
   startedAt: number;
@@ -43,7 +44,7 @@ export async function finishedFigures(
   const rows = await db
     .selectFrom("research_tasks")
     .select(["task_id", "kind", "query", "status", "started_at", "created_at", "completed_at", "cost_usd"])
-    .select(["estimate_json", "cost_incomplete", "cost_estimated"])
+    .select(["estimate_json", "cost_incomplete", "cost_estimated", "followup_context"])
     .where("owner", "=", owner)
     .where("created_at", ">=", since)
     .where("completed_at", "is not", null)
@@ -55,7 +56,7 @@ export async function finishedFigures(
     .filter((row) => [row.created_at, row.started_at ?? 0, row.completed_at ?? 0].every(Number.isFinite))
     .map((row) => ({
       taskId: row.task_id,
-      kind: RUN_KINDS.find((kind) => kind === row.kind) ?? "search",
+      kind: kindOf(row),
       query: row.query,
       status: RUN_STATUSES.find((status) => status === row.status) ?? "failed",
       startedAt: row.started_at ?? row.created_at,
@@ -64,6 +65,10 @@ export async function finishedFigures(
       estimate: estimateOf(storedJson(row.estimate_json ?? "{}", z.unknown(), {})),
     }))
     .toSorted((one, other) => one.completedAt - other.completedAt);
+}
+
+function kindOf(row: { kind: string; followup_context: string | null }): FinishedFigures["kind"] {
+  return row.followup_context === null ? (RUN_KINDS.find((kind) => kind === row.kind) ?? "search") : "followup";
 }
 
 /** A completed run without a known cost makes the sum a lower bound (`incomplete`). */

@@ -6,6 +6,7 @@ import type { App } from "../../app.ts";
 import { AppError } from "../../errors.ts";
 import { cancelResearch } from "../../operations/cancel-research.ts";
 import { deepSearchOperation } from "../../operations/deep-search.ts";
+import { askFollowup } from "../../operations/followup/ask-followup.ts";
 import { estimateResearchCost } from "../../operations/estimate-research-cost.ts";
 import type { Call, Operation } from "../../operations/operation.ts";
 import { type Outcome, perform, performDetachable, questionFor } from "../../operations/perform.ts";
@@ -62,6 +63,20 @@ export function serveResearch(web: Hono<CallerEnv>, { deps, shutdown }: App): vo
   web.post("/api/research", async (context) => {
     const { agreed, ...input } = await readJsonBody(context.req.raw);
     return acted(await act(context, { operation: startDeepResearch, input, agreed }));
+  });
+  serveRunActions(web, act);
+}
+
+type Perform = <Output extends Record<string, unknown>>(
+  context: Context<CallerEnv>,
+  action: Act<Output>,
+) => Promise<Outcome<Output>>;
+
+function serveRunActions(web: Hono<CallerEnv>, act: Perform): void {
+  web.post("/api/runs/:id/followup", async (context) => {
+    const { agreed, question } = await readJsonBody(context.req.raw);
+    const input = { question, wait: false, task_id: context.req.param("id") };
+    return acted(await act(context, { operation: askFollowup, input, agreed }));
   });
   web.post("/api/runs/:id/cancel", async (context) => {
     const body = await readJsonBody(context.req.raw);

@@ -31,6 +31,7 @@ export function summaryOf(run: Run, now: number): RunSummary {
     ...costFields(run.cost),
     estimated_usd: estimateOf(run.estimate).usd?.likely,
     stalled_since: stalledSince(run, now),
+    followup_context: run.followupContext,
     usual_minutes: isInProgress(run) ? usualMinutes(run) : undefined,
   });
 }

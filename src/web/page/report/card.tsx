@@ -146,7 +146,7 @@ function followPointer({ control, isOnCard, isInText, signal }: Followed): void 
   };
   const click = (event: MouseEvent): void => {
     const citation = citationOf(event.target);
-    if (citation === null) return;
+    if (citation === null || !isInText(citation)) return;
     // The first tap shows the card, which leads on; a click follows the link.
     const isFirstTap = isTouch && citation !== control.current();
     control.show(isFirstTap ? citation : undefined);

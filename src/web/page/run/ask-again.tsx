@@ -12,7 +12,8 @@ export function AskAgain({ run }: { run: RunDetail }) {
   const [pending, setPending] = useState(false);
   const [error, setError] = useState<unknown>(undefined);
   const asking = useRef(false);
-  if (isUnfinished(run.status) || run.status === "start_unknown") return null;
+  // A follow-up makes no sense without what it continues; the next one is asked below its answer.
+  if (isUnfinished(run.status) || run.status === "start_unknown" || run.followup_context !== undefined) return null;
   const draft = draftOf(run);
   const edit = (): void => {
     storeDraft(draft);

@@ -25,7 +25,7 @@ export function RunFacts({ run }: { run: RunDetail }) {
         <Fact name="Started from">{nameIn(CLIENTS, run.client)}</Fact>
         <Id name="Task id" id={run.task_id} />
         <Id name="Google's interaction id" id={run.interaction_id} />
-        {run.parent_task_id === undefined ? null : (
+        {run.parent_task_id === undefined || run.followup_context !== undefined ? null : (
           <Fact name="Part of">
             <a href={runPath(run.parent_task_id)}>another run</a>
           </Fact>

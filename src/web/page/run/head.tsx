@@ -1,7 +1,7 @@
 /** The head of a run: question, state, progress, cost, and warnings. */
 
 import type { RunDetail } from "../../wire.ts";
-import { KIND_NAMES } from "../ui/kinds.ts";
+import { kindName } from "../ui/kinds.ts";
 import { costRemark, markedMoney, money } from "../ui/amounts.ts";
 import { durationText } from "../../../platform/duration.ts";
 import { Age, Progress, Status } from "../ui/parts.tsx";
@@ -17,7 +17,7 @@ export function RunHead({ run }: { run: RunDetail }) {
       <Question run={run} />
       <div class="row run-line">
         <Status status={run.status} />
-        <span>{KIND_NAMES[run.kind]}</span>
+        <span>{kindName(run)}</span>
         <span>
           <Age at={run.created_at} />
           <Duration run={run} />

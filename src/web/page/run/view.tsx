@@ -11,9 +11,14 @@ import { RunFacts } from "./facts.tsx";
 import { RunHead } from "./head.tsx";
 import { type LoadedRun, loadRun, useWatchedRun } from "../live/run-watch.ts";
 import { TimelineList } from "../live/timeline-list.tsx";
+import { lazyView } from "../app/lazy-view.tsx";
 import { useTitle } from "../app/title.ts";
 import { RefusedError } from "../app/request.ts";
 import type { Refused } from "../../wire.ts";
+
+/** What is said before and after the run in its conversation. */
+const Earlier = lazyView(async () => (await import("./conversation.tsx")).Earlier);
+const Later = lazyView(async () => (await import("./conversation.tsx")).Later);
 
 export function RunView({ taskId }: { taskId: string }) {
   const { value, error, reload } = useLoad(taskId, (signal) => loadRun(taskId, signal));
@@ -69,6 +74,7 @@ function WatchedRun({ first, scroll }: { first: LoadedRun; scroll: number | unde
       <RunHead run={run} />
       <Actions run={run} done={reload} />
       <RunFacts run={run} />
+      {run.followup_context === undefined ? null : <Earlier run={run} />}
       {run.has_report ? (
         <ReportSection
           key={`${run.status} ${run.partial}`}
@@ -78,6 +84,7 @@ function WatchedRun({ first, scroll }: { first: LoadedRun; scroll: number | unde
           below={timeline}
         />
       ) : null}
+      {run.has_report ? <Later run={run} /> : null}
       <TimelineList entries={entries} run={run} section={timeline} />
     </article>
   );

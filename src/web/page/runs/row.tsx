@@ -3,7 +3,7 @@
 import type { ListedRun, RunSummary } from "../../wire.ts";
 import { OrganizeButtons } from "../library/buttons.tsx";
 import { nameOf } from "../library/organize.ts";
-import { KIND_NAMES } from "../ui/kinds.ts";
+import { kindName } from "../ui/kinds.ts";
 import { costRemark, markedMoney, money } from "../ui/amounts.ts";
 import { durationText } from "../../../platform/duration.ts";
 import { Age, Progress, Status } from "../ui/parts.tsx";
@@ -42,7 +42,7 @@ export function RunRow({ run }: { run: ListedRun }) {
         ) : null}
       </td>
       <td role="cell" class="kind quiet">
-        {KIND_NAMES[run.kind]}
+        {kindName(run)}
       </td>
       <td role="cell" class="age">
         <Age at={run.created_at} />

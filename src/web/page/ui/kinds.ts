@@ -2,9 +2,13 @@
 
 import type { RunSummary } from "../../wire.ts";
 
-export const KIND_NAMES: Record<RunSummary["kind"], string> = {
+export const KIND_NAMES: Record<RunSummary["kind"] | "followup", string> = {
   search: "Search",
   deep_search: "Deep search",
   deep_research: "Quick report",
   agent: "Deep Research",
+  followup: "Follow-up",
 };
+
+export const kindName = ({ kind, followup_context: context }: RunSummary): string =>
+  KIND_NAMES[context === undefined ? kind : "followup"];

@@ -19,6 +19,7 @@ const KIND_COLOURS: Record<Kind, keyof PlotColours> = {
   agent: "accent",
   deep_research: "bad",
   deep_search: "warn",
+  followup: "quiet",
   search: "good",
 };
 
@@ -48,6 +49,11 @@ const SHAPES: Record<Kind, Draw> = {
     [0.9, 0.9],
     [-0.9, 0.9],
   ]),
+  followup: polygon([
+    [0, 1.2],
+    [1.2, -1],
+    [-1.2, -1],
+  ]),
   search: polygon([
     [0, -1.2],
     [1.2, 1],
@@ -56,7 +62,13 @@ const SHAPES: Record<Kind, Draw> = {
 };
 
 /** The same shapes as characters, for text beside a plot. */
-export const KIND_SIGNS: Record<Kind, string> = { agent: "●", deep_research: "◆", deep_search: "■", search: "▲" };
+export const KIND_SIGNS: Record<Kind, string> = {
+  agent: "●",
+  deep_research: "◆",
+  deep_search: "■",
+  followup: "▼",
+  search: "▲",
+};
 
 interface PositionedMark {
   mark: PlotMark;

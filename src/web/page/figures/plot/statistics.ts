@@ -41,7 +41,7 @@ export interface KindSummary {
   medianMinutes: number | undefined;
 }
 
-const KIND_ORDER: Kind[] = ["agent", "deep_research", "deep_search", "search"];
+const KIND_ORDER: Kind[] = ["agent", "followup", "deep_research", "deep_search", "search"];
 
 /** Only kinds that occur. Medians use completed runs only. */
 export function summariesByKind(runs: FinishedRun[]): KindSummary[] {

@@ -1,0 +1,40 @@
+/** Routes of a conversation: the runs that a run continues and that continue it, and what a follow-up would cost. */
+
+import type { Hono } from "hono";
+import type { App } from "../../app.ts";
+import type { CallerEnv } from "../../caller.ts";
+import { earlierTurns, laterTurns } from "../../operations/followup/conversation.ts";
+import { followupTerms } from "../../operations/followup/prepare.ts";
+import { reportPresence } from "../../runs/result-store.ts";
+import { isFinished, type Run } from "../../runs/run.ts";
+import type { ConversationView, Turn } from "../wire.ts";
+import { jsonResponse } from "./json-response.ts";
+import { requestedRun } from "./requested-run.ts";
+import { omitUndefined, summaryOf } from "./summary.ts";
+
+export function serveConversations(web: Hono<CallerEnv>, { deps }: App): void {
+  const turnOf = async (run: Run): Promise<Turn> => ({
+    ...summaryOf(run, deps.clock.now()),
+    has_report: await hasReport(run),
+  });
+  const hasReport = async ({ status, taskId }: Run): Promise<boolean> =>
+    isFinished(status) && (await reportPresence(await deps.database(), taskId)) !== undefined;
+  web.get("/api/runs/:id/conversation", async (context) => {
+    const { owner } = context.get("caller");
+    const run = await requestedRun(deps, owner, context.req.param("id"));
+    const db = await deps.database();
+    const later = await Promise.all((await laterTurns(db, run)).map(turnOf));
+    const isReadable = await hasReport(run);
+    // The next question continues the last answer.
+    const last = later.findLast(({ has_report }) => has_report)?.task_id ?? (isReadable ? run.taskId : undefined);
+    const terms = last === undefined ? undefined : await followupTerms(deps, { owner, taskId: last });
+    const view: ConversationView = {
+      earlier: await Promise.all((await earlierTurns(db, run)).map(turnOf)),
+      later,
+      ...(last === undefined || terms === undefined
+        ? {}
+        : { next: omitUndefined({ task_id: last, likely_usd: terms.likelyUsd, question: terms.question }) }),
+    };
+    return jsonResponse(view);
+  });
+}

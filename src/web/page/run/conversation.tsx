@@ -1,0 +1,213 @@
+/** A run in its conversation: what it continues, the follow-ups on it, and the form that asks the next one. */
+
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Acted, ConversationView, ReportSource, ReportView, RunDetail, Turn } from "../../wire.ts";
+import { fetchJson, postJson } from "../app/request.ts";
+import { runPath } from "../app/router.ts";
+import { isUnfinished } from "../figures/tally.ts";
+import { useLive } from "../live/live.ts";
+import { ReportHtml } from "../report/html.tsx";
+import { SourceLink } from "../report/sources.tsx";
+import { money } from "../ui/amounts.ts";
+import { announce, Problem, Progress, Status, useLoad } from "../ui/parts.tsx";
+
+const load = (taskId: string) => (signal: AbortSignal) =>
+  fetchJson<ConversationView>(`/api/runs/${taskId}/conversation`, { signal });
+
+/** Above a follow-up: the questions and answers that it continues, folded. */
+export function Earlier({ run }: { run: RunDetail }) {
+  const { value, error } = useLoad(run.task_id, load(run.task_id));
+  if (error !== undefined) return <Problem error={error} />;
+  const { earlier = [] } = value ?? {};
+  return (
+    <section class="turns stack tight" aria-label="What this continues">
+      {earlier.map((turn) => (
+        <FoldedTurn key={turn.task_id} turn={turn} />
+      ))}
+      {run.followup_context === "stored_report" && !isUnfinished(run.status) ? (
+        <p class="quiet small">
+          Google could not continue this conversation, so the stored report was sent with the question.
+        </p>
+      ) : null}
+    </section>
+  );
+}
+
+function FoldedTurn({ turn }: { turn: Turn }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details class="turn" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary dir="auto">Follow-up to: {turn.title ?? turn.query}</summary>
+      <p>
+        <a href={runPath(turn.task_id)}>Open this run</a>
+      </p>
+      {isOpen && turn.has_report ? <Answer turn={turn} /> : null}
+    </details>
+  );
+}
+
+/** Below a report: its follow-ups, and the next question. */
+export function Later({ run }: { run: RunDetail }) {
+  const { value, error, reload } = useLoad(run.task_id, load(run.task_id));
+  const known = value?.later ?? [];
+  useLive({
+    // A follow-up may be asked elsewhere, too.
+    runs: ({ runs }) => {
+      if (runs.some((changed) => changed.followup_context !== undefined && !isKnownEnd(known, changed.task_id)))
+        reload();
+    },
+  });
+  if (value === undefined) return error === undefined ? null : <Problem error={error} />;
+  return (
+    <section class="turns stack" aria-labelledby="follow-ups">
+      <h2 id="follow-ups">Follow-ups</h2>
+      {known.map((turn) => (
+        <OpenTurn key={turn.task_id} turn={turn} />
+      ))}
+      {value.next === undefined ? null : <AskForm next={value.next} asked={reload} />}
+    </section>
+  );
+}
+
+const isKnownEnd = (turns: readonly Turn[], taskId: string): boolean =>
+  turns.some(({ task_id, status }) => task_id === taskId && !isUnfinished(status));
+
+const OpenTurn = ({ turn }: { turn: Turn }) => (
+  <article class="turn stack tight" aria-label={turn.query}>
+    <h3 dir="auto">
+      <a href={runPath(turn.task_id)}>{turn.query}</a>
+    </h3>
+    {turn.status === "completed" ? null : <Status status={turn.status} />}
+    <Progress run={turn} />
+    {turn.has_report ? <Answer turn={turn} /> : null}
+  </article>
+);
+
+/** A report within the page of another one. */
+function Answer({ turn: { task_id: taskId } }: { turn: Turn }) {
+  const { value, error } = useLoad(taskId, (signal) => fetchJson<ReportView>(`/api/runs/${taskId}/report`, { signal }));
+  const body = useRef<HTMLDivElement>(null);
+  const prefix = `turn-${taskId.slice(0, 8)}-`;
+  const rename = (): void => renameAnchors(body.current, prefix);
+  useLayoutEffect(rename, [value]);
+  if (value === undefined) return error === undefined ? <p class="quiet">Loading…</p> : <Problem error={error} />;
+  return (
+    <div class="report-body" ref={body}>
+      <ReportHtml report={value} onComplete={rename} />
+      <Sources sources={value.sources} prefix={prefix} />
+    </div>
+  );
+}
+
+/** Every report numbers its headings, citations and sources: only with a prefix are they unique in the page. */
+function renameAnchors(body: HTMLElement | null, prefix: string): void {
+  for (const part of body?.querySelectorAll<HTMLElement>(".report-text [id]") ?? []) {
+    if (!part.id.startsWith(prefix)) part.id = prefix + part.id;
+  }
+  for (const link of body?.querySelectorAll<HTMLAnchorElement>(".report-text a[href^='#']") ?? []) {
+    const target = link.hash.slice(1);
+    if (!target.startsWith(prefix)) link.setAttribute("href", `#${prefix}${target}`);
+  }
+}
+
+function Sources({ sources, prefix }: { sources: ReportSource[]; prefix: string }) {
+  if (sources.length === 0) return null;
+  return (
+    <ol class="turn-sources small">
+      {sources.map((source) => (
+        <li key={source.n} id={`${prefix}source-${source.n}`} value={source.n} tabIndex={-1}>
+          <SourceLink source={source} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+interface AskFormProps {
+  next: NonNullable<ConversationView["next"]>;
+  asked: () => void;
+}
+
+interface Asking {
+  text: string;
+  setText: (text: string) => void;
+  error: unknown;
+  pending: boolean;
+  ask: (agreed: boolean) => Promise<void>;
+}
+
+function useAsking({ next, asked }: AskFormProps): Asking {
+  const [text, setText] = useState("");
+  const [error, setError] = useState<unknown>(undefined);
+  const [pending, setPending] = useState(false);
+  // A second click can come before the button is rendered as disabled.
+  const sending = useRef(false);
+  const ask = async (agreed: boolean): Promise<void> => {
+    if (sending.current) return;
+    sending.current = true;
+    setPending(true);
+    setError(undefined);
+    try {
+      const { joined } = await postJson<Acted>(`/api/runs/${next.task_id}/followup`, { question: text.trim(), agreed });
+      announce(joined === true ? "This was asked a few minutes ago." : "Asked.");
+      setText("");
+    } catch (refusal) {
+      setError(refusal);
+    } finally {
+      sending.current = false;
+      setPending(false);
+      asked();
+    }
+  };
+  return { text, setText, error, pending, ask };
+}
+
+function AskForm({ next, asked }: AskFormProps) {
+  const { text, setText, error, pending, ask } = useAsking({ next, asked });
+  // Consent applies to the text that was read: another amount is another question.
+  const [agreedTo, setAgreedTo] = useState<string>();
+  const agreed = next.question !== undefined && next.question === agreedTo;
+  const isReady = /[\p{L}\p{N}]/u.test(text) && (next.question === undefined || agreed);
+  return (
+    <form
+      class="stack tight ask-followup"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isReady) void ask(agreed);
+      }}
+    >
+      <label class="stack tight">
+        <span>Ask a follow-up</span>
+        <textarea
+          rows={3}
+          maxLength={10_000}
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+          dir="auto"
+        />
+      </label>
+      {next.question === undefined ? null : (
+        <label class="check notice warn">
+          <input
+            type="checkbox"
+            checked={agreed}
+            onChange={({ currentTarget }) => setAgreedTo(currentTarget.checked ? next.question : undefined)}
+          />
+          <span>
+            {next.question} <strong>I agree.</strong>
+          </span>
+        </label>
+      )}
+      {error === undefined ? null : <Problem error={error} />}
+      <div class="row">
+        <button type="submit" class="button primary" disabled={!isReady || pending}>
+          {pending ? "Asking…" : buttonText(next)}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+const buttonText = ({ likely_usd: usd }: AskFormProps["next"]): string =>
+  usd === undefined ? "Ask" : `Ask · about ${money(usd)}`;

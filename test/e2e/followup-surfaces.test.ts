@@ -1,0 +1,80 @@
+/** Follow-ups at the terminal and on the page: asked there, and read there as one conversation. */
+
+import { z } from "zod";
+import { expect, test } from "vitest";
+import { browserInstalled, enterPage, startBrowser } from "../kit/browser/browser.ts";
+import { openHttpScene } from "../kit/server/http-server.ts";
+import { openResearch, QUERY } from "../kit/server/research.ts";
+import { openUserTerminal, terminals } from "../kit/server/terminal.ts";
+
+const READY = (await terminals()) === "ready";
+const installed = await browserInstalled();
+const SOON = { timeout: 30_000 };
+const QUICK = { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100", RESEARCH_MAX_RPS: "100" };
+
+test.skipIf(!READY)("at the terminal a follow-up needs neither quotes nor a whole id (V1)", async (context) => {
+  const scene = await openResearch(context, { duration_ms: 60_000, english: true });
+  const { stdout } = await scene.command(["research", QUERY, "--wait", "--json"]);
+  const parent = z.object({ task_id: z.string() }).parse(JSON.parse(stdout)).task_id;
+  const terminal = await openUserTerminal(context, scene.env, { columns: 100, rows: 40 });
+  await terminal.type(`gemini-search-mcp followup ${parent.slice(0, 8)} and what about apartments; echo "code $?"`);
+  const answer = await terminal.until(/code 0/);
+  expect(answer).toContain("About “and what about apartments”");
+  expect(answer).toContain(`Follow-up to ${parent.slice(0, 8)}: ${QUERY}`);
+  expect(answer).toMatch(/Ask about it: +gemini-search-mcp followup [0-9a-f]{8} …/);
+  expect([scene.posts(), scene.accepted()]).toEqual([2, 2]);
+  const shown = await scene.command(["show", parent.slice(0, 8)]);
+  expect(shown.stdout).toMatch(/Follow-ups:\n[0-9a-f-]{36} {2}Completed {2}and what about apartments/);
+  const refused = await scene.command(["followup", parent.slice(0, 8), "?!"]);
+  expect(refused).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("The question must have at least one letter"),
+  });
+  expect(scene.posts()).toBe(2);
+});
+
+test.skipIf(installed === "missing")(
+  "on the page a follow-up is asked below the report and answered there (V1)",
+  async (context) => {
+    const interactions = { speed: 1_000, duration_ms: 60_000, usage_after_ms: 0 };
+    const scene = await openHttpScene(context, { name: "conversation", interactions });
+    const server = await scene.http({ env: QUICK });
+    const { call } = await server.connect("modern");
+    const { task_id: parent } = (await call("start_deep_research", { query: QUERY })).structured;
+    const browser = await startBrowser();
+    context.onTestFinished(() => browser.close());
+    const { page, pageErrors } = await enterPage(browser, server);
+    await page.goto(`/runs/${parent}`);
+    const form = page.locator("form.ask-followup");
+    await form.getByLabel("Ask a follow-up").fill("And in apartments?", SOON);
+    await form.getByRole("button", { name: /^Ask · about \$0\.\d\d$/ }).click();
+    const first = page.getByRole("article", { name: "And in apartments?" });
+    await first.locator(".report-text", { hasText: "About “And in apartments”" }).waitFor(SOON);
+    // The citations of the answer lead to its own sources, not to those of the report above.
+    const href = await first.locator(".cite a").first().getAttribute("href");
+    expect(await first.locator(`[id="${href?.slice(1)}"]`).count()).toBe(1);
+    // The next question continues the answer above it.
+    await form.getByLabel("Ask a follow-up").fill("Which of them is quietest?");
+    await form.getByRole("button").click();
+    const second = page.getByRole("article", { name: "Which of them is quietest?" });
+    await second.locator(".report-text").waitFor(SOON);
+    const [, ...asked] = scene.gemini.ledger.acceptedStarts();
+    expect(asked[1]).toMatchObject({ previous: asked[0]?.id });
+    expect(asked).toHaveLength(2);
+    // Its own page shows what it continues.
+    await second.getByRole("link", { name: "Which of them is quietest?" }).click();
+    await page.locator(".turns summary", { hasText: QUERY }).click();
+    await page.locator("details.turn[open] .report-text").waitFor(SOON);
+    expect(await page.locator(".run-line").innerText()).toContain("Follow-up");
+    expect(await page.getByRole("button", { name: /Ask again/ }).count()).toBe(0);
+    expect(pageErrors).toEqual([]);
+    // Without the secret of the page nothing is sent.
+    const bare = await fetch(`${server.url}/api/runs/${parent}/followup`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ question: "And on balconies?" }),
+    });
+    expect(bare.status).toBe(401);
+    expect(scene.gemini.ledger.acceptedStarts()).toHaveLength(3);
+  },
+);
