@@ -177,6 +177,8 @@ test.each([
   ["a function", { tools: [{ type: "function", name: "f" }] }, 400],
   ["a label in capitals", { labels: { attempt: "A" } }, 400],
   ["an unknown predecessor", { previous_interaction_id: "v1_x" }, 404],
+  ["an unknown model", { agent: undefined, agent_config: undefined, model: "gemini-9" }, 404],
+  ["an agent and a model", { model: "gemini-3.1-pro-preview" }, 400],
 ])("a start with %s is rejected and costs nothing", async (_, changes, status) => {
   const { simulator, start } = await openResearch();
   await expect(start(changes)).rejects.toMatchObject({ status });
@@ -189,6 +191,30 @@ test("a start on top of an unfinished one is refused", async () => {
   await expect(start({ previous_interaction_id: id })).rejects.toMatchObject({ status: 400 });
   simulator.skip(WHOLE_MS);
   await expect(start({ previous_interaction_id: id })).resolves.toMatchObject({ status: "in_progress" });
+});
+
+test("a model continues a finished run of the same key, until Google has forgotten it (V1)", async () => {
+  const { simulator, start, poll } = await openResearch();
+  const { id } = await start();
+  const model = "gemini-3.1-pro-preview";
+  const followup = { agent: undefined, agent_config: undefined, model, input: "Why?", previous_interaction_id: id };
+  await expect(start(followup)).rejects.toMatchObject({ status: 400 });
+  simulator.skip(WHOLE_MS);
+  await expect(clientOf(simulator, "another-key").start(followup)).rejects.toMatchObject({ status: 403 });
+  const { id: answer } = await start(followup);
+  simulator.skip(WHOLE_MS);
+  const answered = await poll(answer);
+  expect(answered).toMatchObject({ status: "completed", model, previous_interaction_id: id });
+  expect(answered.agent).toBeUndefined();
+  const { text, annotations = [] } = textOf(answered);
+  expect(text).toContain("“Why”");
+  expect(annotations[0]).toMatchObject({ type: "url_citation" });
+  // The model reads the report, and pays for it.
+  const report = await poll(id);
+  expect(answered.usage?.total_input_tokens).toBeGreaterThan((report.output_text ?? "").length / 5);
+  simulator.setScenario({ name: "forgotten", interactions: { previous_forgotten: true } });
+  await expect(start(followup)).rejects.toMatchObject({ status: 404 });
+  expect(simulator.ledger.acceptedStarts()).toHaveLength(2);
 });
 
 test("a question may consist of parts", async () => {

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { costFields } from "../costs/actual.ts";
 import { AppError } from "../errors.ts";
-import { adviceWithoutReport, OPTIONS_AFTER_UNKNOWN_START } from "./parts/after-failure.ts";
+import { adviceWithoutReport, optionsAfterUnknownStart } from "./parts/after-failure.ts";
 import { isoTime } from "../platform/clock.ts";
 import type { Source } from "../reports/report.ts";
 import { isFinished, type Run, type RunResult } from "../runs/run.ts";
@@ -213,7 +213,8 @@ export function withoutText(run: Run, isDiscarded: boolean): AppError {
   }
   return new AppError({
     code: "RESEARCH_NOT_COMPLETED",
-    ...UNFINISHED[run.status === "start_unknown" || run.status === "pending" ? run.status : "running"],
+    ...UNFINISHED[run.status === "pending" ? run.status : "running"],
+    ...(run.status === "start_unknown" ? { message: NO_REPORT, suggestion: optionsAfterUnknownStart(run) } : {}),
     // The agent's action is text of a model that has read the web; check_research_status returns it with a caution.
     details: run.kind === "agent" ? {} : { current_action: run.currentAction },
     run: about,
@@ -225,8 +226,6 @@ export const DISCARDED = "This run was cancelled with save_partial false, so not
 const UNFINISHED = {
   running: { message: "This run is still in progress.", suggestion: "Try again in a moment." },
   pending: { message: "Google has not accepted this research yet.", suggestion: "Try again in a moment." },
-  start_unknown: {
-    message: "It is not known whether Google started this research, so there is no report.",
-    suggestion: OPTIONS_AFTER_UNKNOWN_START,
-  },
 };
+
+const NO_REPORT = "It is not known whether Google started this research, so there is no report.";

@@ -61,6 +61,7 @@ export const listResearch = defineOperation({
         query: z.string(),
         status: z.string(),
         progress: z.number(),
+        follow_up: z.boolean().optional(),
         created_at: z.string(),
         completed_at: z.string().optional(),
         ...costSchema,
@@ -107,6 +108,8 @@ function listRow(run: Run) {
     archived: run.archived ? true : undefined,
     status: run.status,
     progress: run.progress,
+    // Not a research that could be started again.
+    follow_up: run.followupContext === undefined ? undefined : true,
     created_at: isoTime(run.createdAt),
     completed_at: run.completedAt === undefined ? undefined : isoTime(run.completedAt),
     ...costFields(run.cost),

@@ -166,11 +166,16 @@ function noDirectory(): AppError {
   });
 }
 
+function toolOf({ kind, followupContext }: Run): string {
+  if (kind !== "agent") return kind;
+  return followupContext === undefined ? "start_deep_research" : "ask_followup";
+}
+
 export function reportMetadata(run: Run, { metadata }: RunResult, savedAt: number): ReportMetadata {
   const { verified, verified_in_round: round, note } = metadata;
   return {
     taskId: run.taskId,
-    kind: run.kind === "agent" ? "start_deep_research" : run.kind,
+    kind: toolOf(run),
     status: run.status,
     mode: run.mode,
     model: run.model,

@@ -67,6 +67,8 @@ async function tryTools({ modern, legacy }: Person, id: string, check: Check): P
       check(`${name}: ${other.text}`, other.isError && alike);
     }
   }
+  const asked = await modern.call("ask_followup", { task_id: id, question: "What was found?" });
+  check(`ask_followup: ${asked.text}`, asked.isError && asked.structured["error"].code === "TASK_NOT_FOUND");
   const resumed = await modern.call("resume_research", { task_id: id, accept_possible_double_charge: true });
   check(`resume: ${resumed.text}`, resumed.isError);
   for (const filter of [{}, { limit: 100 }, { status: "completed" }, { kind: "search" }]) {

@@ -15,6 +15,7 @@ const run = (n: number, more: Partial<RunList["runs"][number]> = {}): RunList["r
   kind: "search",
   query: `Question ${n}?`,
   title: undefined,
+  follow_up: undefined,
   starred: undefined,
   archived: undefined,
   status: "completed",

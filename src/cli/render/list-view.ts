@@ -64,7 +64,7 @@ const columnsFor = (runs: RunList["runs"], now: number): Column<ListedRun>[] => 
     align: "right",
     dropped: 2,
   },
-  { title: "KIND", cell: ({ kind }) => KINDS[kind] ?? kind, dropped: 1 },
+  { title: "KIND", cell: kindCell, dropped: 1 },
   { title: "QUESTION", cell: (run) => `${marksOf(runs, run)}${withoutBreaks(run.title ?? run.query)}` },
 ];
 
@@ -79,6 +79,9 @@ const stateCell = ({ status, progress }: ListedRun): string =>
   status === "running" || status === "running_async"
     ? `${Math.round(progress)} %`
     : stateOf(status).label.toLowerCase();
+
+const kindCell = ({ kind, follow_up: isFollowup }: ListedRun): string =>
+  isFollowup === true ? "follow-up" : (KINDS[kind] ?? kind);
 
 /** Short names of the kinds. */
 const KINDS: Record<string, string> = {

@@ -12,7 +12,7 @@ import type { StoredReportContext } from "../../runs/start/fallback.ts";
 import type { Database } from "../../store/database.ts";
 
 /** About 50,000 tokens, ten cents of input: more than the longest reports of Deep Research. */
-export const MAX_CONTEXT_CHARACTERS = 200_000;
+const MAX_CONTEXT_CHARACTERS = 200_000;
 /** Earlier questions that are read, at most. */
 const MAX_TURNS = 20;
 const MAX_SOURCES = 100;

@@ -37,7 +37,7 @@ export async function conversationOf(db: Database, run: Run): Promise<Conversati
 }
 
 /** The run that a follow-up continues; undefined if it was deleted. */
-export async function parentOf(db: Database, run: Run): Promise<Run | undefined> {
+async function parentOf(db: Database, run: Run): Promise<Run | undefined> {
   if (run.followupContext === undefined || run.parentTaskId === undefined) return undefined;
   return findRun(db, run.owner, run.parentTaskId).catch((error: unknown) => {
     if (error instanceof AppError && error.code === "TASK_NOT_FOUND") return undefined;

@@ -17,7 +17,8 @@ export function adviceWithoutReport(run: Run): string {
   if (status === "cancelled" && cancelConfirmed !== true) {
     return "It is not known whether Google had started it, so a new start may be charged twice.";
   }
-  if (status === "cancelled") return `${NOT_CHARGED} start_deep_research starts it again.`;
+  if (status === "cancelled")
+    return `${NOT_CHARGED} ${run.followupContext === undefined ? "start_deep_research starts" : "ask_followup asks"} it again.`;
   return (
     NEXT[run.error?.code ?? ""] ??
     `${NOT_CHARGED} Check the name of the model, shorten or rephrase the question, then start again.`
@@ -32,5 +33,5 @@ const NEXT: Record<string, string> = {
 };
 
 /** All options after a start whose outcome is unknown. */
-export const OPTIONS_AFTER_UNKNOWN_START =
-  "It is not repeated automatically, because it may be running and charged. Options: resume_research with its interaction_id (AI Studio shows it) adopts it, free of charge; resume_research with accept_possible_double_charge sends it again under the same task_id; start_deep_research with force_new starts a separate run; cancel_research abandons it.";
+export const optionsAfterUnknownStart = ({ followupContext }: Run): string =>
+  `It is not repeated automatically, because it may be running and charged. Options: resume_research with its interaction_id (AI Studio shows it) adopts it, free of charge; resume_research with accept_possible_double_charge sends it again under the same task_id; ${followupContext === undefined ? "start_deep_research with force_new starts a separate run; " : ""}cancel_research abandons it.`;

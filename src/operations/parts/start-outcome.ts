@@ -3,7 +3,7 @@
 import { AppError } from "../../errors.ts";
 import type { Run } from "../../runs/run.ts";
 import { waitForRun } from "../../runs/history/wait.ts";
-import { adviceWithoutReport, OPTIONS_AFTER_UNKNOWN_START } from "./after-failure.ts";
+import { adviceWithoutReport, optionsAfterUnknownStart } from "./after-failure.ts";
 import type { OperationDeps } from "../operation.ts";
 
 const ACCEPTANCE_WITHIN_MS = 25_000;
@@ -47,7 +47,7 @@ function startUnknown(run: Run, joined: string | undefined): AppError {
   return new AppError({
     code: "START_UNKNOWN",
     message: joined === undefined ? why : `${joined} ${why}`,
-    suggestion: OPTIONS_AFTER_UNKNOWN_START,
+    suggestion: optionsAfterUnknownStart(run),
     run: { task_id: run.taskId, status: run.status, progress: run.progress },
   });
 }
