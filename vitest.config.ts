@@ -9,7 +9,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** Tests of the stores, which run once per database. */
 const ON_POSTGRES = [
   "src/runs/{interaction-store,picture-store}.test.ts",
-  "src/runs/start/{limits-store,several-writers,start,start-failure,start-sending,start-store}.test.ts",
+  "src/runs/start/{fallback,limits-store,several-writers,start,start-failure,start-sending,start-store}.test.ts",
   "src/runs/{activity/activity,cancel/cancel,local/local-run,poll/poll,streams/stream}.test.ts",
   "src/runs/scheduling/{claim-store,runner}.test.ts",
   "src/runs/recovery/{database-outage,uncharged-starts}.test.ts",

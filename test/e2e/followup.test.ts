@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { missingFromText } from "../kit/server/answer-leaves.ts";
 import { openResearch, QUERY, type ResearchScene, SLOW, startRun, untilStatus } from "../kit/server/research.ts";
 import type { RunningServer, ToolResult } from "../kit/server/server.ts";
+import { openTasks, settled } from "../kit/server/tasks.ts";
 
 const MODEL = "gemini-3.1-pro-preview";
 const UNKNOWN_ID = "00000000-0000-4000-8000-000000000000";
@@ -25,7 +26,7 @@ test.for(["legacy", "modern"] as const)(
   "a follow-up continues the research at Google, and the next one continues the follow-up: %s (V1)",
   async (era, context) => {
     const scene = await openResearch(context);
-    const server = await scene.server({ era });
+    const server = await scene.server({ era, env: { MCP_TASK_AFTER_MS: "0" } });
     const parent = await completedRun(server);
     const first = await server.call("ask_followup", { task_id: parent, question: "And in apartments?" });
     expect(first.structured).toMatchObject({
@@ -43,7 +44,12 @@ test.for(["legacy", "modern"] as const)(
     const searches = Math.round((cost - (input * 2 + output * 12) / 1e6) / 0.014);
     expect(cost).toBeCloseTo((input * 2 + output * 12) / 1e6 + searches * 0.014, 4);
     expect(cost).toBeLessThan(0.5);
-    const second = await ask(server, followup, "Which of them is quietest?");
+    // As a task, whose result is rebuilt from the stored run.
+    const task = { task: { preference: "require" as const } };
+    const asking = { task_id: followup, question: "Which of them is quietest?" };
+    const execution = await openTasks(server).session.callTool("ask_followup", asking, task);
+    expect(execution.kind).toBe("task");
+    const { structured: second } = await settled(execution);
     expect(second).toMatchObject({ context: "google", parent_task_id: followup });
     const [research, answered] = scene.gemini.ledger.acceptedStarts();
     expect(accepted(scene).slice(1)).toEqual([

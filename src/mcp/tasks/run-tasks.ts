@@ -16,6 +16,8 @@ import type { ListedTask, TaskSource, TaskState } from "./task-source.ts";
 import { resultWithPictures } from "../tools.ts";
 
 const POLL_MS = { search: 1_000, deep_search: 2_000, deep_research: 2_000, agent: 5_000 };
+/** Most follow-ups take less than a minute. */
+const FOLLOWUP_POLL_MS = 1_000;
 const PAGE_SIZE = 50;
 const DAY_MS = 86_400_000;
 /** A running search updates its row every 15 s; after this time its process may be dead. */
@@ -100,7 +102,7 @@ const listed = (run: Run, ttlMs: number | null): ListedTask => ({
   createdAt: run.createdAt,
   updatedAt: run.updatedAt,
   ttlMs,
-  pollMs: POLL_MS[run.kind],
+  pollMs: run.followupContext === undefined ? POLL_MS[run.kind] : FOLLOWUP_POLL_MS,
   message: messageOf(run),
 });
 
