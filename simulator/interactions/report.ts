@@ -16,8 +16,8 @@ import { redirectLink, searchWeb, type Page } from "../web.ts";
 interface UrlCitation {
   type: "url_citation";
   url: string;
-  /** Google sends no titles. */
-  title: null;
+  /** Google sends no titles for an agent's report, and the domain for a model's answer. */
+  title: string | null;
   start_index: number;
   end_index: number;
 }
@@ -138,10 +138,10 @@ const sourceList = (sources: readonly Source[]): string =>
 function modelAnswer(topic: Topic, sources: readonly Source[], english: boolean): TextContent {
   let text = `About “${titleOf(topic)}” ${english ? "-" : "–"} ${NOTICE}\n\n`;
   const annotations: UrlCitation[] = [];
-  for (const { snippet, link } of sources.slice(0, 6)) {
+  for (const { snippet, link, domain: title } of sources.slice(0, 6)) {
     const start_index = Buffer.byteLength(text);
     text += snippet;
-    annotations.push({ type: "url_citation", url: link, title: null, start_index, end_index: Buffer.byteLength(text) });
+    annotations.push({ type: "url_citation", url: link, title, start_index, end_index: Buffer.byteLength(text) });
     text += " ";
   }
   return { type: "text", text: text.trimEnd(), ...(annotations.length > 0 && { annotations }) };

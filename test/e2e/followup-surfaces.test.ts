@@ -53,6 +53,8 @@ test.skipIf(installed === "missing")(
     // The citations of the answer lead to its own sources, not to those of the report above.
     const href = await first.locator(".cite a").first().getAttribute("href");
     expect(await first.locator(`[id="${href?.slice(1)}"]`).count()).toBe(1);
+    // Google's terms require them with every grounded answer.
+    await first.getByRole("heading", { name: "Search Suggestions" }).waitFor(SOON);
     // The next question continues the answer above it.
     await form.getByLabel("Ask a follow-up").fill("Which of them is quietest?");
     await form.getByRole("button").click();

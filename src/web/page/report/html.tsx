@@ -71,8 +71,14 @@ function appendPart(container: HTMLElement | null, html: string): void {
   container?.append(part);
 }
 
+interface SuggestionsProps {
+  suggestions: ReportView["suggestions"] | undefined;
+  /** Of the heading, unique in the page. */
+  id?: string;
+}
+
 /** Google's terms require its own markup; the frame runs no scripts and loads nothing. */
-export function SearchSuggestions({ suggestions }: { suggestions: ReportView["suggestions"] | undefined }) {
+export function SearchSuggestions({ suggestions, id = "suggestions" }: SuggestionsProps) {
   const frame = useRef<HTMLIFrameElement>(null);
   const content = suggestions?.frame;
   useLayoutEffect(() => {
@@ -84,8 +90,8 @@ export function SearchSuggestions({ suggestions }: { suggestions: ReportView["su
   }, [content]);
   if (suggestions === undefined) return null;
   return (
-    <section class="suggestions" aria-labelledby="suggestions">
-      <h2 id="suggestions">Search Suggestions</h2>
+    <section class="suggestions" aria-labelledby={id}>
+      <h2 id={id}>Search Suggestions</h2>
       <iframe
         ref={frame}
         title="Google Search Suggestions"

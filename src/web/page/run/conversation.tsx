@@ -6,7 +6,7 @@ import { fetchJson, postJson } from "../app/request.ts";
 import { runPath } from "../app/router.ts";
 import { isUnfinished } from "../figures/tally.ts";
 import { useLive } from "../live/live.ts";
-import { ReportHtml } from "../report/html.tsx";
+import { ReportHtml, SearchSuggestions } from "../report/html.tsx";
 import { SourceLink } from "../report/sources.tsx";
 import { money } from "../ui/amounts.ts";
 import { announce, Problem, Progress, Status, useLoad } from "../ui/parts.tsx";
@@ -95,6 +95,7 @@ function Answer({ turn: { task_id: taskId } }: { turn: Turn }) {
     <div class="report-body" ref={body}>
       <ReportHtml report={value} onComplete={rename} />
       <Sources sources={value.sources} prefix={prefix} />
+      <SearchSuggestions suggestions={value.suggestions} id={`${prefix}suggestions`} />
     </div>
   );
 }
