@@ -2,10 +2,26 @@
 
 import type { AppError } from "../errors.ts";
 
+/**
+ * How one paid request differs from a plain research question to the agent. Stored with its run, so that a confirmed
+ * restart sends the same request.
+ */
+export interface RequestVariant {
+  /** Answers instead of the agent: Google continues a finished research with a model. */
+  model?: string | undefined;
+  /** The interaction that this one continues. */
+  previousInteractionId?: string | undefined;
+  /** Sent instead of the query, for example the query together with a stored report. */
+  input?: string | undefined;
+  /** True asks for a plan instead of a report. False is sent explicitly: without it, Google would plan on. */
+  collaborativePlanning?: boolean | undefined;
+}
+
 export interface StartRequest {
   query: string;
   /** The agent's name at Google. */
   agent: string;
+  variant?: RequestVariant | undefined;
   /** Shown with the interaction in Google's console; letters, digits and hyphens. */
   labels: Record<string, string>;
   /**

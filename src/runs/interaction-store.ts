@@ -7,7 +7,7 @@ import { lockExclusive } from "../store/dialect.ts";
 import { pollKeyOf } from "../store/poll-key.ts";
 import { detachInteraction } from "./start/detach-store.ts";
 import { lockRun } from "./lock-store.ts";
-import { maxWaitOf } from "./start/max-wait.ts";
+import { maxWaitOf } from "./start/start-options.ts";
 import { transition } from "./transition-store.ts";
 
 const anyRecord = z.record(z.string(), z.unknown());

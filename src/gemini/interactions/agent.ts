@@ -181,17 +181,26 @@ const failureOf = (error: unknown, { agent = "the agent", log, host }: FailedReq
   apiFailure(error, { model: agent, partialText: "", log, host });
 
 const create = (interactions: Interactions, request: StartRequest, signal: AbortSignal): Promise<unknown> =>
-  interactions.create(
-    {
-      agent: request.agent,
-      input: request.query,
-      background: true,
-      store: true,
-      agent_config: { type: "deep-research", thinking_summaries: "auto", visualization: "off" },
-      labels: request.labels,
-    },
-    { ...NO_RETRY, signal },
-  );
+  interactions.create(bodyOf(request), { ...NO_RETRY, signal });
+
+function bodyOf({ query, agent, labels, variant = {} }: StartRequest) {
+  const { model, previousInteractionId, input = query, collaborativePlanning } = variant;
+  const common = {
+    input,
+    background: true,
+    store: true,
+    labels,
+    ...(previousInteractionId === undefined ? {} : { previous_interaction_id: previousInteractionId }),
+  };
+  if (model !== undefined) return { ...common, model };
+  const agent_config = {
+    type: "deep-research" as const,
+    thinking_summaries: "auto" as const,
+    visualization: "off" as const,
+    ...(collaborativePlanning === undefined ? {} : { collaborative_planning: collaborativePlanning }),
+  };
+  return { ...common, agent, agent_config };
+}
 
 const fingerprint = (key: string | undefined): string | undefined =>
   key === undefined ? undefined : createHash("sha256").update(key).digest("hex").slice(0, 16);

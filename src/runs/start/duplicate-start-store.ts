@@ -1,6 +1,7 @@
 /** Deduplicates starts: computes the join key and finds the run that an identical start joins. */
 
 import { createHash } from "node:crypto";
+import type { RequestVariant } from "../../gemini/research-agent.ts";
 import type { Database } from "../../store/database.ts";
 
 /** Identical starts within this time share one run. */
@@ -20,11 +21,12 @@ interface JoinKeyInput {
   query: string;
   agent: string;
   maxWaitMs: number;
+  variant?: RequestVariant | undefined;
 }
 
-export const joinKeyOf = ({ owner, query, agent, maxWaitMs }: JoinKeyInput): string =>
+export const joinKeyOf = ({ owner, query, agent, maxWaitMs, variant }: JoinKeyInput): string =>
   createHash("sha256")
-    .update([owner, query, agent, JSON.stringify({ max_wait_ms: maxWaitMs })].join("\0"))
+    .update([owner, query, agent, JSON.stringify({ max_wait_ms: maxWaitMs, variant })].join("\0"))
     .digest("hex");
 
 /** Authoritative only inside the transaction of a start; outside of it the result is a prediction. */

@@ -4,7 +4,7 @@ import { AppError } from "../../errors.ts";
 import type { PollResult } from "../../gemini/research-agent.ts";
 import { reopen } from "../poll/poll-result-store.ts";
 import { adoptInteractionId, hasUnknownAttempt, isHeldByAnother } from "../interaction-store.ts";
-import { maxWaitOf } from "./max-wait.ts";
+import { maxWaitOf, variantOf } from "./start-options.ts";
 import type { ResearchDeps } from "../deps.ts";
 import type { Run } from "../run.ts";
 import { findRun } from "../run-store.ts";
@@ -70,6 +70,7 @@ async function resumeUnknown(deps: ResearchDeps, run: Run, request: ResumeReques
     query,
     agent,
     enableNotifications,
+    variant: variantOf(run.options),
     deadlineAt,
     beforeStart: request.beforeStart,
     signal: request.signal,

@@ -18,6 +18,8 @@ export interface Intent {
   joinKey: string;
   options: Record<string, unknown>;
   estimate: Record<string, unknown>;
+  /** The run that this one continues. */
+  parentTaskId?: string | undefined;
   client: string | undefined;
   enableNotifications: boolean;
   maxWaitMs: number;
@@ -75,6 +77,7 @@ export function commitIntent(
         options_json: JSON.stringify(intent.options),
         join_key: intent.joinKey,
         estimate_json: JSON.stringify(intent.estimate),
+        parent_task_id: intent.parentTaskId ?? null,
         client: intent.client ?? null,
         enable_notifications: intent.enableNotifications ? 1 : 0,
         created_at: intent.now,

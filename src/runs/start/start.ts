@@ -4,7 +4,7 @@
  */
 
 import type { AppError } from "../../errors.ts";
-import type { StartOutcome } from "../../gemini/research-agent.ts";
+import type { RequestVariant, StartOutcome } from "../../gemini/research-agent.ts";
 import { failpoint } from "../../platform/failpoint.ts";
 import { add, inRun } from "../../telemetry/telemetry.ts";
 import { hasAttempt, newStartIds } from "../attempt-store.ts";
@@ -29,6 +29,9 @@ export interface StartRequest {
   /** Called when there is no run to join; throws to reject the start before anything is stored or sent. */
   beforeStart?: () => void;
   estimate: Record<string, unknown>;
+  variant?: RequestVariant | undefined;
+  /** The run that this one continues. */
+  parentTaskId?: string | undefined;
   /** The notice shown to the user at the start, stored for callers that read the result later. */
   notice?: string | undefined;
   /** Aborted when the call is cancelled. Prevents the paid request if it was not sent yet; no effect afterwards. */
@@ -43,6 +46,7 @@ export type Started =
 export async function startResearch(deps: ResearchDeps, request: StartRequest): Promise<Started> {
   refuseBeforeIntent(deps, request.signal);
   const { owner, client, query, agent, enableNotifications, maxWaitMs, callerWaitsMs, estimate, notice } = request;
+  const { variant, parentTaskId } = request;
   // A start that failed uncharged and will not be sent must not be joined.
   await flushUnchargedFailures(deps);
   const newIntent = {
@@ -50,12 +54,13 @@ export async function startResearch(deps: ResearchDeps, request: StartRequest): 
     client,
     query,
     agent,
-    options: { max_wait_ms: maxWaitMs, notice },
+    options: { max_wait_ms: maxWaitMs, notice, variant },
+    parentTaskId,
     estimate,
     enableNotifications,
     maxWaitMs,
     callerWaitsMs,
-    joinKey: joinKeyOf({ owner, query, agent, maxWaitMs }),
+    joinKey: joinKeyOf({ owner, query, agent, maxWaitMs, variant }),
     keyFingerprint: deps.agent.fingerprint.key,
     baseUrl: deps.agent.fingerprint.baseUrl,
     processId: deps.processId,
@@ -71,7 +76,7 @@ export async function startResearch(deps: ResearchDeps, request: StartRequest): 
   const intent = await guardLostCommit(deps, ids, () => commitIntent(deps.db, newIntent, admission));
   if (intent.kind === "joined") return intent;
   failpoint("after-intent");
-  const attempt = { ...intent, query, agent, enableNotifications, signal: request.signal };
+  const attempt = { ...intent, query, agent, variant, enableNotifications, signal: request.signal };
   const sending = deps.during(inRun(intent.taskId, () => send(deps, attempt)));
   return { kind: "started", taskId: intent.taskId, sending };
 }
@@ -110,6 +115,7 @@ interface Attempt {
   attemptId: string;
   query: string;
   agent: string;
+  variant?: RequestVariant | undefined;
   enableNotifications: boolean;
   signal?: AbortSignal | undefined;
 }
@@ -122,7 +128,7 @@ const MIN_PAUSE_MS = 1_000;
 
 async function send(deps: ResearchDeps, attempt: Attempt): Promise<void> {
   const { clock, leaving } = deps;
-  const { taskId, attemptId, query, agent, signal } = attempt;
+  const { taskId, attemptId, query, agent, variant, signal } = attempt;
   const giveUpAt = clock.monotonic() + MAX_SENDING_MS;
   for (let sends = 1; ; sends += 1) {
     const shutdown = refusalWhenLeaving(deps);
@@ -131,6 +137,7 @@ async function send(deps: ResearchDeps, attempt: Attempt): Promise<void> {
     const outcome = await deps.agent.start({
       query,
       agent,
+      variant,
       labels: { run: taskId, attempt: attemptId },
       checkBeforeSending: () => checkBeforeSending(deps, { taskId, attemptId, signal }),
       // Neither the call nor a shutdown may abort this request: without its response a paid run would lose its id.

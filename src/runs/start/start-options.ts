@@ -1,0 +1,21 @@
+/** The options of a start, as they are stored with its run. */
+
+import { z } from "zod";
+import type { RequestVariant } from "../../gemini/research-agent.ts";
+
+const DEFAULT_WAIT_MS = 8 * 3_600_000;
+
+/** The time limit of a background run. */
+export const maxWaitOf = (options: Record<string, unknown>): number =>
+  Number(options["max_wait_ms"] ?? DEFAULT_WAIT_MS);
+
+const storedVariant = z.object({
+  model: z.string().optional(),
+  previousInteractionId: z.string().optional(),
+  input: z.string().optional(),
+  collaborativePlanning: z.boolean().optional(),
+}) satisfies z.ZodType<RequestVariant>;
+
+/** How the run's request differs from a plain research; undefined for a plain one. */
+export const variantOf = (options: Record<string, unknown>): RequestVariant | undefined =>
+  options["variant"] === undefined ? undefined : storedVariant.parse(options["variant"]);
