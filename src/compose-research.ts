@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Config } from "./config/config.ts";
 import { type CostOf, costCalculator, roundCost } from "./costs/actual.ts";
 import type { PriceTable } from "./costs/prices.ts";
+import type { PlanStage } from "./costs/estimate.ts";
 import type { Agent } from "./gemini/research-agent.ts";
 import type { OperationDeps, ResearchParts } from "./operations/operation.ts";
 import { AppError } from "./errors.ts";
@@ -49,7 +50,7 @@ export function researchDeps(parts: ResearchComposition): ResearchDeps {
       const { findRun } = await import("./runs/run-store.ts");
       return findRun((await store()).db, owner, taskId);
     },
-    estimate: (query, model, owner) => estimateFor(parts, { query, model, owner }),
+    estimate: (query, model, owner, plan) => estimateFor(parts, { query, model, owner, plan }),
     backupOf: (taskId) => backups.get(taskId),
     inBackground: (work) => void shutdown.during(work),
     leaving: shutdown.signal,
@@ -87,6 +88,7 @@ async function composeResearch(
     clock: systemClock,
     log,
     stateDir,
+    planKeptMs: config.settings.RESEARCH_PLAN_HOURS * 3_600_000,
     costOf: ((usage, model, at) => roundCost(costOf(usage, model, at))) satisfies CostOf,
     during: shutdown.during,
     leaving: shutdown.signal,
@@ -192,7 +194,7 @@ export function createPrices({ config, log }: Pick<ResearchComposition, "config"
 
 async function estimateFor(
   { config, prices, store }: ResearchComposition,
-  { query, model, owner }: { query: string; model: string; owner: string },
+  { query, model, owner, plan }: { query: string; model: string; owner: string; plan?: PlanStage | undefined },
 ) {
   const { complexityOf } = await import("./costs/complexity.ts");
   const { estimate } = await import("./costs/estimate.ts");
@@ -202,8 +204,9 @@ async function estimateFor(
   return estimate({
     query,
     agent: model,
+    plan,
     prices: await prices(),
-    history: finished.map((run) => ({ ...run, complexity: complexityOf(run.query) })),
+    history: finished.map((run) => ({ ...run, complexity: run.complexity ?? complexityOf(run.query) })),
     syncWindowMs: config.settings.RESEARCH_SYNC_WINDOW_MS,
     now: systemClock.now(),
   });

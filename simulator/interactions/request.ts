@@ -22,7 +22,11 @@ const createRequest = z.looseObject({
   store: z.boolean().default(true),
   stream: z.boolean().default(false),
   agent_config: z
-    .looseObject({ type: z.literal("deep-research"), thinking_summaries: z.enum(["auto", "none"]).optional() })
+    .looseObject({
+      type: z.literal("deep-research"),
+      thinking_summaries: z.enum(["auto", "none"]).optional(),
+      collaborative_planning: z.boolean().optional(),
+    })
     .optional(),
   tools: z.array(z.looseObject({ type: z.string() })).default([]),
   labels: z
@@ -95,5 +99,21 @@ export function readCreate(body: Buffer, runs: Runs): ReadCreate {
   const query = queryOf(request);
   if (query.trim() === "") return invalid("input-missing", "Input must not be empty.");
   const { agent = "", labels, stream, agent_config: config } = request;
-  return { kind: "start", facts: { query, agent, labels, thinks: config?.thinking_summaries === "auto" }, stream };
+  const plan = planTurn(request, query, runs);
+  const thinks = config?.thinking_summaries === "auto";
+  return { kind: "start", facts: { query, agent, labels, thinks, ...(plan && { plan }) }, stream };
+}
+
+/**
+ * A turn after a plan plans again unless `collaborative_planning` is explicitly false: "go ahead" alone starts nothing.
+ */
+function planTurn(request: CreateRequest, query: string, runs: Runs): RunFacts["plan"] {
+  const { previous_interaction_id: previousId, agent_config: config } = request;
+  const before = previousId === undefined ? undefined : runs.find(previousId)?.start.plan;
+  const asksForPlan = config?.collaborative_planning;
+  if (before === undefined || before.isApproved) {
+    return asksForPlan === true ? { topic: query, changes: [], isApproved: false } : undefined;
+  }
+  const isApproved = asksForPlan === false;
+  return { topic: before.topic, changes: [...before.changes, ...(isApproved ? [] : [query])], isApproved };
 }

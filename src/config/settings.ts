@@ -122,6 +122,12 @@ export const SETTINGS = {
     about:
       "Ask the user before starting research whose likely cost (see estimate_research_cost) is above this amount in US dollars, or unknown. 0 means always.",
   }),
+  RESEARCH_PLAN_HOURS: setting({
+    schema: wholeNumber(1, 1_320),
+    default: 24,
+    about:
+      "Hours that a plan waits for approval. Google keeps an interaction for 1 day on the free tier and for 55 days on the paid one.",
+  }),
   RESEARCH_INLINE_CHARACTERS: setting({
     schema: wholeNumber(30_000, 2_000_000),
     default: 100_000,

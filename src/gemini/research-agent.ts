@@ -40,7 +40,7 @@ export type StartOutcome =
   /** `checkBeforeSending` returned an error: nothing was sent, and the start must not be retried. */
   | { kind: "withheld"; error: AppError }
   /** Google rejected the request: nothing was charged. */
-  | { kind: "refused"; error: AppError }
+  | { kind: "refused"; error: AppError; status?: number }
   | { kind: "rate_limited"; retryAfterMs: number | undefined; error: AppError }
   /** The request was sent, but whether Google accepted it is unknown: it must never be repeated automatically. */
   | { kind: "unknown"; why: string };

@@ -6,7 +6,7 @@ import { AppError } from "../errors.ts";
 import { adviceWithoutReport, OPTIONS_AFTER_UNKNOWN_START } from "./parts/after-failure.ts";
 import { isoTime } from "../platform/clock.ts";
 import type { Source } from "../reports/report.ts";
-import { isFinished, type Run, type RunResult } from "../runs/run.ts";
+import { isFinished, type Run, type RunResult, type StoredResult } from "../runs/run.ts";
 import { keepsPartial } from "../runs/cancel/cancel-store.ts";
 import { readStored } from "../runs/history/read.ts";
 import type { Database } from "../store/database.ts";
@@ -21,7 +21,15 @@ import {
 } from "./parts/answer-extras.ts";
 import { factLines, list } from "./parts/answer-text.ts";
 import { costSchema } from "./parts/cost-schema.ts";
-import { defineOperation, outputSchema, taskIdField } from "./operation.ts";
+import {
+  type Call,
+  defineOperation,
+  type OperationDeps,
+  outputSchema,
+  type OutputOf,
+  taskIdField,
+} from "./operation.ts";
+import { NO_PLAN, planAnswer, planFields } from "./parts/plan.ts";
 import { outlineLines, readingFields, readReport, reportLimit } from "./parts/report-reading.ts";
 import { tokensUsed } from "./parts/search-run.ts";
 
@@ -87,6 +95,7 @@ export const getResearchResults = defineOperation({
   output: outputSchema({
     partial: z.boolean().describe("True when the run did not finish."),
     query: z.string(),
+    ...planFields,
     report: z.string().describe("The report in Markdown, or the requested part."),
     ...readingFields,
     verified: z.boolean().describe("Of a deep_search: whether it was verified."),
@@ -102,34 +111,31 @@ export const getResearchResults = defineOperation({
   run: async (deps, input, call) => {
     const db = await deps.database();
     const { run, result } = await readStored(db, call.owner, input.task_id);
+    const plan = result === undefined ? await planAnswer(deps, call, run) : NO_PLAN;
+    if (plan.plan !== undefined) return { ...unapproved(run, deps.clock.now()), ...plan };
     if (result === undefined || !isFinished(run.status)) {
       const backup = deps.backupOf(run.taskId);
       throw backup === undefined ? withoutText(run, await wasDiscarded(db, run)) : refusedByDatabase(run, backup);
     }
-    const { sources, ...reading } = readReport(withPictureLinks(run.taskId, result), {
-      section: input.section,
-      maxCharacters: reportLimit(deps, call),
-      sources: input.include_sources ? "returned" : "left out",
-    });
-    return {
-      success: true,
-      task_id: run.taskId,
-      ...(result.partial ? { partial: true, status: run.status } : {}),
-      query: run.query,
-      ...reading,
-      ...verification(result, [result.partial ? howItEnded(run) : undefined, reading.note]),
-      ...picturesIn(run.taskId, result, reading.report),
-      ...(await suggestionLinks(result.searchSuggestions)),
-      sources: input.include_sources && input.section !== "outline" ? sources : undefined,
-      metadata: resultMetadata(run, result.sources.length, deps.clock.now()),
-    };
+    return reportAnswer(deps, call, { run, result, input });
   },
   webText: true,
   picturesOf: ({ task_id, pictures = [] }) => ({ taskId: task_id, links: pictures }),
-  toText: ({ report, outline, sources = [], metadata, pictures, search_suggestions, success: _success, ...rest }) => {
+  toText: ({
+    report,
+    plan,
+    outline,
+    sources = [],
+    metadata,
+    pictures,
+    search_suggestions,
+    success: _success,
+    ...rest
+  }) => {
     const { duration_minutes, source_count, cost_usd, ...figures } = metadata;
     return [
       ...(report === undefined ? [] : [report.trim()]),
+      ...(plan === undefined ? [] : [plan]),
       ...outlineLines(outline),
       ...pictureLines(pictures),
       ...list("Sources", sources.map(sourceLine)),
@@ -138,6 +144,46 @@ export const getResearchResults = defineOperation({
       factLines({ ...figures, ...rest, source_count, duration_minutes, cost_usd }),
     ].join("\n\n");
   },
+});
+
+interface Reading {
+  run: Run;
+  result: StoredResult;
+  input: { include_sources: boolean; section?: string | undefined };
+}
+
+async function reportAnswer(deps: OperationDeps, call: Call, { run, result, input }: Reading) {
+  const { sources, ...reading } = readReport(withPictureLinks(run.taskId, result), {
+    section: input.section,
+    maxCharacters: reportLimit(deps, call),
+    sources: input.include_sources ? "returned" : "left out",
+  });
+  return {
+    success: true,
+    task_id: run.taskId,
+    ...NO_PLAN,
+    ...(result.partial ? { partial: true, status: run.status } : {}),
+    query: run.query,
+    ...reading,
+    ...verification(result, [result.partial ? howItEnded(run) : undefined, reading.note]),
+    ...picturesIn(run.taskId, result, reading.report),
+    ...(await suggestionLinks(result.searchSuggestions)),
+    sources: input.include_sources && input.section !== "outline" ? sources : undefined,
+    metadata: resultMetadata(run, result.sources.length, deps.clock.now()),
+  };
+}
+
+type ReportAnswer = Awaited<ReturnType<typeof reportAnswer>>;
+type Unapproved = Partial<ReportAnswer> & Pick<ReportAnswer, "success" | "task_id" | "query" | "metadata">;
+
+/** A plan instead of a report: the research was not started. */
+const unapproved = (run: Run, now: number): Unapproved => ({
+  success: true,
+  task_id: run.taskId,
+  status: run.status,
+  query: run.query,
+  ...(run.error === undefined ? {} : { note: run.error.message }),
+  metadata: resultMetadata(run, 0, now),
 });
 
 function verification({ metadata }: RunResult, more: (string | undefined)[]): Verification {
@@ -220,3 +266,5 @@ const UNFINISHED = {
     suggestion: OPTIONS_AFTER_UNKNOWN_START,
   },
 };
+
+export type Results = OutputOf<typeof getResearchResults>;

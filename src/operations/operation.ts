@@ -5,7 +5,7 @@ import type { Caller } from "../caller.ts";
 import type { AppError } from "../errors.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
-import type { Estimate } from "../costs/estimate.ts";
+import type { Estimate, PlanStage } from "../costs/estimate.ts";
 import type { Agent } from "../gemini/research-agent.ts";
 import type { ResearchDeps } from "../runs/deps.ts";
 import type { StoredRun } from "../runs/history/read.ts";
@@ -33,7 +33,8 @@ export interface OperationDeps {
   /** The agent that stops and deletes runs at Google; undefined without a key. */
   agent: () => Promise<Agent | undefined>;
   findRun: (owner: string, taskId: string) => Promise<Run>;
-  estimate: (query: string, agent: string, owner: string) => Promise<Estimate | undefined>;
+  /** `plan`: of a plan that is to be written, or of the research that carries out a plan. */
+  estimate: (query: string, agent: string, owner: string, plan?: PlanStage) => Promise<Estimate | undefined>;
   /** Path of the file that holds a report which the database refused. */
   backupOf: (taskId: string) => string | undefined;
   /** Registers work that continues after its call was answered; shutdown waits for it. */

@@ -62,6 +62,8 @@ export interface Tables {
     starred: Generated<Flag>;
     /** Archived runs have ended, and are hidden from the list of the page and of the terminal. */
     archived: Generated<Flag>;
+    /** The current turn of a run that began with a plan, and what its earlier turns cost; null without a plan. */
+    plan_json: string | null;
   };
   research_attempts: {
     attempt_id: string;
@@ -73,6 +75,17 @@ export interface Tables {
     answered_at: number | null;
     key_fingerprint: string | null;
     base_url: string | null;
+    /** Numbers the turns of a run with a plan; a repeated start has the turn of the first. */
+    turn: Generated<number>;
+    /** The request asks for a plan. */
+    is_planning: Generated<Flag>;
+    /** The change of the previous plan that the request asks for. */
+    plan_edit: string | null;
+    /** The plan that Google returned. */
+    plan_markdown: string | null;
+    plan_expires_at: number | null;
+    /** Tokens and cost of a planning turn; those of a research are in its run. */
+    usage_json: string | null;
   };
   research_results: {
     task_id: string;

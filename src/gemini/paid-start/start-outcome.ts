@@ -28,7 +28,7 @@ export function outcomeOfResponse(response: HttpResponse, explain: Explain): Sta
   }
   if (status === 429) return { kind: "rate_limited", retryAfterMs: retryAfterMs(response), error: explain(response) };
   if (REFUSED.has(status) || (status === 503 && isGooglesUnavailable(text))) {
-    return { kind: "refused", error: explain(response) };
+    return { kind: "refused", error: explain(response), status };
   }
   return { kind: "unknown", why: `Google answered with HTTP ${status}.` };
 }

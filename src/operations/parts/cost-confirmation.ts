@@ -1,6 +1,6 @@
 /** The cost confirmation before a paid start: when it is required, its texts, and the errors when the user did not agree. */
 
-import type { Estimate } from "../../costs/estimate.ts";
+import type { Estimate, PlanStage } from "../../costs/estimate.ts";
 import { AppError } from "../../errors.ts";
 import type { Call, Operation, OperationDeps, Question } from "../operation.ts";
 
@@ -8,6 +8,8 @@ interface PaidStart {
   /** Never shown in the question: a model may have written it, and the question is in our own words. */
   query: string;
   agent: string;
+  /** Of a start that asks for a plan, or that carries one out. */
+  plan?: PlanStage | undefined;
   /** How many starts may be charged. */
   charges?: number;
 }
@@ -33,10 +35,10 @@ type PayingCall = Pick<Call, "owner" | "agreed" | "estimates">;
 export function estimateFor(
   deps: OperationDeps,
   { owner, estimates }: PayingCall,
-  { query, agent }: Pick<PaidStart, "query" | "agent">,
+  { query, agent, plan }: Pick<PaidStart, "query" | "agent" | "plan">,
 ): Promise<Estimate | undefined> {
-  const key = JSON.stringify([query, agent]);
-  const estimate = estimates?.get(key) ?? deps.estimate(query, agent, owner);
+  const key = JSON.stringify([query, agent, plan]);
+  const estimate = estimates?.get(key) ?? deps.estimate(query, agent, owner, plan);
   estimates?.set(key, estimate);
   return estimate;
 }
@@ -45,22 +47,28 @@ export function estimateFor(
 export async function costQuestion(
   deps: OperationDeps,
   call: PayingCall,
-  { query, agent, charges = 1 }: PaidStart,
+  { query, agent, plan, charges = 1 }: PaidStart,
 ): Promise<Question | undefined> {
   const limit = deps.settings.confirmAboveUsd;
-  const estimate = await estimateFor(deps, call, { query, agent });
+  const estimate = await estimateFor(deps, call, { query, agent, plan });
   if (estimate !== undefined && limit > 0 && charges * estimate.usd.likely <= limit) return undefined;
   // Without a key or a database nothing is charged: the start fails and reports what is missing.
   if ((await deps.agent()) === undefined || !(await deps.research()).durable) return undefined;
-  return estimate === undefined ? unknownCost(agent, limit) : knownCost(estimate, { limit, charges });
+  return estimate === undefined ? unknownCost(agent, limit) : knownCost(estimate, { limit, charges, plan });
 }
 
-function knownCost({ usd, agent }: Estimate, { limit, charges }: { limit: number; charges: number }): Question {
+interface KnownCost extends Pick<PaidStart, "plan"> {
+  limit: number;
+  charges: number;
+}
+
+function knownCost({ usd, agent }: Estimate, { limit, charges, plan }: KnownCost): Question {
+  const what = plan === "wanted" ? "plan" : "research";
   const [likely, max] = [dollars(charges * usd.likely), dollars(charges * usd.max)];
-  const cost = `This research will cost about ${likely} (at most ${max}) with ${agent}`;
+  const cost = `This ${what} will cost about ${likely} (at most ${max}) with ${agent}`;
   const upTo = `${likely} (up to ${max})`;
   return {
-    ask: `Start this research for about ${upTo}?${limit === 0 ? "" : ` Your limit is ${dollars(limit)}.`}`,
+    ask: `${plan === "wanted" ? "Ask for this plan" : "Start this research"} for about ${upTo}?${limit === 0 ? "" : ` Your limit is ${dollars(limit)}.`}`,
     because:
       limit === 0
         ? `${cost}, and every start must be confirmed.`
@@ -77,7 +85,7 @@ const unknownCost = (agent: string, limit: number): Question => ({
   details: { limit_usd: limit },
 });
 
-const dollars = (usd: number): string => `$${Number.isInteger(usd) ? usd : usd.toFixed(2)}`;
+export const dollars = (usd: number): string => `$${Number.isInteger(usd) ? usd : usd.toFixed(2)}`;
 
 export const declined = (): AppError =>
   new AppError({

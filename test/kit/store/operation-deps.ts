@@ -73,6 +73,7 @@ const STORED: StoredRun = {
     tokens: { input: 0, output: 0 },
     cost: NO_COST,
     usageFinal: false,
+    plan: undefined,
     error: undefined,
   },
 };

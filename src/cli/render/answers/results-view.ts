@@ -2,7 +2,7 @@
 
 import type { deepResearch } from "../../../operations/deep-research.ts";
 import type { deepSearchOperation } from "../../../operations/deep-search.ts";
-import type { getResearchResults } from "../../../operations/get-research-results.ts";
+import type { Results } from "../../../operations/get-research-results.ts";
 import type { OutputOf } from "../../../operations/operation.ts";
 import type { search } from "../../../operations/search.ts";
 import { resolveCitationNumbers } from "../../../reports/citations/citation-numbers.ts";
@@ -11,12 +11,12 @@ import { numberSources, type Source } from "../../../reports/report.ts";
 import { forPeople } from "../../wording.ts";
 import { type AnswerSpace, shortId, type StoredReport } from "../answer-view.ts";
 import { type CitedText, locatedText, numberedText } from "../markdown/report.ts";
+import { approvalLine, planCommands } from "./plan-lines.ts";
 import { type Remark, reportView } from "./report-view.ts";
 
 type SearchAnswer = OutputOf<typeof search>;
 type DeepSearchAnswer = OutputOf<typeof deepSearchOperation>;
 type DeepResearchAnswer = OutputOf<typeof deepResearch>;
-export type Results = OutputOf<typeof getResearchResults>;
 
 const MINUTE_MS = 60_000;
 
@@ -74,6 +74,7 @@ function titledSources(urls: readonly string[], stored: StoredReport | undefined
 }
 
 export async function resultsView(output: Results, space: AnswerSpace): Promise<string> {
+  if (output.plan !== undefined) return plannedView(output, output.plan, space);
   const { task_id: taskId, partial, note, outline = [], metadata, search_suggestions: suggestions } = output;
   const { duration_minutes, tokens_used: tokens, model } = metadata;
   const stored = await space.stored(taskId);
@@ -90,6 +91,23 @@ export async function resultsView(output: Results, space: AnswerSpace): Promise<
       remarks: [...verification(output), ...noteRemarks(note)],
       figures: { ...metadata, durationMs: duration_minutes * MINUTE_MS, tokens, model },
       next: isPart ? readingOn(output) : [saving(taskId), ["In the browser", `open ${shortId(taskId)}`]],
+    },
+    space,
+  );
+}
+
+function plannedView(output: Results, plan: string, space: AnswerSpace): string {
+  const { task_id: taskId, status, note, metadata, estimated_cost: cost } = output;
+  const { duration_minutes, tokens_used: tokens, model } = metadata;
+  const isWaiting = status === "awaiting_approval";
+  return reportView(
+    {
+      taskId,
+      text: numberedText(plan, []),
+      sources: undefined,
+      remarks: [...noteRemarks(note), ...(isWaiting ? [{ text: approvalLine(cost), style: "careful" as const }] : [])],
+      figures: { ...metadata, durationMs: duration_minutes * MINUTE_MS, tokens, model },
+      next: isWaiting ? planCommands(taskId) : [],
     },
     space,
   );
