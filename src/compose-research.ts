@@ -34,7 +34,7 @@ const MAX_HISTORY_RUNS = 200;
 
 type ResearchDeps = Pick<
   OperationDeps,
-  "research" | "agent" | "findRun" | "estimate" | "backupOf" | "inBackground" | "leaving"
+  "research" | "agent" | "findRun" | "estimate" | "estimatePlan" | "backupOf" | "inBackground" | "leaving"
 >;
 
 export function researchDeps(parts: ResearchComposition): ResearchDeps {
@@ -50,7 +50,8 @@ export function researchDeps(parts: ResearchComposition): ResearchDeps {
       const { findRun } = await import("./runs/run-store.ts");
       return findRun((await store()).db, owner, taskId);
     },
-    estimate: (query, model, owner, plan) => estimateFor(parts, { query, model, owner, plan }),
+    estimate: (query, model, owner) => estimateFor(parts, { query, model, owner }),
+    estimatePlan: ({ agent: model, ...start }) => estimateFor(parts, { ...start, model }),
     backupOf: (taskId) => backups.get(taskId),
     inBackground: (work) => void shutdown.during(work),
     leaving: shutdown.signal,

@@ -77,7 +77,7 @@ export const getResearchResults = defineOperation({
   name: "get_research_results",
   title: "Get research results",
   description:
-    "Returns the stored report of a run: in full, or as far as it got (partial) if it failed or was cancelled. For completed runs, lost calls, or to read an answer again. Not for unfinished runs. A report over 100,000 characters comes as its opening and an outline: read on with section. Free, instant, local. Returns report, numbered sources and figures.",
+    "Returns the stored report of a run: in full, or as far as it got (partial) if it failed or was cancelled. Not for runs in progress. A report over 100,000 characters comes as its opening and an outline: read on with section. Free, instant, local. Returns report, numbered sources and figures.",
   input: z.strictObject({
     task_id: taskIdField,
     include_sources: z

@@ -33,8 +33,9 @@ export interface OperationDeps {
   /** The agent that stops and deletes runs at Google; undefined without a key. */
   agent: () => Promise<Agent | undefined>;
   findRun: (owner: string, taskId: string) => Promise<Run>;
-  /** `plan`: of a plan that is to be written, or of the research that carries out a plan. */
-  estimate: (query: string, agent: string, owner: string, plan?: PlanStage) => Promise<Estimate | undefined>;
+  estimate: (query: string, agent: string, owner: string) => Promise<Estimate | undefined>;
+  /** Of a plan that is to be written, or of the research that carries out a plan. */
+  estimatePlan: (start: PlannedStart) => Promise<Estimate | undefined>;
   /** Path of the file that holds a report which the database refused. */
   backupOf: (taskId: string) => string | undefined;
   /** Registers work that continues after its call was answered; shutdown waits for it. */
@@ -53,6 +54,13 @@ export interface OperationDeps {
     inlineCharacters: number;
     confirmAboveUsd: number;
   };
+}
+
+export interface PlannedStart {
+  query: string;
+  agent: string;
+  owner: string;
+  plan: PlanStage;
 }
 
 export interface ResearchParts {

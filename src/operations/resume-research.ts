@@ -12,13 +12,13 @@ import {
   defineOperation,
   type OperationDeps,
   outputSchema,
-  queryField,
   type Question,
   taskIdField,
 } from "./operation.ts";
 import { continueDeepSearch } from "./deep-search.ts";
 
 const RESUME = "resume_research";
+const EDIT_ERROR = "plan_edit must be a text of at most 20,000 characters.";
 /** Both the first and the repeated start may be charged. */
 const CHARGES = 2;
 
@@ -26,7 +26,7 @@ export const resumeResearch = defineOperation({
   name: RESUME,
   title: "Resume research",
   description:
-    "Resumes a stopped run: polls a failed or timed-out deep research again (free), continues an interrupted deep_search at its next round (cents), approves a plan (approve, starts the paid research) or changes it (plan_edit, cents), adopts the interaction_id of an unknown start (free), or sends it again, which may be charged twice and needs accept_possible_double_charge. Not for runs in progress or completed. Answers within 30 s with the task_id to follow.",
+    "Resumes a run: polls a failed deep research again (free), approves a plan (starts its paid research) or changes it (cents), continues an interrupted deep_search (cents), adopts the interaction_id of an unknown start (free), or sends it again, which may be charged twice (accept_possible_double_charge). Not for runs in progress or completed. Answers within 30 s.",
   input: z.strictObject({
     task_id: taskIdField,
     interaction_id: z
@@ -34,16 +34,18 @@ export const resumeResearch = defineOperation({
       .trim()
       .regex(/^[\w.=-]{4,512}$/, { error: "interaction_id must be the id that Google shows." })
       .optional()
-      .describe("Google's id of a run whose start is unknown."),
+      .describe("Google's id of an unknown start."),
     accept_possible_double_charge: z
       .boolean({ error: "accept_possible_double_charge must be true or false." })
       .default(false)
-      .describe("Start again although the first may be running and charged."),
-    approve: z
-      .boolean({ error: "approve must be true or false." })
-      .default(false)
-      .describe("Start the research of a plan that the user has approved."),
-    plan_edit: queryField("plan_edit").optional().describe("What to change in the plan."),
+      .describe("Send it again although the first may be charged."),
+    approve: z.boolean({ error: "approve must be true or false." }).optional().describe("The user approves the plan."),
+    plan_edit: z
+      .string({ error: EDIT_ERROR })
+      .trim()
+      .regex(/^(?=[^]*[\p{L}\p{N}])[^]{1,20000}$/u, { error: EDIT_ERROR })
+      .optional()
+      .describe("What to change in the plan."),
   }),
   output: outputSchema({
     ...planFields,
@@ -114,14 +116,14 @@ export const resumeResearch = defineOperation({
 
 interface PlanInput {
   task_id: string;
-  approve: boolean;
+  approve?: boolean | undefined;
   plan_edit?: string | undefined;
 }
 
-const isDecision = ({ approve, plan_edit }: PlanInput): boolean => approve || plan_edit !== undefined;
+const isDecision = ({ approve, plan_edit }: PlanInput): boolean => approve === true || plan_edit !== undefined;
 
 function editIn({ approve, plan_edit }: PlanInput): string | undefined {
-  if (!approve || plan_edit === undefined) return plan_edit;
+  if (approve !== true || plan_edit === undefined) return plan_edit;
   throw new AppError({
     code: "INVALID_INPUT",
     message: "approve and plan_edit exclude each other: a changed plan is shown before it is approved.",

@@ -39,7 +39,7 @@ export const startDeepResearch = defineOperation({
   name: START,
   title: "Start deep research",
   description:
-    "Starts Google's Deep Research agent: a long report with citations. For broad or difficult questions worth up to an hour and a few dollars. For look-ups use search; to verify one answer, deep_search. Costs about $1 to $7 (estimate_research_cost is free), takes 5 to 60 minutes in the background. Answers within 30 s with a task_id; it continues at Google even if this client closes. Then call check_research_status with wait_seconds 45 until it is completed, and get_research_results. The same start within 10 minutes joins the first instead of paying twice.",
+    "Starts Google's Deep Research agent: a long report with citations. For broad or difficult questions. For look-ups use search; to verify one answer, deep_search. Costs about $1 to $7 (estimate_research_cost is free), takes 5 to 60 minutes in the background. Answers within 30 s with a task_id and continues at Google. Then check_research_status with wait_seconds 45 until completed, and get_research_results. The same start within 10 minutes joins the first.",
   input: z.strictObject({
     query: queryField("query").describe("The research question, as precisely as possible."),
     enable_notifications: z
@@ -60,11 +60,11 @@ export const startDeepResearch = defineOperation({
     force_new: z
       .boolean({ error: "force_new must be true or false." })
       .default(false)
-      .describe("Start and pay again even if the same research was started minutes ago."),
+      .describe("Start and pay again even if the same was started minutes ago."),
     plan: z
       .boolean({ error: "plan must be true or false." })
       .default(false)
-      .describe("First return Google's plan, for cents; resume_research approves or changes it."),
+      .describe("First return a plan, for cents; resume_research approves it."),
   }),
   output: outputSchema({
     mode: z.string().describe("sync: finished within the call; async: continues in the background."),

@@ -21,6 +21,7 @@ export const closedDeps: OperationDeps = {
   agent: closed,
   findRun: closed,
   estimate: closed,
+  estimatePlan: closed,
   backupOf: () => undefined,
   inBackground: (work) => void work.catch(() => {}),
   leaving: new AbortController().signal,

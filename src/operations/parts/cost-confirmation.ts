@@ -38,7 +38,9 @@ export function estimateFor(
   { query, agent, plan }: Pick<PaidStart, "query" | "agent" | "plan">,
 ): Promise<Estimate | undefined> {
   const key = JSON.stringify([query, agent, plan]);
-  const estimate = estimates?.get(key) ?? deps.estimate(query, agent, owner, plan);
+  const estimate =
+    estimates?.get(key) ??
+    (plan === undefined ? deps.estimate(query, agent, owner) : deps.estimatePlan({ query, agent, owner, plan }));
   estimates?.set(key, estimate);
   return estimate;
 }

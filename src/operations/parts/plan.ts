@@ -11,11 +11,8 @@ import type { Call, OperationDeps } from "../operation.ts";
 import { dollars, estimateFor, requireCostConsent } from "./cost-confirmation.ts";
 import { failedStart, notDurable, waitForStartOutcome } from "./start-outcome.ts";
 
-export const planFields = {
-  plan: z.string().describe("Google's plan, in Markdown."),
-  estimated_cost: z.looseObject({ likely_usd: z.number(), max_usd: z.number() }).describe("Of the research."),
-  next_step: z.string(),
-};
+/** Declared once: every declared field is sent with the list of tools, and the others explain themselves. */
+export const planFields = { plan: z.string() };
 
 /** The answer is due within 30 s whatever happens (I3), less a margin for a busy machine. */
 const ANSWER_WITHIN_MS = 28_000;

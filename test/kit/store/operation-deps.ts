@@ -23,6 +23,7 @@ export function openApp(): { deps: OperationDeps; lines: string[]; background: P
     agent: missing,
     findRun: missing,
     estimate: missing,
+    estimatePlan: missing,
     backupOf: missing,
     inBackground: (work) => void background.push(work),
     leaving: new AbortController().signal,

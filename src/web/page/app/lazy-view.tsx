@@ -4,11 +4,11 @@ import type { ComponentChild } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Problem } from "../ui/parts.tsx";
 
-type View = () => ComponentChild;
+type View<Props> = (props: Props) => ComponentChild;
 
-export function lazyView(load: () => Promise<View>): View {
-  let loaded: View | undefined;
-  return function LazyView() {
+export function lazyView<Props extends object>(load: () => Promise<View<Props>>): View<Props> {
+  let loaded: View<Props> | undefined;
+  return function LazyView(props) {
     const [Loaded, setLoaded] = useState(() => loaded);
     const [error, setError] = useState<unknown>(undefined);
     useEffect(() => {
@@ -18,7 +18,7 @@ export function lazyView(load: () => Promise<View>): View {
         setLoaded(() => view);
       }, setError);
     }, []);
-    if (Loaded !== undefined) return <Loaded />;
+    if (Loaded !== undefined) return <Loaded {...props} />;
     // Also after an update of the server, whose files have new names.
     return error === undefined ? <p class="quiet soon">Loading…</p> : <Problem error={error} />;
   };

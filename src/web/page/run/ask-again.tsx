@@ -3,7 +3,7 @@
 import { useRef, useState } from "preact/hooks";
 import type { RunDetail } from "../../wire.ts";
 import { go, runPath } from "../app/router.ts";
-import { isUnfinished } from "../figures/tally.ts";
+import { hasEnded } from "../figures/tally.ts";
 import { askSearch } from "../start/ask.ts";
 import { draftOf, isSearch, storeDraft } from "../start/draft.ts";
 import { announce, Problem } from "../ui/parts.tsx";
@@ -12,7 +12,7 @@ export function AskAgain({ run }: { run: RunDetail }) {
   const [pending, setPending] = useState(false);
   const [error, setError] = useState<unknown>(undefined);
   const asking = useRef(false);
-  if (isUnfinished(run.status) || run.status === "start_unknown") return null;
+  if (!hasEnded(run.status)) return null;
   const draft = draftOf(run);
   const edit = (): void => {
     storeDraft(draft);

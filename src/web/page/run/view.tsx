@@ -11,9 +11,12 @@ import { RunFacts } from "./facts.tsx";
 import { RunHead } from "./head.tsx";
 import { type LoadedRun, loadRun, useWatchedRun } from "../live/run-watch.ts";
 import { TimelineList } from "../live/timeline-list.tsx";
+import { lazyView } from "../app/lazy-view.tsx";
 import { useTitle } from "../app/title.ts";
 import { RefusedError } from "../app/request.ts";
 import type { Refused } from "../../wire.ts";
+
+const PlanSection = lazyView(async () => (await import("../plan/section.tsx")).PlanSection);
 
 export function RunView({ taskId }: { taskId: string }) {
   const { value, error, reload } = useLoad(taskId, (signal) => loadRun(taskId, signal));
@@ -68,6 +71,9 @@ function WatchedRun({ first, scroll }: { first: LoadedRun; scroll: number | unde
     <article class={run.has_report ? "run stack has-report" : "run stack"}>
       <RunHead run={run} />
       <Actions run={run} done={reload} />
+      {run.plan_turn === undefined ? null : (
+        <PlanSection key={`${run.plan_turn} ${run.status}`} run={run} done={reload} />
+      )}
       <RunFacts run={run} />
       {run.has_report ? (
         <ReportSection
