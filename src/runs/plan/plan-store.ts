@@ -7,6 +7,8 @@ import { transition } from "../transition-store.ts";
 export interface StoredPlan {
   turn: number;
   text: string;
+  /** The change that led to it; undefined for the first plan. */
+  edit: string | undefined;
   interactionId: string;
   expiresAt: number;
 }
@@ -26,6 +28,7 @@ export async function newestPlan(db: Database, taskId: string): Promise<StoredPl
   return {
     turn: row.turn,
     text: row.plan_markdown ?? "",
+    edit: row.plan_edit ?? undefined,
     interactionId: row.interaction_id ?? "",
     expiresAt: row.plan_expires_at ?? 0,
   };

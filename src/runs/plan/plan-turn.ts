@@ -43,6 +43,8 @@ export async function beginTurn(deps: ResearchDeps, request: TurnRequest): Promi
   const run = await findRun(db, owner, taskId);
   const plan = await newestPlan(db, taskId);
   if (run.status !== "awaiting_approval" || plan === undefined) return joinTurn(deps, run, edit);
+  // The call was lost before its answer and is repeated: the plan has this change already.
+  if (edit !== undefined && edit === plan.edit) return { kind: "joined", run };
   await rejectForeignPlan(deps, taskId, plan);
   request.beforeStart();
   const { variant, attemptId } = await commit(deps, { request, run, plan });
@@ -94,7 +96,7 @@ async function joinTurn(deps: ResearchDeps, run: Run, edit: string | undefined):
   if (plan === undefined) throw withoutPlan(run);
   if (edit === undefined && !plan.isPlanning && isUnderWay) return { kind: "joined", run };
   const isSameEdit = edit !== undefined && plan.isPlanning && (await editInProgress(deps.db, run.taskId)) === edit;
-  if (isSameEdit && (isUnderWay || run.status === "awaiting_approval")) return { kind: "joined", run };
+  if (isSameEdit && isUnderWay) return { kind: "joined", run };
   throw notWaiting(run);
 }
 
