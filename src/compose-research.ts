@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Config } from "./config/config.ts";
 import { type CostOf, costCalculator, roundCost } from "./costs/actual.ts";
 import type { PriceTable } from "./costs/prices.ts";
+import type { PlanStage } from "./costs/estimate.ts";
 import type { Agent } from "./gemini/research-agent.ts";
 import type { OperationDeps, ResearchParts } from "./operations/operation.ts";
 import { AppError } from "./errors.ts";
@@ -33,7 +34,15 @@ const MAX_HISTORY_RUNS = 200;
 
 type ResearchDeps = Pick<
   OperationDeps,
-  "research" | "agent" | "findRun" | "estimate" | "estimateFollowup" | "backupOf" | "inBackground" | "leaving"
+  | "research"
+  | "agent"
+  | "findRun"
+  | "estimate"
+  | "estimateFollowup"
+  | "estimatePlan"
+  | "backupOf"
+  | "inBackground"
+  | "leaving"
 >;
 
 export function researchDeps(parts: ResearchComposition): ResearchDeps {
@@ -55,6 +64,7 @@ export function researchDeps(parts: ResearchComposition): ResearchDeps {
       const model = config.settings.RESEARCH_FOLLOWUP_MODEL;
       return estimateFollowup({ characters, model, prices: await parts.prices(), now: systemClock.now() });
     },
+    estimatePlan: ({ agent: model, ...start }) => estimateFor(parts, { ...start, model }),
     backupOf: (taskId) => backups.get(taskId),
     inBackground: (work) => void shutdown.during(work),
     leaving: shutdown.signal,
@@ -92,6 +102,7 @@ async function composeResearch(
     clock: systemClock,
     log,
     stateDir,
+    planKeptMs: config.settings.RESEARCH_PLAN_HOURS * 3_600_000,
     costOf: ((usage, model, at) => roundCost(costOf(usage, model, at))) satisfies CostOf,
     during: shutdown.during,
     leaving: shutdown.signal,
@@ -197,7 +208,7 @@ export function createPrices({ config, log }: Pick<ResearchComposition, "config"
 
 async function estimateFor(
   { config, prices, store }: ResearchComposition,
-  { query, model, owner }: { query: string; model: string; owner: string },
+  { query, model, owner, plan }: { query: string; model: string; owner: string; plan?: PlanStage | undefined },
 ) {
   const { complexityOf } = await import("./costs/complexity.ts");
   const { estimate } = await import("./costs/estimate.ts");
@@ -207,8 +218,9 @@ async function estimateFor(
   return estimate({
     query,
     agent: model,
+    plan,
     prices: await prices(),
-    history: finished.map((run) => ({ ...run, complexity: complexityOf(run.query) })),
+    history: finished.map((run) => ({ ...run, complexity: run.complexity ?? complexityOf(run.query) })),
     syncWindowMs: config.settings.RESEARCH_SYNC_WINDOW_MS,
     now: systemClock.now(),
   });

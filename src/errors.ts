@@ -9,6 +9,7 @@ export const ERROR_CODES = {
   INTERRUPTED: "The process that executed the run ended before the run did.",
   GEMINI_UNAVAILABLE: "Google's API cannot be reached, rejects the key or the quota, or no key is set.",
   START_UNKNOWN: "A paid start was sent, but it is unknown whether Google accepted it.",
+  PLAN_EXPIRED: "The plan was not approved in time, or Google no longer has it. The research was not started.",
   INVALID_QUERY: "The question is missing, too short or too long.",
   INVALID_TASK_ID: "The task_id is not one that a tool returned.",
   INVALID_INPUT: "Another parameter is invalid or unknown.",

@@ -238,3 +238,28 @@ test.each([403, 404] as const)("another key gets %d, whatever it requests", asyn
   }
   expect(START.agent).toBe(simulator.ledger.acceptedStarts()[0]?.agent);
 });
+
+test("a planning turn ends with a plan; only an explicit false starts the research (V2)", async () => {
+  const { simulator, start, poll } = await openResearch();
+  const config = (collaborative_planning?: boolean) => ({
+    agent_config: { type: "deep-research", ...(collaborative_planning !== undefined && { collaborative_planning }) },
+  });
+  const ended = async (changes: object): Promise<{ id: string; text: string }> => {
+    const { id } = await start(changes);
+    simulator.skip(WHOLE_MS);
+    const { output_text: text = "" } = await poll(id);
+    return { id, text };
+  };
+  const first = await ended(config(true));
+  expect(first.text).toMatch(/^Here is a research plan for \*\*Is the café/);
+  const go = { input: "Go ahead", previous_interaction_id: first.id };
+  expect((await ended({ ...go, ...config(true) })).text).toContain("5. Go ahead");
+  expect((await ended({ ...go, ...config() })).text).toContain("5. Go ahead");
+  const report = await ended({ ...go, ...config(false) });
+  expect(report.text).not.toContain("research plan");
+  expect(report.text).toContain("Is the café");
+  simulator.skip(WHOLE_MS);
+  const { usage: ofPlan } = await poll(first.id);
+  const { usage: ofReport } = await poll(report.id);
+  expect(ofPlan?.total_input_tokens).toBeLessThan((ofReport?.total_input_tokens ?? 0) / 2);
+});

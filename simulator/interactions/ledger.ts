@@ -1,5 +1,14 @@
 /** Ledger of accepted (paid) starts and of the traffic of each interaction. */
 
+export interface PlanTurn {
+  /** The question of the first turn. */
+  readonly topic: string;
+  /** The changes that were asked for since. */
+  readonly changes: readonly string[];
+  /** False: the turn ends with a plan, whatever its input says. */
+  readonly isApproved: boolean;
+}
+
 export interface AcceptedStart {
   readonly id: string;
   readonly query: string;
@@ -12,6 +21,8 @@ export interface AcceptedStart {
   readonly labels: Readonly<Record<string, string>>;
   /** Fingerprint of the key that is charged. */
   readonly key: string;
+  /** Present for a turn of collaborative planning, and for the research that carries out its plan. */
+  readonly plan?: PlanTurn | undefined;
   /** Milliseconds since 1970. */
   readonly at: number;
   /** `cut` until the complete response was written; whether the client read it is unknown. */

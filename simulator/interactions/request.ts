@@ -28,7 +28,11 @@ const createRequest = z.looseObject({
   store: z.boolean().default(true),
   stream: z.boolean().default(false),
   agent_config: z
-    .looseObject({ type: z.literal("deep-research"), thinking_summaries: z.enum(["auto", "none"]).optional() })
+    .looseObject({
+      type: z.literal("deep-research"),
+      thinking_summaries: z.enum(["auto", "none"]).optional(),
+      collaborative_planning: z.boolean().optional(),
+    })
     .optional(),
   tools: z.array(z.looseObject({ type: z.string() })).default([]),
   labels: z
@@ -127,7 +131,12 @@ export function readCreate(body: Buffer, stored: StoredInteractions): ReadCreate
   const thinks = config?.thinking_summaries === "auto";
   const continued = { ...(model !== undefined && { model }), ...(previous !== undefined && { previous }) };
   const context = previous === undefined ? 0 : contextLength(stored.runs, previous);
-  return { kind: "start", facts: { query, agent, labels, thinks, ...continued, context }, stream };
+  const plan = model === undefined ? planTurn(request, query, stored.runs) : undefined;
+  return {
+    kind: "start",
+    facts: { query, agent, labels, thinks, ...continued, context, ...(plan && { plan }) },
+    stream,
+  };
 }
 
 /** Characters of the conversation that an interaction continues. */
@@ -137,4 +146,18 @@ function contextLength(runs: Runs, id: string): number {
   if (run === undefined || end === undefined) return 0;
   const { query, context = 0 } = run.start;
   return context + query.length + textLength(outputSteps(run, end));
+}
+
+/**
+ * A turn after a plan plans again unless `collaborative_planning` is explicitly false: "go ahead" alone starts nothing.
+ */
+function planTurn(request: CreateRequest, query: string, runs: Runs): RunFacts["plan"] {
+  const { previous_interaction_id: previousId, agent_config: config } = request;
+  const before = previousId === undefined ? undefined : runs.find(previousId)?.start.plan;
+  const asksForPlan = config?.collaborative_planning;
+  if (before === undefined || before.isApproved) {
+    return asksForPlan === true ? { topic: query, changes: [], isApproved: false } : undefined;
+  }
+  const isApproved = asksForPlan === false;
+  return { topic: before.topic, changes: [...before.changes, ...(isApproved ? [] : [query])], isApproved };
 }

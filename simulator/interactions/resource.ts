@@ -1,7 +1,7 @@
 /** The interaction resource that a poll returns at a given time. */
 
 import type { ReportContent } from "./report.ts";
-import type { Run } from "./runs.ts";
+import { isPlanning, topicOf, type Run } from "./runs.ts";
 import { createRandom, type Random, scriptOf } from "./script.ts";
 import { errorsOf, outputSteps, researchSteps, textLength, type End, type Step } from "./steps.ts";
 
@@ -12,9 +12,15 @@ const WORKING = ["queued", "in_progress"];
 const CHARACTERS_PER_TOKEN = 4;
 
 /** How it ends without a cancel. */
-export function naturalEnd({ life }: Run): End | undefined {
-  return WORKING.includes(life.status) ? undefined : { at: life.duration_ms, status: life.status };
+export function naturalEnd(run: Run): End | undefined {
+  const { life } = run;
+  return WORKING.includes(life.status) ? undefined : { at: durationOf(run), status: life.status };
 }
+
+/** A plan takes a fraction of the time of a research; how large is a guess. */
+const PLAN_SHARE = 0.1;
+
+const durationOf = (run: Run): number => run.life.duration_ms * (isPlanning(run) ? PLAN_SHARE : 1);
 
 /** When and how it ends, as far as determined; a report that is finished before a cancel takes effect is kept. */
 export function endOf(run: Run): End | undefined {
@@ -32,8 +38,9 @@ export function statusAt(run: Run, elapsed: number): string {
   return end !== undefined && elapsed >= end.at ? end.status : workingStatus(run);
 }
 
-function searchesUntil({ start, life }: Run, share: number): number {
-  const activities = scriptOf(start, life).activities.filter((activity) => activity.at <= share);
+function searchesUntil(run: Run, share: number): number {
+  if (isPlanning(run)) return 0;
+  const activities = scriptOf(topicOf(run), run.life).activities.filter((activity) => activity.at <= share);
   return activities.reduce((sum, activity) => sum + (activity.kind === "search" ? activity.queries.length : 0), 0);
 }
 
@@ -41,8 +48,8 @@ function searchesUntil({ start, life }: Run, share: number): number {
 function usageOf(run: Run, end: End, output: readonly Step[]): Json {
   const { start, life } = run;
   const random = createRandom(`usage ${start.agent} ${start.query}`);
-  const done = life.duration_ms === 0 ? 1 : Math.min(1, end.at / life.duration_ms);
-  const scale = done * (start.agent.includes("max") ? 3 : 1);
+  const done = life.duration_ms === 0 ? 1 : Math.min(1, end.at / durationOf(run));
+  const scale = done * (start.agent.includes("max") ? 3 : 1) * (isPlanning(run) ? PLAN_SHARE : 1);
   const input = Math.round((150_000 + random(150_000)) * scale);
   const written = Math.ceil(textLength(output) / CHARACTERS_PER_TOKEN);
   const thought = Math.round((8_000 + random(12_000)) * scale);

@@ -1,7 +1,7 @@
 /** The accepted runs. A run stores little more than its start; its state follows from the clock. */
 
 import { randomBytes } from "node:crypto";
-import type { AcceptedStart } from "./ledger.ts";
+import type { AcceptedStart, PlanTurn } from "./ledger.ts";
 import { parseLife, type Life } from "./scenario.ts";
 import { openStateFile, type SavedLine } from "./state.ts";
 import type { Ledger } from "../ledger.ts";
@@ -17,8 +17,20 @@ export interface Run {
   cancelledAt: number | undefined;
 }
 
-export type RunFacts = Pick<AcceptedStart, "query" | "agent" | "model" | "previous" | "context" | "labels" | "key"> &
-  Pick<Run, "life" | "thinks">;
+export type RunFacts = Pick<AcceptedStart, "query" | "agent" | "model" | "previous" | "context" | "labels" | "key"> & {
+  plan?: Mutable<PlanTurn> | undefined;
+} & Pick<Run, "life" | "thinks">;
+
+type Mutable<Plan extends PlanTurn> = Omit<Plan, "changes"> & { changes: string[] };
+
+/** A turn that ends with a plan. */
+export const isPlanning = ({ start }: Pick<Run, "start">): boolean => start.plan?.isApproved === false;
+
+/** What is researched or planned: of a later turn the question of the first. */
+export const topicOf = ({ start }: Pick<Run, "start">): { query: string; agent: string } => ({
+  query: start.plan?.topic ?? start.query,
+  agent: start.agent,
+});
 
 export interface Runs {
   open(facts: RunFacts): Run;

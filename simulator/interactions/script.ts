@@ -141,3 +141,28 @@ function inventCourse(topic: Topic, english: boolean): { thought: string; querie
   }
   return rounds;
 }
+
+const PLAN_STEPS = [
+  "Find primary sources and recent overviews about “%”.",
+  "Collect figures and dates, and note how each was measured.",
+  "Look for criticism and counter-evidence, and for studies that failed to confirm it.",
+  "Compare regions and periods for which there are data.",
+  "Weigh the evidence and write a report with citations.",
+] as const;
+
+/** A plan for a question, with a step for each change that was asked for. */
+export function planFor(query: string, changes: readonly string[]): string {
+  const title = titleOf({ query, agent: "" });
+  const steps = [...PLAN_STEPS.slice(0, -1), ...changes, ...PLAN_STEPS.slice(-1)];
+  return [
+    `Here is a research plan for **${title}**:`,
+    ...steps.map(
+      (step, index) =>
+        `${index + 1}. ${step
+          .replace("%", () => title)
+          .replaceAll(/\s+/g, " ")
+          .trim()}`,
+    ),
+    "Tell me what to change, or approve the plan to start the research.",
+  ].join("\n\n");
+}

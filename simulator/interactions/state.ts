@@ -17,6 +17,7 @@ const savedLine = z.discriminatedUnion("event", [
     at: z.number(),
     skipped: z.number(),
     thinks: z.boolean(),
+    plan: z.object({ topic: z.string(), changes: z.array(z.string()), isApproved: z.boolean() }).optional(),
     life: z.record(z.string(), z.unknown()),
   }),
   z.object({ event: z.literal("delivered"), id: z.string() }),

@@ -1,9 +1,9 @@
 /** The steps of an interaction: thoughts, searches, pages and outputs. */
 
 import { reportFor, type ReportContent } from "./report.ts";
-import type { Run } from "./runs.ts";
+import { isPlanning, topicOf, type Run } from "./runs.ts";
 import type { Life } from "./scenario.ts";
-import { RESEARCH_SHARE, scriptOf, summariesOf, type Activity } from "./script.ts";
+import { planFor, RESEARCH_SHARE, scriptOf, summariesOf, type Activity } from "./script.ts";
 import { suggestionsFor } from "../models/search-suggestions.ts";
 import { searchWeb } from "../web.ts";
 
@@ -101,26 +101,32 @@ const showsWork = ({ life, thinks }: Run): boolean => thinks && life.steps !== "
 
 /** The visible steps before the report. */
 export function researchSteps(run: Run, until = Infinity): TimedStep[] {
-  if (!showsWork(run)) return [];
-  const { start, life } = run;
+  if (!showsWork(run) || isPlanning(run)) return [];
+  const { life } = run;
+  const topic = topicOf(run);
   if (life.steps === "thought") {
     const at = RESEARCH_SHARE * life.duration_ms;
-    return at <= until ? [{ from: 0, at, step: thoughtStep(summariesOf(start)) }] : [];
+    return at <= until ? [{ from: 0, at, step: thoughtStep(summariesOf(topic)) }] : [];
   }
-  return scriptOf(start, life).activities.flatMap((activity, index) => {
+  return scriptOf(topic, life).activities.flatMap((activity, index) => {
     const at = activity.at * life.duration_ms;
     return at <= until ? stepsOfActivity(activity, index).map((step) => ({ at, step })) : [];
   });
 }
 
-function reportOf({ start, life }: Run, status: string): ReportContent[][] {
+function reportOf(run: Run, status: string): ReportContent[][] {
+  const { life } = run;
+  const { plan } = run.start;
+  if (plan?.isApproved === false && status === "completed" && life.text !== "none") {
+    return [[{ type: "text", text: planFor(plan.topic, plan.changes) }]];
+  }
   // A cancelled run has no report, whatever the scenario defines.
   const length = status === life.status ? (life.text ?? TEXT_BY_STATUS[status] ?? "whole") : "none";
   const { report: text, image, image_bytes: imageBytes, text_bytes: textBytes, parts, annotations } = life;
   const course = { sources: life.sources, course: life.course, english: life.english };
   return length === "none"
     ? []
-    : reportFor(start, { length, text, image, imageBytes, textBytes, parts, annotations, ...course });
+    : reportFor(topicOf(run), { length, text, image, imageBytes, textBytes, parts, annotations, ...course });
 }
 
 const BETWEEN = "\n\n**Structuring the report**\n\nThe summary stands; I turn to the sections.";

@@ -61,6 +61,16 @@ export const COMMAND_HELP: Record<string, CommandHelp> = {
     seeAlso: ["watch", "show"],
   },
   stop: { group: RESEARCH, examples: [`stop ${ID}`], seeAlso: ["resume", "delete"] },
+  plan: {
+    group: RESEARCH,
+    examples: [`plan ${ID}`, `plan ${ID} --edit "leave out Asia"`],
+    seeAlso: ["approve", "stop"],
+  },
+  approve: {
+    group: RESEARCH,
+    examples: [`approve ${ID}`, `approve ${ID} --no-wait --yes`],
+    seeAlso: ["plan", "watch"],
+  },
   resume: {
     group: RESEARCH,
     examples: [`resume ${ID}`, `resume ${ID} --interaction-id v1_abc`],

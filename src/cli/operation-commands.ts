@@ -25,6 +25,7 @@ export function addOperations(program: Command): void {
   addSearches(program);
   addResearch(program);
   addFollowup(program);
+  addResume(program);
   addReading(program);
 }
 
@@ -71,6 +72,7 @@ const addStart = (program: Command, command: StartCommand): void =>
       max_wait_hours: "stop waiting after this many hours, 1 to 72 (default 8)",
       model: AGENT,
       force_new: "start and pay again even if the same research was started minutes ago",
+      plan: "first show Google's plan, for cents; you approve or change it",
     },
     view: async (output, space) => (await runs()).startedView(output, space),
   });
@@ -121,6 +123,9 @@ function addResearch(program: Command): void {
     },
     view: async (output, space) => (await runs()).cancelledView(output, space),
   });
+}
+
+function addResume(program: Command): void {
   addOperation(program, CATALOG.resume_research, {
     name: SHORT_COMMANDS.resume_research,
     alias: "resume-research",
@@ -131,6 +136,8 @@ function addResearch(program: Command): void {
       task_id: RUN,
       interaction_id: "follow the run with this id, which AI Studio shows, for an unconfirmed start",
       accept_possible_double_charge: "start again although the first start may be running and charged",
+      approve: "start the research of a plan, like the command approve",
+      plan_edit: "what to change in the plan, like plan --edit",
     },
     view: async (output, space) => (await runs()).resumedView(output, space),
   });

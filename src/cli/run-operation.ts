@@ -124,6 +124,9 @@ async function execute<Output extends Record<string, unknown>>(
   if (json) await print(JSON.stringify(followed.outcome.structured, null, 2));
   // After Ctrl-C the live view has printed how to return to it.
   else if (followed.isOver) {
+    const { structured: answer } = followed.outcome;
+    const { asksForDecision, decidePlan } = await import("./plan/decide-plan.ts");
+    if (asksForDecision(answer)) return decidePlan(app, { answer, call, log: lines });
     const { resultsView } = await import("./render/answers/results-view.ts");
     await print(await resultsView(followed.outcome.structured, answerSpace(app)));
   }

@@ -130,6 +130,12 @@ export const SETTINGS = {
     default: "gemini-3.1-pro-preview",
     about: "Model that answers follow-ups (ask_followup).",
   }),
+  RESEARCH_PLAN_HOURS: setting({
+    schema: wholeNumber(1, 1_320),
+    default: 24,
+    about:
+      "Hours that a plan waits for approval. Google keeps an interaction for 1 day on the free tier and for 55 days on the paid one.",
+  }),
   RESEARCH_INLINE_CHARACTERS: setting({
     schema: wholeNumber(30_000, 2_000_000),
     default: 100_000,

@@ -16,6 +16,21 @@ export function complexityOf(query: string): Complexity {
   return points >= MIN_MEDIUM_POINTS ? "medium" : "simple";
 }
 
+/**
+ * By the length of the plan: its steps, or its characters where it is written as prose. A plan for one fact has two or
+ * three steps, that for a market a dozen.
+ */
+const MIN_MEDIUM_PLAN = { steps: 4, characters: 900 };
+const MIN_COMPLEX_PLAN = { steps: 9, characters: 2_500 };
+
+export function complexityOfPlan(plan: string): Complexity {
+  const steps = count(plan, PLAN_STEP);
+  const characters = plan.trim().length;
+  const reaches = (min: typeof MIN_MEDIUM_PLAN): boolean => steps >= min.steps || characters >= min.characters;
+  if (reaches(MIN_COMPLEX_PLAN)) return "complex";
+  return reaches(MIN_MEDIUM_PLAN) ? "medium" : "simple";
+}
+
 /** Matches word stems: `compar` covers compare, comparing and comparison. */
 const anyOf = (stems: string, characters = ""): RegExp =>
   new RegExp(`(?<![\\p{L}\\p{N}])(?:${stems})${characters === "" ? "" : `|${characters}`}`, "giu");
@@ -53,6 +68,8 @@ const QUESTION_MARK = /[?？؟]/gu;
 const SEPARATOR = /[,;、，；،]/gu;
 /** Only after a line break, so that a line put before the question does not remove a match. */
 const LIST_ITEM = /\n[ \t]*(?:[-*•–]|\d{1,3}[.)]|[a-z][.)])[ \t]/giu;
+/** Google numbers the steps of a plan, also as `(1)`. */
+const PLAN_STEP = /^[ \t]*(?:[-*•–]|\(?\d{1,3}[.)])[ \t]/gmu;
 const YEAR = /(?<!\p{N})(?:1[5-9]|20|21)\d\d(?!\p{N})/gu;
 /** A capitalised word within a sentence: a name, or a German noun, which is why a few of them score no points. */
 const NAME = /(?<=[\p{L}\p{N},;:)"'’-][ \t]["'(]?)\p{Lu}[\p{L}\p{N}]+/gu;

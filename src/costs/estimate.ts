@@ -1,9 +1,10 @@
 /** Estimates duration and cost of a deep research run from Google's figures and the user's own runs. */
 
 import { currentAgent } from "../gemini/agents.ts";
+import type { Usage } from "../gemini/search-backend.ts";
 import { costCalculator } from "./actual.ts";
 import { calibrate, type Observation, type Range, type Ranges } from "./calibrate.ts";
-import { type Complexity, complexityOf } from "./complexity.ts";
+import { type Complexity, complexityOf, complexityOfPlan } from "./complexity.ts";
 import { type AgentPrice, agentPrice, type PriceTable } from "./prices.ts";
 
 /** A finished agent run from the history. */
@@ -15,8 +16,12 @@ export interface FinishedRun {
   costUsd: number | undefined;
 }
 
+/** `wanted`: the cost of a plan that is to be written; `text`: that of the research which a plan describes. */
+export type PlanStage = "wanted" | { text: string };
+
 interface EstimateRequest {
   query: string;
+  plan?: PlanStage | undefined;
   agent: string;
   prices: PriceTable;
   history: readonly FinishedRun[];
@@ -38,10 +43,13 @@ export interface Estimate {
 }
 
 /** Undefined for an agent without a price. */
-export function estimate({ query, agent, prices, history, syncWindowMs, now }: EstimateRequest): Estimate | undefined {
+export function estimate(request: EstimateRequest): Estimate | undefined {
+  const { query, plan, agent, prices, history, syncWindowMs, now } = request;
   const price = agentPrice(prices, agent, now);
   if (price === undefined) return undefined;
-  const complexity = complexityOf(query);
+  if (plan === "wanted") return planEstimate(request);
+  // A plan shows the effort better than the question from which it was made.
+  const complexity = plan === undefined ? complexityOf(query) : complexityOfPlan(plan.text);
   const runs = history.filter(
     (run) => currentAgent(run.model).agent === currentAgent(agent).agent && isInformative(run),
   );
@@ -56,6 +64,30 @@ export function estimate({ query, agent, prices, history, syncWindowMs, now }: E
     goAsync,
     recommendation: [ADVICE[complexity], delivery({ complexity, goAsync, minutes }), basis(runs, complexity)].join(" "),
     basedOnRuns: runs.length,
+    pricesAsOf: prices.asOf,
+  };
+}
+
+/**
+ * Derived, as Google documents no figures for plans: a plan reads the question, searches a little and writes a page. The
+ * usage of the user's own researches says nothing about it.
+ */
+const PLAN_USAGE: Usage = { input: 25_000, output: 4_000, cached: 0, searches: 1 };
+const PLAN_MINUTES: Range = { min: 0.3, likely: 1, max: 5 };
+const PLAN_USD_SPREAD = { min: 0.3, max: 3 };
+
+function planEstimate({ query, agent, prices, syncWindowMs, now }: EstimateRequest): Estimate {
+  const usd = costCalculator(prices)(PLAN_USAGE, agent, now).usd ?? 0;
+  const goAsync = PLAN_MINUTES.likely * 60_000 > syncWindowMs;
+  const complexity = complexityOf(query);
+  return {
+    agent,
+    complexity,
+    minutes: PLAN_MINUTES,
+    usd: rounded({ min: usd * PLAN_USD_SPREAD.min, likely: usd, max: usd * PLAN_USD_SPREAD.max }),
+    goAsync,
+    recommendation: "A plan costs cents; the research that it describes is charged when it is approved.",
+    basedOnRuns: 0,
     pricesAsOf: prices.asOf,
   };
 }

@@ -7,11 +7,11 @@ import { findProgram } from "../platform/find-program.ts";
 import type { Log } from "../platform/log.ts";
 import { desktopCommand } from "./desktop-command.ts";
 import { notifierEnvironment } from "./desktop-environment.ts";
-import { type Notification, type NotificationKind, sanitizeNotification } from "./notification.ts";
+import { type Notification, sanitizeNotification } from "./notification.ts";
 
 export interface EndedRun {
   taskId: string;
-  outcome: NotificationKind;
+  outcome: "completed" | "failed";
   durationMs: number;
   /** Why the run failed: one of our own sentences, never text from a page, a model or an upstream error. */
   reason?: string | undefined;
@@ -24,6 +24,11 @@ export function notificationFor({ taskId, outcome, durationMs, reason }: EndedRu
   }
   return { title: "Deep Research Failed", body: `${run}: ${reason ?? `failed after ${durationText(durationMs)}`}` };
 }
+
+export const planNotification = (taskId: string): Notification => ({
+  title: "Research Plan Ready",
+  body: `${taskId.slice(0, 8)}: waiting for your approval`,
+});
 
 /** Usually a notification is shown within two seconds (O1); on a busy machine, late is better than never. */
 const MAX_TOTAL_MS = 10_000;

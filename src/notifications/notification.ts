@@ -2,7 +2,7 @@
 
 import { cleanText } from "../platform/clean-text.ts";
 
-export type NotificationKind = "completed" | "failed";
+export type NotificationKind = "completed" | "failed" | `plan-${number}`;
 
 export interface Notification {
   title: string;

@@ -9,6 +9,7 @@ import { usualMinutes } from "../runs/history/run-estimate.ts";
 import { waitForRun } from "../runs/history/wait.ts";
 import { factLines } from "./parts/answer-text.ts";
 import { costSchema } from "./parts/cost-schema.ts";
+import { planAnswer, planFields } from "./parts/plan.ts";
 import { createActionReporter, lastThought, shortActionOf } from "./parts/run-action.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, taskIdField } from "./operation.ts";
 import { tokensUsed } from "./parts/search-run.ts";
@@ -24,7 +25,7 @@ export const checkResearchStatus = defineOperation({
   name: "check_research_status",
   title: "Check research status",
   description:
-    "Returns the status of a run: progress, current action, time, cost, whether it stalled. To wait for a run, call it in a loop with wait_seconds 45 and the last cursor: it returns when the run ends, stalls or advances by a tenth. Not for the report (get_research_results). Free and local; instant without wait_seconds.",
+    "Returns the status of a run: progress, current action, time, cost, whether it stalled. To wait for a run, call it in a loop with wait_seconds 45 and the last cursor: it returns when the run ends, stalls or advances by a tenth. Not for the report (get_research_results). Free and local.",
   input: z.strictObject({
     task_id: taskIdField,
     wait_seconds: z
@@ -51,6 +52,7 @@ export const checkResearchStatus = defineOperation({
     progress_is_estimate: z.boolean(),
     stalled_since: z.string().describe("Google has sent nothing since this time."),
     last_thought: z.string().describe("The newest thought, unless the cursor's answer had it."),
+    ...planFields,
     backup_file: z.string().describe("Where the report was saved because the database refused it."),
   }),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
@@ -63,11 +65,12 @@ export const checkResearchStatus = defineOperation({
     const wait = { call, ms: input.wait_seconds * 1_000, seen };
     const run = wait.ms === 0 ? found : await waitForChange(deps, found, wait);
     const now = deps.clock.now();
-    const elapsed = (run.completedAt ?? now) - (run.startedAt ?? run.createdAt);
+    const endedAt = run.completedAt ?? (run.status === "awaiting_approval" ? run.updatedAt : now);
+    const elapsed = endedAt - (run.startedAt ?? run.createdAt);
     const thought = await lastThought(deps, run);
     const { cost_usd, ...marks } = costFields(run.cost);
     const mark = await markOf(thought);
-    const running = !isFinished(run.status);
+    const running = !isFinished(run.status) && run.status !== "awaiting_approval";
     const stalled = stalledSince(run, now);
     return {
       success: true,
@@ -85,6 +88,7 @@ export const checkResearchStatus = defineOperation({
         ? minutesLeft({ progress: run.progress, elapsedMs: elapsed, usual: usualMinutes(run) })
         : 0,
       stalled_since: stalled,
+      ...(await planAnswer(deps, call, run)),
       last_thought: mark === seen?.thoughtMark ? undefined : thought,
       backup_file: deps.backupOf(run.taskId),
       cursor: `${(seen?.calls ?? 0) + 1}-${Math.floor(run.progress)}-${mark}${stalled === undefined ? "" : "-stalled"}`,
@@ -92,8 +96,11 @@ export const checkResearchStatus = defineOperation({
     };
   },
   // What a person must see comes last: some clients show only the last three lines.
-  toText: ({ success: _success, last_thought, current_action, status, progress, error, ...facts }) =>
-    factLines({ last_thought, ...facts, ...overdue(facts, status), error, current_action, status, progress }),
+  toText: ({ success: _success, plan, last_thought, current_action, status, progress, error, ...facts }) =>
+    [
+      ...(plan === undefined ? [] : [plan]),
+      factLines({ last_thought, ...facts, ...overdue(facts, status), error, current_action, status, progress }),
+    ].join("\n\n"),
 });
 
 /** Alone, 0 minutes would read as "done at any moment". */
@@ -135,7 +142,8 @@ interface Waiting {
 }
 
 /** Nothing more happens without the user. */
-const isOver = ({ status }: Run): boolean => isFinished(status) || status === "start_unknown";
+const isOver = ({ status }: Run): boolean =>
+  isFinished(status) || status === "start_unknown" || status === "awaiting_approval";
 
 /** A larger step would hide progress, a smaller one would cost the model more turns. */
 const PROGRESS_STEP_PERCENT = 10;

@@ -6,7 +6,7 @@ import { AppError } from "../errors.ts";
 import { adviceWithoutReport, optionsAfterUnknownStart } from "./parts/after-failure.ts";
 import { isoTime } from "../platform/clock.ts";
 import type { Source } from "../reports/report.ts";
-import { isFinished, type Run, type RunResult } from "../runs/run.ts";
+import { isFinished, type Run, type RunResult, type StoredResult } from "../runs/run.ts";
 import { keepsPartial } from "../runs/cancel/cancel-store.ts";
 import { readStored } from "../runs/history/read.ts";
 import type { Database } from "../store/database.ts";
@@ -22,7 +22,15 @@ import {
 import { factLines, list } from "./parts/answer-text.ts";
 import { costSchema } from "./parts/cost-schema.ts";
 import { conversationFields, conversationLines, conversationOf } from "./followup/conversation.ts";
-import { defineOperation, outputSchema, taskIdField } from "./operation.ts";
+import {
+  type Call,
+  defineOperation,
+  type OperationDeps,
+  outputSchema,
+  type OutputOf,
+  taskIdField,
+} from "./operation.ts";
+import { NO_PLAN, planAnswer, planFields } from "./parts/plan.ts";
 import { outlineLines, readingFields, readReport, reportLimit } from "./parts/report-reading.ts";
 import { tokensUsed } from "./parts/search-run.ts";
 
@@ -70,7 +78,7 @@ export const getResearchResults = defineOperation({
   name: "get_research_results",
   title: "Get research results",
   description:
-    "Returns the stored report of a run: in full, or as far as it got (partial) if it failed or was cancelled. For completed runs, lost calls, or to read an answer again. Not for unfinished runs. A report over 100,000 characters comes as its opening and an outline: read on with section. Free, instant, local. Returns report, numbered sources and figures.",
+    "Returns the stored report of a run: in full, or as far as it got (partial) if it failed or was cancelled. Not for runs in progress. A report over 100,000 characters comes as its opening and an outline: read on with section. Free, instant, local. Returns report, numbered sources and figures.",
   input: z.strictObject({
     task_id: taskIdField,
     include_sources: z
@@ -88,6 +96,7 @@ export const getResearchResults = defineOperation({
   output: outputSchema({
     partial: z.boolean().describe("True when the run did not finish."),
     query: z.string(),
+    ...planFields,
     report: z.string().describe("The report in Markdown, or the requested part."),
     ...readingFields,
     verified: z.boolean().describe("Of a deep_search: whether it was verified."),
@@ -104,36 +113,32 @@ export const getResearchResults = defineOperation({
   run: async (deps, input, call) => {
     const db = await deps.database();
     const { run, result } = await readStored(db, call.owner, input.task_id);
+    const plan = result === undefined ? await planAnswer(deps, call, run) : NO_PLAN;
+    if (plan.plan !== undefined) return { ...unapproved(run, deps.clock.now()), ...plan };
     if (result === undefined || !isFinished(run.status)) {
       const backup = deps.backupOf(run.taskId);
       throw backup === undefined ? withoutText(run, await wasDiscarded(db, run)) : refusedByDatabase(run, backup);
     }
-    const { sources, ...reading } = readReport(withPictureLinks(run.taskId, result), {
-      section: input.section,
-      maxCharacters: reportLimit(deps, call),
-      sources: input.include_sources ? "returned" : "left out",
-    });
-    return {
-      success: true,
-      task_id: run.taskId,
-      ...(result.partial ? { partial: true, status: run.status } : {}),
-      query: run.query,
-      ...reading,
-      ...verification(result, [result.partial ? howItEnded(run) : undefined, noticeOf(run), reading.note]),
-      ...picturesIn(run.taskId, result, reading.report),
-      ...(await suggestionLinks(result.searchSuggestions)),
-      ...(input.section === undefined ? await conversationOf(db, run) : {}),
-      sources: input.include_sources && input.section !== "outline" ? sources : undefined,
-      metadata: resultMetadata(run, result.sources.length, deps.clock.now()),
-    };
+    return reportAnswer(deps, call, { run, result, input });
   },
   webText: true,
   picturesOf: ({ task_id, pictures = [] }) => ({ taskId: task_id, links: pictures }),
-  toText: ({ report, outline, sources = [], metadata, pictures, search_suggestions, success: _success, ...others }) => {
+  toText: ({
+    report,
+    plan,
+    outline,
+    sources = [],
+    metadata,
+    pictures,
+    search_suggestions,
+    success: _success,
+    ...others
+  }) => {
     const { context, follow_up_of, follow_ups, ...rest } = others;
     const { duration_minutes, source_count, cost_usd, ...figures } = metadata;
     return [
       ...(report === undefined ? [] : [report.trim()]),
+      ...(plan === undefined ? [] : [plan]),
       ...outlineLines(outline),
       ...pictureLines(pictures),
       ...list("Sources", sources.map(sourceLine)),
@@ -143,6 +148,47 @@ export const getResearchResults = defineOperation({
       factLines({ ...figures, ...rest, source_count, duration_minutes, cost_usd }),
     ].join("\n\n");
   },
+});
+
+interface Reading {
+  run: Run;
+  result: StoredResult;
+  input: { include_sources: boolean; section?: string | undefined };
+}
+
+async function reportAnswer(deps: OperationDeps, call: Call, { run, result, input }: Reading) {
+  const { sources, ...reading } = readReport(withPictureLinks(run.taskId, result), {
+    section: input.section,
+    maxCharacters: reportLimit(deps, call),
+    sources: input.include_sources ? "returned" : "left out",
+  });
+  return {
+    success: true,
+    task_id: run.taskId,
+    ...NO_PLAN,
+    ...(result.partial ? { partial: true, status: run.status } : {}),
+    query: run.query,
+    ...reading,
+    ...verification(result, [result.partial ? howItEnded(run) : undefined, noticeOf(run), reading.note]),
+    ...picturesIn(run.taskId, result, reading.report),
+    ...(await suggestionLinks(result.searchSuggestions)),
+    ...(input.section === undefined ? await conversationOf(await deps.database(), run) : {}),
+    sources: input.include_sources && input.section !== "outline" ? sources : undefined,
+    metadata: resultMetadata(run, result.sources.length, deps.clock.now()),
+  };
+}
+
+type ReportAnswer = Awaited<ReturnType<typeof reportAnswer>>;
+type Unapproved = Partial<ReportAnswer> & Pick<ReportAnswer, "success" | "task_id" | "query" | "metadata">;
+
+/** A plan instead of a report: the research was not started. */
+const unapproved = (run: Run, now: number): Unapproved => ({
+  success: true,
+  task_id: run.taskId,
+  status: run.status,
+  query: run.query,
+  ...(run.error === undefined ? {} : { note: run.error.message }),
+  metadata: resultMetadata(run, 0, now),
 });
 
 function verification({ metadata }: RunResult, more: (string | undefined)[]): Verification {
@@ -229,3 +275,4 @@ const UNFINISHED = {
 };
 
 const NO_REPORT = "It is not known whether Google started this research, so there is no report.";
+export type Results = OutputOf<typeof getResearchResults>;

@@ -5,7 +5,7 @@ import type { Caller } from "../caller.ts";
 import type { AppError } from "../errors.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
-import type { Estimate } from "../costs/estimate.ts";
+import type { Estimate, PlanStage } from "../costs/estimate.ts";
 import type { FollowupEstimate } from "../costs/followup.ts";
 import type { Agent } from "../gemini/research-agent.ts";
 import type { ResearchDeps } from "../runs/deps.ts";
@@ -37,6 +37,8 @@ export interface OperationDeps {
   estimate: (query: string, agent: string, owner: string) => Promise<Estimate | undefined>;
   /** The estimate of a follow-up whose context has this many characters; undefined without a price of its model. */
   estimateFollowup: (characters: number) => Promise<FollowupEstimate | undefined>;
+  /** Of a plan that is to be written, or of the research that carries out a plan. */
+  estimatePlan: (start: PlannedStart) => Promise<Estimate | undefined>;
   /** Path of the file that holds a report which the database refused. */
   backupOf: (taskId: string) => string | undefined;
   /** Registers work that continues after its call was answered; shutdown waits for it. */
@@ -56,6 +58,13 @@ export interface OperationDeps {
     confirmAboveUsd: number;
     followupModel: string;
   };
+}
+
+export interface PlannedStart {
+  query: string;
+  agent: string;
+  owner: string;
+  plan: PlanStage;
 }
 
 export interface ResearchParts {

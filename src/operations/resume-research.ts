@@ -6,10 +6,19 @@ import type { Run } from "../runs/run.ts";
 import { notDurable, waitForStartOutcome } from "./parts/start-outcome.ts";
 import { factLines } from "./parts/answer-text.ts";
 import { costQuestion, requireCostConsent } from "./parts/cost-confirmation.ts";
-import { defineOperation, type OperationDeps, outputSchema, taskIdField } from "./operation.ts";
+import { decideOnPlan, NO_PLAN, paidBy, planAnswer, planFields } from "./parts/plan.ts";
+import {
+  type Call,
+  defineOperation,
+  type OperationDeps,
+  outputSchema,
+  type Question,
+  taskIdField,
+} from "./operation.ts";
 import { continueDeepSearch } from "./deep-search.ts";
 
 const RESUME = "resume_research";
+const EDIT_ERROR = "plan_edit must be a text of at most 20,000 characters.";
 /** Both the first and the repeated start may be charged. */
 const CHARGES = 2;
 
@@ -17,7 +26,7 @@ export const resumeResearch = defineOperation({
   name: RESUME,
   title: "Resume research",
   description:
-    "Resumes a stopped run: polls a failed or timed-out deep research again (free), continues an interrupted deep_search at its next round (cents), adopts the interaction_id of an unknown start (free), or sends it again, which may be charged twice and needs accept_possible_double_charge. Not for runs in progress or completed. Answers within 30 s with the task_id to follow.",
+    "Resumes a run: polls a failed deep research again (free), approves a plan (starts its paid research) or changes it (cents), continues an interrupted deep_search (cents), adopts the interaction_id of an unknown start (free), or sends it again, which may be charged twice (accept_possible_double_charge). Not for runs in progress or completed. Answers within 30 s.",
   input: z.strictObject({
     task_id: taskIdField,
     interaction_id: z
@@ -25,13 +34,21 @@ export const resumeResearch = defineOperation({
       .trim()
       .regex(/^[\w.=-]{4,512}$/, { error: "interaction_id must be the id that Google shows." })
       .optional()
-      .describe("Google's id of a run whose start is unknown."),
+      .describe("Google's id of an unknown start."),
     accept_possible_double_charge: z
       .boolean({ error: "accept_possible_double_charge must be true or false." })
       .default(false)
-      .describe("Start again although the first may be running and charged."),
+      .describe("Send it again although the first may be charged."),
+    approve: z.boolean({ error: "approve must be true or false." }).optional().describe("The user approves the plan."),
+    plan_edit: z
+      .string({ error: EDIT_ERROR })
+      .trim()
+      .regex(/^(?=[^]*[\p{L}\p{N}])[^]{1,20000}$/u, { error: EDIT_ERROR })
+      .optional()
+      .describe("What to change in the plan."),
   }),
   output: outputSchema({
+    ...planFields,
     message: z.string(),
     check_status_command: z.string(),
   }),
@@ -39,10 +56,11 @@ export const resumeResearch = defineOperation({
   positional: "task_id",
   waitFlag: "wait",
   question: async (deps, input, call) => {
+    if (isDecision(input)) return questionOnPlan(deps, input, call);
     if (!input.accept_possible_double_charge || input.interaction_id !== undefined) return undefined;
     const run = await deps.findRun(call.owner, input.task_id);
     if (run.kind !== "agent" || run.status !== "start_unknown") return undefined;
-    const question = await costQuestion(deps, call, startOf(run));
+    const question = await costQuestion(deps, call, await sentAgain(deps, run));
     return (
       question && {
         ...question,
@@ -53,7 +71,7 @@ export const resumeResearch = defineOperation({
   },
   run: async (deps, input, call) => {
     const run = await deps.findRun(call.owner, input.task_id);
-    if (run.kind === "deep_search") return continueDeepSearch(deps, run, call);
+    if (run.kind === "deep_search") return { ...NO_PLAN, ...(await continueDeepSearch(deps, run, call)) };
     if (run.kind !== "agent") {
       throw new AppError({
         code: "INVALID_INPUT",
@@ -61,9 +79,11 @@ export const resumeResearch = defineOperation({
         run: { task_id: run.taskId, status: run.status, progress: run.progress },
       });
     }
+    if (isDecision(input)) return decideOnPlan(deps, call, { run, edit: editIn(input) });
+    if (run.status === "awaiting_approval") return planToDecide(run, await planAnswer(deps, call, run));
     const { research, runner, durable } = await deps.research();
     const { resumeAgentRun } = await import("../runs/start/resume.ts");
-    const again = { ...startOf(run), operation: RESUME };
+    const again = { ...(await sentAgain(deps, run)), operation: RESUME };
     const resumed = await resumeAgentRun(research, {
       beforeStart: durable ? await requireCostConsent(deps, call, again) : refuseNotDurable,
       signal: call.signal,
@@ -85,11 +105,58 @@ export const resumeResearch = defineOperation({
       // A run that already has an interaction keeps it; the adopted interaction then gets a run of its own.
       task_id: current.taskId,
       status: current.status,
+      ...NO_PLAN,
       message: MESSAGE[resumed.kind],
       check_status_command: `check_research_status(task_id='${current.taskId}')`,
     };
   },
-  toText: ({ success: _success, ...facts }) => factLines(facts),
+  webText: true,
+  toText: ({ success: _success, plan, ...facts }) =>
+    [...(plan === undefined ? [] : [plan]), factLines(facts)].join("\n\n"),
+});
+
+interface PlanInput {
+  task_id: string;
+  approve?: boolean | undefined;
+  plan_edit?: string | undefined;
+}
+
+const isDecision = ({ approve, plan_edit }: PlanInput): boolean => approve === true || plan_edit !== undefined;
+
+function editIn({ approve, plan_edit }: PlanInput): string | undefined {
+  if (approve !== true || plan_edit === undefined) return plan_edit;
+  throw new AppError({
+    code: "INVALID_INPUT",
+    message: "approve and plan_edit exclude each other: a changed plan is shown before it is approved.",
+    suggestion: "Pass plan_edit first, then approve the new plan.",
+    details: { status: 400, field: "approve" },
+  });
+}
+
+async function questionOnPlan(deps: OperationDeps, input: PlanInput, call: Call): Promise<Question | undefined> {
+  const run = await deps.findRun(call.owner, input.task_id);
+  const plan = await paidBy(deps, run, { edit: input.plan_edit });
+  const { query, model: agent = "" } = run;
+  return plan && costQuestion(deps, call, { query, agent, plan });
+}
+
+/** The request of an unknown start that is sent again: a follow-up, a plan, the research of a plan, or a research. */
+async function sentAgain(deps: OperationDeps, run: Run) {
+  const { query, model: agent = "", plan, taskId } = run;
+  if (run.followupContext !== undefined) return { query, agent, followup: followupEstimate(run), charges: CHARGES };
+  const { newestPlan } = await import("../runs/plan/plan-store.ts");
+  const text = plan === undefined ? undefined : (await newestPlan(await deps.database(), taskId))?.text;
+  const stage = plan?.isPlanning === true ? ("wanted" as const) : text === undefined ? undefined : { text };
+  return { query, agent, plan: stage, charges: CHARGES };
+}
+
+const planToDecide = (run: Run, plan: Awaited<ReturnType<typeof planAnswer>>) => ({
+  success: true,
+  task_id: run.taskId,
+  status: run.status,
+  ...plan,
+  message: "The plan waits for approval.",
+  check_status_command: `check_research_status(task_id='${run.taskId}')`,
 });
 
 async function againAsFollowup(deps: OperationDeps, run: Run) {
@@ -97,12 +164,10 @@ async function againAsFollowup(deps: OperationDeps, run: Run) {
   return run.status === "start_unknown" ? restartedFollowup(deps, run) : undefined;
 }
 
-/** What may be charged twice. A follow-up keeps the estimate of its first start: its context is the same. */
-function startOf({ query, model: agent = "", estimate, followupContext }: Run) {
-  const start = { query, agent, charges: CHARGES };
-  if (followupContext === undefined) return start;
+/** A follow-up keeps the estimate of its first start: its context is the same. */
+function followupEstimate({ estimate }: Run) {
   const known = storedFollowupEstimate.safeParse(estimate);
-  return { ...start, followup: known.success ? known.data : null };
+  return known.success ? known.data : null;
 }
 
 const range = z.object({ min: z.number(), likely: z.number(), max: z.number() });

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { LOCAL_OWNER } from "../caller.ts";
 import { costFields } from "../costs/actual.ts";
 import { currentAgent, DEFAULT_AGENT } from "../gemini/agents.ts";
+import type { RequestVariant } from "../gemini/research-agent.ts";
 import { readStored, type StoredRun } from "../runs/history/read.ts";
 import { isFinished, type Run } from "../runs/run.ts";
 import { watchProgress } from "../runs/streams/watched-streams.ts";
@@ -24,6 +25,7 @@ import {
   withPictureLinks,
 } from "./parts/answer-extras.ts";
 import { fittingReport, outlineLines, readingFields, reportLimit } from "./parts/report-reading.ts";
+import { NO_PLAN, planAnswer, planFields, storedPlanAnswer } from "./parts/plan.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, queryField } from "./operation.ts";
 
 /** The answer is due within 30 s whatever happens (I3), less a margin for a busy machine. The request itself may take longer. */
@@ -37,7 +39,7 @@ export const startDeepResearch = defineOperation({
   name: START,
   title: "Start deep research",
   description:
-    "Starts Google's Deep Research agent: a long report with citations. For broad or difficult questions worth up to an hour and a few dollars. For look-ups use search; to verify one answer, deep_search. Costs about $1 to $7 (estimate_research_cost is free), takes 5 to 60 minutes in the background. Answers within 30 s with a task_id; it continues at Google even if this client closes. Then call check_research_status with wait_seconds 45 until it is completed, and get_research_results. The same start within 10 minutes joins the first instead of paying twice.",
+    "Starts Google's Deep Research agent: a long report with citations. For broad or difficult questions. For look-ups use search; to verify one answer, deep_search. Costs about $1 to $7 (estimate_research_cost is free), takes 5 to 60 minutes in the background. Answers within 30 s with a task_id and continues at Google. Then check_research_status with wait_seconds 45 until completed, and get_research_results. The same start within 10 minutes joins the first.",
   input: z.strictObject({
     query: queryField("query").describe("The research question, as precisely as possible."),
     enable_notifications: z
@@ -58,7 +60,11 @@ export const startDeepResearch = defineOperation({
     force_new: z
       .boolean({ error: "force_new must be true or false." })
       .default(false)
-      .describe("Start and pay again even if the same research was started minutes ago."),
+      .describe("Start and pay again even if the same was started minutes ago."),
+    plan: z
+      .boolean({ error: "plan must be true or false." })
+      .default(false)
+      .describe("First return a plan, for cents; resume_research approves it."),
   }),
   output: outputSchema({
     mode: z.string().describe("sync: finished within the call; async: continues in the background."),
@@ -74,6 +80,7 @@ export const startDeepResearch = defineOperation({
       metadata: resultMetadataSchema,
     }),
     ...costSchema,
+    ...planFields,
     message: z.string(),
     check_status_command: z.string(),
     joined: z.boolean().describe("True when an identical run was found instead of starting one."),
@@ -87,11 +94,17 @@ export const startDeepResearch = defineOperation({
     const { query, force_new: forceNew } = input;
     const { owner } = call;
     const { agent } = currentAgent(input.model);
-    const question = await costQuestion(deps, call, { query, agent });
+    const question = await costQuestion(deps, call, { query, agent, plan: input.plan ? "wanted" : undefined });
     if (question === undefined || forceNew) return question;
     // Joining a run costs nothing.
     const { findSameStart, joinKeyOf } = await import("../runs/start/duplicate-start-store.ts");
-    const joinKey = joinKeyOf({ owner, query, agent, maxWaitMs: input.max_wait_hours * HOUR_MS });
+    const joinKey = joinKeyOf({
+      owner,
+      query,
+      agent,
+      maxWaitMs: input.max_wait_hours * HOUR_MS,
+      variant: variantFor(input),
+    });
     const same = await findSameStart(await deps.database(), { owner, joinKey, now: deps.clock.now() });
     return same === undefined ? question : undefined;
   },
@@ -119,8 +132,9 @@ export const startDeepResearch = defineOperation({
     };
     // A run becomes sync only by an answer that its caller receives.
     const isReturned = started.kind === "started" && call.returnWhen?.aborted !== true && !call.signal.aborted;
-    if (isReturned && isFinished(run.status)) await recordReturnedEnd(deps, taskId);
+    if (isReturned && isAnswered(run)) await recordReturnedEnd(deps, taskId);
     if (run.status === "completed") return completed(deps, { run, call, about });
+    if (run.status === "awaiting_approval") return planned(deps, { run, call, about });
     if (isFinished(run.status)) throw failedStart(run);
     return {
       success: true,
@@ -128,6 +142,7 @@ export const startDeepResearch = defineOperation({
       task_id: taskId,
       status: "running_async" as const,
       mode: "async",
+      ...NO_PLAN,
       message: run.enableNotifications
         ? "Research running in background. Notification when complete."
         : "Research running in background.",
@@ -140,14 +155,15 @@ export const startDeepResearch = defineOperation({
     isUnfinished: ({ status }) => status === "running_async",
     answer: (stored, reading) => {
       const { status, options } = stored.run;
+      if (status === "awaiting_approval" || isInProgress(stored.run)) return storedPlan(stored);
       if (status !== "completed") throw failedStart(stored.run);
       const { notice } = options;
       return finishedResearch(stored, reading, typeof notice === "string" ? { notice } : {});
     },
   },
   picturesOf: ({ task_id, results }) => ({ taskId: task_id, links: results?.pictures ?? [] }),
-  toText: ({ results, success: _success, ...facts }) => {
-    if (results === undefined) return factLines(facts);
+  toText: ({ results, plan, success: _success, ...facts }) => {
+    if (results === undefined) return [...(plan === undefined ? [] : [plan]), factLines(facts)].join("\n\n");
     const { report, outline, sources, metadata, pictures, search_suggestions, ...rest } = results;
     const lists = [
       ...outlineLines(outline),
@@ -160,7 +176,7 @@ export const startDeepResearch = defineOperation({
 });
 
 interface StartRequest {
-  input: { query: string; enable_notifications: boolean; max_wait_hours: number; force_new: boolean };
+  input: { query: string; enable_notifications: boolean; max_wait_hours: number; force_new: boolean; plan: boolean };
   agent: string;
   notice: string | undefined;
 }
@@ -171,7 +187,8 @@ async function start(deps: OperationDeps, call: Call, { input, agent, notice }: 
   if (!durable) throw notDurable();
   const { startResearch } = await import("../runs/start/start.ts");
   const { query } = input;
-  const beforeStart = await requireCostConsent(deps, call, { query, agent, operation: START });
+  const plan = input.plan ? "wanted" : undefined;
+  const beforeStart = await requireCostConsent(deps, call, { query, agent, plan, operation: START });
   return startResearch(research, {
     beforeStart,
     signal: call.signal,
@@ -185,9 +202,13 @@ async function start(deps: OperationDeps, call: Call, { input, agent, notice }: 
     callerWaitsMs: deps.settings.syncWindowMs === 0 ? 0 : ANSWER_WITHIN_MS,
     forceNew: input.force_new,
     notice,
-    estimate: { ...(await estimateFor(deps, call, { query, agent })) },
+    variant: variantFor(input),
+    estimate: { ...(await estimateFor(deps, call, { query, agent, plan })) },
   });
 }
+
+const variantFor = ({ plan }: { plan: boolean }): RequestVariant | undefined =>
+  plan ? { collaborativePlanning: true } : undefined;
 
 /** Follows the run and reports its progress until it ends, the time is over or the caller no longer waits. */
 export async function waitForEnd(deps: OperationDeps, call: Call, { run, ms }: { run: Run; ms: number }): Promise<Run> {
@@ -202,12 +223,35 @@ export async function waitForEnd(deps: OperationDeps, call: Call, { run, ms }: {
     until: async (seen) => {
       // The first message was that of the start, with the task_id; it stays until there is news.
       if (seen.currentAction !== undefined) await report(seen);
-      return isFinished(seen.status);
+      return isAnswered(seen);
     },
     ms,
     signal: returnWhen === undefined ? signal : AbortSignal.any([signal, returnWhen]),
   }).finally(unwatch);
 }
+
+/** The call has its answer: the run has ended, or its plan waits for approval. */
+const isAnswered = ({ status }: Run): boolean => isFinished(status) || status === "awaiting_approval";
+
+const isInProgress = ({ status }: Run): boolean => status === "pending" || status === "running_async";
+
+async function planned(deps: OperationDeps, { run, call, about }: Completed) {
+  return { ...planHead(run), ...(await planAnswer(deps, call, run)), ...about };
+}
+
+/** The plan that the call returned, or would have returned; its research may be in progress by now. */
+function storedPlan({ run, plan = "" }: StoredRun) {
+  return { ...planHead(run), ...storedPlanAnswer(plan, run) };
+}
+
+const planHead = (run: Run) => ({
+  success: true,
+  results: undefined,
+  task_id: run.taskId,
+  status: run.status,
+  mode: "async",
+  ...costFields(run.cost),
+});
 
 interface AboutStart {
   joined?: boolean;
@@ -253,6 +297,7 @@ export async function finishedResearch(
       metadata: resultMetadata(run, sources.length, now),
     },
     ...costFields(run.cost),
+    ...NO_PLAN,
     ...about,
   };
 }

@@ -28,6 +28,8 @@ export interface ResearchDeps {
   log: Log;
   /** Directory of `orphans.jsonl`. */
   stateDir: string;
+  /** How long a plan waits for approval. */
+  planKeptMs: number;
   /** Computes the cost of a run's usage at the prices that applied when it was started. */
   costOf: CostOf;
   /** Registers work that shutdown waits for, up to its time limit. */

@@ -2,11 +2,12 @@
 
 import { z } from "zod";
 import type { PollQueue } from "../queue/queue.ts";
-import type { Database } from "../store/database.ts";
+import type { Database, Tables } from "../store/database.ts";
 import { lockExclusive } from "../store/dialect.ts";
 import { pollKeyOf } from "../store/poll-key.ts";
 import { detachInteraction } from "./start/detach-store.ts";
 import { lockRun } from "./lock-store.ts";
+import { NO_USAGE, type RunPlan } from "./plan/run-plan.ts";
 import { maxWaitOf } from "./start/start-options.ts";
 import { transition } from "./transition-store.ts";
 
@@ -167,10 +168,11 @@ async function insertSecondAttempt(
     .executeTakeFirst();
   const attemptId = crypto.randomUUID();
   const own = { attempt_id: attemptId, interaction_id: interactionId, state: "accepted", answered_at: now };
+  const noPlan = { plan_markdown: null, plan_expires_at: null, usage_json: null };
   if (newest === undefined) return attemptId;
   await transaction
     .insertInto("research_attempts")
-    .values({ ...newest, ...own })
+    .values({ ...newest, ...noPlan, ...own })
     .execute();
   return attemptId;
 }
@@ -225,7 +227,7 @@ async function pollInSecondRun(
   accepted: AcceptedInteraction,
   key: string | null,
 ): Promise<void> {
-  const { taskId, interactionId, now, queue } = accepted;
+  const { taskId, interactionId, attemptId, now, queue } = accepted;
   const run = await transaction
     .selectFrom("research_tasks")
     .selectAll()
@@ -269,13 +271,27 @@ async function pollInSecondRun(
       tokens_input: 0,
       tokens_output: 0,
       usage_final: 0,
+      plan_json: await planOfSecondRun(transaction, run, attemptId),
     })
     .execute();
   // The attempt moves to the second run, so that deleting the first run does not affect it.
   await transaction
     .updateTable("research_attempts")
     .set({ task_id: secondTaskId })
-    .where("attempt_id", "=", accepted.attemptId)
+    .where("attempt_id", "=", attemptId)
     .execute();
   await queue?.schedule(transaction, [{ taskId: secondTaskId, key }]);
+}
+
+/** The second interaction belongs to the turn of its attempt, which the run may have left by now. */
+async function planOfSecondRun(
+  transaction: Database,
+  { plan_json }: Pick<Tables["research_tasks"], "plan_json">,
+  attemptId: string,
+): Promise<string | null> {
+  const attempts = transaction.selectFrom("research_attempts").select(["turn", "is_planning"]);
+  const attempt = await attempts.where("attempt_id", "=", attemptId).executeTakeFirst();
+  if (plan_json === null || attempt === undefined) return null;
+  const plan: RunPlan = { turn: attempt.turn, isPlanning: attempt.is_planning === 1, earlier: NO_USAGE };
+  return JSON.stringify(plan);
 }

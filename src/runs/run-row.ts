@@ -4,6 +4,7 @@ import type { Selectable } from "kysely";
 import { z } from "zod";
 import type { Tables } from "../store/database.ts";
 import { costOfRow } from "./cost-columns.ts";
+import { readPlan } from "./plan/run-plan.ts";
 import { progressByTime } from "./progress.ts";
 import { FOLLOWUP_CONTEXTS, RUN_KINDS, RUN_STATUSES, type Run } from "./run.ts";
 import { noteUnreadable, unreadableRun } from "./unreadable.ts";
@@ -54,11 +55,18 @@ export const isPollable = (row: Pick<Row, "status" | "created_at" | "progress" |
 
 /** The stored progress or the estimate from the run's age, whichever is higher. */
 export function progressOf(
-  row: Pick<Row, "kind" | "status" | "progress" | "interaction_id" | "model" | "created_at" | "completed_at">,
+  row: Pick<Row, "kind" | "status" | "progress" | "interaction_id" | "model" | "completed_at"> & TurnTimes,
 ): number {
-  if (row.kind !== "agent" || row.status === "completed" || row.interaction_id === null) return row.progress;
-  return Math.max(row.progress, progressByTime(row.model ?? "", (row.completed_at ?? Date.now()) - row.created_at));
+  const isStill = row.status === "completed" || row.status === "awaiting_approval";
+  if (row.kind !== "agent" || isStill || row.interaction_id === null) return row.progress;
+  return Math.max(row.progress, progressByTime(row.model ?? "", (row.completed_at ?? Date.now()) - turnBegan(row)));
 }
+
+export type TurnTimes = Pick<Row, "created_at" | "started_at" | "plan_json">;
+
+/** When the current interaction was requested: the time that a user took to approve a plan is not part of the run. */
+export const turnBegan = ({ created_at, started_at, plan_json }: TurnTimes): number =>
+  plan_json === null ? created_at : (started_at ?? created_at);
 
 function readRow(row: Row): Run {
   numbers.parse(row);
@@ -95,5 +103,6 @@ function readRow(row: Row): Run {
     cost: costOfRow(row),
     usageFinal: row.usage_final === 1,
     error: row.error_code === null ? undefined : { code: row.error_code, message: row.error_message ?? "" },
+    plan: readPlan(row.plan_json),
   };
 }

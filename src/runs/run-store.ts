@@ -2,11 +2,13 @@
 
 import type { Cost } from "../costs/actual.ts";
 import { AppError } from "../errors.ts";
-import { type Database, storable } from "../store/database.ts";
+import { type Database, storable, type Tables } from "../store/database.ts";
 import { databaseNowPlus, databaseNow, progressAtLeast } from "../store/dialect.ts";
 import { SEARCH_LEASE_MS } from "./lease.ts";
 import { LOCAL_KINDS, type Run, type RunKind, type RunResult, type RunStatus } from "./run.ts";
-import { readableRuns, runOf } from "./run-row.ts";
+import { complexityIn } from "./history/run-estimate.ts";
+import { readPlan } from "./plan/run-plan.ts";
+import { readableRuns, runOf, turnBegan } from "./run-row.ts";
 import { saveResult } from "./result-store.ts";
 import { FIGURE_COLUMNS, recordFigures } from "./history/result-figures-store.ts";
 import { costColumns, isExact } from "./cost-columns.ts";
@@ -225,7 +227,7 @@ export async function finishedAgentRuns(db: Database, owner: string, limit: numb
   const rows = await db
     .selectFrom("research_tasks")
     .select(["query", "model", "created_at", "completed_at", "cost_usd", "usage_final"])
-    .select(["cost_incomplete", "cost_estimated"])
+    .select(["cost_incomplete", "cost_estimated", "started_at", "plan_json", "estimate_json"])
     .where("owner", "=", owner)
     .where("kind", "=", "agent")
     // A follow-up takes seconds and cents.
@@ -237,8 +239,16 @@ export async function finishedAgentRuns(db: Database, owner: string, limit: numb
   return rows.map((row) => ({
     query: row.query,
     model: row.model ?? "",
-    durationMs: (row.completed_at ?? row.created_at) - row.created_at,
+    durationMs: (row.completed_at ?? row.created_at) - turnBegan(row),
     // Only complete costs at known prices are used for estimates.
-    costUsd: row.usage_final === 1 && isExact(row) ? (row.cost_usd ?? undefined) : undefined,
+    costUsd: row.usage_final === 1 && isExact(row) ? researchUsd(row) : undefined,
+    // A research with a plan is classified by its plan.
+    complexity: row.plan_json === null ? undefined : complexityIn(row.estimate_json),
   }));
+}
+
+/** Without the planning turns, which are no part of what a research costs. */
+function researchUsd({ cost_usd, plan_json }: Pick<Tables["research_tasks"], "cost_usd" | "plan_json">) {
+  if (cost_usd === null) return undefined;
+  return cost_usd - (readPlan(plan_json)?.earlier.cost.usd ?? 0);
 }

@@ -5,21 +5,22 @@ import { isFinished, LOCAL_KINDS, RUN_KINDS, RUN_STATUSES, statesBefore } from "
 
 test("each state is entered from the states of the transition table only (P1)", () => {
   expect(Object.fromEntries(RUN_STATUSES.map((to) => [to, statesBefore(to)]))).toEqual({
-    pending: ["start_unknown"],
+    pending: ["start_unknown", "awaiting_approval"],
     running: ["pending"],
     running_async: ["pending", "running", "start_unknown"],
     start_unknown: ["pending", "cancelled"],
+    awaiting_approval: ["pending", "running_async", "start_unknown", "failed"],
     completed: ["running", "running_async", "failed", "cancelled"],
-    failed: ["pending", "running", "running_async", "start_unknown"],
-    cancelled: ["pending", "running", "running_async", "start_unknown"],
+    failed: ["pending", "running", "running_async", "start_unknown", "awaiting_approval"],
+    cancelled: ["pending", "running", "running_async", "start_unknown", "awaiting_approval"],
   });
 });
 
-test("a completed run stays completed; a failed or cancelled one may still complete, and a cancelled start become unknown (P1)", () => {
+test("a completed run stays completed; a failed or cancelled one may still complete, a failed plan arrive, and a cancelled start become unknown (P1)", () => {
   const next = (from: string) => RUN_STATUSES.filter((to) => statesBefore(to).some((source) => source === from));
   expect(RUN_STATUSES.filter(isFinished)).toEqual(["completed", "failed", "cancelled"]);
   expect(next("completed")).toEqual([]);
-  expect(next("failed")).toEqual(["completed"]);
+  expect(next("failed")).toEqual(["awaiting_approval", "completed"]);
   expect(next("cancelled")).toEqual(["start_unknown", "completed"]);
 });
 

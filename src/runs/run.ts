@@ -1,6 +1,7 @@
 /** Run types: kinds, states, and the table of legal state transitions. */
 
 import type { Cost } from "../costs/actual.ts";
+import type { RunPlan } from "./plan/run-plan.ts";
 import type { Picture, PictureFacts } from "../reports/pictures/picture.ts";
 import type { Source } from "../reports/report.ts";
 
@@ -12,6 +13,8 @@ export const RUN_STATUSES = [
   "running",
   "running_async",
   "start_unknown",
+  /** Google has returned a plan; the research starts when the user approves it. */
+  "awaiting_approval",
   "completed",
   "failed",
   "cancelled",
@@ -21,15 +24,17 @@ export type RunStatus = (typeof RUN_STATUSES)[number];
 /**
  * Finished states are final with three exceptions: a failed or cancelled run whose paid report arrives late, and a
  * cancelled start whose interaction id the user adopts. One transition is not in the table: a run loses an interaction
- * that belongs to another run (detach-store.ts).
+ * that belongs to another run (detach-store.ts). A run returns to `awaiting_approval` when a change or the approval of
+ * its plan fails without a result; a failed one when its plan arrives late.
  */
 const LEGAL_TRANSITIONS: Record<RunStatus, readonly RunStatus[]> = {
-  pending: ["running", "running_async", "start_unknown", "failed", "cancelled"],
+  pending: ["running", "running_async", "start_unknown", "awaiting_approval", "failed", "cancelled"],
   running: ["running_async", "completed", "failed", "cancelled"],
-  running_async: ["completed", "failed", "cancelled"],
-  start_unknown: ["running_async", "pending", "failed", "cancelled"],
+  running_async: ["awaiting_approval", "completed", "failed", "cancelled"],
+  start_unknown: ["running_async", "pending", "awaiting_approval", "failed", "cancelled"],
+  awaiting_approval: ["pending", "failed", "cancelled"],
   completed: [],
-  failed: ["completed"],
+  failed: ["awaiting_approval", "completed"],
   cancelled: ["start_unknown", "completed"],
 };
 
@@ -82,6 +87,8 @@ export interface Run {
   cost: Cost;
   usageFinal: boolean;
   error: { code: string; message: string } | undefined;
+  /** Undefined for a run without a plan. */
+  plan: RunPlan | undefined;
 }
 
 /** A range of the report that source `n` supports, in UTF-8 bytes, end exclusive. */

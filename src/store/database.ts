@@ -64,6 +64,8 @@ export interface Tables {
     archived: Generated<Flag>;
     /** Null unless the run is a follow-up on its parent. */
     followup_context: string | null;
+    /** The current turn of a run that began with a plan, and what its earlier turns cost; null without a plan. */
+    plan_json: string | null;
   };
   research_attempts: {
     attempt_id: string;
@@ -75,6 +77,17 @@ export interface Tables {
     answered_at: number | null;
     key_fingerprint: string | null;
     base_url: string | null;
+    /** Numbers the turns of a run with a plan; a repeated start has the turn of the first. */
+    turn: Generated<number>;
+    /** The request asks for a plan. */
+    is_planning: Generated<Flag>;
+    /** The change of the previous plan that the request asks for. */
+    plan_edit: string | null;
+    /** The plan that Google returned. */
+    plan_markdown: string | null;
+    plan_expires_at: number | null;
+    /** Tokens and cost of a planning turn; those of a research are in its run. */
+    usage_json: string | null;
   };
   research_results: {
     task_id: string;

@@ -23,6 +23,7 @@ import * as polls from "./migrations/0016-polls.ts";
 import * as operations from "./migrations/0017-operations.ts";
 import * as library from "./migrations/0018-library.ts";
 import * as followups from "./migrations/0019-followups.ts";
+import * as plans from "./migrations/0020-plans.ts";
 
 const MIGRATIONS: Record<string, Migration> = {
   "0001-runs": runs,
@@ -44,6 +45,7 @@ const MIGRATIONS: Record<string, Migration> = {
   "0017-operations": operations,
   "0018-library": library,
   "0019-followups": followups,
+  "0020-plans": plans,
 };
 
 const LATEST = Object.keys(MIGRATIONS).at(-1) ?? "";

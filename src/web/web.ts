@@ -12,6 +12,7 @@ import { serveLibrary } from "./api/library-routes.ts";
 import { serveLive } from "./api/live-routes.ts";
 import { outcomeResponse } from "./api/json-response.ts";
 import { refused } from "../operations/perform.ts";
+import { servePlans } from "./api/plan-routes.ts";
 import { serveReports } from "./api/report-routes.ts";
 import { serveResearch } from "./api/research-routes.ts";
 import { serveRuns } from "./api/runs-routes.ts";
@@ -26,6 +27,7 @@ export function createWeb(app: App, streams: StreamPermits): Hono<CallerEnv> {
   serveReports(web, app);
   serveResearch(web, app);
   serveConversations(web, app);
+  servePlans(web, app);
   serveLibrary(web, app);
   serveFigures(web, app);
   serveLive(web, app, streams);

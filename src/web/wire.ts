@@ -89,6 +89,8 @@ export type RunAction =
 export interface RunDetail extends RunSummary {
   actions: RunAction[];
   has_report: boolean;
+  /** The turn of the newest plan, which `GET /api/runs/:id/plan` returns. */
+  plan_turn?: number;
   /** The run ended early: the report is incomplete. */
   partial?: boolean;
   mode?: string;
@@ -124,6 +126,19 @@ export interface ConversationView {
   later: Turn[];
   /** The run that the next question continues, its likely cost, and what the user must confirm. */
   next?: { task_id: string; likely_usd?: number; question?: string };
+}
+
+/** `GET /api/runs/:id/plan`: the newest plan of a run. */
+export interface PlanView {
+  task_id: string;
+  /** Markdown. */
+  text: string;
+  /** The changes that the user has asked for, oldest first. */
+  changes: string[];
+  /** While it waits for approval: the likely cost of the research, and what the user must confirm before its start. */
+  estimated_cost?: { likely_usd: number; max_usd: number } | undefined;
+  expires_at?: string | undefined;
+  question?: string | undefined;
 }
 
 /** What a run is doing, as far as Google names it. */
@@ -192,7 +207,7 @@ export interface ReportSource {
   cited_at: string[];
 }
 
-/** `POST /api/estimate` with the input of the start: `{query, model?, max_wait_hours?, force_new?}` */
+/** `POST /api/estimate` with the input of the start: `{query, model?, max_wait_hours?, force_new?, plan?}` */
 export interface EstimateView {
   query_complexity: string;
   estimated_duration: { min_minutes: number; max_minutes: number; likely_minutes: number };
@@ -204,10 +219,12 @@ export interface EstimateView {
 
 /**
  * `POST /api/ask` with `{query, depth}`,
- * `POST /api/research` with `{query, model?, max_wait_hours?, force_new?, enable_notifications?, agreed}`,
+ * `POST /api/research` with `{query, model?, max_wait_hours?, force_new?, enable_notifications?, plan?, agreed}`,
  * `POST /api/runs/:id/followup` with `{question, agreed}`,
  * `POST /api/runs/:id/cancel` with `{save_partial}`,
  * `POST /api/runs/:id/delete` with `{delete_at_google}`,
+ * `POST /api/runs/:id/plan` with `{text, agreed}`, the text of the changed plan,
+ * `POST /api/runs/:id/approve` with `{agreed}`,
  * `POST /api/runs/:id/resume` with `{interaction_id?, accept_possible_double_charge?, agreed?}`.
  */
 export interface Acted {

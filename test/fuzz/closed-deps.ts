@@ -22,6 +22,7 @@ export const closedDeps: OperationDeps = {
   findRun: closed,
   estimate: closed,
   estimateFollowup: closed,
+  estimatePlan: closed,
   backupOf: () => undefined,
   inBackground: (work) => void work.catch(() => {}),
   leaving: new AbortController().signal,

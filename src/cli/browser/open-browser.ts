@@ -83,7 +83,7 @@ function start(
 }
 
 /** Our settings include keys and tokens, which a browser must not get. */
-function withoutSettings(environment: Environment): Environment {
+export function withoutSettings(environment: Environment): Environment {
   const own = new Set(Object.entries(SETTINGS).flatMap(([name, { aliases = [] }]) => [name, ...aliases]));
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !own.has(name.toUpperCase())));
 }

@@ -14,7 +14,7 @@ import { formatCost } from "../render/durations.ts";
 import { isKnown, readRunState, type RunStatusAnswer, watchRun } from "./watch-run.ts";
 
 const POLL_INTERVAL_MS = 1_000;
-const ENDED: readonly RunStatus[] = ["completed", "failed", "cancelled", "start_unknown"];
+const ENDED: readonly RunStatus[] = ["completed", "failed", "cancelled", "start_unknown", "awaiting_approval"];
 
 export interface Following {
   taskId: string;

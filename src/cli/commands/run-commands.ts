@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import { checkResearchStatus } from "../../operations/check-research-status.ts";
 import { listResearch } from "../../operations/list-research.ts";
 import { listTable } from "../operation-commands.ts";
+import { addPlanCommands } from "../plan/plan-commands.ts";
 import { addOrganizeCommands } from "./organize-commands.ts";
 import type { TerminalView } from "../render/answer-view.ts";
 import type { Status } from "../render/answers/run-views.ts";
@@ -46,6 +47,7 @@ export function addRunCommands(program: Command): void {
       const input = { text: words.map(asPhrase).join(" "), ...(limit === undefined ? {} : { limit }) };
       await runOperation(listResearch, { ...PLAIN, input, json: options.json === true, view: listTable });
     });
+  addPlanCommands(program);
   addOrganizeCommands(program);
   json(program.command("delete"))
     .summary("Delete a run for good")

@@ -49,6 +49,7 @@ const STATES: Record<string, { label: string; style: Style }> = {
   running: { label: "Working", style: "accent" },
   running_async: { label: "Researching", style: "accent" },
   start_unknown: { label: "Unconfirmed start", style: "careful" },
+  awaiting_approval: { label: "Waiting for approval", style: "careful" },
   completed: { label: "Completed", style: "good" },
   failed: { label: "Failed", style: "bad" },
   cancelled: { label: "Cancelled", style: "careful" },

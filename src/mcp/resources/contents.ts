@@ -146,6 +146,7 @@ const STATES: Record<string, string> = {
   pending: "starting",
   running_async: "running",
   start_unknown: "unconfirmed start",
+  awaiting_approval: "waiting for approval",
 };
 
 function titleOf(query: string): string {

@@ -109,10 +109,17 @@ const listed = (run: Run, ttlMs: number | null): ListedTask => ({
 /** A cancelled task stays cancelled, even if its paid report arrives later. */
 const isLate = ({ status, cancelConfirmed }: Run): boolean => status === "completed" && cancelConfirmed === false;
 
+/**
+ * The task of a start with `plan` ends with its first plan, which is what the call asked for; resume_research is a call
+ * of its own. An ended task must not become `working` again, so it stays completed while the research runs.
+ */
+const hasReturnedPlan = ({ status, plan }: Run): boolean =>
+  status === "awaiting_approval" || (plan !== undefined && plan.turn > 1);
+
 function statusOf(run: Run): "working" | "completed" | "cancelled" {
   if (run.status === "cancelled" || isLate(run)) return "cancelled";
   const ended = run.status === "completed" || run.status === "failed" || run.status === "start_unknown";
-  return ended ? "completed" : "working";
+  return ended || hasReturnedPlan(run) ? "completed" : "working";
 }
 
 function messageOf(run: Run): string {

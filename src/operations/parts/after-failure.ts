@@ -1,6 +1,7 @@
 /** Advice for a run that ended without a report; never advises to pay twice without saying so. */
 
 import { KEY_PAGE } from "../../gemini/key-page.ts";
+import { HOW_TO_START_AGAIN } from "../../runs/plan/run-plan.ts";
 import type { Run } from "../../runs/run.ts";
 
 const NOT_CHARGED = "Nothing was charged.";
@@ -9,6 +10,7 @@ const NOT_CHARGED = "Nothing was charged.";
 export function adviceWithoutReport(run: Run): string {
   if (run.kind !== "agent") return "Ask the question again.";
   const { interactionId, status, cancelConfirmed } = run;
+  if (run.error?.code === "PLAN_EXPIRED") return HOW_TO_START_AGAIN;
   if (interactionId !== undefined) {
     return status === "cancelled"
       ? "It was started at Google and may have been charged; a report that still arrives is kept. A new start is charged again."

@@ -48,7 +48,14 @@ test("a start through a transport that shares no estimates computes its estimate
     progress: () => {},
   };
   const research = Object.assign(Object.create(null), { durable: true, research: { leaving: deps.leaving } });
-  const input = { ...START, model: "an-agent", enable_notifications: false, max_wait_hours: 8, force_new: false };
+  const input = {
+    ...START,
+    model: "an-agent",
+    enable_notifications: false,
+    max_wait_hours: 8,
+    force_new: false,
+    plan: false,
+  };
   const starting = startDeepResearch.run({ ...deps, research: async () => research }, input, call);
   await expect(starting).rejects.toMatchObject({ code: "CANCELLED" });
   expect(computed()).toBe(1);

@@ -1,6 +1,6 @@
 /** The cost confirmation before a paid start: when it is required, its texts, and the errors when the user did not agree. */
 
-import type { Estimate } from "../../costs/estimate.ts";
+import type { Estimate, PlanStage } from "../../costs/estimate.ts";
 import type { FollowupEstimate } from "../../costs/followup.ts";
 import { AppError } from "../../errors.ts";
 import type { Call, Operation, OperationDeps, Question } from "../operation.ts";
@@ -9,6 +9,8 @@ interface PaidStart {
   /** Never shown in the question: a model may have written it, and the question is in our own words. */
   query: string;
   agent: string;
+  /** Of a start that asks for a plan, or that carries one out. */
+  plan?: PlanStage | undefined;
   /** How many starts may be charged. */
   charges?: number;
   /** The estimate of a follow-up, which is asked about in its own words; null if its model has no price. */
@@ -36,10 +38,12 @@ type PayingCall = Pick<Call, "owner" | "agreed" | "estimates">;
 export function estimateFor(
   deps: OperationDeps,
   { owner, estimates }: PayingCall,
-  { query, agent }: Pick<PaidStart, "query" | "agent">,
+  { query, agent, plan }: Pick<PaidStart, "query" | "agent" | "plan">,
 ): Promise<Estimate | undefined> {
-  const key = JSON.stringify([query, agent]);
-  const estimate = estimates?.get(key) ?? deps.estimate(query, agent, owner);
+  const key = JSON.stringify([query, agent, plan]);
+  const estimate =
+    estimates?.get(key) ??
+    (plan === undefined ? deps.estimate(query, agent, owner) : deps.estimatePlan({ query, agent, owner, plan }));
   estimates?.set(key, estimate);
   return estimate;
 }
@@ -48,11 +52,12 @@ export function estimateFor(
 export async function costQuestion(
   deps: OperationDeps,
   call: PayingCall,
-  { query, agent, charges = 1, followup }: PaidStart,
+  { query, agent, plan, charges = 1, followup }: PaidStart,
 ): Promise<Question | undefined> {
   const limit = deps.settings.confirmAboveUsd;
-  const what = followup === undefined ? "research" : "follow-up";
-  const estimate = followup === undefined ? await estimateFor(deps, call, { query, agent }) : (followup ?? undefined);
+  const what = followup !== undefined ? "follow-up" : plan === "wanted" ? "plan" : "research";
+  const estimate =
+    followup === undefined ? await estimateFor(deps, call, { query, agent, plan }) : (followup ?? undefined);
   if (estimate !== undefined && limit > 0 && charges * estimate.usd.likely <= limit) return undefined;
   // Without a key or a database nothing is charged: the start fails and reports what is missing.
   if ((await deps.agent()) === undefined || !(await deps.research()).durable) return undefined;
@@ -61,7 +66,7 @@ export async function costQuestion(
 
 interface Asked {
   limit: number;
-  what: "research" | "follow-up";
+  what: "research" | "follow-up" | "plan";
 }
 
 function knownCost(
@@ -72,7 +77,7 @@ function knownCost(
   const cost = `This ${what} will cost about ${likely} (at most ${max}) with ${agent}`;
   const upTo = `${likely} (up to ${max})`;
   return {
-    ask: `Start this ${what} for about ${upTo}?${limit === 0 ? "" : ` Your limit is ${dollars(limit)}.`}`,
+    ask: `${what === "plan" ? "Ask for this plan" : `Start this ${what}`} for about ${upTo}?${limit === 0 ? "" : ` Your limit is ${dollars(limit)}.`}`,
     because:
       limit === 0
         ? `${cost}, and every start must be confirmed.`
@@ -89,7 +94,7 @@ const unknownCost = (agent: string, { limit, what }: Asked): Question => ({
   details: { limit_usd: limit },
 });
 
-const dollars = (usd: number): string => `$${Number.isInteger(usd) ? usd : usd.toFixed(2)}`;
+export const dollars = (usd: number): string => `$${Number.isInteger(usd) ? usd : usd.toFixed(2)}`;
 
 export const declined = (): AppError =>
   new AppError({

@@ -10,6 +10,7 @@ const ACTION: Record<Run["status"], string> = {
   running: "Working",
   running_async: "Researching",
   start_unknown: "It is not known whether Google started it; resume_research shows the options",
+  awaiting_approval: "The plan is ready and waits for approval",
   completed: "Completed",
   failed: "Failed",
   cancelled: "Cancelled",

@@ -59,6 +59,7 @@ const CODES = [
   "SQLITE_ERROR",
   "DISK_FULL",
   "RESEARCH_FAILED",
+  "PLAN_EXPIRED",
 ] as const;
 
 /** The error for the call that started or joined a run that ended without a report. */

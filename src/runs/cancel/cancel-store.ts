@@ -13,7 +13,7 @@ export async function requestCancel(
     .set({ cancel_requested_at: now, keep_partial: keepPartial ? 1 : 0, updated_at: now })
     .where("task_id", "=", taskId)
     .where("cancel_requested_at", "is", null)
-    .where("status", "in", ["pending", "running", "running_async", "start_unknown"])
+    .where("status", "in", ["pending", "running", "running_async", "start_unknown", "awaiting_approval"])
     .execute();
 }
 

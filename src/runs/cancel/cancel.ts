@@ -39,8 +39,10 @@ export async function cancelRun(deps: CancelDeps, request: CancelRequest): Promi
   if (isFinished(run.status)) throw finishedAlready(run);
   await requestCancel(db, { taskId, keepPartial, now: clock.now() });
   failpoint("after-cancel-flag");
-  if (run.status === "start_unknown") {
-    await cancelHere(db, { taskId, confirmed: false, keepPartial, now: clock.now() });
+  if (run.status === "start_unknown" || run.status === "awaiting_approval") {
+    // Google is not working on a plan that waits for approval.
+    const confirmed = run.status === "awaiting_approval";
+    await cancelHere(db, { taskId, confirmed, keepPartial, now: clock.now() });
     return findRun(db, owner, taskId);
   }
   // In parallel, within the same five seconds: the wait ends as soon as the run shows Google's response.

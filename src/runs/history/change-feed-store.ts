@@ -55,7 +55,7 @@ const shownColumns = (db: Database, owner: string) =>
   db
     .selectFrom("research_tasks")
     .select(["task_id", "kind", "status", "progress", "current_action", "usage_final", "model", "interaction_id"])
-    .select(["created_at", "updated_at", "completed_at", "title", "starred", "archived"])
+    .select(["started_at", "plan_json", "created_at", "updated_at", "completed_at", "title", "starred", "archived"])
     .where("owner", "=", owner)
     .orderBy("updated_at");
 

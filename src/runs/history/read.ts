@@ -5,6 +5,7 @@ import { numberSources } from "../../reports/report.ts";
 import { keepSuggestions } from "../../reports/suggestions/keep.ts";
 import type { Database } from "../../store/database.ts";
 import { lastEvent } from "../event-store.ts";
+import { newestPlan } from "../plan/plan-store.ts";
 import { isFinished, LOCAL_KINDS, type Run, type RunResult, type SavedRound, type StoredResult } from "../run.ts";
 import { findResult, findRounds } from "../result-store.ts";
 import { findRun } from "../run-store.ts";
@@ -14,6 +15,8 @@ export interface StoredRun {
   result: StoredResult | undefined;
   /** The suggestion that was returned to the caller with the error. */
   advice?: string | undefined;
+  /** The newest plan, of a run without a report. */
+  plan?: string | undefined;
 }
 
 export async function readStored(db: Database, owner: string, taskId: string): Promise<StoredRun> {
@@ -21,7 +24,7 @@ export async function readStored(db: Database, owner: string, taskId: string): P
   const stored = await findResult(db, taskId);
   // A result without text only stores other data that Google sent.
   const result = stored === undefined || stored.report.trim() === "" ? undefined : stored;
-  if (!isFinished(run.status)) return { run, result };
+  if (!isFinished(run.status)) return { run, result, plan: await planOf(db, run) };
   const advice = await adviceAbout(db, run);
   if (result !== undefined) return { run, result, advice };
   // A process that crashed wrote no result, but its finished rounds are stored.
@@ -29,6 +32,9 @@ export async function readStored(db: Database, owner: string, taskId: string): P
   const model = run.model ?? modelOf(rounds.at(-1)?.metadata ?? {});
   return { run: { ...run, model }, result: resultOfRounds(rounds), advice };
 }
+
+const planOf = async (db: Database, { plan, taskId }: Run): Promise<string | undefined> =>
+  plan === undefined ? undefined : (await newestPlan(db, taskId))?.text;
 
 async function adviceAbout(db: Database, { taskId, kind, status }: Run): Promise<string | undefined> {
   if (status === "completed" || !LOCAL_KINDS.includes(kind)) return undefined;

@@ -1,6 +1,8 @@
 /** Parses a run's stored estimate of cost and duration leniently, because earlier versions stored other fields. */
 
 import { z } from "zod";
+import { COMPLEXITIES, type Complexity } from "../../costs/complexity.ts";
+import { storedJson } from "../unreadable.ts";
 import { typicalMinutes } from "../progress.ts";
 import type { Run } from "../run.ts";
 import type { UsualMinutes } from "../activity/time-left.ts";
@@ -10,6 +12,14 @@ const range = z.object({ min: figure, likely: figure, max: figure }).optional().
 const stored = z.object({ usd: range, minutes: range }).catch({});
 
 export type RunEstimate = z.infer<typeof stored>;
+
+/** The class of effort that the estimate was made for. */
+export function complexityIn(estimateJson: string | null): Complexity | undefined {
+  const { complexity } = storedJson(estimateJson ?? "{}", z.object({ complexity: z.enum(COMPLEXITIES).optional() }), {
+    complexity: undefined,
+  });
+  return complexity;
+}
 
 export const estimateOf = (estimate: unknown): RunEstimate => stored.parse(estimate);
 

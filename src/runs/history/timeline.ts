@@ -53,8 +53,8 @@ export async function milestones(db: Database, run: Run): Promise<RunTimelineEnt
   return sortByTime(
     [
       state("created", run.createdAt, createdText(run)),
-      ...attempts.flatMap(({ state: became, sentAt, answeredAt }, index) => [
-        ...state(`sent-${index + 1}`, sentAt, index === 0 ? "Sent to Google" : "Sent to Google again"),
+      ...attempts.flatMap(({ state: became, sentAt, answeredAt, ...attempt }, index) => [
+        ...state(`sent-${index + 1}`, sentAt, sentText(attempt, attempts[index - 1])),
         ...state(`answered-${index + 1}`, answeredAt, ATTEMPT_TEXTS[became]),
       ]),
       ...rounds.map(({ roundNumber, verified, summary, completedAt }) => ({
@@ -77,6 +77,17 @@ function createdText({ parentTaskId, followupContext }: Run): string {
 
 function state(id: string, at: number | undefined, text: string | undefined): RunTimelineEntry[] {
   return at === undefined || text === undefined ? [] : [{ id, at, kind: "state", text }];
+}
+
+interface SentTurn {
+  turn: number;
+  isPlanning: boolean;
+}
+
+function sentText({ turn, isPlanning }: SentTurn, before: SentTurn | undefined): string {
+  if (before === undefined) return isPlanning ? "Asked Google for a plan" : "Sent to Google";
+  if (before.turn === turn) return "Sent to Google again";
+  return isPlanning ? "Asked Google to change the plan" : "Plan approved and sent to Google";
 }
 
 const ATTEMPT_TEXTS: Record<string, string> = {

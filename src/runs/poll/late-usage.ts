@@ -1,6 +1,8 @@
 /** Polls a completed run for its usage, which Google often reports some seconds after completion. */
 
 import { countAgentUsage } from "../../gemini/call-telemetry.ts";
+import { withEarlierTurns } from "../plan/run-plan.ts";
+import { currentUsage } from "../plan/turn-usage.ts";
 import { recordLateUsage } from "./poll-result-store.ts";
 import type { ResearchDeps } from "../deps.ts";
 import type { PolledRun } from "./polled-run.ts";
@@ -18,9 +20,9 @@ export async function pollForUsage(deps: ResearchDeps, run: PolledRun, patience:
   const usage = polled.kind === "found" ? polled.interaction.usage : undefined;
   const now = deps.clock.now();
   if (usage !== undefined) {
-    const cost = deps.costOf(usage, run.agent, run.createdAt);
-    await recordLateUsage(deps.db, run.taskId, { tokens: usage, cost, now });
-    countAgentUsage(run.agent, usage, cost.usd);
+    const current = currentUsage(deps, run, usage);
+    await recordLateUsage(deps.db, run.taskId, { ...withEarlierTurns(run.plan, current), now });
+    countAgentUsage(run.agent, usage, current.cost.usd);
     return { next: "never", recorded: true };
   }
   const age = now - run.completedAt;

@@ -14,6 +14,9 @@ import { missingSetting } from "./missing-setting.ts";
 import { clearOddAnswer, REJECTION, sameAnswerSince } from "./odd-answer-store.ts";
 import { AGAIN, NEVER, type Outcome, type Patience, RATE_LIMIT_MS } from "./outcome.ts";
 import { changesOf } from "./seen-store.ts";
+import { planFound } from "../plan/plan-poll.ts";
+import { NO_USAGE } from "../plan/run-plan.ts";
+import { usageOf } from "../plan/turn-usage.ts";
 import { progressBySearches } from "../progress.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { savePartial } from "../result-store.ts";
@@ -66,6 +69,8 @@ function tooLong(deps: ResearchDeps, run: PolledRun): Outcome {
 
 async function found(deps: ResearchDeps, run: PolledRun, interaction: Interaction): Promise<Outcome> {
   const text = interaction.report.trim();
+  const ofPlan = run.plan?.isPlanning === true ? await planFound(deps, run, interaction) : undefined;
+  if (ofPlan !== undefined) return ofPlan;
   // Polled again after it had failed: only a finished report changes its state.
   if (run.status === "failed" && (interaction.status !== "completed" || text === "")) {
     await keepText(deps, run, interaction);
@@ -142,18 +147,20 @@ async function working(deps: ResearchDeps, run: PolledRun, interaction: Interact
     return (await pastDeadline(deps, run)) ?? AGAIN;
   }
   const now = deps.clock.now();
-  const { usage, searches } = interaction;
+  const { searches } = interaction;
+  const { tokens, cost } = usageOf(deps, run, interaction.usage);
   const action = await actionOf(deps.db, run, interaction);
   const seen = changesOf(run, {
     // The part of the progress that depends on elapsed time is computed when it is read.
     progress: progressBySearches(run.agent, searches.length),
     currentAction: action.text,
     changed: action.changed,
-    tokens: usage,
-    cost: usage === undefined ? undefined : deps.costOf(usage, run.agent, run.createdAt),
+    tokens,
+    cost,
     now,
   });
-  if (interaction.report !== "") {
+  // A plan is stored when it is complete, and never as a report.
+  if (interaction.report !== "" && run.plan?.isPlanning !== true) {
     await savePartial(deps.db, run, { result: resultOf(interaction, { partial: true }), now });
   }
   return (await pastDeadline(deps, run)) ?? { next: "interval", seen };
@@ -185,8 +192,7 @@ async function end(
     result: hasText || to === "failed" ? resultOf(interaction, { partial: to !== "completed", note }) : undefined,
     raw: interaction.raw,
     error: to === "failed" && ending.to === "failed" ? { code: "RESEARCH_FAILED", message: ending.message } : undefined,
-    tokens: usage,
-    cost: usage === undefined ? undefined : deps.costOf(usage, run.agent, run.createdAt),
+    ...usageOf(deps, run, usage),
     usageFinal: usage !== undefined,
     nextPollAt: nextPollAfter(ending, { usage, to, now }),
     now,
@@ -232,7 +238,12 @@ async function record(deps: ResearchDeps, run: PolledRun, finish: AgentFinish): 
 /** Called only by the process that recorded the end, so that each run is counted once. */
 function countEnd(run: PolledRun, { to, tokens, cost, now }: AgentFinish): void {
   if (run.status !== to) countAgentRun({ agent: run.agent, lastedMs: now - run.createdAt, failed: to === "failed" });
-  if (tokens !== undefined) countAgentUsage(run.agent, tokens, cost?.usd);
+  // The planning turns were counted when they ended.
+  const { tokens: before, cost: paid } = run.plan?.earlier ?? NO_USAGE;
+  const input = (tokens?.input ?? 0) - before.input;
+  const output = (tokens?.output ?? 0) - before.output;
+  const usd = cost?.usd === undefined ? undefined : cost.usd - (paid.usd ?? 0);
+  if (tokens !== undefined) countAgentUsage(run.agent, { input, output }, usd);
 }
 
 async function inaccessible(deps: ResearchDeps, run: PolledRun, kind: "missing" | "forbidden"): Promise<Outcome> {

@@ -2,7 +2,8 @@
 
 import { sql } from "kysely";
 import type { Tables } from "../../store/database.ts";
-import { isPollable } from "../run-row.ts";
+import { readPlan, type RunPlan } from "../plan/run-plan.ts";
+import { isPollable, turnBegan } from "../run-row.ts";
 import { RUN_STATUSES, type RunStatus } from "../run.ts";
 
 /*
@@ -18,6 +19,7 @@ export interface PolledRun {
   status: RunStatus;
   agent: string;
   epoch: number;
+  /** Of a run with a plan: when the current turn began. */
   createdAt: number;
   deadlineAt: number;
   cancelRequestedAt: number | undefined;
@@ -28,6 +30,8 @@ export interface PolledRun {
   oddAnswer: string | undefined;
   /** `input/output`, as text: a stored count that the driver cannot read must not stop the polls of other runs. */
   tokens: string;
+  /** Undefined for a run without a plan. */
+  plan: RunPlan | undefined;
 }
 
 export const tokensOf = ({ input, output }: { input: number; output: number }): string => `${input}/${output}`;
@@ -41,6 +45,8 @@ export const POLLED_COLUMNS = [
   "model",
   "lease_epoch",
   "created_at",
+  "started_at",
+  "plan_json",
   "deadline_at",
   "cancel_requested_at",
   "keep_partial",
@@ -65,7 +71,7 @@ export function polledRunOf(row: PolledRow): PolledRun | undefined {
     status: RUN_STATUSES.find((status) => status === row.status) ?? "failed",
     agent: row.model ?? "",
     epoch: row.lease_epoch,
-    createdAt: row.created_at,
+    createdAt: turnBegan(row),
     deadlineAt: row.deadline_at ?? Number.MAX_SAFE_INTEGER,
     cancelRequestedAt: row.cancel_requested_at ?? undefined,
     keepPartial: row.keep_partial === 1,
@@ -74,5 +80,6 @@ export function polledRunOf(row: PolledRow): PolledRun | undefined {
     completedAt: row.completed_at ?? row.created_at,
     oddAnswer: row.odd_answer ?? undefined,
     tokens: row.tokens,
+    plan: readPlan(row.plan_json),
   };
 }

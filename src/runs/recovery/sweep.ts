@@ -4,6 +4,7 @@ import { isShared } from "../../store/dialect.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { saveReportsOfUnsavedRuns } from "./database-outage.ts";
 import { repairImpossibleFigures, reportUnreadableRuns } from "./impossible-figures.ts";
+import { endExpiredPlans } from "../plan/expired-plans.ts";
 import { markInterruptedSearches } from "./interrupted-searches.ts";
 import { importOrphanedIds } from "./orphaned-ids.ts";
 import { flushUnchargedFailures } from "./uncharged-starts.ts";
@@ -34,6 +35,7 @@ export async function sweep(
   await saveUnsavedIds(deps);
   await saveReportsOfUnsavedRuns(deps, savedToFile);
   await flushUnchargedFailures(deps);
+  await endExpiredPlans(deps);
   await repairPolls();
   // On SQLite this runs at process start. On a shared database a lease of another machine may expire at any time.
   if (isShared(db)) await markInterruptedSearches(db, log, clock.now());

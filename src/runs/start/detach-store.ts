@@ -3,6 +3,7 @@
 import { NO_COST } from "../../costs/actual.ts";
 import type { Database } from "../../store/database.ts";
 import { costColumns } from "../cost-columns.ts";
+import { NO_USAGE, readPlan } from "../plan/run-plan.ts";
 import { dropResult } from "../result-store.ts";
 import { RUN_STATUSES } from "../run.ts";
 import { transition } from "../transition-store.ts";
@@ -20,7 +21,7 @@ export async function detachInteraction(
 ): Promise<void> {
   await transaction
     .updateTable("research_attempts")
-    .set({ interaction_id: null, state: "unknown", answered_at: null })
+    .set({ interaction_id: null, state: "unknown", answered_at: null, plan_markdown: null, usage_json: null })
     .where("attempt_id", "=", attemptId)
     .execute();
   const detached = await transaction
@@ -40,9 +41,10 @@ export async function detachInteraction(
       updated_at: now,
     }))
     .where("interaction_id", "=", interactionId)
-    .returning("task_id")
+    .returning(["task_id", "plan_json"])
     .execute();
-  for (const { task_id: taskId } of detached) {
+  for (const { task_id: taskId, plan_json: plan } of detached) {
+    if (plan !== null) await keepEarlierTurns(transaction, taskId, plan);
     await transition(transaction, {
       taskId,
       to: "start_unknown",
@@ -61,4 +63,14 @@ export async function detachInteraction(
     await transaction.deleteFrom("research_events").where("task_id", "=", taskId).execute();
     await dropResult(transaction, taskId);
   }
+}
+
+/** Its planning turns before the detached interaction were its own, and charged. */
+async function keepEarlierTurns(transaction: Database, taskId: string, plan: string): Promise<void> {
+  const { tokens, cost } = readPlan(plan)?.earlier ?? NO_USAGE;
+  await transaction
+    .updateTable("research_tasks")
+    .set({ tokens_input: tokens.input, tokens_output: tokens.output, ...costColumns(cost) })
+    .where("task_id", "=", taskId)
+    .execute();
 }

@@ -39,6 +39,12 @@ describe("an intent", () => {
       usage_final: 0,
     });
     expect(await attemptRow(db, attemptId)).toEqual({
+      turn: 1,
+      is_planning: 0,
+      plan_edit: null,
+      plan_markdown: null,
+      plan_expires_at: null,
+      usage_json: null,
       attempt_id: attemptId,
       task_id: taskId,
       interaction_id: null,

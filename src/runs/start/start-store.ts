@@ -4,8 +4,10 @@ import { withdraw } from "../../notifications/outbox.ts";
 import type { PollQueue } from "../../queue/queue.ts";
 import { type Database, storable } from "../../store/database.ts";
 import { lockExclusive } from "../../store/dialect.ts";
-import { insertAttempt, type NewAttempt, newStartIds } from "../attempt-store.ts";
+import { currentTurn, insertAttempt, isNotBeingSentAgain, type NewAttempt, newStartIds } from "../attempt-store.ts";
 import { lockRun } from "../lock-store.ts";
+import { FIRST_TURN } from "../plan/run-plan.ts";
+import { returnToPlan } from "../plan/turn-store.ts";
 import { joinSameStart } from "./duplicate-start-store.ts";
 import { START_LEASE_MS } from "../lease.ts";
 import type { FollowupContext } from "../run.ts";
@@ -22,6 +24,8 @@ export interface Intent {
   /** The run that this one continues. */
   parentTaskId?: string | undefined;
   followupContext?: FollowupContext | undefined;
+  /** The request asks for a plan, which the user approves before the research starts. */
+  isPlanning?: boolean | undefined;
   client: string | undefined;
   enableNotifications: boolean;
   maxWaitMs: number;
@@ -81,6 +85,7 @@ export function commitIntent(
         estimate_json: JSON.stringify(intent.estimate),
         parent_task_id: intent.parentTaskId ?? null,
         followup_context: intent.followupContext ?? null,
+        plan_json: intent.isPlanning === true ? JSON.stringify(FIRST_TURN) : null,
         client: intent.client ?? null,
         enable_notifications: intent.enableNotifications ? 1 : 0,
         created_at: intent.now,
@@ -97,7 +102,8 @@ export function commitIntent(
         usage_final: 0,
       })
       .execute();
-    await insertAttempt(transaction, { ...intent, taskId, attemptId });
+    const turn = intent.isPlanning === true ? FIRST_TURN : undefined;
+    await insertAttempt(transaction, { ...intent, taskId, attemptId, turn });
     await queue?.checkStart(transaction, { taskId, afterMs: START_LEASE_MS });
     return { kind: "intended", taskId, attemptId };
   });
@@ -134,7 +140,7 @@ export function commitRestart(
       },
     }).executeTakeFirst();
     if (updated.numUpdatedRows === 0n) return undefined;
-    await insertAttempt(transaction, { ...restart, attemptId });
+    await insertAttempt(transaction, { ...restart, attemptId, turn: await currentTurn(transaction, restart.taskId) });
     await queue?.checkStart(transaction, { taskId: restart.taskId, afterMs: START_LEASE_MS });
     return attemptId;
   });
@@ -146,12 +152,15 @@ export interface StartFailure {
   /** `failed` and `cancelled` mean that nothing was charged. */
   to: "failed" | "cancelled" | "start_unknown";
   error: { code: string; message: string };
+  /** Google no longer has the plan that the request continues. */
+  isPlanExpired?: boolean | undefined;
   now: number;
 }
 
 /**
  * Stores the outcome of a failed start. A failed restart that was not charged leaves an earlier unknown start unknown.
  * The sender's outcome replaces `start_unknown`, which another process may have set while the sender was suspended.
+ * A turn after the first plan that was not charged leaves that plan waiting for approval.
  */
 export function recordStartFailure(db: Database, failure: StartFailure): Promise<void> {
   const { taskId, attemptId, now } = failure;
@@ -163,6 +172,10 @@ export function recordStartFailure(db: Database, failure: StartFailure): Promise
       .where("task_id", "=", taskId)
       .where("attempt_id", "!=", attemptId)
       .where("state", "=", "unknown")
+      // An unknown start of an earlier turn does not make this turn unknown.
+      .where("turn", "=", (attempt) =>
+        attempt.selectFrom("research_attempts as own").select("own.turn").where("own.attempt_id", "=", attemptId),
+      )
       .executeTakeFirst();
     const { to, error } = earlier === undefined ? failure : stillUnknown(failure);
     await transaction
@@ -171,6 +184,7 @@ export function recordStartFailure(db: Database, failure: StartFailure): Promise
       .where("attempt_id", "=", attemptId)
       .where("interaction_id", "is", null)
       .execute();
+    if (to === "failed" && (await returnToPlan(transaction, failure))) return;
     await transition(transaction, {
       taskId,
       to,
@@ -185,18 +199,7 @@ export function recordStartFailure(db: Database, failure: StartFailure): Promise
         ...(to === "cancelled" ? { cancel_confirmed: 1 } : {}),
       },
     })
-      // A sender that was suspended during a restart must not end the new attempt.
-      .where(({ not, exists, selectFrom }) =>
-        not(
-          exists(
-            selectFrom("research_attempts")
-              .select("attempt_id")
-              .where("task_id", "=", taskId)
-              .where("attempt_id", "!=", attemptId)
-              .where("state", "=", "sending"),
-          ),
-        ),
-      )
+      .where(isNotBeingSentAgain({ taskId, attemptId }))
       .execute();
   });
 }

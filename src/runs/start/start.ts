@@ -61,6 +61,7 @@ export async function startResearch(deps: ResearchDeps, request: StartRequest): 
     options: optionsOf({ maxWaitMs, notice, variant, followup }),
     parentTaskId,
     followupContext: followup?.context,
+    isPlanning: variant?.collaborativePlanning === true,
     estimate,
     enableNotifications,
     maxWaitMs,
@@ -82,8 +83,7 @@ export async function startResearch(deps: ResearchDeps, request: StartRequest): 
   if (intent.kind === "joined") return intent;
   failpoint("after-intent");
   const attempt = { ...intent, query, agent, variant, followup, enableNotifications, signal: request.signal };
-  const sending = deps.during(inRun(intent.taskId, () => send(deps, attempt)));
-  return { kind: "started", taskId: intent.taskId, sending };
+  return { kind: "started", taskId: intent.taskId, sending: sendAttempt(deps, attempt) };
 }
 
 /** Requires that the user has accepted that the first start may be running and charged. */
@@ -107,15 +107,19 @@ export async function restartUnknown(
   const attemptId = await guardLostCommit(deps, ids, () => commitRestart(deps.db, restart, { limits, queue, ids }));
   // Wrapped in an object: an async function would await a returned promise.
   if (attemptId === undefined) return undefined;
-  return { sending: deps.during(inRun(run.taskId, () => send(deps, { ...run, attemptId }))) };
+  return { sending: sendAttempt(deps, { ...run, attemptId }) };
 }
 
-function refuseBeforeIntent(deps: ResearchDeps, signal: AbortSignal | undefined): void {
+/** Sends an attempt whose intent is committed, and stores its outcome. */
+export const sendAttempt = (deps: ResearchDeps, attempt: Attempt): Promise<void> =>
+  deps.during(inRun(attempt.taskId, () => send(deps, attempt)));
+
+export function refuseBeforeIntent(deps: ResearchDeps, signal: AbortSignal | undefined): void {
   const refusal = cancelledOrLeaving(deps, { signal });
   if (refusal !== undefined) throw refusal;
 }
 
-interface Attempt {
+export interface Attempt {
   taskId: string;
   attemptId: string;
   query: string;
@@ -211,10 +215,18 @@ async function settle(deps: ResearchDeps, attempt: Attempt, outcome: StartOutcom
         attemptId,
         to: outcome.error.code === "CANCELLED" ? "cancelled" : "failed",
         error: { code: outcome.error.code, message: outcome.error.message },
+        isPlanExpired: isMissingPlan(attempt, outcome),
         now,
       });
   }
 }
+
+/** Google answers 404 for an interaction that it has deleted. */
+const isMissingPlan = ({ variant }: Attempt, outcome: StartOutcome): boolean =>
+  outcome.kind === "refused" &&
+  outcome.status === 404 &&
+  variant?.previousInteractionId !== undefined &&
+  variant.collaborativePlanning !== undefined;
 
 /** If the database rejects an uncharged failure, it is logged and kept in memory to be stored later. */
 async function recordFailure(deps: ResearchDeps, failure: Parameters<typeof recordStartFailure>[1]): Promise<void> {

@@ -11,6 +11,7 @@ import { estimateResearchCost } from "../../operations/estimate-research-cost.ts
 import type { Call, Operation } from "../../operations/operation.ts";
 import { type Outcome, perform, performDetachable, questionFor } from "../../operations/perform.ts";
 import { resumeResearch } from "../../operations/resume-research.ts";
+import { planReplacement } from "../../runs/plan/run-plan.ts";
 import { search } from "../../operations/search.ts";
 import { startDeepResearch } from "../../operations/start-deep-research.ts";
 import { readJsonBody } from "./json-body.ts";
@@ -87,6 +88,17 @@ function serveRunActions(web: Hono<CallerEnv>, act: Perform): void {
     const { delete_at_google } = await readJsonBody(context.req.raw);
     const input = { delete: true, delete_at_google, task_id: context.req.param("id") };
     return acted(await act(context, { operation: cancelResearch, input }));
+  });
+  web.post("/api/runs/:id/plan", async (context) => {
+    const { text, agreed } = await readJsonBody(context.req.raw);
+    const plan_edit = typeof text === "string" && text.trim() !== "" ? planReplacement(text.trim()) : "";
+    const input = { plan_edit, task_id: context.req.param("id") };
+    return acted(await act(context, { operation: resumeResearch, input, agreed }));
+  });
+  web.post("/api/runs/:id/approve", async (context) => {
+    const { agreed } = await readJsonBody(context.req.raw);
+    const input = { approve: true, task_id: context.req.param("id") };
+    return acted(await act(context, { operation: resumeResearch, input, agreed }));
   });
   web.post("/api/runs/:id/resume", async (context) => {
     const { agreed, ...body } = await readJsonBody(context.req.raw);

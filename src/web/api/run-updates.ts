@@ -105,7 +105,8 @@ async function sendTimeline(
 /** Streams the interaction from Google, so that thoughts arrive live. Without a key or on errors, only polls update it. */
 async function followInteraction(deps: OperationDeps, run: Run, sent: SentState): Promise<void> {
   const { taskId, interactionId, model: agent = "", createdAt, kind } = run;
-  if (kind !== "agent" || interactionId === undefined || isFinished(run.status)) return;
+  const isOver = isFinished(run.status) || run.status === "awaiting_approval";
+  if (kind !== "agent" || interactionId === undefined || isOver) return;
   if (sent.followed?.interactionId === interactionId) return;
   try {
     if ((await deps.agent()) === undefined) return;

@@ -7,6 +7,7 @@ import type { OperationDeps } from "../../operations/operation.ts";
 import { isoTime } from "../../platform/clock.ts";
 import { readActivity } from "../../runs/activity/activity.ts";
 import { lastEvent } from "../../runs/event-store.ts";
+import { newestPlan } from "../../runs/plan/plan-store.ts";
 import { reportPresence } from "../../runs/result-store.ts";
 import { isFinished, LOCAL_KINDS, type Run } from "../../runs/run.ts";
 import { estimateOf, usualMinutes } from "../../runs/history/run-estimate.ts";
@@ -23,7 +24,8 @@ export function summaryOf(run: Run, now: number): RunSummary {
     archived: run.archived ? (true as const) : undefined,
     status: run.status,
     progress: run.progress,
-    progress_is_estimate: run.kind === "agent" && !isFinished(run.status) ? true : undefined,
+    progress_is_estimate:
+      run.kind === "agent" && (isInProgress(run) || run.status === "start_unknown") ? true : undefined,
     current_action: actionOf(run),
     created_at: isoTime(run.createdAt),
     started_at: time(run.startedAt),
@@ -36,8 +38,9 @@ export function summaryOf(run: Run, now: number): RunSummary {
   });
 }
 
-/** Not a start whose response was lost: whether it runs is unknown. */
-const isInProgress = ({ status }: Run): boolean => !isFinished(status) && status !== "start_unknown";
+/** Not a start whose response was lost, because whether it runs is unknown, and not a plan that waits for approval. */
+const isInProgress = ({ status }: Run): boolean =>
+  !isFinished(status) && status !== "start_unknown" && status !== "awaiting_approval";
 
 export async function detailOf(deps: OperationDeps, run: Run): Promise<RunDetail> {
   const now = deps.clock.now();
@@ -48,6 +51,7 @@ export async function detailOf(deps: OperationDeps, run: Run): Promise<RunDetail
     ...summaryOf(run, now),
     actions: actionsFor(run, { hasText: text !== undefined }),
     has_report: text !== undefined,
+    plan_turn: run.plan === undefined ? undefined : (await newestPlan(await deps.database(), run.taskId))?.turn,
     partial: text?.partial === true ? true : undefined,
     mode: run.mode,
     model: run.model,

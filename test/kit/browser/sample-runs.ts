@@ -85,6 +85,7 @@ const DEFAULT_ROW: Omit<TaskRow, "task_id" | "created_at" | "started_at" | "upda
   client: "page",
   parent_task_id: null,
   followup_context: null,
+  plan_json: null,
   poll_key: null,
   odd_answer: null,
   odd_answer_since: null,

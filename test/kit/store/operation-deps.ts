@@ -24,6 +24,7 @@ export function openApp(): { deps: OperationDeps; lines: string[]; background: P
     findRun: missing,
     estimate: missing,
     estimateFollowup: missing,
+    estimatePlan: missing,
     backupOf: missing,
     inBackground: (work) => void background.push(work),
     leaving: new AbortController().signal,
@@ -76,6 +77,7 @@ const STORED: StoredRun = {
     tokens: { input: 0, output: 0 },
     cost: NO_COST,
     usageFinal: false,
+    plan: undefined,
     error: undefined,
   },
 };

@@ -8,6 +8,7 @@ import { createPollCounts } from "../../../src/telemetry/poll-counts.ts";
 
 export const commonDeps = () =>
   ({
+    planKeptMs: 86_400_000,
     costOf: () => ({ usd: 1, incomplete: false, estimated: false }),
     unsavedIds: new Map(),
     unchargedFailures: new Map(),

@@ -18,7 +18,7 @@ export async function openDatabase({ stoppedAt }: { stoppedAt?: number } = {}): 
 }
 
 type TaskRow = Selectable<Tables["research_tasks"]>;
-type AttemptRow = Tables["research_attempts"];
+type AttemptRow = Selectable<Tables["research_attempts"]>;
 
 /** Inserts an accepted run that has no poll scheduled, with the given changes. */
 export async function insertRun(db: Database, run: Partial<TaskRow> & { task_id: string }): Promise<void> {

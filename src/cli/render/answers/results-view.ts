@@ -2,7 +2,7 @@
 
 import type { deepResearch } from "../../../operations/deep-research.ts";
 import type { deepSearchOperation } from "../../../operations/deep-search.ts";
-import type { getResearchResults } from "../../../operations/get-research-results.ts";
+import type { Results } from "../../../operations/get-research-results.ts";
 import type { OutputOf } from "../../../operations/operation.ts";
 import type { search } from "../../../operations/search.ts";
 import { resolveCitationNumbers } from "../../../reports/citations/citation-numbers.ts";
@@ -14,12 +14,12 @@ import { type AnswerSpace, shortId, type StoredReport } from "../answer-view.ts"
 import { type CitedText, locatedText, numberedText } from "../markdown/report.ts";
 import { stateOf } from "../run-frame.ts";
 import { cutToWidth } from "../text-width.ts";
+import { approvalLine, planCommands } from "./plan-lines.ts";
 import { type Remark, reportView } from "./report-view.ts";
 
 type SearchAnswer = OutputOf<typeof search>;
 type DeepSearchAnswer = OutputOf<typeof deepSearchOperation>;
 type DeepResearchAnswer = OutputOf<typeof deepResearch>;
-export type Results = OutputOf<typeof getResearchResults>;
 
 const MINUTE_MS = 60_000;
 
@@ -83,6 +83,7 @@ function titledSources(urls: readonly string[], stored: StoredReport | undefined
 }
 
 export async function resultsView(output: Results, space: AnswerSpace): Promise<string> {
+  if (output.plan !== undefined) return plannedView(output, output.plan, space);
   const { task_id: taskId, partial, note, outline = [], metadata, search_suggestions: suggestions } = output;
   const { duration_minutes, tokens_used: tokens, model } = metadata;
   const stored = await space.stored(taskId);
@@ -123,6 +124,23 @@ function followUpLines({ follow_ups: followUps = [] }: Results, space: AnswerSpa
 
 const contextRemarks = ({ context }: Results): Remark[] =>
   context === "stored_report" ? [{ text: "Answered with the stored report as context.", style: "faint" }] : [];
+
+function plannedView(output: Results, plan: string, space: AnswerSpace): string {
+  const { task_id: taskId, status, note, metadata, estimated_cost: cost } = output;
+  const { duration_minutes, tokens_used: tokens, model } = metadata;
+  const isWaiting = status === "awaiting_approval";
+  return reportView(
+    {
+      taskId,
+      text: numberedText(plan, []),
+      sources: undefined,
+      remarks: [...noteRemarks(note), ...(isWaiting ? [{ text: approvalLine(cost), style: "careful" as const }] : [])],
+      figures: { ...metadata, durationMs: duration_minutes * MINUTE_MS, tokens, model },
+      next: isWaiting ? planCommands(taskId) : [],
+    },
+    space,
+  );
+}
 
 /** On a terminal the whole report of an agent is read from the store: only there its citations have positions. */
 function textOf(output: Results, stored: StoredReport | undefined, { width }: AnswerSpace): CitedText | undefined {

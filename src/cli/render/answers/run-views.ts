@@ -16,6 +16,8 @@ import { type AnswerSpace, nextCommands, shortId } from "../answer-view.ts";
 import { formatCost, formatDollars, formatDuration } from "../durations.ts";
 import { stateOf } from "../run-frame.ts";
 import { cutToWidth, wrapToWidth } from "../text-width.ts";
+import { numberedText, reportLines } from "../markdown/report.ts";
+import { approvalLine, planCommands } from "./plan-lines.ts";
 import { resultsView } from "./results-view.ts";
 
 export type FollowedUp = OutputOf<typeof askFollowup>;
@@ -52,6 +54,7 @@ export async function startedView(
     const text = await resultsView({ ...results, success, status, task_id: taskId, query: "" }, space);
     return notice === undefined ? text : `${notice}\n\n${text}`;
   }
+  if (answer.plan !== undefined) return planView({ task_id: taskId, ...answer, plan: answer.plan }, space);
   const id = shortId(taskId);
   return textView(
     [
@@ -92,6 +95,21 @@ export async function followupView(
   );
 }
 
+interface ShownPlan {
+  task_id: string;
+  plan: string;
+  notice?: string | undefined;
+  message?: string | undefined;
+  estimated_cost?: { likely_usd: number; max_usd: number } | undefined;
+}
+
+function planView({ task_id: taskId, plan, notice, message, estimated_cost: cost }: ShownPlan, space: AnswerSpace) {
+  const { width } = space;
+  const text = width === undefined ? plan : reportLines(numberedText(plan, []), { ...space, width }).join("\n");
+  const lines = [notice ?? "", forPeople(message ?? ""), `${approvalLine(cost)} Run ${idFor(taskId, space)}`];
+  return `${text}\n\n${textView(lines, planCommands(taskId), space)}`;
+}
+
 export async function statusView(status: Status, space: AnswerSpace): Promise<string> {
   const { task_id: taskId, elapsed_minutes, cost_so_far: cost = 0, stalled_since: stalled, error } = status;
   const { label } = stateOf(status.status);
@@ -130,6 +148,7 @@ const cutThought = (thought: string, { width }: AnswerSpace): string =>
 function nextFor({ task_id: taskId, status }: Pick<Status, "task_id" | "status">): Commands {
   const id = shortId(taskId);
   if (status === "completed") return [["Read it", `show ${id}`]];
+  if (status === "awaiting_approval") return planCommands(taskId);
   if (status === "cancelled") return [["Read what was found", `show ${id}`]];
   if (status === "failed" || status === "start_unknown") return [["Resume it", `resume ${id}`]];
   return [
@@ -174,7 +193,9 @@ export async function cancelledView(output: Cancelled, space: AnswerSpace): Prom
   );
 }
 
-export async function resumedView({ task_id: taskId, message, status }: Resumed, space: AnswerSpace): Promise<string> {
+export async function resumedView(resumed: Resumed, space: AnswerSpace): Promise<string> {
+  const { task_id: taskId, message, status, plan } = resumed;
+  if (plan !== undefined) return planView({ ...resumed, plan }, space);
   const line = `${forPeople(message)} Run ${idFor(taskId, space)}`;
   return textView([line], nextFor({ task_id: taskId, status }), space);
 }

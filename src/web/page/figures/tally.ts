@@ -9,6 +9,10 @@ const UNFINISHED: RunSummary["status"][] = ["pending", "running", "running_async
 
 export const isUnfinished = (status: RunSummary["status"]): boolean => UNFINISHED.includes(status);
 
+/** Whether the run has ended: not in progress, and not waiting for the user. */
+export const hasEnded = (status: RunSummary["status"]): boolean =>
+  !isUnfinished(status) && status !== "start_unknown" && status !== "awaiting_approval";
+
 export const unfinished = ({ counts }: RunCounts): number =>
   UNFINISHED.reduce((sum, status) => sum + (counts[status] ?? 0), 0);
 

@@ -3,7 +3,7 @@
 import { useRef, useState } from "preact/hooks";
 import type { RunSummary } from "../../wire.ts";
 import { RUN_LINK, type Shortcut, SHORTCUT_BUTTON } from "../app/shortcuts.ts";
-import { isUnfinished } from "../figures/tally.ts";
+import { hasEnded } from "../figures/tally.ts";
 import { announce, Problem } from "../ui/parts.tsx";
 import { type Marks, nameOf, organize } from "./organize.ts";
 import { RenameDialog } from "./rename-dialog.tsx";
@@ -60,7 +60,7 @@ export function OrganizeButtons({ run, compact = false }: OrganizeButtonsProps) 
         shape={PENCIL}
         press={() => setRenaming(true)}
       />
-      {isUnfinished(run.status) || run.status === "start_unknown" ? null : (
+      {!hasEnded(run.status) ? null : (
         <OrganizeButton
           {...labelled}
           shortcut="archive"

@@ -3,7 +3,7 @@
 import { useRef, useState } from "preact/hooks";
 import type { RunDetail } from "../../wire.ts";
 import { go, runPath } from "../app/router.ts";
-import { isUnfinished } from "../figures/tally.ts";
+import { hasEnded } from "../figures/tally.ts";
 import { askSearch } from "../start/ask.ts";
 import { draftOf, isSearch, storeDraft } from "../start/draft.ts";
 import { announce, Problem } from "../ui/parts.tsx";
@@ -13,7 +13,7 @@ export function AskAgain({ run }: { run: RunDetail }) {
   const [error, setError] = useState<unknown>(undefined);
   const asking = useRef(false);
   // A follow-up makes no sense without what it continues; the next one is asked below its answer.
-  if (isUnfinished(run.status) || run.status === "start_unknown" || run.followup_context !== undefined) return null;
+  if (!hasEnded(run.status) || run.followup_context !== undefined) return null;
   const draft = draftOf(run);
   const edit = (): void => {
     storeDraft(draft);

@@ -19,6 +19,7 @@ import type { Refused } from "../../wire.ts";
 /** What is said before and after the run in its conversation. */
 const Earlier = lazyView(async () => (await import("./conversation.tsx")).Earlier);
 const Later = lazyView(async () => (await import("./conversation.tsx")).Later);
+const PlanSection = lazyView(async () => (await import("../plan/section.tsx")).PlanSection);
 
 export function RunView({ taskId }: { taskId: string }) {
   const { value, error, reload } = useLoad(taskId, (signal) => loadRun(taskId, signal));
@@ -73,6 +74,9 @@ function WatchedRun({ first, scroll }: { first: LoadedRun; scroll: number | unde
     <article class={run.has_report ? "run stack has-report" : "run stack"}>
       <RunHead run={run} />
       <Actions run={run} done={reload} />
+      {run.plan_turn === undefined ? null : (
+        <PlanSection key={`${run.plan_turn} ${run.status}`} run={run} done={reload} />
+      )}
       <RunFacts run={run} />
       {run.followup_context === undefined ? null : <Earlier run={run} />}
       {run.has_report ? (

@@ -16,6 +16,7 @@ const STATES: { status: RunSummary["status"]; name: string }[] = [
   { status: "running", name: "Running locally" },
   { status: "running_async", name: "Running at Google" },
   { status: "start_unknown", name: statusLabel("start_unknown") },
+  { status: "awaiting_approval", name: statusLabel("awaiting_approval") },
   { status: "completed", name: statusLabel("completed") },
   { status: "failed", name: statusLabel("failed") },
   { status: "cancelled", name: statusLabel("cancelled") },

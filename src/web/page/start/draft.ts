@@ -51,9 +51,11 @@ export interface Draft {
   depth: string;
   hours: number;
   notify: boolean;
+  /** Ask for the plan first, and start the research when it is approved. */
+  plan: boolean;
 }
 
-export const EMPTY: Draft = { query: "", depth: "search", hours: 8, notify: true };
+export const EMPTY: Draft = { query: "", depth: "search", hours: 8, notify: true, plan: false };
 
 /** The question of a run, to ask it again or change it first. */
 export const draftOf = ({ query, kind, model }: Pick<RunDetail, "query" | "kind" | "model">): Draft => ({
@@ -82,7 +84,8 @@ export function draftProblem(draft: Draft): string | undefined {
 }
 
 /** Drafts with the same key have the same estimate. */
-export const estimateKey = ({ query, depth, hours }: Draft): string => JSON.stringify([query.trim(), depth, hours]);
+export const estimateKey = ({ query, depth, hours, plan }: Draft): string =>
+  JSON.stringify([query.trim(), depth, hours, plan]);
 
 /** Reads a stored draft; missing or invalid fields get their defaults. */
 export function readDraft(kept: string | undefined): Draft {
@@ -94,6 +97,7 @@ export function readDraft(kept: string | undefined): Draft {
     depth: DEPTHS.find(({ depth }) => depth === draft.depth)?.depth ?? EMPTY.depth,
     hours: typeof draft.hours === "number" ? draft.hours : EMPTY.hours,
     notify: typeof draft.notify === "boolean" ? draft.notify : EMPTY.notify,
+    plan: draft.plan === true,
   };
 }
 

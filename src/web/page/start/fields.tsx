@@ -78,6 +78,14 @@ export const OptionFields = ({ draft, change }: Fields) => (
     <label class="check">
       <input
         type="checkbox"
+        checked={draft.plan}
+        onChange={({ currentTarget }) => change({ plan: currentTarget.checked })}
+      />
+      <span>Show me the plan first: you can change it, and pay for the research when you start it</span>
+    </label>
+    <label class="check">
+      <input
+        type="checkbox"
         checked={draft.notify}
         onChange={({ currentTarget }) => change({ notify: currentTarget.checked })}
       />

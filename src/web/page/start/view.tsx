@@ -111,11 +111,12 @@ function useStarting(draft: Draft, { forget, estimateAgain }: StartOptions) {
   return { starting, start };
 }
 
-const fieldsOf = ({ query, depth, hours, notify }: Draft) => ({
+const fieldsOf = ({ query, depth, hours, notify, plan }: Draft) => ({
   query: query.trim(),
   model: depth,
   max_wait_hours: hours,
   enable_notifications: notify,
+  plan,
 });
 
 function problemOf(draft: Draft, estimate: EstimateView | undefined, agreed: boolean): string | undefined {
@@ -127,6 +128,7 @@ function problemOf(draft: Draft, estimate: EstimateView | undefined, agreed: boo
 
 function buttonText(draft: Draft, estimate: EstimateView | undefined): string {
   if (isSearch(draft)) return "Ask";
+  if (draft.plan) return "Show the plan · cents";
   return estimate === undefined ? "Start" : `Start · about ${money(estimate.estimated_cost.likely_usd)}`;
 }
 

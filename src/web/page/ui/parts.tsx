@@ -13,6 +13,7 @@ const STATUSES: Record<RunSummary["status"], { label: string; shape: string }> =
   running: { label: "Running", shape: "M8 3a5 5 0 1 1-5 5M8 5.5V8l2 1.5" },
   running_async: { label: "Running", shape: "M8 3a5 5 0 1 1-5 5M8 5.5V8l2 1.5" },
   start_unknown: { label: "Unconfirmed start", shape: "M8 2.5 14 13H2zM8 6.5v3M8 11.3v.2" },
+  awaiting_approval: { label: "Waiting for approval", shape: "M4 2.5h8v11H4zM6 6h4M6 9h4" },
   completed: { label: "Completed", shape: "m3 8.5 3.5 3.5L13 4.5" },
   failed: { label: "Failed", shape: "m4 4 8 8M12 4l-8 8" },
   cancelled: { label: "Cancelled", shape: "M8 3a5 5 0 1 0 0 10A5 5 0 0 0 8 3M4.5 11.5l7-7" },

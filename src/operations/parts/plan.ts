@@ -1,0 +1,137 @@
+/** Plans in answers: the text of a plan with what to do next, and the user's decision to change or approve it. */
+
+import { z } from "zod";
+import type { PlanStage } from "../../costs/estimate.ts";
+import { AppError } from "../../errors.ts";
+import { isoTime } from "../../platform/clock.ts";
+import { waitForRun } from "../../runs/history/wait.ts";
+import { HOW_TO_START_AGAIN } from "../../runs/plan/run-plan.ts";
+import { isFinished, type Run } from "../../runs/run.ts";
+import type { Call, OperationDeps } from "../operation.ts";
+import { dollars, estimateFor, requireCostConsent } from "./cost-confirmation.ts";
+import { failedStart, notDurable, waitForStartOutcome } from "./start-outcome.ts";
+
+/** Declared once: every declared field is sent with the list of tools, and the others explain themselves. */
+export const planFields = { plan: z.string() };
+
+/** The answer is due within 30 s whatever happens (I3), less a margin for a busy machine. */
+const ANSWER_WITHIN_MS = 28_000;
+
+export interface PlanAnswer {
+  plan: string | undefined;
+  estimated_cost: { likely_usd: number; max_usd: number } | undefined;
+  next_step: string | undefined;
+}
+
+/** In an answer without a plan, so that all answers of an operation have the same fields. */
+export const NO_PLAN: Partial<PlanAnswer> = {};
+
+/** The plan of a run that waits for approval, or that ended before its research; empty for any other. */
+export async function planAnswer(deps: OperationDeps, call: PayingCall, run: Run): Promise<Partial<PlanAnswer>> {
+  if (run.plan?.isPlanning !== true) return NO_PLAN;
+  const isWaiting = run.status === "awaiting_approval";
+  if (!isWaiting && !isFinished(run.status)) return NO_PLAN;
+  const { newestPlan } = await import("../../runs/plan/plan-store.ts");
+  const plan = await newestPlan(await deps.database(), run.taskId);
+  if (plan === undefined) return NO_PLAN;
+  if (!isWaiting) return { plan: plan.text, next_step: HOW_TO_START_AGAIN };
+  const { query, model: agent = "" } = run;
+  const found = await estimateFor(deps, call, { query, agent, plan: { text: plan.text } });
+  const cost = found && { likely_usd: found.usd.likely, max_usd: found.usd.max };
+  return { plan: plan.text, estimated_cost: cost, next_step: nextStep(cost, plan.expiresAt) };
+}
+
+/** Without the costs, for an answer that is rebuilt from the stored run alone. */
+export const storedPlanAnswer = (plan: string, { deadlineAt }: Run): PlanAnswer => ({
+  plan,
+  estimated_cost: undefined,
+  next_step: nextStep(undefined, deadlineAt ?? 0),
+});
+
+function nextStep(cost: PlanAnswer["estimated_cost"], expiresAt: number): string {
+  const price = cost === undefined ? "" : ` (about ${dollars(cost.likely_usd)}, at most ${dollars(cost.max_usd)})`;
+  return `Show the plan to the user. resume_research with approve true starts the research${price}; with plan_edit it changes the plan, for cents. The plan waits until ${isoTime(expiresAt)}.`;
+}
+
+type PayingCall = Pick<Call, "owner" | "agreed" | "estimates">;
+
+export interface Decision {
+  /** The change to make; undefined approves the plan. */
+  edit: string | undefined;
+}
+
+/** What the decision would pay for. Undefined where nothing can be decided, which the operation itself reports. */
+export async function paidBy(deps: OperationDeps, run: Run, { edit }: Decision): Promise<PlanStage | undefined> {
+  if (run.status !== "awaiting_approval") return undefined;
+  if (edit !== undefined) return "wanted";
+  const { newestPlan } = await import("../../runs/plan/plan-store.ts");
+  const plan = await newestPlan(await deps.database(), run.taskId);
+  return plan && { text: plan.text };
+}
+
+export async function decideOnPlan(deps: OperationDeps, call: Call, { run, edit }: Decision & { run: Run }) {
+  const answerBy = (call.since ?? deps.clock.monotonic()) + ANSWER_WITHIN_MS;
+  const { research, runner, durable } = await deps.research();
+  if (!durable) throw notDurable();
+  const { query, model: agent = "", taskId } = run;
+  const { owner, signal } = call;
+  const start = { query, agent, plan: await paidBy(deps, run, { edit }) };
+  const { beginTurn } = await import("../../runs/plan/plan-turn.ts");
+  const turn = await beginTurn(research, {
+    owner,
+    taskId,
+    edit,
+    beforeStart: await requireCostConsent(deps, call, { ...start, operation: "resume_research" }),
+    estimate: { ...(await estimateFor(deps, call, start)) },
+    callerWaitsMs: edit === undefined ? 0 : ANSWER_WITHIN_MS,
+    signal,
+  });
+  runner.start();
+  runner.wake();
+  const sending = turn.kind === "begun" ? turn.sending : undefined;
+  const accepted = await waitForStartOutcome(deps, { owner, taskId, sending, answerBy });
+  if (sending !== undefined && accepted.error !== undefined) throw notChanged(accepted);
+  const current = edit === undefined ? accepted : await waitForPlan(deps, call, { run: accepted, answerBy });
+  return {
+    success: true,
+    task_id: taskId,
+    status: current.status,
+    ...(await planAnswer(deps, call, current)),
+    message: messageOf(current, turn.kind),
+    check_status_command: `check_research_status(task_id='${taskId}')`,
+  };
+}
+
+function messageOf({ status, plan, error }: Run, kind: "joined" | "begun"): string {
+  if (status === "awaiting_approval") return error?.message ?? "The plan waits for approval.";
+  if (plan?.isPlanning === true) return "Google is changing the plan.";
+  return kind === "joined"
+    ? "This plan was approved before: nothing was sent and nothing is charged for this call."
+    : "The plan is approved. Research running in background.";
+}
+
+/** The turn was not charged, so the plan waits for approval as before. */
+const notChanged = (run: Run): AppError => {
+  const { code, message } = failedStart(run);
+  return new AppError({
+    code,
+    message,
+    suggestion: "Nothing was charged, and the plan still waits for approval. Try again.",
+    run: { task_id: run.taskId, status: run.status, progress: run.progress },
+  });
+};
+
+async function waitForPlan(
+  deps: OperationDeps,
+  { owner, signal, returnWhen }: Call,
+  { run, answerBy }: { run: Run; answerBy: number },
+): Promise<Run> {
+  const window = Math.min(deps.settings.syncWindowMs, answerBy - deps.clock.monotonic());
+  return waitForRun(await deps.database(), deps.clock, {
+    owner,
+    taskId: run.taskId,
+    until: ({ status }) => status === "awaiting_approval" || isFinished(status),
+    ms: Math.max(0, window),
+    signal: returnWhen === undefined ? signal : AbortSignal.any([signal, returnWhen]),
+  });
+}

@@ -1,0 +1,145 @@
+/** Changes or approves the plan of a run: each is a paid request of its own, sent by the start protocol. */
+
+import { AppError } from "../../errors.ts";
+import type { RequestVariant } from "../../gemini/research-agent.ts";
+import { failpoint } from "../../platform/failpoint.ts";
+import { newStartIds } from "../attempt-store.ts";
+import type { ResearchDeps } from "../deps.ts";
+import { missingSetting } from "../poll/missing-setting.ts";
+import { flushUnchargedFailures, guardLostCommit } from "../recovery/uncharged-starts.ts";
+import type { Run } from "../run.ts";
+import { findRun } from "../run-store.ts";
+import { refuseBeforeIntent, sendAttempt } from "../start/start.ts";
+import { maxWaitOf } from "../start/start-options.ts";
+import { endExpiredPlans } from "./expired-plans.ts";
+import { editInProgress, newestPlan, type StoredPlan } from "./plan-store.ts";
+import { HOW_TO_START_AGAIN } from "./run-plan.ts";
+import { commitTurn } from "./turn-store.ts";
+
+/** Google continues the plan with it; any text would do, as `collaborative_planning: false` is what starts the research. */
+const GO_AHEAD = "Go ahead with this plan.";
+
+export interface TurnRequest {
+  owner: string;
+  taskId: string;
+  /** The change to make; undefined approves the plan. */
+  edit: string | undefined;
+  estimate: Record<string, unknown>;
+  callerWaitsMs: number;
+  /** Called before anything is stored or sent; throws to reject the turn. */
+  beforeStart: () => void;
+  signal: AbortSignal;
+}
+
+/** `joined`: the same was requested before, and nothing was sent. */
+export type BegunTurn = { kind: "joined"; run: Run } | { kind: "begun"; run: Run; sending: Promise<void> };
+
+export async function beginTurn(deps: ResearchDeps, request: TurnRequest): Promise<BegunTurn> {
+  const { db } = deps;
+  const { owner, taskId, edit } = request;
+  refuseBeforeIntent(deps, request.signal);
+  await flushUnchargedFailures(deps);
+  await endExpiredPlans(deps);
+  const run = await findRun(db, owner, taskId);
+  const plan = await newestPlan(db, taskId);
+  if (run.status !== "awaiting_approval" || plan === undefined) return joinTurn(deps, run, edit);
+  // The call was lost before its answer and is repeated: the plan has this change already.
+  if (edit !== undefined && edit === plan.edit) return { kind: "joined", run };
+  await rejectForeignPlan(deps, taskId, plan);
+  request.beforeStart();
+  const { variant, attemptId } = await commit(deps, { request, run, plan });
+  if (attemptId === undefined) return joinTurn(deps, await findRun(db, owner, taskId), edit);
+  failpoint("after-intent");
+  const { query, model: agent = "", enableNotifications } = run;
+  // No signal: the user has decided. A call that is cancelled from now on must not leave the run without its plan.
+  const sending = sendAttempt(deps, { taskId, attemptId, query, agent, variant, enableNotifications });
+  return { kind: "begun", run: await findRun(db, owner, taskId), sending };
+}
+
+async function commit(
+  deps: ResearchDeps,
+  { request, run, plan }: { request: TurnRequest; run: Run; plan: StoredPlan },
+): Promise<{ variant: RequestVariant; attemptId: string | undefined }> {
+  const { owner, taskId, edit, estimate, callerWaitsMs } = request;
+  const now = deps.clock.now();
+  const { attemptId } = newStartIds();
+  const variant: RequestVariant = {
+    previousInteractionId: plan.interactionId,
+    input: edit ?? GO_AHEAD,
+    // Sent explicitly: without it Google answers "go ahead" with another plan.
+    collaborativePlanning: edit !== undefined,
+  };
+  const turn = {
+    owner,
+    taskId,
+    attemptId,
+    isPlanning: edit !== undefined,
+    planEdit: edit,
+    basedOn: plan,
+    options: { ...run.options, variant },
+    estimate,
+    deadlineAt: now + maxWaitOf(run.options),
+    callerWaitsMs,
+    keyFingerprint: deps.agent.fingerprint.key,
+    baseUrl: deps.agent.fingerprint.baseUrl,
+    processId: deps.processId,
+    now,
+  };
+  const committed = await guardLostCommit(deps, { taskId, attemptId }, () => commitTurn(deps.db, turn, deps));
+  return { variant, attemptId: committed };
+}
+
+/** The run is not waiting for approval: the same decision was made before, or there is nothing to decide. */
+async function joinTurn(deps: ResearchDeps, run: Run, edit: string | undefined): Promise<BegunTurn> {
+  const { plan } = run;
+  const isUnderWay = run.status === "pending" || run.status === "running_async";
+  if (plan === undefined) throw withoutPlan(run);
+  if (edit === undefined && !plan.isPlanning && isUnderWay) return { kind: "joined", run };
+  const isSameEdit = edit !== undefined && plan.isPlanning && (await editInProgress(deps.db, run.taskId)) === edit;
+  if (isSameEdit && isUnderWay) return { kind: "joined", run };
+  throw notWaiting(run);
+}
+
+const about = (run: Run) => ({ task_id: run.taskId, status: run.status, progress: run.progress });
+
+const withoutPlan = (run: Run): AppError =>
+  new AppError({
+    code: "INVALID_INPUT",
+    message: "This run has no plan to change or approve.",
+    suggestion: "start_deep_research with plan true begins with a plan.",
+    run: about(run),
+  });
+
+function notWaiting(run: Run): AppError {
+  if (run.error?.code === "PLAN_EXPIRED") return planExpired(run);
+  const isPlanning = run.plan?.isPlanning === true && (run.status === "pending" || run.status === "running_async");
+  return new AppError({
+    code: isPlanning ? "RESEARCH_NOT_COMPLETED" : "INVALID_INPUT",
+    message: isPlanning
+      ? "Google is still writing this plan. Nothing was sent."
+      : "The plan of this run no longer waits for approval. Nothing was sent.",
+    suggestion: isPlanning
+      ? "Wait for it with check_research_status, then change or approve it."
+      : "check_research_status shows what became of it.",
+    run: about(run),
+  });
+}
+
+const planExpired = (run: Run): AppError =>
+  new AppError({
+    code: "PLAN_EXPIRED",
+    message: run.error?.message ?? "The plan has expired.",
+    suggestion: HOW_TO_START_AGAIN,
+    run: about(run),
+  });
+
+/** Only the key that made the plan can continue it. */
+async function rejectForeignPlan(deps: ResearchDeps, taskId: string, { interactionId }: StoredPlan): Promise<void> {
+  const needed = await missingSetting(deps, { taskId, interactionId });
+  if (needed === undefined) return;
+  throw new AppError({
+    code: "GEMINI_UNAVAILABLE",
+    message: "This plan was made with another API key or base URL, which alone can continue it. Nothing was sent.",
+    suggestion: "Restore GEMINI_API_KEY and GOOGLE_GEMINI_BASE_URL, then approve it again.",
+  });
+}
