@@ -60,7 +60,7 @@ export const deepSearchOperation = defineOperation({
       .int({ error: ROUNDS_ERROR })
       .min(2, { error: ROUNDS_ERROR })
       .optional()
-      .describe("Max rounds, 2 to 20. Default: the server's (5)."),
+      .meta({ description: "Max rounds. Default: the server's (5).", maximum: MAX_ROUNDS }),
   }),
   output: outputSchema({
     result: z.string().describe("The report in Markdown."),

@@ -33,7 +33,7 @@ export const saveResearchToMarkdown = defineOperation({
   name: "save_research_to_markdown",
   title: "Save research to Markdown",
   description:
-    "Saves the stored report of a finished run as a Markdown file with title, metadata and numbered sources. To read one use get_research_results. A failed or cancelled run is saved as far as it got, marked PARTIAL. Free, local, never overwrites. Returns the absolute path.",
+    "Saves the report of a finished run as a Markdown file with metadata and numbered sources; a failed or cancelled run as far as it got, marked PARTIAL. To read it use get_research_results. Free, local, never overwrites. Returns the absolute path.",
   input: z.strictObject({
     task_id: taskIdField,
     output_dir: pathField("output_dir", MAX_PATH_CHARACTERS)

@@ -19,8 +19,8 @@ test("the list of tools is the same in every session, whatever happens in betwee
   // Names, texts, schemas and annotations. A change needs a changelog entry and a new version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "11bf4b2e2f1af5a336b11bcaa7a894b0d11fe94cb254309a3565a7cac8747da7",
-      "modern": "5a8f3b032feb181dd54828ab7cb35c6d331513c5ca8c8abc636a666c5a8587ef",
+      "legacy": "1f5933a178db43d63e7a32e56c8fb247dd92138d91a1589aaca50d0ff297e6f9",
+      "modern": "f485406dfd121a426d6c49759df9f89596bff8708d4bf96ca9f1022a67278e5d",
     }
   `);
 });
