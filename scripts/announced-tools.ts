@@ -48,7 +48,7 @@ const acceptedField = ({ pattern: _pattern, format: _format, minLength: _min, ma
 
 /**
  * Fields and their types. Clients validate results against this and show none of it to a model, so details are in the
- * reference only: objects are left open, and the items of a list have named fields.
+ * reference only: objects are left open.
  */
 const returned = ({ properties, required }: Schema): Schema => ({
   type: "object",
@@ -57,22 +57,13 @@ const returned = ({ properties, required }: Schema): Schema => ({
 });
 
 /** Marks beside a figure and fields that all tools have in common, which only the reference lists. */
-export const MARKS = ["cost_incomplete", "cost_estimated", "progress", "error", "caution"];
+export const MARKS = ["cost_incomplete", "cost_estimated", "progress", "error", "status", "caution"];
 
 const withoutMarks = (fields: unknown): Schema =>
   Object.fromEntries(Object.entries(isRecord(fields) ? fields : {}).filter(([name]) => !MARKS.includes(name)));
 
-function typeOf(schema: Schema): Schema {
-  const { items } = schema;
-  if (!isRecord(items)) return plainType(schema);
-  const properties = isRecord(items["properties"])
-    ? { properties: itemsOf(withoutMarks(items["properties"]), plainType) }
-    : {};
-  return { type: "array", items: { ...plainType(items), ...properties } };
-}
-
-const plainType = ({ type, enum: values }: Schema): Schema =>
-  values === undefined ? { type } : { type, enum: values };
+const typeOf = ({ type, items }: Schema): Schema =>
+  isRecord(items) ? { type, items: { type: items["type"] } } : { type };
 
 function itemsOf(fields: unknown, change: (field: Schema) => Schema): Schema {
   const entries = Object.entries(isRecord(fields) ? fields : {});

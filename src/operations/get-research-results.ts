@@ -24,6 +24,7 @@ import { costSchema } from "./parts/cost-schema.ts";
 import { defineOperation, outputSchema, taskIdField } from "./operation.ts";
 import { outlineLines, readingFields, readReport, reportLimit } from "./parts/report-reading.ts";
 import { tokensUsed } from "./parts/search-run.ts";
+import { wishesIn, wishesMetadata, wishesSchema, withWishNote } from "./parts/wishes.ts";
 
 export const sourceSchema = z.looseObject({
   n: z.number(),
@@ -43,6 +44,7 @@ export const resultMetadataSchema = z.looseObject({
   source_count: z.number(),
   started_at: z.string(),
   completed_at: z.string().optional(),
+  wishes: wishesSchema,
 });
 
 /** Duration, cost and origin of a run, for every answer that contains its report (K1). */
@@ -69,7 +71,7 @@ export const getResearchResults = defineOperation({
   name: "get_research_results",
   title: "Get research results",
   description:
-    "Returns the stored report of a run: in full, or as far as it got (partial) if it failed or was cancelled. For completed runs, lost calls, or to read an answer again. Not for unfinished runs. A report over 100,000 characters comes as its opening and an outline: read on with section. Free, instant, local. Returns report, numbered sources and figures.",
+    "Returns the stored report of a run: in full, or as far as it got (partial) if it failed or was cancelled. For completed runs and lost calls, not for unfinished runs. A report over 100,000 characters comes as its opening and an outline: read on with section. Free, instant, local. Returns report, numbered sources and figures.",
   input: z.strictObject({
     task_id: taskIdField,
     include_sources: z
@@ -121,13 +123,16 @@ export const getResearchResults = defineOperation({
       ...picturesIn(run.taskId, result, reading.report),
       ...(await suggestionLinks(result.searchSuggestions)),
       sources: input.include_sources && input.section !== "outline" ? sources : undefined,
-      metadata: resultMetadata(run, result.sources.length, deps.clock.now()),
+      metadata: {
+        ...resultMetadata(run, result.sources.length, deps.clock.now()),
+        ...wishesMetadata(wishesIn(run.options), result.sources),
+      },
     };
   },
   webText: true,
   picturesOf: ({ task_id, pictures = [] }) => ({ taskId: task_id, links: pictures }),
   toText: ({ report, outline, sources = [], metadata, pictures, search_suggestions, success: _success, ...rest }) => {
-    const { duration_minutes, source_count, cost_usd, ...figures } = metadata;
+    const { duration_minutes, source_count, cost_usd, ...figures } = withWishNote(metadata);
     return [
       ...(report === undefined ? [] : [report.trim()]),
       ...outlineLines(outline),

@@ -14,6 +14,7 @@ import { readStored } from "../runs/history/read.ts";
 import { isFinished, type Run, type RunResult, type StoredResult } from "../runs/run.ts";
 import type { Database } from "../store/database.ts";
 import { factLines } from "./parts/answer-text.ts";
+import { storedWishNote } from "./parts/wishes.ts";
 import { DISCARDED, wasDiscarded } from "./get-research-results.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, taskIdField } from "./operation.ts";
 
@@ -41,7 +42,7 @@ export const saveResearchToMarkdown = defineOperation({
       .min(1, { error: "output_dir must not be empty." })
       .optional()
       .describe(
-        "Directory, created if needed. Default: the setting RESEARCH_REPORTS_DIR (over the network always inside it), else ./research_reports.",
+        "Default: RESEARCH_REPORTS_DIR (over the network always inside it), else ./research_reports. Created if needed.",
       ),
     filename_prefix: pathField("filename_prefix", MAX_PREFIX_CHARACTERS)
       .default("research")
@@ -166,8 +167,10 @@ function noDirectory(): AppError {
   });
 }
 
-export function reportMetadata(run: Run, { metadata }: RunResult, savedAt: number): ReportMetadata {
+export function reportMetadata(run: Run, { metadata, sources }: RunResult, savedAt: number): ReportMetadata {
   const { verified, verified_in_round: round, note } = metadata;
+  const wished = storedWishNote(run.options, sources);
+  const notes = [note, wished].filter((each) => typeof each === "string");
   return {
     taskId: run.taskId,
     kind: run.kind === "agent" ? "start_deep_research" : run.kind,
@@ -181,7 +184,7 @@ export function reportMetadata(run: Run, { metadata }: RunResult, savedAt: numbe
     usageFinal: run.usageFinal,
     verified: typeof verified === "boolean" ? verified : undefined,
     verifiedInRound: typeof round === "number" ? round : undefined,
-    note: typeof note === "string" ? note : undefined,
+    note: notes.length === 0 ? undefined : notes.join(" "),
     savedAt,
   };
 }

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { LOCAL_OWNER } from "../caller.ts";
 import { costFields } from "../costs/actual.ts";
 import { currentAgent, DEFAULT_AGENT } from "../gemini/agents.ts";
+import type { RequestVariant } from "../gemini/research-agent.ts";
 import { readStored, type StoredRun } from "../runs/history/read.ts";
 import { isFinished, type Run } from "../runs/run.ts";
 import { watchProgress } from "../runs/streams/watched-streams.ts";
@@ -24,6 +25,8 @@ import {
   withPictureLinks,
 } from "./parts/answer-extras.ts";
 import { fittingReport, outlineLines, readingFields, reportLimit } from "./parts/report-reading.ts";
+import { questionWithWishes, type Wishes } from "../search/wishes.ts";
+import { wishesIn, wishesMetadata, wishesOf, withWishes, withWishNote } from "./parts/wishes.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, queryField } from "./operation.ts";
 
 /** The answer is due within 30 s whatever happens (I3), less a margin for a busy machine. The request itself may take longer. */
@@ -37,8 +40,8 @@ export const startDeepResearch = defineOperation({
   name: START,
   title: "Start deep research",
   description:
-    "Starts Google's Deep Research agent: a long report with citations. For broad or difficult questions worth up to an hour and a few dollars. For look-ups use search; to verify one answer, deep_search. Costs about $1 to $7, takes 5 to 60 minutes in the background. Answers within 30 s with a task_id; it continues at Google even if this client closes. Then call check_research_status with wait_seconds 45 until it is completed, and get_research_results. The same start within 10 minutes joins the first instead of paying twice.",
-  input: z.strictObject({
+    "Starts Google's Deep Research agent: a long report with citations. For broad or difficult questions worth up to an hour and a few dollars. For look-ups: search; to verify one answer: deep_search. Costs about $1 to $7, takes 5 to 60 minutes in the background. Answers within 30 s with a task_id; it continues at Google even if this client closes. Then call check_research_status with wait_seconds 45 until it is completed, and get_research_results. The same start within 10 minutes joins the first instead of paying twice.",
+  input: withWishes({
     query: queryField("query").describe("The research question, as precisely as possible."),
     enable_notifications: z
       .boolean({ error: "enable_notifications must be true or false." })
@@ -91,7 +94,13 @@ export const startDeepResearch = defineOperation({
     if (question === undefined || forceNew) return question;
     // Joining a run costs nothing.
     const { findSameStart, joinKeyOf } = await import("../runs/start/duplicate-start-store.ts");
-    const joinKey = joinKeyOf({ owner, query, agent, maxWaitMs: input.max_wait_hours * HOUR_MS });
+    const joinKey = joinKeyOf({
+      owner,
+      query,
+      agent,
+      maxWaitMs: input.max_wait_hours * HOUR_MS,
+      variant: variantFor(input),
+    });
     const same = await findSameStart(await deps.database(), { owner, joinKey, now: deps.clock.now() });
     return same === undefined ? question : undefined;
   },
@@ -155,12 +164,18 @@ export const startDeepResearch = defineOperation({
       ...list("Sources", sources.map(sourceLine)),
       ...suggestionLines(search_suggestions),
     ];
-    return [report.trim(), ...lists, factLines({ ...facts, ...rest, ...metadata })].join("\n\n");
+    return [report.trim(), ...lists, factLines({ ...facts, ...rest, ...withWishNote(metadata) })].join("\n\n");
   },
 });
 
+/** Wishes are part of the request, so a start with other wishes is another start. */
+function variantFor({ query, ...input }: Wishes & { query: string }): RequestVariant | undefined {
+  const wishes = wishesOf(input);
+  return wishes === undefined ? undefined : { input: questionWithWishes(query, wishes) };
+}
+
 interface StartRequest {
-  input: { query: string; enable_notifications: boolean; max_wait_hours: number; force_new: boolean };
+  input: Wishes & { query: string; enable_notifications: boolean; max_wait_hours: number; force_new: boolean };
   agent: string;
   notice: string | undefined;
 }
@@ -184,6 +199,8 @@ async function start(deps: OperationDeps, call: Call, { input, agent, notice }: 
     maxWaitMs: input.max_wait_hours * HOUR_MS,
     callerWaitsMs: deps.settings.syncWindowMs === 0 ? 0 : ANSWER_WITHIN_MS,
     forceNew: input.force_new,
+    variant: variantFor(input),
+    wishes: wishesOf(input),
     notice,
     estimate: { ...(await estimateFor(deps, call, { query, agent })) },
   });
@@ -250,7 +267,10 @@ async function finishedResearch(
       ...reading,
       ...(result === undefined ? {} : picturesIn(run.taskId, result, reading.report)),
       ...(await suggestionLinks(result?.searchSuggestions)),
-      metadata: resultMetadata(run, sources.length, now),
+      metadata: {
+        ...resultMetadata(run, sources.length, now),
+        ...wishesMetadata(wishesIn(run.options), sources),
+      },
     },
     ...costFields(run.cost),
     ...about,

@@ -19,8 +19,8 @@ test("the list of tools is the same in every session, whatever happens in betwee
   // Names, texts, schemas and annotations. A change needs a changelog entry and a new version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "1f5933a178db43d63e7a32e56c8fb247dd92138d91a1589aaca50d0ff297e6f9",
-      "modern": "f485406dfd121a426d6c49759df9f89596bff8708d4bf96ca9f1022a67278e5d",
+      "legacy": "f5e94c6decbad45f099ddfffaca826c648a1babc2c281cbeac8b9cbb65bd82b2",
+      "modern": "75dd760eddafece47d8c6e0710bd574627998a372a364c22c3f52cd9026c6b07",
     }
   `);
 });

@@ -30,6 +30,8 @@ export interface StartRequest {
   beforeStart?: () => void;
   estimate: Record<string, unknown>;
   variant?: RequestVariant | undefined;
+  /** What the caller wished of the answer, as it is shown; the request itself has it in its input. */
+  wishes?: object | undefined;
   /** The run that this one continues. */
   parentTaskId?: string | undefined;
   /** The notice shown to the user at the start, stored for callers that read the result later. */
@@ -46,7 +48,7 @@ export type Started =
 export async function startResearch(deps: ResearchDeps, request: StartRequest): Promise<Started> {
   refuseBeforeIntent(deps, request.signal);
   const { owner, client, query, agent, enableNotifications, maxWaitMs, callerWaitsMs, estimate, notice } = request;
-  const { variant, parentTaskId } = request;
+  const { variant, wishes, parentTaskId } = request;
   // A start that failed uncharged and will not be sent must not be joined.
   await flushUnchargedFailures(deps);
   const newIntent = {
@@ -54,7 +56,7 @@ export async function startResearch(deps: ResearchDeps, request: StartRequest): 
     client,
     query,
     agent,
-    options: { max_wait_ms: maxWaitMs, notice, variant },
+    options: { max_wait_ms: maxWaitMs, notice, variant, wishes },
     parentTaskId,
     estimate,
     enableNotifications,

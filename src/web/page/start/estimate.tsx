@@ -38,7 +38,13 @@ export function useEstimate(draft: Draft, { forceNew }: { forceNew: boolean }): 
     let current = true;
     const request = (): void => {
       const { depth: model, hours } = draft;
-      const start = { query: draft.query.trim(), model, max_wait_hours: hours, force_new: forceNew };
+      const start = {
+        ...draft.wishes,
+        query: draft.query.trim(),
+        model,
+        max_wait_hours: hours,
+        force_new: forceNew,
+      };
       postJson<EstimateView>("/api/estimate", start).then(
         (estimate) => {
           if (!current) return;
