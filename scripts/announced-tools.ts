@@ -35,13 +35,16 @@ function announced({ name, title, description, input, output, annotations }: Ope
 }
 
 /**
- * The schema dialect is the default one, and patterns are of no use to a model: perform() checks them and explains
- * errors.
+ * Names, types, bounds of numbers and descriptions. The schema dialect is the default one; patterns, lengths, formats
+ * and unknown parameters are of no use to a model: perform() checks them and explains errors.
  */
-const accepted = ({ $schema: _dialect, properties, ...rest }: Schema): Schema => ({
+const accepted = ({ $schema: _dialect, additionalProperties: _closed, properties, ...rest }: Schema): Schema => ({
   ...rest,
-  properties: itemsOf(properties, ({ pattern: _pattern, ...field }) => field),
+  properties: itemsOf(properties, acceptedField),
 });
+
+const acceptedField = ({ pattern: _pattern, format: _format, minLength: _min, maxLength: _max, ...field }: Schema) =>
+  field;
 
 /**
  * Fields and their types. Clients validate results against this and show none of it to a model, so details are in the

@@ -18,6 +18,7 @@ export interface LedgerEntry {
   bytes: number;
   round: number | undefined;
   question: string | undefined;
+  wishes: string | undefined;
   tools: string[];
   generationConfig: Record<string, unknown> | undefined;
   /** The prompt asks for a shorter answer than the previous one. */
@@ -54,6 +55,7 @@ const UNKNOWN = {
   turn: undefined,
   round: undefined,
   question: undefined,
+  wishes: undefined,
   tools: [],
   generationConfig: undefined,
   shorter: false,

@@ -11,6 +11,7 @@ const reading: PromptReading = {
   question: 'Why "this" – and not \\ that?',
   round: 1,
   example: undefined,
+  wishes: undefined,
   currentResult: undefined,
   invalidOutput: undefined,
   toolResults: [],

@@ -20,6 +20,7 @@ function parseBody({ body }: Call): GenerateContentRequest | undefined {
 function recordPrompt(entry: LedgerEntry, request: GenerateContentRequest, reading: PromptReading): void {
   entry.kind = reading.kind;
   entry.question = reading.question;
+  entry.wishes = reading.wishes;
   entry.round = reading.round;
   entry.tools = toolNames(request);
   entry.generationConfig = request.generationConfig;

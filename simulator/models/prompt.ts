@@ -13,6 +13,8 @@ import type { TaskKind } from "../scenario.ts";
 export interface PromptReading {
   kind: TaskKind;
   question: string;
+  /** What the answer should be like, if the prompt says so. */
+  wishes: string | undefined;
   round: number | undefined;
   /** The prompt's example of an answer, as JSON text. */
   example: string | undefined;
@@ -60,6 +62,7 @@ function readTask(kind: TaskKind, text: string): PromptReading {
   return {
     kind,
     question: marked(text, "QUESTION|TOPIC") ?? "",
+    wishes: marked(text, "WISHES"),
     round: roundOf(kind, text),
     example: exampleIn(text),
     currentResult: marked(text, "CURRENT RESULT"),

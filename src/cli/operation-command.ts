@@ -130,11 +130,15 @@ const argumentFor = (name: string, about: string): Argument =>
 function optionFor(name: string, property: Property, about: string): Option {
   const flag = kebab(name);
   if (property.type === "boolean") return new Option(property.default === true ? `--no-${flag}` : `--${flag}`, about);
-  const option = new Option(`--${flag} <${property.type === "integer" ? "n" : "value"}>`, about);
+  const option = new Option(`--${flag} <${PLACEHOLDERS[property.type ?? ""] ?? "value"}>`, about);
   if (property.enum !== undefined) option.choices(property.enum);
   if (property.type === "integer") option.argParser((text: string) => (/^-?\d+$/.test(text) ? Number(text) : text));
+  if (property.type === "array")
+    option.argParser((text: string, before: string[] | undefined) => [...(before ?? []), ...text.split(",")]);
   return option;
 }
+
+const PLACEHOLDERS: Readonly<Record<string, string>> = { integer: "n", array: "list" };
 
 const FLAG_SETTINGS = Object.entries(SETTINGS).flatMap(([name, setting]) =>
   "flag" in setting && setting.flag !== undefined ? [{ name, flag: setting.flag, setting }] : [],

@@ -21,6 +21,16 @@ const RUN = "run id, or its first 6 or more characters";
 const QUESTION = "your question, with or without quotation marks";
 const AGENT = "the agent; deep-research-max-preview-04-2026 is more thorough";
 
+/** Flags of the three depths. */
+const WISHES = {
+  language: "language of the answer, such as de or German",
+  length: "short, medium, long or a number of words",
+  prefer_domains: "prefer sources from these sites, separated by commas",
+  avoid_domains: "avoid sources from these sites",
+  since: "prefer sources from this date on (2025, 2025-03 or 2025-03-14)",
+  until: "prefer sources up to this date",
+};
+
 export function addOperations(program: Command): void {
   addSearches(program);
   addResearch(program);
@@ -35,7 +45,7 @@ function addSearches(program: Command): void {
     alias: "search",
     summary: "Answer from the web in seconds",
     description: "Answer a question from the web: Gemini searches, reads pages and answers with sources. About a cent.",
-    fields: { query: QUESTION },
+    fields: { query: QUESTION, ...WISHES },
     view: async (output, space) => (await results()).searchView(output, space),
   });
   addOperation(program, CATALOG.deep_search, {
@@ -44,7 +54,7 @@ function addSearches(program: Command): void {
     summary: "Verified answer in minutes",
     description:
       "Research a question from five perspectives, then check and correct the answer until a round confirms it. 1 to 10 minutes, a few cents per round.",
-    fields: { query: QUESTION, max_iterations: "maximum number of rounds, 2 to 20 (default 5)" },
+    fields: { query: QUESTION, max_iterations: "maximum number of rounds, 2 to 20 (default 5)", ...WISHES },
     view: async (output, space) => (await results()).deepSearchView(output, space),
   });
   addOperation(program, CATALOG.deep_research, {
@@ -73,6 +83,7 @@ const addStart = (program: Command, command: StartCommand): void =>
       model: AGENT,
       force_new: "start and pay again even if the same research was started minutes ago",
       plan: "first show Google's plan, for cents; you approve or change it",
+      ...WISHES,
     },
     view: async (output, space) => (await runs()).startedView(output, space),
   });

@@ -171,7 +171,7 @@ const isKnownName = (name: string): boolean =>
 
 function readSettings(layers: Environment[], warnings: string[]): SettingValues {
   const values: Record<string, unknown> = {};
-  for (const [name, { schema, default: fallback, aliases = [] }] of Object.entries(SETTINGS) as [
+  for (const [name, { schema, default: fallback, aliases = [], choices }] of Object.entries(SETTINGS) as [
     string,
     Setting<unknown>,
   ][]) {
@@ -184,7 +184,7 @@ function readSettings(layers: Environment[], warnings: string[]): SettingValues 
       const parsed = schema.safeParse(candidate.raw);
       if (!parsed.success) {
         warnings.push(
-          `${candidate.key} has an invalid value; the default (${JSON.stringify(fallback) ?? "unset"}) is used instead.`,
+          `${candidate.key} has an invalid value; the default (${JSON.stringify(fallback) ?? "unset"}) is used instead.${choices === undefined ? "" : ` ${choices}`}`,
         );
       } else if (parsed.data === undefined) {
         continue;

@@ -27,6 +27,8 @@ export interface Setting<T> {
   /** Other names, read if the first is not set. */
   aliases?: readonly string[];
   flag?: string;
+  /** What is accepted, as a sentence for the warning about an invalid value. */
+  choices?: string;
 }
 
 export const setting = <T>(value: Setting<T>): Setting<T> => value;

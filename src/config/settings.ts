@@ -6,6 +6,7 @@
 import { z } from "zod";
 import { list, secret, setting, text, url, wholeNumber } from "./setting.ts";
 import { TELEMETRY_SETTINGS } from "./telemetry-settings.ts";
+import { DEFAULT_TOOLS, TOOL_CHOICES, toolSetSetting } from "./tool-sets.ts";
 
 export const SETTINGS = {
   GEMINI_API_KEY: setting<string | undefined>({
@@ -189,6 +190,13 @@ export const SETTINGS = {
     schema: url,
     default: undefined,
     about: "Alternative base URL of the Gemini API, for example a company gateway.",
+  }),
+  GEMINI_SEARCH_TOOLS: setting<string>({
+    schema: toolSetSetting,
+    default: DEFAULT_TOOLS,
+    about:
+      "Tools that assistants are offered: `core` (the three depths, status and results), `research` (everything but the legacy deep_research, which can still be called), `all`, or tool names separated by commas. Over HTTP a client chooses its own with `/mcp?tools=`.",
+    choices: TOOL_CHOICES,
   }),
   MCP_SERVER_HOST: setting({
     schema: z.string().trim().min(1),

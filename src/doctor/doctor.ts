@@ -8,6 +8,7 @@ import { checkCli, checkReach } from "./gemini.ts";
 import { checkDiskKind, checkNode, checkNotifier, checkSpace, checkSqlite, isSupportedNode } from "./machine.ts";
 import { checkSourceLinks } from "./source-links.ts";
 import { checkPrices } from "./prices.ts";
+import { checkTools } from "./tools.ts";
 import { checkDatabase, checkDirectory, checkModes } from "./state.ts";
 
 export interface DoctorOptions {
@@ -28,6 +29,7 @@ export async function examine({ config, now, online }: DoctorOptions): Promise<C
     ...(await checkDatabase(config)),
     ...checkPrices(config, now()),
     checkSourceLinks(config),
+    checkTools(config),
     ...checkCli(config),
     ...(online ? await checkReach(config, now) : []),
     ...(await checkAssistants(config)),

@@ -1,9 +1,12 @@
 /** What one MCP server instance is built for: a stdio connection, an HTTP session or a single HTTP request. */
 
 import type { Caller } from "../caller.ts";
+import type { ToolSet } from "../config/tool-sets.ts";
 
 export interface Connection {
   caller: Caller;
   /** "modern" from protocol revision 2026-07-28 on. */
   protocolEra: "legacy" | "modern";
+  /** The tools that this client is offered. */
+  tools: ToolSet;
 }

@@ -2,7 +2,7 @@
 
 import { McpServer, type ServerOptions } from "@modelcontextprotocol/server";
 import type { App } from "../app.ts";
-import { INSTRUCTIONS } from "./instructions.ts";
+import { instructionsFor } from "./instructions.ts";
 import { servePrompts, serveResources } from "./resources/resources.ts";
 import { serveSubscriptions } from "./resources/subscriptions.ts";
 import type { TaskSource } from "./tasks/task-source.ts";
@@ -27,10 +27,14 @@ export const buildServer: BuildServer = (app, connection) => {
 };
 
 /** A server without handlers. */
-export const createServer = (app: App, { protocolEra }: Connection, options: ServerOptions = {}): McpServer =>
+export const createServer = (app: App, { protocolEra, tools }: Connection, options: ServerOptions = {}): McpServer =>
   new McpServer(
     { name: app.name, version: app.version },
-    { instructions: INSTRUCTIONS, capabilities: { ...CAPABILITIES, ...taskCapabilities(protocolEra) }, ...options },
+    {
+      instructions: instructionsFor(tools),
+      capabilities: { ...CAPABILITIES, ...taskCapabilities(protocolEra) },
+      ...options,
+    },
   );
 
 export function registerHandlers(server: McpServer, app: App, connection: Connection): void {
@@ -39,7 +43,7 @@ export function registerHandlers(server: McpServer, app: App, connection: Connec
   serveTasks(server, tasks, connection);
   const onListed = serveSubscriptions(server, app, connection);
   serveResources(server, { app, connection, onListed });
-  servePrompts(server);
+  servePrompts(server, connection);
 }
 
 /** Loads the implementation with the first request about a task. */

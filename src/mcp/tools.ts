@@ -33,12 +33,17 @@ const LEGACY_TOOLS = TOOLS.map((tool) =>
 );
 
 /** The catalogue is loaded with the first call: tools/list does not need it. */
-async function findOperation(name: string): Promise<Operation> {
+async function findOperation(name: string, { tools }: Connection): Promise<Operation> {
   const { OPERATIONS } = await import("../operations/catalog.ts");
   const operation = OPERATIONS.find((candidate) => candidate.name === name);
-  if (operation !== undefined) return operation;
-  throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${JSON.stringify(name)}.`);
+  if (operation === undefined) throw invalidName(`There is no tool ${JSON.stringify(name)}.`);
+  if (tools.callable.has(name)) return operation;
+  throw invalidName(
+    `The tool ${name} is not among the tools offered here (${tools.name}). GEMINI_SEARCH_TOOLS=all offers it, or ?tools=all in the address of an HTTP server.`,
+  );
 }
+
+const invalidName = (message: string): ProtocolError => new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 
 interface ToolsOptions {
   app: App;
@@ -49,10 +54,11 @@ interface ToolsOptions {
 export function serveTools(mcpServer: McpServer, options: ToolsOptions): void {
   const { app, connection } = options;
   const { server } = mcpServer;
-  const tools = connection.protocolEra === "legacy" ? LEGACY_TOOLS : TOOLS;
+  const isListed = ({ name }: Tool): boolean => connection.tools.listed.some((listed) => listed === name);
+  const tools = (connection.protocolEra === "legacy" ? LEGACY_TOOLS : TOOLS).filter(isListed);
   server.setRequestHandler("tools/list", () => ({ tools }));
   const answer = async (toolCall: ToolCall): Promise<CallToolResult | InputRequiredResult> =>
-    callOperation(await findOperation(toolCall.params.name), toolCall, options);
+    callOperation(await findOperation(toolCall.params.name, connection), toolCall, options);
   // Registered as one unit of work: a shutdown waits for the whole call, not for one of its steps.
   server.setRequestHandler("tools/call", ({ params }, context) =>
     app.shutdown.during(

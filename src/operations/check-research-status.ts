@@ -25,7 +25,7 @@ export const checkResearchStatus = defineOperation({
   name: "check_research_status",
   title: "Check research status",
   description:
-    "Returns the status of a run: progress, current action, time, cost, whether it stalled. To wait for a run, call it in a loop with wait_seconds 45 and the last cursor: it returns when the run ends, stalls or advances by a tenth. Not for the report (get_research_results). Free and local.",
+    "Returns the status of a run: progress, current action, time, cost, whether it stalled. To wait, call it in a loop with wait_seconds 45 and the last cursor: it returns when the run ends, stalls or advances by a tenth. Not for the report (get_research_results). Free and local; instant without wait_seconds.",
   input: z.strictObject({
     task_id: taskIdField,
     wait_seconds: z

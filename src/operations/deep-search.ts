@@ -10,7 +10,9 @@ import { findRounds } from "../runs/result-store.ts";
 import { isFinished, type Run, type RunStatus, type SavedRound } from "../runs/run.ts";
 import { MAX_ROUNDS } from "../search/max-rounds.ts";
 import type { Round } from "../search/deep.ts";
+import type { Wishes } from "../search/wishes.ts";
 import { list, noteSection, searchText } from "./parts/answer-text.ts";
+import { wishesIn, wishesOf, withWishes } from "./parts/wishes.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, queryField } from "./operation.ts";
 import {
   finishedSearch,
@@ -53,14 +55,14 @@ export const deepSearchOperation = defineOperation({
   name: "deep_search",
   title: "Verified web research",
   description:
-    "Researches in rounds: five perspectives first, then checks and corrections until the result is confirmed. For conflicting sources or when being wrong is costly; for look-ups use search, for a broad report start_deep_research. Takes 1 to 10 minutes, costs a few cents per round. Returns the report (Markdown), whether verified, and its sources.",
-  input: z.strictObject({
+    "Researches in rounds: five perspectives first, then checks and corrections until the result is confirmed. For conflicting sources or when being wrong is costly; for look-ups use search, for a broad report start_deep_research. Takes 1 to 10 minutes, costs a few cents per round; finished rounds outlive a lost call (get_research_results). Returns the report (Markdown), whether verified, and its sources.",
+  input: withWishes({
     query: queryField("query").describe("The question, in any language, as precisely as possible."),
     max_iterations: z
       .int({ error: ROUNDS_ERROR })
       .min(2, { error: ROUNDS_ERROR })
       .optional()
-      .describe("Max rounds, 2 to 20. Default: the server's (5)."),
+      .meta({ description: "Max rounds. Default: the server's (5).", maximum: MAX_ROUNDS }),
   }),
   output: outputSchema({
     result: z.string().describe("The report in Markdown."),
@@ -93,8 +95,10 @@ export const deepSearchOperation = defineOperation({
       };
     },
   },
-  run: (deps, { query, max_iterations }, call) =>
-    runDeepSearch(deps, { query, maxRounds: max_iterations ?? deps.settings.maxRounds, earlier: [] }, call),
+  run: (deps, { query, max_iterations, ...input }, call) => {
+    const maxRounds = max_iterations ?? deps.settings.maxRounds;
+    return runDeepSearch(deps, { query, wishes: wishesOf(input), maxRounds, earlier: [] }, call);
+  },
   toText: ({ result, verified, verified_in_round, incomplete, note, metadata }) => {
     const { rounds, ...rest } = metadata;
     const lines = rounds.map(roundLine);
@@ -114,18 +118,19 @@ const roundMetadata = ({ model, searchSuggestions, incomplete }: Round): Record<
   ...(searchSuggestions.length > 0 ? { search_suggestions: searchSuggestions } : {}),
 });
 
-const optionsOf = (maxRounds: number) => ({ max_iterations: maxRounds });
+const optionsOf = (maxRounds: number, wishes: Wishes | undefined) => ({ max_iterations: maxRounds, wishes });
 
 interface DeepSearchRun extends Pick<SearchStart, "taskId" | "stored"> {
   query: string;
+  wishes: Wishes | undefined;
   maxRounds: number;
   earlier: Round[];
 }
 
 function runDeepSearch(deps: OperationDeps, request: DeepSearchRun, call: Call) {
-  const { query, earlier, taskId, stored } = request;
+  const { query, wishes, earlier, taskId, stored } = request;
   const maxRounds = Math.min(request.maxRounds, Math.max(MAX_ROUNDS, earlier.length + 1));
-  const start = { kind: "deep_search" as const, query, options: optionsOf(maxRounds), taskId, stored };
+  const start = { kind: "deep_search" as const, query, options: optionsOf(maxRounds, wishes), taskId, stored };
   return trackSearch(deps, { start, call }, async ({ run, search, call: searchCall }) => {
     const onRound = async (round: Round): Promise<void> => {
       run.setProgress((100 * round.roundNumber) / maxRounds);
@@ -137,7 +142,7 @@ function runDeepSearch(deps: OperationDeps, request: DeepSearchRun, call: Call) 
     const { deepSearch, summarise } = await import("../search/deep.ts");
     const { best, verified, iterations, rounds } = await deepSearch(
       search,
-      { query, maxRounds, onRound, earlier },
+      { query, wishes, maxRounds, onRound, earlier },
       searchCall,
     );
     const visited = rounds.flatMap((round) => round.sources);
@@ -147,7 +152,7 @@ function runDeepSearch(deps: OperationDeps, request: DeepSearchRun, call: Call) 
       queries: rounds.flatMap((round) => round.queries),
       searchSuggestions: unique(rounds.flatMap((round) => round.searchSuggestions)),
     };
-    const common = await searchMetadata(run, { asked: { query }, findings, sources, now: deps.clock.now() });
+    const common = await searchMetadata(run, { asked: { query }, wishes, findings, sources, now: deps.clock.now() });
     // Only the summaries cite by number: stored rounds keep their links, which the next round reads.
     const summaries = rounds.map((round) => summarise(citeByNumber(round.report, sources).report));
     const metadata = { ...common, iterations, rounds: roundsOf(rounds, { sources, summaries }) };
@@ -186,6 +191,7 @@ export async function continueDeepSearch(deps: OperationDeps, run: Run, call: Ca
     throw notResumable(run, rounds.length);
   }
   const { query } = run;
+  const wishes = wishesIn(run.options);
   const earlier = rounds.map(storedRound);
   const asked = Number(run.options["max_iterations"] ?? deps.settings.maxRounds);
   // A search that has used up its rounds gets one more.
@@ -198,7 +204,7 @@ export async function continueDeepSearch(deps: OperationDeps, run: Run, call: Ca
     client,
     kind: "deep_search",
     query,
-    options: optionsOf(maxRounds),
+    options: optionsOf(maxRounds, wishes),
     processId,
     now: clock.now(),
   });
@@ -207,7 +213,7 @@ export async function continueDeepSearch(deps: OperationDeps, run: Run, call: Ca
     return continuedAs(known.taskId, known.status);
   }
   const background = { ...call, signal: deps.leaving, progress: () => {} };
-  const request = { query, maxRounds, earlier, taskId, stored: true };
+  const request = { query, wishes, maxRounds, earlier, taskId, stored: true };
   deps.inBackground(runDeepSearch(deps, request, background).catch(() => undefined));
   return resumedAs(taskId, "running", `The search continues at round ${earlier.length + 1} as a new run.`);
 }

@@ -11,7 +11,7 @@ export const estimateResearchCost = defineOperation({
   name: "estimate_research_cost",
   title: "Estimate research cost",
   description:
-    "Estimates minutes and US dollars of start_deep_research for a question, from Google's figures and your own finished runs. Use it before a start whose price matters. Not needed for search or deep_search, which cost cents. Free, instant, local. Returns the class of the question, ranges and a recommendation.",
+    "Estimates minutes and US dollars of start_deep_research for a question, from Google's figures and your own finished runs. For a start whose price matters, or to choose the agent; search and deep_search cost cents. Free, instant, local. Returns the class of the question, ranges and a recommendation.",
   input: z.strictObject({
     query: queryField("query").describe("The question as it would be asked."),
     model: z

@@ -33,6 +33,7 @@ import {
 import { NO_PLAN, planAnswer, planFields } from "./parts/plan.ts";
 import { outlineLines, readingFields, readReport, reportLimit } from "./parts/report-reading.ts";
 import { tokensUsed } from "./parts/search-run.ts";
+import { wishesIn, wishesMetadata, wishesSchema, withWishNote } from "./parts/wishes.ts";
 
 export const sourceSchema = z.looseObject({
   n: z.number(),
@@ -52,6 +53,7 @@ export const resultMetadataSchema = z.looseObject({
   source_count: z.number(),
   started_at: z.string(),
   completed_at: z.string().optional(),
+  wishes: wishesSchema,
 });
 
 /** Duration, cost and origin of a run, for every answer that contains its report (K1). */
@@ -78,7 +80,7 @@ export const getResearchResults = defineOperation({
   name: "get_research_results",
   title: "Get research results",
   description:
-    "Returns the stored report of a run: in full, or as far as it got (partial) if it failed or was cancelled. Not for runs in progress. A report over 100,000 characters comes as its opening and an outline: read on with section. Free, instant, local. Returns report, numbered sources and figures.",
+    "Returns the stored report of a run: in full, or as far as it got (partial) if it failed or was cancelled. For completed runs and lost calls, not for unfinished runs. A report over 100,000 characters comes as its opening and an outline: read on with section. Free, instant, local. Returns report, numbered sources and figures.",
   input: z.strictObject({
     task_id: taskIdField,
     include_sources: z
@@ -135,7 +137,7 @@ export const getResearchResults = defineOperation({
     ...others
   }) => {
     const { context, follow_up_of, follow_ups, ...rest } = others;
-    const { duration_minutes, source_count, cost_usd, ...figures } = metadata;
+    const { duration_minutes, source_count, cost_usd, ...figures } = withWishNote(metadata);
     return [
       ...(report === undefined ? [] : [report.trim()]),
       ...(plan === undefined ? [] : [plan]),
@@ -174,7 +176,10 @@ async function reportAnswer(deps: OperationDeps, call: Call, { run, result, inpu
     ...(await suggestionLinks(result.searchSuggestions)),
     ...(input.section === undefined ? await conversationOf(await deps.database(), run) : {}),
     sources: input.include_sources && input.section !== "outline" ? sources : undefined,
-    metadata: resultMetadata(run, result.sources.length, deps.clock.now()),
+    metadata: {
+      ...resultMetadata(run, result.sources.length, deps.clock.now()),
+      ...wishesMetadata(wishesIn(run.options), result.sources),
+    },
   };
 }
 

@@ -51,7 +51,7 @@ export const listResearch = defineOperation({
   name: "list_research",
   title: "List research runs",
   description:
-    "Lists stored runs of every kind, newest first, or those with the words of text, best first. Use it to find a task_id, as of a lost call; get_research_results has the report. Free, instant, local. Returns kind, question, status and cost of each.",
+    "Lists stored runs of every kind, newest first, or those with the words of text, best first. To find a task_id, for example of a lost call. Free, instant, local. Returns kind, question, status and cost of each.",
   input: listInput,
   output: outputSchema({
     runs: z.array(

@@ -14,6 +14,7 @@ import { readStored } from "../runs/history/read.ts";
 import { isFinished, type Run, type RunResult, type StoredResult } from "../runs/run.ts";
 import type { Database } from "../store/database.ts";
 import { factLines } from "./parts/answer-text.ts";
+import { storedWishNote } from "./parts/wishes.ts";
 import { DISCARDED, wasDiscarded } from "./get-research-results.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, taskIdField } from "./operation.ts";
 
@@ -33,7 +34,7 @@ export const saveResearchToMarkdown = defineOperation({
   name: "save_research_to_markdown",
   title: "Save research to Markdown",
   description:
-    "Saves the stored report of a finished run as a Markdown file. To read one use get_research_results. A failed or cancelled run is saved as far as it got, marked PARTIAL. Free, local, never overwrites. Returns the absolute path.",
+    "Saves the report of a finished run as a Markdown file with metadata and numbered sources; a failed or cancelled run as far as it got, marked PARTIAL. To read it use get_research_results. Free, local, never overwrites. Returns the absolute path.",
   input: z.strictObject({
     task_id: taskIdField,
     output_dir: pathField("output_dir", MAX_PATH_CHARACTERS)
@@ -41,7 +42,7 @@ export const saveResearchToMarkdown = defineOperation({
       .min(1, { error: "output_dir must not be empty." })
       .optional()
       .describe(
-        "Directory, created if needed. Default: the setting RESEARCH_REPORTS_DIR (over the network always inside it), else ./research_reports.",
+        "Default: RESEARCH_REPORTS_DIR (over the network always inside it), else ./research_reports. Created if needed.",
       ),
     filename_prefix: pathField("filename_prefix", MAX_PREFIX_CHARACTERS)
       .default("research")
@@ -171,8 +172,10 @@ function toolOf({ kind, followupContext }: Run): string {
   return followupContext === undefined ? "start_deep_research" : "ask_followup";
 }
 
-export function reportMetadata(run: Run, { metadata }: RunResult, savedAt: number): ReportMetadata {
+export function reportMetadata(run: Run, { metadata, sources }: RunResult, savedAt: number): ReportMetadata {
   const { verified, verified_in_round: round, note } = metadata;
+  const wished = storedWishNote(run.options, sources);
+  const notes = [note, wished].filter((each) => typeof each === "string");
   return {
     taskId: run.taskId,
     kind: toolOf(run),
@@ -186,7 +189,7 @@ export function reportMetadata(run: Run, { metadata }: RunResult, savedAt: numbe
     usageFinal: run.usageFinal,
     verified: typeof verified === "boolean" ? verified : undefined,
     verifiedInRound: typeof round === "number" ? round : undefined,
-    note: typeof note === "string" ? note : undefined,
+    note: notes.length === 0 ? undefined : notes.join(" "),
     savedAt,
   };
 }

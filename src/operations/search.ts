@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { noteSection, searchText } from "./parts/answer-text.ts";
 import { defineOperation, outputSchema, queryField } from "./operation.ts";
+import { wishesOf, withWishes } from "./parts/wishes.ts";
 import { incompleteSchema, runSingleRound, searchMetadataFields, storedSingleRound } from "./parts/search-run.ts";
 
 const metadataSchema = z.looseObject({ query: z.string(), ...searchMetadataFields });
@@ -12,7 +13,7 @@ export const search = defineOperation({
   title: "Web search",
   description:
     "Answers a question from the web in one round: Gemini searches, reads pages and writes a short report. For facts, news, documentation, prices. Where sources conflict or errors are costly: deep_search. Takes seconds, costs about a cent. Returns the report (Markdown) and its sources.",
-  input: z.strictObject({
+  input: withWishes({
     query: queryField("query").describe("The question, in any language, as precisely as possible."),
   }),
   output: outputSchema({
@@ -31,12 +32,14 @@ export const search = defineOperation({
       return { success: true, result, ...answer };
     },
   },
-  run: async (deps, { query }, call) => {
+  run: async (deps, { query, ...input }, call) => {
+    const wishes = wishesOf(input);
     const { quickSearch } = await import("../search/quick.ts");
     const { report: result, ...answer } = await runSingleRound(deps, call, {
-      start: { kind: "search", query, options: {} },
+      start: { kind: "search", query, options: { wishes } },
       asked: { query },
-      search: (searchDeps, searchCall) => quickSearch(searchDeps, query, searchCall),
+      wishes,
+      search: (searchDeps, searchCall) => quickSearch(searchDeps, { query, wishes }, searchCall),
     });
     return { success: true, result, ...answer };
   },

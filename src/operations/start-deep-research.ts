@@ -26,6 +26,8 @@ import {
 } from "./parts/answer-extras.ts";
 import { fittingReport, outlineLines, readingFields, reportLimit } from "./parts/report-reading.ts";
 import { NO_PLAN, planAnswer, planFields, storedPlanAnswer } from "./parts/plan.ts";
+import { questionWithWishes, type Wishes } from "../search/wishes.ts";
+import { wishesIn, wishesMetadata, wishesOf, withWishes, withWishNote } from "./parts/wishes.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, queryField } from "./operation.ts";
 
 /** The answer is due within 30 s whatever happens (I3), less a margin for a busy machine. The request itself may take longer. */
@@ -39,8 +41,8 @@ export const startDeepResearch = defineOperation({
   name: START,
   title: "Start deep research",
   description:
-    "Starts Google's Deep Research agent: a long report with citations. For broad or difficult questions. For look-ups use search; to verify one answer, deep_search. Costs about $1 to $7 (estimate_research_cost is free), takes 5 to 60 minutes in the background. Answers within 30 s with a task_id and continues at Google. Then check_research_status with wait_seconds 45 until completed, and get_research_results. The same start within 10 minutes joins the first.",
-  input: z.strictObject({
+    "Starts Google's Deep Research agent: a long report with citations. For broad or difficult questions worth up to an hour and a few dollars. For look-ups: search; to verify one answer: deep_search. Costs about $1 to $7, takes 5 to 60 minutes in the background. Answers within 30 s with a task_id; it continues at Google even if this client closes. Then call check_research_status with wait_seconds 45 until it is completed, and get_research_results. The same start within 10 minutes joins the first instead of paying twice.",
+  input: withWishes({
     query: queryField("query").describe("The research question, as precisely as possible."),
     enable_notifications: z
       .boolean({ error: "enable_notifications must be true or false." })
@@ -171,12 +173,28 @@ export const startDeepResearch = defineOperation({
       ...list("Sources", sources.map(sourceLine)),
       ...suggestionLines(search_suggestions),
     ];
-    return [report.trim(), ...lists, factLines({ ...facts, ...rest, ...metadata })].join("\n\n");
+    return [report.trim(), ...lists, factLines({ ...facts, ...rest, ...withWishNote(metadata) })].join("\n\n");
   },
 });
 
+/** The plan and the wishes are part of the request, so a start with other wishes is another start. */
+function variantFor({ query, plan, ...input }: Wishes & { query: string; plan: boolean }): RequestVariant | undefined {
+  const wishes = wishesOf(input);
+  if (!plan && wishes === undefined) return undefined;
+  return {
+    ...(plan ? { collaborativePlanning: true } : {}),
+    ...(wishes === undefined ? {} : { input: questionWithWishes(query, wishes) }),
+  };
+}
+
 interface StartRequest {
-  input: { query: string; enable_notifications: boolean; max_wait_hours: number; force_new: boolean; plan: boolean };
+  input: Wishes & {
+    query: string;
+    enable_notifications: boolean;
+    max_wait_hours: number;
+    force_new: boolean;
+    plan: boolean;
+  };
   agent: string;
   notice: string | undefined;
 }
@@ -201,14 +219,12 @@ async function start(deps: OperationDeps, call: Call, { input, agent, notice }: 
     maxWaitMs: input.max_wait_hours * HOUR_MS,
     callerWaitsMs: deps.settings.syncWindowMs === 0 ? 0 : ANSWER_WITHIN_MS,
     forceNew: input.force_new,
-    notice,
     variant: variantFor(input),
+    wishes: wishesOf(input),
+    notice,
     estimate: { ...(await estimateFor(deps, call, { query, agent, plan })) },
   });
 }
-
-const variantFor = ({ plan }: { plan: boolean }): RequestVariant | undefined =>
-  plan ? { collaborativePlanning: true } : undefined;
 
 /** Follows the run and reports its progress until it ends, the time is over or the caller no longer waits. */
 export async function waitForEnd(deps: OperationDeps, call: Call, { run, ms }: { run: Run; ms: number }): Promise<Run> {
@@ -294,7 +310,10 @@ export async function finishedResearch(
       ...reading,
       ...(result === undefined ? {} : picturesIn(run.taskId, result, reading.report)),
       ...(await suggestionLinks(result?.searchSuggestions)),
-      metadata: resultMetadata(run, sources.length, now),
+      metadata: {
+        ...resultMetadata(run, sources.length, now),
+        ...wishesMetadata(wishesIn(run.options), sources),
+      },
     },
     ...costFields(run.cost),
     ...NO_PLAN,

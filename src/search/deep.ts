@@ -4,6 +4,7 @@ import { AppError } from "../errors.ts";
 import type { VisitedSource } from "../gemini/search-backend.ts";
 import { executeResearchWithCorrection, type Research, type SearchCall, type SearchDeps } from "./correct-json.ts";
 import { DEEP_SEARCH_SCHEMA } from "./schemas.ts";
+import type { Wishes } from "./wishes.ts";
 
 export interface Round {
   roundNumber: number;
@@ -21,6 +22,7 @@ export interface Round {
 
 interface DeepSearch {
   query: string;
+  wishes?: Wishes | undefined;
   maxRounds: number;
   /** Awaited before the next round starts, so that every finished round is stored. */
   onRound: (round: Round) => Promise<void>;
@@ -102,15 +104,16 @@ function questionFor(
   { search, roundNumber, current }: { search: DeepSearch; roundNumber: number; current: Round | undefined },
 ) {
   const schema = DEEP_SEARCH_SCHEMA;
+  const { wishes } = search;
   const values = { query: search.query, max_rounds: String(search.maxRounds), example: schema.example };
   if (current === undefined) {
-    const prompt = deps.prompts.render("deep-search-prompt", values);
+    const prompt = deps.prompts.render("deep-search-prompt", values, wishes);
     return { prompt, echo: prompt, schema };
   }
   const round = String(roundNumber);
-  const prompt = deps.prompts.render("verify-prompt", { ...values, round, result: current.report });
+  const prompt = deps.prompts.render("verify-prompt", { ...values, round, result: current.report }, wishes);
   // A verification may legitimately repeat the given result.
-  const echo = deps.prompts.render("verify-prompt", { ...values, round, result: "" });
+  const echo = deps.prompts.render("verify-prompt", { ...values, round, result: "" }, wishes);
   return { prompt, echo, schema };
 }
 

@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Log } from "../platform/log.ts";
+import { type Wishes, wishBlock, wishLines } from "./wishes.ts";
 
 export const PROMPT_NAMES = [
   "search-prompt",
@@ -22,7 +23,7 @@ interface PromptsOptions {
 }
 
 export interface Prompts {
-  render(name: PromptName, values: Record<string, string>): string;
+  render(name: PromptName, values: Record<string, string>, wishes?: Wishes): string;
 }
 
 export function createPrompts(options: PromptsOptions): Prompts {
@@ -35,15 +36,19 @@ export function createPrompts(options: PromptsOptions): Prompts {
     return text;
   };
   return {
-    render: (name, values) =>
-      fillIn(template(name), {
-        date: new Date(options.now()).toISOString().slice(0, 10),
-        // Random, so that the text between the markers cannot close its own fence.
-        fence: Buffer.from(crypto.getRandomValues(new Uint8Array(6))).toString("hex"),
-        ...values,
-      }),
+    render: (name, values, wishes) => {
+      // Random, so that the text between the markers cannot close its own fence.
+      const fence = Buffer.from(crypto.getRandomValues(new Uint8Array(6))).toString("hex");
+      const date = new Date(options.now()).toISOString().slice(0, 10);
+      const block = wishes === undefined ? "" : `\n\n${wishBlock(wishLines(wishes), fence)}`;
+      return fillIn(withPlaceFor(block, template(name)), { date, fence, wishes: block, ...values });
+    },
   };
 }
+
+/** A user's own prompt may have no place for wishes, which then come last. */
+const withPlaceFor = (block: string, text: string): string =>
+  block === "" || text.includes("{{wishes}}") ? text : `${text.trimEnd()}{{wishes}}\n`;
 
 function readTemplate(name: PromptName, { packaged, own, log }: PromptsOptions): string {
   if (own !== undefined) {

@@ -3,9 +3,15 @@
 import { executeResearchWithCorrection, type Research, type SearchCall, type SearchDeps } from "./correct-json.ts";
 import { fillInLegacyPrompt } from "./prompts.ts";
 import { SEARCH_SCHEMA } from "./schemas.ts";
+import type { Wishes } from "./wishes.ts";
 
-export function quickSearch(deps: SearchDeps, query: string, call: SearchCall): Promise<Research> {
-  const prompt = deps.prompts.render("search-prompt", { query, example: SEARCH_SCHEMA.example });
+interface Question {
+  query: string;
+  wishes: Wishes | undefined;
+}
+
+export function quickSearch(deps: SearchDeps, { query, wishes }: Question, call: SearchCall): Promise<Research> {
+  const prompt = deps.prompts.render("search-prompt", { query, example: SEARCH_SCHEMA.example }, wishes);
   return executeResearchWithCorrection(deps, { prompt, echo: prompt, schema: SEARCH_SCHEMA }, call);
 }
 

@@ -104,6 +104,8 @@ export interface RunDetail extends RunSummary {
   tokens: { input: number; output: number };
   /** False until Google has reported what the run used. */
   usage_final: boolean;
+  /** What was wished of the answer, besides the question. */
+  wishes?: Wishes;
   estimate?: { min_usd?: number; likely_usd?: number; max_usd?: number; likely_minutes?: number };
   /** While it is in progress. */
   activity?: LiveActivity;
@@ -139,6 +141,16 @@ export interface PlanView {
   estimated_cost?: { likely_usd: number; max_usd: number } | undefined;
   expires_at?: string | undefined;
   question?: string | undefined;
+}
+
+/** Part of a question; asked of the model, not enforced. Dates are YYYY-MM-DD, domains host names. */
+export interface Wishes {
+  language?: string;
+  length?: string;
+  prefer_domains?: string[];
+  avoid_domains?: string[];
+  since?: string;
+  until?: string;
 }
 
 /** What a run is doing, as far as Google names it. */

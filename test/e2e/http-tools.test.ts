@@ -3,7 +3,7 @@
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openHttpScene } from "../kit/server/http-server.ts";
+import { connectHttp, openHttpScene } from "../kit/server/http-server.ts";
 import type { Era } from "../kit/server/server.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
@@ -64,6 +64,27 @@ describe.each(ERAS)("a %s client", (era) => {
     const { structured: listed } = await stdio.call("list_research", {});
     expect(listed["runs"]).toMatchObject([{ task_id: structured["metadata"].task_id, kind: "search" }]);
     await expect(http.call("no_such_tool", {})).rejects.toThrow("There is no tool");
+  });
+
+  test("chooses its tools in the address, whatever the server's own set is (U5)", async (context) => {
+    const server = await (await openHttpScene(context)).http({ env: { GEMINI_SEARCH_TOOLS: "core" } });
+    const connect = async (path: string) => {
+      const connected = await connectHttp(`${server.url}${path}`, era, server.token);
+      context.onTestFinished(() => connected.close());
+      return connected;
+    };
+    const [own, chosen] = await Promise.all([connect("/mcp?tools="), connect("/mcp?tools=search,list_research")]);
+    expect((await own.client.listTools()).tools).toHaveLength(5);
+    expect((await chosen.client.listTools()).tools.map(({ name }) => name)).toEqual(["search", "list_research"]);
+    expect((await chosen.call("list_research", {})).structured).toEqual({ success: true, runs: [] });
+    await expect(own.call("list_research", {})).rejects.toThrow(
+      "The tool list_research is not among the tools offered here (core). GEMINI_SEARCH_TOOLS=all offers it",
+    );
+    const refused = await server.request("/mcp?tools=core,serach", { method: "POST" });
+    expect([refused.status, await refused.text()]).toEqual([
+      400,
+      expect.stringContaining("The tools in the address are unknown. Choose core, research, all, or tool names"),
+    ]);
   });
 
   test("gets its first progress before the answer is complete (A9)", async (context) => {

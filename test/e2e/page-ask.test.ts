@@ -7,6 +7,7 @@ import { browserInstalled, enterPage, startBrowser } from "../kit/browser/browse
 import { openHttpScene, type RunningHttpServer } from "../kit/server/http-server.ts";
 
 const QUERY = "When is the next total solar eclipse?";
+const WISHES = "Language of the answer: German (de).\nPrefer sources from these domains: nature.com, who.int.";
 
 let browser: Browser;
 const installed = await browserInstalled();
@@ -44,7 +45,7 @@ describe.skipIf(installed === "missing")("a question on the page", () => {
   afterAll(() => browser.close());
 
   test.for(["Search", "Deep search"])(
-    "at depth “%s” is answered, and can be asked again and edited (F2, G4)",
+    "at depth “%s” is answered, and can be asked again and edited, with its wishes (F2, G4, V6)",
     async (depth, context) => {
       const scene = await openHttpScene(context, "good");
       const { page, pageErrors } = await enterPage(browser, await scene.http());
@@ -54,10 +55,14 @@ describe.skipIf(installed === "missing")("a question on the page", () => {
       expect(await page.locator(SUBMIT).isDisabled()).toBe(true);
       await choice.check();
       await page.fill("#question", QUERY);
+      await page.getByText("Options", { exact: true }).click();
+      await page.getByLabel("Language").fill("de");
+      await page.getByLabel("Prefer sources from").fill("nature.com who.int");
       await page.locator(`${SUBMIT}:enabled`, { hasText: "Ask" }).click();
       await page.waitForURL("**/runs/*");
       const first = runIdOf(page);
       await page.locator(".report-text").waitFor();
+      await page.getByText("Asked for, not enforced: in German (de); preferably from nature.com, who.int.").waitFor();
       await page.getByRole("button", { name: "Ask again" }).click();
       await page.waitForURL((url) => url.pathname.startsWith("/runs/") && !url.pathname.endsWith(first));
       await page.locator(".report-text").waitFor();
@@ -65,6 +70,9 @@ describe.skipIf(installed === "missing")("a question on the page", () => {
       await page.waitForURL("**/start");
       expect(await page.inputValue("#question")).toBe(QUERY);
       expect(await choice.isChecked()).toBe(true);
+      expect(await page.getByLabel("Prefer sources from").inputValue()).toBe("nature.com, who.int");
+      const wishes = scene.gemini.ledger.entries().map((entry) => entry.wishes);
+      expect(new Set(wishes)).toEqual(new Set([WISHES]));
       expect(pageErrors).toEqual([]);
     },
   );

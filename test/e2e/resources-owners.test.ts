@@ -8,6 +8,7 @@ import { type App, createApp } from "../../src/app.ts";
 import { buildServer } from "../../src/mcp/server.ts";
 import { runEventsOf } from "../../src/mcp/resources/subscriptions.ts";
 import { insertRunning } from "../../src/runs/run-store.ts";
+import { toolSet } from "../../src/config/tool-sets.ts";
 import { temporaryDirectory } from "../kit/server/server.ts";
 
 const PATIENCE = { timeout: 20_000, interval: 25 };
@@ -57,7 +58,7 @@ function openWorld(): World {
 
 async function connect(app: App, owner: string): Promise<Client> {
   const { fetch, close } = createMcpHandler(
-    ({ era }) => buildServer(app, { caller: { owner, from: "network" }, protocolEra: era }),
+    ({ era }) => buildServer(app, { caller: { owner, from: "network" }, protocolEra: era, tools: toolSet("all") }),
     {
       bus: runEventsOf(app, owner),
     },
@@ -166,7 +167,7 @@ describe("the run events of an owner", () => {
     const world = await openStillWorld();
     const [near, far] = InMemoryTransport.createLinkedPair();
     const caller = { owner: "anna", from: "network" } as const;
-    await buildServer(world.app, { caller, protocolEra: "legacy" }).connect(far);
+    await buildServer(world.app, { caller, protocolEra: "legacy", tools: toolSet("all") }).connect(far);
     const client = new Client({ name: "old", version: "1" }, { versionNegotiation: { mode: "legacy" } });
     await client.connect(near);
     await client.listTools();

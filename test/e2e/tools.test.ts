@@ -7,12 +7,15 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import type { Tool } from "@modelcontextprotocol/client";
 import { describe, expect, test, type TestContext } from "vitest";
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { MARKS } from "../../scripts/announced-tools.ts";
+import { parseToolSet, TOOL_NAMES, toolSet } from "../../src/config/tool-sets.ts";
 import { OPERATIONS } from "../../src/operations/catalog.ts";
 import { openScene, type Scene } from "../kit/server/scene.ts";
 import { BIN, type Era, ROOT, startServer, TEST_KEY, temporaryDirectory } from "../kit/server/server.ts";
 
 const ERAS: Era[] = ["legacy", "modern"];
+/** The default set, `research`. */
 const NAMES = [
   "search",
   "deep_search",
@@ -25,19 +28,15 @@ const NAMES = [
   "cancel_research",
   "resume_research",
   "list_research",
-  "deep_research",
 ];
+const CORE = ["search", "deep_search", "start_deep_research", "check_research_status", "get_research_results"];
 /** Every session of every client pays for the list. */
 const MOST_BYTES = 16 * 1024;
 /** Those that return reports, which a client must not cut. */
-const REPORTING = [
-  "search",
-  "deep_search",
-  "start_deep_research",
-  "get_research_results",
-  "ask_followup",
-  "deep_research",
-];
+const REPORTING = ["search", "deep_search", "start_deep_research", "get_research_results", "ask_followup"];
+/** Of what a model sees of the default set (U4). */
+const MAX_TOKENS = 2_500;
+const MAX_INSTRUCTION_CHARACTERS = 1_000;
 
 async function listTools({ onTestFinished }: TestContext, era: Era): Promise<Tool[]> {
   const server = await startServer({ era });
@@ -135,7 +134,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "openWorldHint": false,
           "readOnlyHint": true,
         },
-        "description": "Estimates minutes and US dollars of start_deep_research for a question, from Google's figures and your own finished runs. Use it before a start whose price matters. Not needed for search or deep_search, which cost cents. Free, instant, local. Returns the class of the question, ranges and a recommendation.",
+        "description": "Estimates minutes and US dollars of start_deep_research for a question, from Google's figures and your own finished runs. For a start whose price matters, or to choose the agent; search and deep_search cost cents. Free, instant, local. Returns the class of the question, ranges and a recommendation.",
         "name": "estimate_research_cost",
         "title": "Estimate research cost",
       },
@@ -146,7 +145,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "openWorldHint": true,
           "readOnlyHint": false,
         },
-        "description": "Starts Google's Deep Research agent: a long report with citations. For broad or difficult questions. For look-ups use search; to verify one answer, deep_search. Costs about $1 to $7 (estimate_research_cost is free), takes 5 to 60 minutes in the background. Answers within 30 s with a task_id and continues at Google. Then check_research_status with wait_seconds 45 until completed, and get_research_results. The same start within 10 minutes joins the first.",
+        "description": "Starts Google's Deep Research agent: a long report with citations. For broad or difficult questions worth up to an hour and a few dollars. For look-ups: search; to verify one answer: deep_search. Costs about $1 to $7, takes 5 to 60 minutes in the background. Answers within 30 s with a task_id; it continues at Google even if this client closes. Then call check_research_status with wait_seconds 45 until it is completed, and get_research_results. The same start within 10 minutes joins the first instead of paying twice.",
         "name": "start_deep_research",
         "title": "Start deep research",
       },
@@ -157,7 +156,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "openWorldHint": false,
           "readOnlyHint": true,
         },
-        "description": "Returns the status of a run: progress, current action, time, cost, whether it stalled. To wait for a run, call it in a loop with wait_seconds 45 and the last cursor: it returns when the run ends, stalls or advances by a tenth. Not for the report (get_research_results). Free and local.",
+        "description": "Returns the status of a run: progress, current action, time, cost, whether it stalled. To wait, call it in a loop with wait_seconds 45 and the last cursor: it returns when the run ends, stalls or advances by a tenth. Not for the report (get_research_results). Free and local; instant without wait_seconds.",
         "name": "check_research_status",
         "title": "Check research status",
       },
@@ -168,7 +167,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "openWorldHint": false,
           "readOnlyHint": true,
         },
-        "description": "Returns the stored report of a run: in full, or as far as it got (partial) if it failed or was cancelled. Not for runs in progress. A report over 100,000 characters comes as its opening and an outline: read on with section. Free, instant, local. Returns report, numbered sources and figures.",
+        "description": "Returns the stored report of a run: in full, or as far as it got (partial) if it failed or was cancelled. For completed runs and lost calls, not for unfinished runs. A report over 100,000 characters comes as its opening and an outline: read on with section. Free, instant, local. Returns report, numbered sources and figures.",
         "name": "get_research_results",
         "title": "Get research results",
       },
@@ -190,7 +189,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "openWorldHint": false,
           "readOnlyHint": false,
         },
-        "description": "Saves the stored report of a finished run as a Markdown file. To read one use get_research_results. A failed or cancelled run is saved as far as it got, marked PARTIAL. Free, local, never overwrites. Returns the absolute path.",
+        "description": "Saves the report of a finished run as a Markdown file with metadata and numbered sources; a failed or cancelled run as far as it got, marked PARTIAL. To read it use get_research_results. Free, local, never overwrites. Returns the absolute path.",
         "name": "save_research_to_markdown",
         "title": "Save research to Markdown",
       },
@@ -201,7 +200,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "openWorldHint": true,
           "readOnlyHint": false,
         },
-        "description": "Stops a run, here and at Google, whichever client started it. Use it when the answer is no longer wanted, not to wait for one (check_research_status). What was found is kept; delete removes the run for good. Takes up to 5 s, free; what Google has charged stays charged.",
+        "description": "Stops a run, here and at Google, whichever client started it. For answers that are no longer wanted, not to wait for one (check_research_status). What was found is kept, even a report that was finished first; delete removes the run for good. Takes up to 5 s, free; what Google has charged stays charged.",
         "name": "cancel_research",
         "title": "Cancel research",
       },
@@ -223,36 +222,68 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "openWorldHint": false,
           "readOnlyHint": true,
         },
-        "description": "Lists stored runs of every kind, newest first, or those with the words of text, best first. Use it to find a task_id, as of a lost call; get_research_results has the report. Free, instant, local. Returns kind, question, status and cost of each.",
+        "description": "Lists stored runs of every kind, newest first, or those with the words of text, best first. To find a task_id, for example of a lost call. Free, instant, local. Returns kind, question, status and cost of each.",
         "name": "list_research",
         "title": "List research runs",
-      },
-      {
-        "annotations": {
-          "destructiveHint": false,
-          "idempotentHint": false,
-          "openWorldHint": true,
-          "readOnlyHint": true,
-        },
-        "description": "Legacy, kept for old configurations: a report in one round, unverified. Prefer deep_search, which verifies, or search. Takes seconds to minutes, costs a few cents. Returns the report (Markdown) and its sources.",
-        "name": "deep_research",
-        "title": "Research report (legacy)",
       },
     ]
   `);
 });
 
-test.for(ERAS)("the list is smaller than 16 KB: %s (A5)", async (era, context) => {
-  const bytes = Buffer.byteLength(JSON.stringify(await listTools(context, era)));
-  process.stdout.write(`tools/list: ${bytes} bytes for ${NAMES.length} tools\n`);
+test.for(ERAS)("the list is smaller than 16 KB and 2,500 tokens: %s (A5, U4)", async (era, context) => {
+  const tools = await listTools(context, era);
+  const bytes = Buffer.byteLength(JSON.stringify(tools));
+  const shown = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+  const tokens = countTokens(JSON.stringify(shown));
+  process.stdout.write(`tools/list: ${bytes} bytes, ${tokens} tokens (o200k) for ${NAMES.length} tools\n`);
   expect(bytes).toBeLessThan(MOST_BYTES);
+  expect(tokens).toBeLessThanOrEqual(MAX_TOKENS);
+});
+
+test("sets and names of tools can be combined, in the order of the catalogue (U5)", () => {
+  expect(TOOL_NAMES).toEqual(OPERATIONS.map(({ name }) => name));
+  expect(toolSet("all").listed).toEqual(TOOL_NAMES);
+  expect(toolSet(" list_research, Core ").listed).toEqual([...CORE, "list_research"]);
+  expect(["", ",", "core,toString", "deep"].filter((value) => parseToolSet(value) !== undefined)).toEqual([]);
+});
+
+test.for(["core", "research"])(
+  "the instructions and prompts for %s name its tools only (U4, U5)",
+  async (set, { onTestFinished }) => {
+    const server = await startServer({ env: { GEMINI_SEARCH_TOOLS: set } });
+    onTestFinished(() => server.close());
+    const tools: string[] = (await server.client.listTools()).tools.map(({ name }) => name);
+    expect(tools).toEqual(set === "core" ? CORE : NAMES);
+    const instructions = server.client.getInstructions() ?? "";
+    expect(instructions.length).toBeLessThanOrEqual(MAX_INSTRUCTION_CHARACTERS);
+    for (const name of CORE) expect(instructions).toContain(name);
+    const { prompts } = await server.client.listPrompts();
+    expect(prompts.length).toBe(set === "core" ? 2 : 3);
+    const { messages } = await server.client.getPrompt({ name: "fact_check", arguments: { text: "The moon is new." } });
+    const mentioned = [instructions, JSON.stringify(messages)].flatMap(
+      (text) => text.match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? [],
+    );
+    expect(mentioned.filter((word) => TOOL_NAMES.some((name) => name === word) && !tools.includes(word))).toEqual([]);
+  },
+);
+
+test("an unknown tool in GEMINI_SEARCH_TOOLS is named with the choices, and the default is used (U5, B1)", async ({
+  onTestFinished,
+}) => {
+  const server = await startServer({ env: { GEMINI_SEARCH_TOOLS: "core,serach" } });
+  onTestFinished(() => server.close());
+  expect((await server.client.listTools()).tools.map(({ name }) => name)).toEqual(NAMES);
+  expect(server.stderr()).toContain(
+    'GEMINI_SEARCH_TOOLS has an invalid value; the default ("research") is used instead. Choose core, research, all, or tool names separated by commas: search, deep_search,',
+  );
 });
 
 test("every field of an answer is in the output schema but a few common ones, and report tools are marked (A5)", async (context) => {
   const tools = await listTools(context, "modern");
   const fields = tools.map(({ outputSchema }) => Object.keys(outputSchema?.["properties"] ?? {}));
   const isAnnounced = (field: string): boolean => !MARKS.includes(field);
-  expect(fields).toEqual(OPERATIONS.map(({ output }) => Object.keys(output.shape).filter(isAnnounced)));
+  const listed = OPERATIONS.filter(({ name }) => NAMES.includes(name));
+  expect(fields).toEqual(listed.map(({ output }) => Object.keys(output.shape).filter(isAnnounced)));
   expect(tools.filter((tool) => tool._meta !== undefined).map(({ name }) => name)).toEqual(REPORTING);
   expect(JSON.stringify(tools)).not.toMatch(/\$schema|"additionalProperties":\{/);
 });

@@ -13,6 +13,7 @@ import { runEventsOf } from "../../src/mcp/resources/subscriptions.ts";
 import { LOCAL_CALLER } from "../../src/caller.ts";
 import { createShutdown } from "../../src/platform/shutdown.ts";
 import { isRecord } from "../../src/platform/is-record.ts";
+import { toolSet } from "../../src/config/tool-sets.ts";
 import { closedDeps } from "./closed-deps.ts";
 import { type FuzzTarget, must, mustBeUnpolluted, parsed } from "./target.ts";
 
@@ -82,7 +83,7 @@ async function checkLines(app: App, input: string, number: number): Promise<stri
   );
   const handle = serveStdio(
     ({ era }) => {
-      const server = buildServer(app, { caller: LOCAL_CALLER, protocolEra: era });
+      const server = buildServer(app, { caller: LOCAL_CALLER, protocolEra: era, tools: toolSet("all") });
       notifyFrom(server.server);
       return server;
     },

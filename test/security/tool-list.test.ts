@@ -19,8 +19,8 @@ test("the list of tools is the same in every session, whatever happens in betwee
   // Names, texts, schemas and annotations. A change needs a changelog entry and a new version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "598495499babdb2f60d2f68e91b58e4bc25aff336781f9ff59904e5bef712945",
-      "modern": "cc260e82b00341e7f5ac728aa329d6e7b4001bee8bff12a65f92bb07bc1409bc",
+      "legacy": "f5e94c6decbad45f099ddfffaca826c648a1babc2c281cbeac8b9cbb65bd82b2",
+      "modern": "75dd760eddafece47d8c6e0710bd574627998a372a364c22c3f52cd9026c6b07",
     }
   `);
 });

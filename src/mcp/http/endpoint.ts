@@ -18,6 +18,7 @@ import { isShortRequest } from "./short-requests.ts";
 import { createSessions, type LegacyRequest, opensSession, type Sessions } from "./legacy-sessions.ts";
 import { runEventsOf } from "../resources/subscriptions.ts";
 import type { Caller } from "../../caller.ts";
+import { parseToolSet, TOOL_CHOICES, type ToolSet, toolSet } from "../../config/tool-sets.ts";
 
 const METHODS = ["GET", "POST", "DELETE"];
 
@@ -28,23 +29,28 @@ export interface McpEndpoint {
 
 export function createMcpEndpoint(app: App, streams: StreamPermits, build: BuildServer = buildServer): McpEndpoint {
   const onerror = (error: Error): void => app.log.debug(`MCP: ${error.message}`);
+  const tools = (request: Request | undefined): ToolSet =>
+    toolSet((request && requestedTools(request)) ?? app.config.settings.GEMINI_SEARCH_TOOLS);
   const sessions = createSessions({
-    build: (caller) => build(app, { caller, protocolEra: "legacy" }),
+    build: (caller, request) => build(app, { caller, protocolEra: "legacy", tools: tools(request) }),
     now: app.deps.clock.now,
     onerror,
   });
   const modern = createModernHandlers({
-    build: (caller) => build(app, { caller, protocolEra: "modern" }),
+    build: (caller, request) => build(app, { caller, protocolEra: "modern", tools: tools(request) }),
     events: (owner) => runEventsOf(app, owner),
     onerror,
   });
   const stateless = ({ request, caller, body }: LegacyRequest): Promise<Response> =>
-    legacyStatelessFallback(() => build(app, { caller, protocolEra: "legacy" }), onerror)(request, {
-      parsedBody: body,
-    });
+    legacyStatelessFallback(() => build(app, { caller, protocolEra: "legacy", tools: tools(request) }), onerror)(
+      request,
+      { parsedBody: body },
+    );
   return {
     handle: async (request, caller) => {
       if (!METHODS.includes(request.method)) return methodNotAllowed(METHODS.join(", "));
+      const requested = requestedTools(request);
+      if (requested !== undefined && parseToolSet(requested) === undefined) return unknownTools();
       const read = request.method === "POST" ? await readBody(request) : { body: undefined };
       if (read instanceof Response) return read;
       const { body } = read;
@@ -68,6 +74,12 @@ export function createMcpEndpoint(app: App, streams: StreamPermits, build: Build
     },
   };
 }
+
+/** The tool set in the address of the endpoint, `/mcp?tools=core`; the server's own if it is missing or empty. */
+const requestedTools = ({ url }: Request): string | undefined => new URL(url).searchParams.get("tools") || undefined;
+
+const unknownTools = (): Response =>
+  rpcError(400, { code: -32_602, message: `The tools in the address are unknown. ${TOOL_CHOICES}` });
 
 /** Notifications and responses open no stream, and short requests are not counted as streams. */
 function opensStream({ method }: Request, body: unknown): boolean {

@@ -24,7 +24,7 @@ const MAX_SESSIONS_PER_OWNER = 100;
 const RETRY_AFTER_S = 60;
 
 export interface SessionsOptions {
-  build: (caller: Caller) => McpServer;
+  build: (caller: Caller, first: Request) => McpServer;
   now: () => number;
   onerror: (error: Error) => void;
   maxSessions?: number;
@@ -81,7 +81,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       await evictForOwner(caller.owner);
       if (sessions.size >= maxSessions) await sweep();
       if (sessions.size >= maxSessions) return tooManySessions();
-      const server = build(caller);
+      const server = build(caller, request);
       const transport = new WebStandardStreamableHTTPServerTransport({
         sessionIdGenerator: randomUUID,
         onsessioninitialized: (id) => {

@@ -9,7 +9,8 @@ import type { Caller } from "../../caller.ts";
 const MAX_OWNERS = 1_000;
 
 export interface ModernHandlersOptions {
-  build: (caller: Caller) => McpServer;
+  /** Called for each request, because the request chooses its tools. */
+  build: (caller: Caller, request: Request | undefined) => McpServer;
   /** Source of the notifications for the owner's open `subscriptions/listen` streams. */
   events: (owner: string) => RunEvents;
   onerror: (error: Error) => void;
@@ -46,7 +47,10 @@ export function createModernHandlers(options: ModernHandlersOptions): ModernHand
 
 function createOwnerHandler(caller: Caller, { build, events, onerror }: ModernHandlersOptions): OwnerHandler {
   const bus = events(caller.owner);
-  return { handler: createMcpHandler(() => build(caller), { legacy: "reject", bus, onerror }), bus };
+  return {
+    handler: createMcpHandler(({ requestInfo }) => build(caller, requestInfo), { legacy: "reject", bus, onerror }),
+    bus,
+  };
 }
 
 /** Evicts no owner with an open stream, which would get no more notifications. Running calls continue without it. */

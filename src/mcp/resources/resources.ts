@@ -44,7 +44,7 @@ export function serveResources({ server }: McpServer, { app, connection, onListe
   server.setRequestHandler("completion/complete", async ({ params: { ref, argument } }, context) => {
     if (ref.type === "ref/prompt") {
       const { completePrompt } = await prompts();
-      return completed(completePrompt(ref.name, argument.name, argument.value));
+      return completed(completePrompt(ref.name, argument, connection.tools));
     }
     if (!TEMPLATES.some(({ uriTemplate }) => uriTemplate === ref.uri)) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no such resource template.");
@@ -55,14 +55,14 @@ export function serveResources({ server }: McpServer, { app, connection, onListe
   });
 }
 
-export function servePrompts({ server }: McpServer): void {
+export function servePrompts({ server }: McpServer, { tools }: Connection): void {
   server.setRequestHandler("prompts/list", async () => {
     const { listPrompts } = await prompts();
-    return { prompts: listPrompts() };
+    return { prompts: listPrompts(tools) };
   });
   server.setRequestHandler("prompts/get", async ({ params }) => {
     const { getPrompt } = await prompts();
-    return getPrompt(params.name, params.arguments);
+    return getPrompt(params.name, params.arguments, tools);
   });
 }
 

@@ -8,6 +8,7 @@ import { buildServer } from "../server.ts";
 import { trackSubscriptions } from "./tracked-subscriptions.ts";
 import { runEventsOf } from "../resources/subscriptions.ts";
 import { LOCAL_CALLER } from "../../caller.ts";
+import { toolSet } from "../../config/tool-sets.ts";
 import type { Connection } from "../connection.ts";
 
 /** Some clients start a second server only to read its version: for them the store is not opened at all. */
@@ -31,8 +32,9 @@ export function runStdioServer(app: App): void {
     runEventsOf(app, LOCAL_CALLER.owner),
     leave,
   );
+  const tools = toolSet(app.config.settings.GEMINI_SEARCH_TOOLS);
   const connect = ({ era }: { era: Connection["protocolEra"] }): McpServer => {
-    const mcpServer = buildServer(app, { caller: LOCAL_CALLER, protocolEra: era });
+    const mcpServer = buildServer(app, { caller: LOCAL_CALLER, protocolEra: era, tools });
     notifyFrom(mcpServer.server);
     return mcpServer;
   };

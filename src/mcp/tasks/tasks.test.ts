@@ -7,6 +7,7 @@ import { z } from "zod";
 import type { TaskSource, TaskState } from "./task-source.ts";
 import { serveTasks, taskCapabilities } from "./tasks.ts";
 import { LOCAL_CALLER } from "../../caller.ts";
+import { toolSet } from "../../config/tool-sets.ts";
 import type { Connection } from "../connection.ts";
 import { waitFor } from "../../../test/kit/wait-for.ts";
 
@@ -42,7 +43,7 @@ function oneTask(state: TaskState): TaskSource & { polls: number; updates: unkno
 
 function serve(tasks: TaskSource, era: Connection["protocolEra"]): McpServer {
   const server = new McpServer({ name: "s", version: "1" }, { capabilities: { tools: {}, ...taskCapabilities(era) } });
-  serveTasks(server, tasks, { caller: LOCAL_CALLER, protocolEra: era });
+  serveTasks(server, tasks, { caller: LOCAL_CALLER, protocolEra: era, tools: toolSet("all") });
   return server;
 }
 

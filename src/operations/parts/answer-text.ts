@@ -16,6 +16,7 @@ export interface SearchText {
     /** Markdown links, each with its query as text. */
     search_suggestions?: string[] | undefined;
     task_id: string;
+    wishes?: { note: string } | undefined;
   } & UsageFigures;
   /** Further sections, between the lists and the figures. */
   sections?: string[];
@@ -29,7 +30,7 @@ export interface SearchText {
  */
 export function searchText({ report, metadata, sections = [], figures = {} }: SearchText): string {
   const { sources_visited, search_queries_used, search_suggestions: suggestions = [], ...facts } = metadata;
-  const { task_id, duration_ms, model, timestamp, tokens_used, cost_usd, ...rest } = facts;
+  const { task_id, duration_ms, model, timestamp, tokens_used, cost_usd, wishes, ...rest } = facts;
   const usage = { duration_ms, model, timestamp, tokens_used, cost_usd };
   // A query that is also a suggestion is listed once.
   const suggested = (query: string): boolean => suggestions.some((link) => link.startsWith(`[${query}](`));
@@ -48,7 +49,7 @@ export function searchText({ report, metadata, sections = [], figures = {} }: Se
       suggestions.map((link) => `- ${link}`),
     ),
     ...sections,
-    [factLines({ ...rest, task_id, ...figures }), usageLine(usage)].join("\n"),
+    [factLines({ ...rest, wishes: wishes?.note, task_id, ...figures }), usageLine(usage)].join("\n"),
   ].join("\n\n");
 }
 

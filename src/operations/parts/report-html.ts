@@ -6,6 +6,7 @@ import { findPictures } from "../../runs/picture-store.ts";
 import type { Run } from "../../runs/run.ts";
 import type { Database } from "../../store/database.ts";
 import { finishedReport, reportMetadata } from "../save-research-to-markdown.ts";
+import { storedWishNote } from "./wishes.ts";
 
 export interface ReportPage extends ReportParts {
   task_id: string;
@@ -35,6 +36,7 @@ export async function reportPage(
     import("../../reports/report-facts.ts"),
   ]);
   const { verified, verified_in_round: round, note } = result.metadata;
+  const notes = [note, storedWishNote(run.options, result.sources)].filter((each) => typeof each === "string");
   const suggestions = await suggestionsView(result.searchSuggestions);
   return {
     task_id: run.taskId,
@@ -43,7 +45,7 @@ export async function reportPage(
     ...(suggestions === undefined ? {} : { suggestions }),
     ...(typeof verified === "boolean" ? { verified } : {}),
     ...(verified === true && typeof round === "number" ? { verified_in_round: round } : {}),
-    ...(typeof note === "string" ? { note: onOneLine(note) } : {}),
+    ...(notes.length > 0 ? { note: onOneLine(notes.join(" ")) } : {}),
   };
 }
 

@@ -16,6 +16,8 @@ import { INCOMPLETE_NOTE } from "../../search/incomplete-note.ts";
 import type { VisitedSource } from "../../gemini/search-backend.ts";
 import { suggestionLinks, suggestionsField } from "./answer-extras.ts";
 import type { Call, OperationDeps } from "../operation.ts";
+import type { Wishes } from "../../search/wishes.ts";
+import { wishesMetadata, wishesSchema } from "./wishes.ts";
 
 /** A stored run together with what the search in it needs. */
 export interface SearchRun {
@@ -53,6 +55,7 @@ interface SingleRound<Asked> {
   start: SearchStart;
   /** The input, as the metadata repeat it. */
   asked: Asked;
+  wishes?: Wishes | undefined;
   search: (deps: SearchDeps, call: SearchCall) => Promise<Research>;
 }
 
@@ -60,12 +63,12 @@ interface SingleRound<Asked> {
 export function runSingleRound<Asked extends Record<string, string>>(
   deps: OperationDeps,
   call: Call,
-  { start, asked, search }: SingleRound<Asked>,
+  { start, asked, wishes, search }: SingleRound<Asked>,
 ) {
   return trackSearch(deps, { start, call }, async (tracked) => {
     const findings = await search(tracked.search, tracked.call);
     const { report, sources } = numberedReport(findings.answer.report ?? "", findings.sources);
-    const metadata = await searchMetadata(tracked.run, { asked, findings, sources, now: deps.clock.now() });
+    const metadata = await searchMetadata(tracked.run, { asked, wishes, findings, sources, now: deps.clock.now() });
     const incomplete = incompleteFields(findings);
     return {
       output: { report, ...incomplete, metadata },
@@ -115,6 +118,7 @@ type SearchMetadata = z.output<z.ZodObject<typeof searchMetadataFields>>;
 
 interface SearchFigures<Asked> {
   asked: Asked;
+  wishes?: Wishes | undefined;
   findings: Pick<Research, "model" | "queries" | "searchSuggestions">;
   /** Numbered from 1 without gaps: a position in `sources_visited` is the number of the source. */
   sources: readonly Source[];
@@ -124,13 +128,14 @@ interface SearchFigures<Asked> {
 /** The metadata that the three searches have in common (F2, G4, H1), in their order. */
 export async function searchMetadata<Asked extends Record<string, string>>(
   run: TrackedRun,
-  { asked, findings, sources, now }: SearchFigures<Asked>,
+  { asked, wishes, findings, sources, now }: SearchFigures<Asked>,
 ): Promise<SearchMetadata & Asked> {
   const { tokens, cost, notices } = run.figures();
   return {
     task_id: run.taskId,
     duration_ms: now - run.startedAt,
     ...asked,
+    ...wishesMetadata(wishes, sources),
     model: findings.model,
     timestamp: isoTime(now),
     sources_visited: sources.map(({ url }) => url),
@@ -165,6 +170,7 @@ export const tokensUsed = z
 export const searchMetadataFields = {
   task_id: z.string(),
   duration_ms: z.number(),
+  wishes: wishesSchema,
   model: z.string().describe("The model that answered."),
   timestamp: z.string(),
   sources_visited: z.array(z.string()).describe("Pages found or opened; [1] in the report is the first."),

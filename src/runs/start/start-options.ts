@@ -28,13 +28,14 @@ interface StoredStart {
   maxWaitMs: number;
   notice?: string | undefined;
   variant?: RequestVariant | undefined;
+  wishes?: object | undefined;
   followup?: object | undefined;
 }
 
 /** The input of a follow-up is not stored: it repeats the report of its parent, and every list reads the options. */
-export function optionsOf({ maxWaitMs, notice, variant, followup }: StoredStart): Record<string, unknown> {
+export function optionsOf({ maxWaitMs, notice, variant, wishes, followup }: StoredStart): Record<string, unknown> {
   const stored = followup === undefined ? variant : { ...variant, input: undefined };
-  return { max_wait_ms: maxWaitMs, notice, variant: stored };
+  return { max_wait_ms: maxWaitMs, notice, variant: stored, wishes };
 }
 
 /** The options of a follow-up that no longer continues an interaction. */

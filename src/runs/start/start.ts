@@ -32,6 +32,8 @@ export interface StartRequest {
   beforeStart?: () => void;
   estimate: Record<string, unknown>;
   variant?: RequestVariant | undefined;
+  /** What the caller wished of the answer, as it is shown; the request itself has it in its input. */
+  wishes?: object | undefined;
   /** The run that this one continues. */
   parentTaskId?: string | undefined;
   /** Present when the run is a follow-up on its parent. */
@@ -50,7 +52,7 @@ export type Started =
 export async function startResearch(deps: ResearchDeps, request: StartRequest): Promise<Started> {
   refuseBeforeIntent(deps, request.signal);
   const { owner, client, query, agent, enableNotifications, maxWaitMs, callerWaitsMs, estimate, notice } = request;
-  const { variant, parentTaskId, followup } = request;
+  const { variant, wishes, parentTaskId, followup } = request;
   // A start that failed uncharged and will not be sent must not be joined.
   await flushUnchargedFailures(deps);
   const newIntent = {
@@ -58,7 +60,7 @@ export async function startResearch(deps: ResearchDeps, request: StartRequest): 
     client,
     query,
     agent,
-    options: optionsOf({ maxWaitMs, notice, variant, followup }),
+    options: optionsOf({ maxWaitMs, notice, variant, wishes, followup }),
     parentTaskId,
     followupContext: followup?.context,
     isPlanning: variant?.collaborativePlanning === true,

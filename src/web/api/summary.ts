@@ -4,6 +4,7 @@ import { costFields } from "../../costs/actual.ts";
 import { stalledSince } from "../../operations/check-research-status.ts";
 import { actionOf, lastThought } from "../../operations/parts/run-action.ts";
 import type { OperationDeps } from "../../operations/operation.ts";
+import { wishesIn } from "../../operations/parts/wishes.ts";
 import { isoTime } from "../../platform/clock.ts";
 import { readActivity } from "../../runs/activity/activity.ts";
 import { lastEvent } from "../../runs/event-store.ts";
@@ -63,6 +64,7 @@ export async function detailOf(deps: OperationDeps, run: Run): Promise<RunDetail
     cancel_requested_at: time(run.cancelRequestedAt),
     tokens: run.tokens,
     usage_final: run.usageFinal,
+    wishes: wishesView(run),
     estimate:
       usd === undefined && minutes === undefined
         ? undefined
@@ -77,6 +79,11 @@ export async function detailOf(deps: OperationDeps, run: Run): Promise<RunDetail
     backup_file: deps.backupOf(run.taskId),
     error: run.error && omitUndefined({ ...run.error, suggestion: await adviceAbout(deps, run) }),
   });
+}
+
+function wishesView({ options }: Run): RunDetail["wishes"] {
+  const wishes = wishesIn(options);
+  return wishes === undefined ? undefined : omitUndefined(wishes);
 }
 
 async function activityOf(deps: OperationDeps, run: Run): Promise<LiveActivity> {

@@ -107,8 +107,11 @@ export async function startHttpServer(options: HttpServerOptions = {}): Promise<
   };
 }
 
+/** `url` is that of the server, or of the endpoint with its parameters. */
 export async function connectHttp(url: string, era: Era, token: string): Promise<HttpClient> {
-  const transport = new StreamableHTTPClientTransport(new URL("/mcp", url), {
+  const endpoint = new URL(url);
+  endpoint.pathname = "/mcp";
+  const transport = new StreamableHTTPClientTransport(endpoint, {
     requestInit: { headers: { authorization: `Bearer ${token}` } },
   });
   const client = new Client(

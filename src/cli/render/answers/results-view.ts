@@ -26,6 +26,10 @@ const MINUTE_MS = 60_000;
 const noteRemarks = (note: string | undefined): Remark[] =>
   note === undefined ? [] : [{ text: forPeople(note), style: "careful" }];
 
+/** Wishes are not enforced, which the reader has to know. */
+const wishRemarks = (wishes: { note: string } | undefined): Remark[] =>
+  wishes === undefined ? [] : [{ text: wishes.note, style: "faint" }];
+
 const saving = (taskId: string): readonly [string, string] => ["Save it", `save ${shortId(taskId)}`];
 
 const finished = (taskId: string): [string, string][] => [
@@ -59,7 +63,15 @@ async function searchedView(
   remarks: readonly Remark[],
   space: AnswerSpace,
 ): Promise<string> {
-  const { task_id, duration_ms, tokens_used: tokens, model, search_suggestions: suggestions, notices = [] } = metadata;
+  const {
+    task_id,
+    duration_ms,
+    tokens_used: tokens,
+    model,
+    search_suggestions: suggestions,
+    notices = [],
+    wishes,
+  } = metadata;
   const sources = titledSources(metadata.sources_visited, await space.stored(task_id));
   return reportView(
     {
@@ -67,7 +79,12 @@ async function searchedView(
       text: numberedText(report, sources),
       sources,
       suggestions,
-      remarks: [...remarks, ...noteRemarks(note), ...notices.flatMap((notice) => noteRemarks(notice))],
+      remarks: [
+        ...remarks,
+        ...noteRemarks(note),
+        ...notices.flatMap((notice) => noteRemarks(notice)),
+        ...wishRemarks(wishes),
+      ],
       figures: { ...metadata, durationMs: duration_ms, tokens, model },
       next: [saving(task_id)],
     },
@@ -98,7 +115,12 @@ export async function resultsView(output: Results, space: AnswerSpace): Promise<
       sources: output.sources,
       // They belong to the text, and an outline is none.
       suggestions: output.report === undefined ? undefined : suggestions,
-      remarks: [...verification(output), ...contextRemarks(output), ...noteRemarks(note)],
+      remarks: [
+        ...verification(output),
+        ...contextRemarks(output),
+        ...noteRemarks(note),
+        ...wishRemarks(metadata.wishes),
+      ],
       figures: { ...metadata, durationMs: duration_minutes * MINUTE_MS, tokens, model },
       next: isPart ? readingOn(output) : finished(taskId),
     },

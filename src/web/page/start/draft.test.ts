@@ -5,16 +5,27 @@ const [SEARCH, , RESEARCH, MAX] = DEPTHS.map(({ depth }) => depth);
 const draft = { ...EMPTY, depth: RESEARCH ?? "", query: "How do heat pumps work?" };
 
 test("a draft survives a reload unchanged", () => {
-  const written = { query: "  half a sent", depth: MAX, hours: 3, notify: false };
+  const written = {
+    query: "  half a sent",
+    depth: MAX,
+    hours: 3,
+    notify: false,
+    wishes: { since: "2025-01-01" },
+  };
   expect(readDraft(JSON.stringify(written))).toEqual(written);
 });
 
-test.each([undefined, "", "{", "null", "[]", '"text"', '{"query":5,"depth":"other","hours":"8","notify":1}'])(
-  "a stored draft that is %s is the empty draft",
-  (kept) => {
-    expect(readDraft(kept)).toEqual(EMPTY);
-  },
-);
+test.each([
+  undefined,
+  "",
+  "{",
+  "null",
+  "[]",
+  '"text"',
+  '{"query":5,"depth":"other","hours":"8","notify":1,"wishes":5}',
+])("a stored draft that is %s is the empty draft", (kept) => {
+  expect(readDraft(kept)).toEqual(EMPTY);
+});
 
 test("a question has 1 to 10,000 characters with a letter or digit, surrounding spaces not counted (F1)", () => {
   expect(draftProblem({ ...draft, query: "   " })).toBe("Enter a question to continue.");
@@ -43,8 +54,14 @@ test.each([
   expect(draftOf(run)).toEqual({ ...EMPTY, query: draft.query, depth });
 });
 
+test("a question is asked again with the wishes that it had (V6)", () => {
+  const wishes = { language: "de", prefer_domains: ["nature.com", "who.int"] };
+  expect(draftOf({ query: draft.query, kind: "search", wishes })).toEqual({ ...EMPTY, query: draft.query, wishes });
+});
+
 test("an estimate is for the question, agent and hours that identify the start", () => {
   expect(estimateKey({ ...draft, query: `${draft.query}\n`, notify: false })).toBe(estimateKey(draft));
   expect(estimateKey({ ...draft, depth: MAX ?? "" })).not.toBe(estimateKey(draft));
   expect(estimateKey({ ...draft, hours: 2 })).not.toBe(estimateKey(draft));
+  expect(estimateKey({ ...draft, wishes: { length: "short" } })).not.toBe(estimateKey(draft));
 });

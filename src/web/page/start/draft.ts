@@ -1,7 +1,7 @@
 /** The draft of a new question, stored in the browser until it is asked. */
 
 import { useState } from "preact/hooks";
-import type { RunDetail } from "../../wire.ts";
+import type { RunDetail, Wishes } from "../../wire.ts";
 import { KIND_NAMES } from "../ui/kinds.ts";
 import { writeStored, readStored } from "../app/browser-storage.ts";
 
@@ -53,14 +53,18 @@ export interface Draft {
   notify: boolean;
   /** Ask for the plan first, and start the research when it is approved. */
   plan: boolean;
+  wishes: Wishes;
 }
 
-export const EMPTY: Draft = { query: "", depth: "search", hours: 8, notify: true, plan: false };
+export const EMPTY: Draft = { query: "", depth: "search", hours: 8, notify: true, plan: false, wishes: {} };
+
+type Asked = Pick<RunDetail, "query" | "kind" | "model" | "wishes">;
 
 /** The question of a run, to ask it again or change it first. */
-export const draftOf = ({ query, kind, model }: Pick<RunDetail, "query" | "kind" | "model">): Draft => ({
+export const draftOf = ({ query, kind, model, wishes = {} }: Asked): Draft => ({
   ...EMPTY,
   query,
+  wishes,
   depth: kind === "agent" ? (AGENTS.find(({ depth }) => depth === model)?.depth ?? STANDARD) : depthOf(kind),
 });
 
@@ -84,8 +88,8 @@ export function draftProblem(draft: Draft): string | undefined {
 }
 
 /** Drafts with the same key have the same estimate. */
-export const estimateKey = ({ query, depth, hours, plan }: Draft): string =>
-  JSON.stringify([query.trim(), depth, hours, plan]);
+export const estimateKey = ({ query, depth, hours, plan, wishes }: Draft): string =>
+  JSON.stringify([query.trim(), depth, hours, plan, wishes]);
 
 /** Reads a stored draft; missing or invalid fields get their defaults. */
 export function readDraft(kept: string | undefined): Draft {
@@ -98,6 +102,8 @@ export function readDraft(kept: string | undefined): Draft {
     hours: typeof draft.hours === "number" ? draft.hours : EMPTY.hours,
     notify: typeof draft.notify === "boolean" ? draft.notify : EMPTY.notify,
     plan: draft.plan === true,
+    // The server checks them.
+    wishes: typeof draft.wishes === "object" ? { ...draft.wishes } : EMPTY.wishes,
   };
 }
 

@@ -38,7 +38,14 @@ export function useEstimate(draft: Draft, { forceNew }: { forceNew: boolean }): 
     let current = true;
     const request = (): void => {
       const { depth: model, hours } = draft;
-      const start = { query: draft.query.trim(), model, max_wait_hours: hours, force_new: forceNew, plan: draft.plan };
+      const start = {
+        ...draft.wishes,
+        query: draft.query.trim(),
+        model,
+        max_wait_hours: hours,
+        force_new: forceNew,
+        plan: draft.plan,
+      };
       postJson<EstimateView>("/api/estimate", start).then(
         (estimate) => {
           if (!current) return;

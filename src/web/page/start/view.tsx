@@ -10,6 +10,7 @@ import { askSearch } from "./ask.ts";
 import { type Draft, draftProblem, estimateKey, isSearch, useDraft } from "./draft.ts";
 import { EstimateCard, useEstimate } from "./estimate.tsx";
 import { OptionFields, DepthField, QuestionField } from "./fields.tsx";
+import { WishFields } from "./wishes.tsx";
 
 export function StartView() {
   const { draft, change, forget } = useDraft();
@@ -37,6 +38,7 @@ export function StartView() {
         <QuestionField draft={draft} change={change} />
         <DepthField draft={draft} change={change} />
         {isSearch(draft) ? null : <OptionFields draft={draft} change={change} />}
+        <WishFields draft={draft} change={change} />
       </div>
       <div class="stack beside">
         {isSearch(draft) ? null : <EstimateCard {...estimating} />}
@@ -111,7 +113,8 @@ function useStarting(draft: Draft, { forget, estimateAgain }: StartOptions) {
   return { starting, start };
 }
 
-const fieldsOf = ({ query, depth, hours, notify, plan }: Draft) => ({
+const fieldsOf = ({ query, depth, hours, notify, plan, wishes }: Draft) => ({
+  ...wishes,
   query: query.trim(),
   model: depth,
   max_wait_hours: hours,

@@ -1,0 +1,75 @@
+/** Tool sets: which tools an MCP client is offered, by name of a set or of the tools. */
+
+import { z } from "zod";
+
+/** The tools of the product. A test compares them with the catalogue of operations. */
+export const TOOL_NAMES = [
+  "search",
+  "deep_search",
+  "estimate_research_cost",
+  "start_deep_research",
+  "check_research_status",
+  "get_research_results",
+  "save_research_to_markdown",
+  "cancel_research",
+  "resume_research",
+  "list_research",
+  "deep_research",
+] as const;
+
+export type ToolName = (typeof TOOL_NAMES)[number];
+
+/** Kept for configurations that name it; better tools are listed in its place. */
+const LEGACY_TOOL: ToolName = "deep_research";
+
+const SETS: Record<string, readonly ToolName[]> = {
+  core: ["search", "deep_search", "start_deep_research", "check_research_status", "get_research_results"],
+  research: TOOL_NAMES.filter((name) => name !== LEGACY_TOOL),
+  all: TOOL_NAMES,
+};
+
+export const DEFAULT_TOOLS = "research";
+
+/** What a value may be, as a sentence for an error message. */
+export const TOOL_CHOICES = `Choose ${Object.keys(SETS).join(", ")}, or tool names separated by commas: ${TOOL_NAMES.join(", ")}.`;
+
+export interface ToolSet {
+  /** The value that chose the set. */
+  name: string;
+  /** In the order of the catalogue. */
+  listed: readonly ToolName[];
+  /** Listed tools, and with `research` the legacy one: a client that was configured for it can still call it. */
+  callable: ReadonlySet<string>;
+}
+
+const entriesOf = (value: string): string[] =>
+  value
+    .split(",")
+    .map((entry) => entry.trim().toLowerCase())
+    .filter((entry) => entry !== "");
+
+const isTool = (entry: string): entry is ToolName => TOOL_NAMES.some((name) => name === entry);
+
+const isKnown = (entry: string): boolean => Object.hasOwn(SETS, entry) || isTool(entry);
+
+/** Undefined if an entry is neither a set nor a tool, or if there is none. */
+export function parseToolSet(value: string): ToolSet | undefined {
+  const entries = entriesOf(value);
+  if (entries.length === 0 || !entries.every(isKnown)) return undefined;
+  const chosen = new Set(entries.flatMap((entry) => SETS[entry] ?? (isTool(entry) ? [entry] : [])));
+  const listed = TOOL_NAMES.filter((name) => chosen.has(name));
+  const legacy = entries.includes(DEFAULT_TOOLS) ? [LEGACY_TOOL] : [];
+  return { name: entries.join(","), listed, callable: new Set<string>([...listed, ...legacy]) };
+}
+
+/** The set of a value that has been validated. */
+export function toolSet(value: string): ToolSet {
+  const parsed = parseToolSet(value);
+  if (parsed === undefined) throw new Error(`Not a tool set: ${value}`);
+  return parsed;
+}
+
+export const toolSetSetting = z
+  .string()
+  .trim()
+  .refine((value) => parseToolSet(value) !== undefined);
