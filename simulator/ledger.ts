@@ -19,6 +19,8 @@ export interface LedgerEntry {
   round: number | undefined;
   question: string | undefined;
   tools: string[];
+  /** What an interaction received besides its text. */
+  attachments: Attachment[];
   generationConfig: Record<string, unknown> | undefined;
   /** The prompt asks for a shorter answer than the previous one. */
   shorter: boolean;
@@ -29,6 +31,14 @@ export interface LedgerEntry {
   status: number | undefined;
   /** `aborted` by the client, `cut` by a fault. */
   outcome: "pending" | "completed" | "aborted" | "cut";
+}
+
+export interface Attachment {
+  type: string;
+  mimeType: string;
+  bytes: number;
+  /** SHA-256 in hexadecimal. */
+  hash: string;
 }
 
 type LedgerFacts = Pick<LedgerEntry, "method" | "path" | "bytes"> & Partial<LedgerEntry>;
@@ -55,6 +65,7 @@ const UNKNOWN = {
   round: undefined,
   question: undefined,
   tools: [],
+  attachments: [],
   generationConfig: undefined,
   shorter: false,
   key: undefined,
@@ -78,7 +89,7 @@ export function createLedger(): Ledger {
     },
     totalBytes: () => entries.reduce((sum, entry) => sum + entry.bytes, 0),
     record(facts) {
-      const entry = { n: entries.length + 1, at: Date.now(), ...UNKNOWN, tools: [], ...facts };
+      const entry = { n: entries.length + 1, at: Date.now(), ...UNKNOWN, tools: [], attachments: [], ...facts };
       entries.push(entry);
       return entry;
     },

@@ -6,6 +6,8 @@ import type { Config } from "./config/config.ts";
 import { type CostOf, costCalculator, roundCost } from "./costs/actual.ts";
 import type { PriceTable } from "./costs/prices.ts";
 import type { Agent } from "./gemini/research-agent.ts";
+import { configuredServer } from "./material/configured-server.ts";
+import { fileAccess } from "./material/file-access.ts";
 import type { OperationDeps, ResearchParts } from "./operations/operation.ts";
 import { AppError } from "./errors.ts";
 import { systemClock } from "./platform/clock.ts";
@@ -33,7 +35,7 @@ const MAX_HISTORY_RUNS = 200;
 
 type ResearchDeps = Pick<
   OperationDeps,
-  "research" | "agent" | "findRun" | "estimate" | "backupOf" | "inBackground" | "leaving"
+  "research" | "agent" | "findRun" | "estimate" | "mcpServer" | "backupOf" | "inBackground" | "leaving"
 >;
 
 export function researchDeps(parts: ResearchComposition): ResearchDeps {
@@ -50,9 +52,25 @@ export function researchDeps(parts: ResearchComposition): ResearchDeps {
       return findRun((await store()).db, owner, taskId);
     },
     estimate: (query, model, owner) => estimateFor(parts, { query, model, owner }),
+    mcpServer: (name) => configuredServer(config, name),
     backupOf: (taskId) => backups.get(taskId),
     inBackground: (work) => void shutdown.during(work),
     leaving: shutdown.signal,
+  };
+}
+
+export function operationSettings(config: Config): OperationDeps["settings"] {
+  const { settings } = config;
+  return {
+    maxRounds: settings.DEEP_SEARCH_MAX_ITERATIONS,
+    legacyPrompt: settings.GEMINI_SYSTEM_PROMPT,
+    syncWindowMs: settings.RESEARCH_SYNC_WINDOW_MS,
+    taskAfterMs: settings.MCP_TASK_AFTER_MS,
+    reportsDir: settings.RESEARCH_REPORTS_DIR,
+    templatesDir: settings.GEMINI_SEARCH_TEMPLATES_DIR,
+    inlineCharacters: settings.RESEARCH_INLINE_CHARACTERS,
+    confirmAboveUsd: settings.RESEARCH_CONFIRM_ABOVE_USD,
+    files: fileAccess(config),
   };
 }
 
@@ -86,6 +104,7 @@ async function composeResearch(
     processId,
     clock: systemClock,
     log,
+    mcpServer: (name: string) => configuredServer(config, name),
     stateDir,
     costOf: ((usage, model, at) => roundCost(costOf(usage, model, at))) satisfies CostOf,
     during: shutdown.during,

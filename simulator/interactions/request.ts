@@ -4,7 +4,9 @@ import { z } from "zod";
 import { refusalReply, type GoogleError } from "../google-errors.ts";
 import type { RunFacts, Runs } from "./runs.ts";
 import { statusAt } from "./resource.ts";
+import type { Attachment } from "../ledger.ts";
 import type { Reply } from "../models/wire.ts";
+import { attachmentsIn, refusalOfMaterial, toolSchema } from "./input/material.ts";
 
 const AGENTS = ["deep-research-preview-04-2026", "deep-research-max-preview-04-2026"];
 
@@ -24,7 +26,7 @@ const createRequest = z.looseObject({
   agent_config: z
     .looseObject({ type: z.literal("deep-research"), thinking_summaries: z.enum(["auto", "none"]).optional() })
     .optional(),
-  tools: z.array(z.looseObject({ type: z.string() })).default([]),
+  tools: z.array(toolSchema).default([]),
   labels: z
     .record(
       z.string().regex(/^\p{Ll}[\p{Ll}\p{Lo}\p{N}_-]{0,62}$/u),
@@ -37,7 +39,13 @@ const createRequest = z.looseObject({
 type CreateRequest = z.output<typeof createRequest>;
 
 export type ReadCreate =
-  | { kind: "start"; facts: Omit<RunFacts, "key" | "life">; stream: boolean }
+  | {
+      kind: "start";
+      facts: Omit<RunFacts, "key" | "life">;
+      stream: boolean;
+      tools: string[];
+      attachments: Attachment[];
+    }
   | { kind: "refused"; name: string; reply: Reply };
 
 function refused(name: string, error: GoogleError): ReadCreate {
@@ -92,8 +100,13 @@ export function readCreate(body: Buffer, runs: Runs): ReadCreate {
   if (request === undefined) return invalid("body-invalid", "Invalid JSON payload received.");
   const refusal = refusalFor(request, runs);
   if (refusal !== undefined) return refusal;
+  const material = refusalOfMaterial(request);
+  if (material !== undefined) return refused(material.name, material.error);
   const query = queryOf(request);
   if (query.trim() === "") return invalid("input-missing", "Input must not be empty.");
   const { agent = "", labels, stream, agent_config: config } = request;
-  return { kind: "start", facts: { query, agent, labels, thinks: config?.thinking_summaries === "auto" }, stream };
+  const tools = request.tools.map(({ type }) => type);
+  const attachments = attachmentsIn(request.input);
+  const facts = { query, agent, labels, thinks: config?.thinking_summaries === "auto" };
+  return { kind: "start", facts, stream, tools, attachments };
 }

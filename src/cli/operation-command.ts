@@ -33,6 +33,8 @@ export interface OperationCommand<Input extends z.ZodObject, Output> {
    * does.
    */
   fields: Record<keyof z.input<Input> & string, string>;
+  /** Flags with another name than their field. */
+  flags?: Partial<Record<keyof z.input<Input> & string, string>>;
   /** Waits for the end of the run by default when it is typed at a terminal. */
   waitsOnTerminal?: boolean;
   view: TerminalView<Output>;
@@ -62,10 +64,12 @@ export function addOperation<Input extends z.ZodObject, Output extends Record<st
   const command = program.command(commandName).summary(summary).description(description).exitOverride();
   if (alias !== undefined) command.alias(alias);
   const texts: Readonly<Record<string, string>> = fields;
+  const flags: Readonly<Record<string, string | undefined>> = definition.flags ?? {};
+  const flagOf = (name: string): string => flags[name] ?? kebab(name);
   for (const [name, property] of Object.entries(properties)) {
     const about = texts[name] ?? "";
     if (name === operation.positional) command.addArgument(argumentFor(name, about));
-    else command.addOption(optionFor(name, property, about));
+    else command.addOption(optionFor(flagOf(name), property, about));
   }
   if (operation.asksBackend === true) addSettingFlags(command);
   addCommonFlags(command, operation, definition);
@@ -74,7 +78,7 @@ export function addOperation<Input extends z.ZodObject, Output extends Record<st
     const positional = operation.positional === undefined ? {} : { [operation.positional]: joined(values[0]) };
     const input = Object.fromEntries(
       Object.keys(properties).flatMap((name) => {
-        const value = given[camel(name)];
+        const value = given[camel(flagOf(name))];
         return value === undefined ? [] : [[name, value]];
       }),
     );
@@ -116,10 +120,13 @@ const argumentFor = (name: string, about: string): Argument =>
     ? new Argument("<run>", about)
     : new Argument("<question...>", `${about}; "-" reads it from stdin`);
 
-function optionFor(name: string, property: Property, about: string): Option {
-  const flag = kebab(name);
+function optionFor(flag: string, property: Property, about: string): Option {
   if (property.type === "boolean") return new Option(property.default === true ? `--no-${flag}` : `--${flag}`, about);
   const option = new Option(`--${flag} <${property.type === "integer" ? "n" : "value"}>`, about);
+  if (property.type === "array") {
+    option.argParser<string[]>((text, before) => [...(before ?? []), text]);
+    return option;
+  }
   if (property.enum !== undefined) option.choices(property.enum);
   if (property.type === "integer") option.argParser((text: string) => (/^-?\d+$/.test(text) ? Number(text) : text));
   return option;
@@ -136,4 +143,4 @@ function addSettingFlags(command: Command): void {
 const settingFlags = (given: Record<string, unknown>): Environment =>
   Object.fromEntries(FLAG_SETTINGS.map(({ name, flag }) => [name, given[flag]?.toString()]));
 
-const camel = (name: string): string => name.replaceAll(/_(\w)/g, (_whole, letter: string) => letter.toUpperCase());
+const camel = (name: string): string => name.replaceAll(/[_-](\w)/g, (_whole, letter: string) => letter.toUpperCase());

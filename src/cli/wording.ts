@@ -28,6 +28,16 @@ const WORDS: Readonly<Record<string, string>> = {
   query: "question",
 };
 
+/** Flags of lists name one entry. */
+const FLAGS: Readonly<Record<string, string>> = {
+  files: "--file",
+  urls: "--url",
+  file_search_stores: "--store",
+  mcp_servers: "--mcp",
+};
+
+const flagOf = (field: string): string => FLAGS[field] ?? `--${kebab(field)}`;
+
 /** Only names with an underscore: "search" and "limit" are words, too. */
 const isName = (name: string): boolean => name.includes("_");
 
@@ -47,7 +57,7 @@ export function forPeople(text: string): string {
     .replaceAll(RUN, (_whole, id: string) => `(${shortId(id)})`)
     .replaceAll(NAMES, (name) => {
       if (TOOLS.includes(name)) return shell(commandOf(name));
-      return WORDS[name] ?? `--${kebab(name)}`;
+      return WORDS[name] ?? flagOf(name);
     });
 }
 
@@ -56,5 +66,5 @@ export function aboutField(message: string, field: unknown): string {
   if (typeof field !== "string" || !message.startsWith(`${field} `)) return message;
   const rest = message.slice(field.length);
   if (field === "task_id") return `The run id${rest}`;
-  return field === "query" || field === "topic" ? `The question${rest}` : `--${kebab(field)}${rest}`;
+  return field === "query" || field === "topic" ? `The question${rest}` : `${flagOf(field)}${rest}`;
 }

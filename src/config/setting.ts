@@ -27,6 +27,8 @@ export interface Setting<T> {
   /** Other names, read if the first is not set. */
   aliases?: readonly string[];
   flag?: string;
+  /** The value is JSON: in config.json it may be written as an object. */
+  isJson?: boolean;
 }
 
 export const setting = <T>(value: Setting<T>): Setting<T> => value;

@@ -35,6 +35,8 @@ export interface Estimate {
   /** Number of the user's finished runs with this agent that were used. */
   basedOnRuns: number;
   pricesAsOf: string;
+  /** US dollars per million input tokens. */
+  inputUsd: number;
 }
 
 /** Undefined for an agent without a price. */
@@ -57,7 +59,27 @@ export function estimate({ query, agent, prices, history, syncWindowMs, now }: E
     recommendation: [ADVICE[complexity], delivery({ complexity, goAsync, minutes }), basis(runs, complexity)].join(" "),
     basedOnRuns: runs.length,
     pricesAsOf: prices.asOf,
+    inputUsd: price.input,
   };
+}
+
+/**
+ * How often the material of a start is charged at the full input price. Derived: the agent reads it again with each of
+ * about ten steps, from the cache at a tenth of the price (likely), or half of the time not from the cache (max).
+ */
+const MATERIAL_READS: Range = { min: 1, likely: 2, max: 6 };
+
+/** Adds the cost of what is sent besides the question. */
+export function withMaterial(found: Estimate, tokens: number): Estimate {
+  if (tokens === 0) return found;
+  const cost = (reads: number): number => (reads * tokens * found.inputUsd) / 1_000_000;
+  const { min, likely, max } = found.usd;
+  const usd = {
+    min: min + cost(MATERIAL_READS.min),
+    likely: likely + cost(MATERIAL_READS.likely),
+    max: max + cost(MATERIAL_READS.max),
+  };
+  return { ...found, usd: rounded(usd) };
 }
 
 /** Documented maximum. Longer runs were collected late and are not used. */

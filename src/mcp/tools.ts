@@ -32,6 +32,15 @@ const LEGACY_TOOLS = TOOLS.map((tool) =>
   TASKS.includes(tool.name) ? { ...tool, execution: { taskSupport: "optional" as const } } : tool,
 );
 
+/** Over HTTP a path would be one of the server. */
+const LOCAL_PARAMETERS = ["files"];
+
+function overNetwork(tool: Tool): Tool {
+  const { properties = {} } = tool.inputSchema;
+  const remote = Object.entries(properties).filter(([name]) => !LOCAL_PARAMETERS.includes(name));
+  return { ...tool, inputSchema: { ...tool.inputSchema, properties: Object.fromEntries(remote) } };
+}
+
 /** The catalogue is loaded with the first call: tools/list does not need it. */
 async function findOperation(name: string): Promise<Operation> {
   const { OPERATIONS } = await import("../operations/catalog.ts");
@@ -49,7 +58,8 @@ interface ToolsOptions {
 export function serveTools(mcpServer: McpServer, options: ToolsOptions): void {
   const { app, connection } = options;
   const { server } = mcpServer;
-  const tools = connection.protocolEra === "legacy" ? LEGACY_TOOLS : TOOLS;
+  const all = connection.protocolEra === "legacy" ? LEGACY_TOOLS : TOOLS;
+  const tools = connection.caller.from === "network" ? all.map(overNetwork) : all;
   server.setRequestHandler("tools/list", () => ({ tools }));
   const answer = async (toolCall: ToolCall): Promise<CallToolResult | InputRequiredResult> =>
     callOperation(await findOperation(toolCall.params.name), toolCall, options);

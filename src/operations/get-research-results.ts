@@ -21,6 +21,7 @@ import {
 } from "./parts/answer-extras.ts";
 import { factLines, list } from "./parts/answer-text.ts";
 import { costSchema } from "./parts/cost-schema.ts";
+import { materialField, materialIn, materialLines } from "./parts/material.ts";
 import { defineOperation, outputSchema, taskIdField } from "./operation.ts";
 import { outlineLines, readingFields, readReport, reportLimit } from "./parts/report-reading.ts";
 import { tokensUsed } from "./parts/search-run.ts";
@@ -95,6 +96,7 @@ export const getResearchResults = defineOperation({
     pictures: pictureField,
     search_suggestions: suggestionsField,
     sources: z.array(sourceSchema),
+    material: materialField,
     metadata: resultMetadataSchema,
   }),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
@@ -121,12 +123,23 @@ export const getResearchResults = defineOperation({
       ...picturesIn(run.taskId, result, reading.report),
       ...(await suggestionLinks(result.searchSuggestions)),
       sources: input.include_sources && input.section !== "outline" ? sources : undefined,
+      ...materialIn(run),
       metadata: resultMetadata(run, result.sources.length, deps.clock.now()),
     };
   },
   webText: true,
   picturesOf: ({ task_id, pictures = [] }) => ({ taskId: task_id, links: pictures }),
-  toText: ({ report, outline, sources = [], metadata, pictures, search_suggestions, success: _success, ...rest }) => {
+  toText: ({
+    report,
+    outline,
+    sources = [],
+    metadata,
+    pictures,
+    search_suggestions,
+    material,
+    success: _success,
+    ...rest
+  }) => {
     const { duration_minutes, source_count, cost_usd, ...figures } = metadata;
     return [
       ...(report === undefined ? [] : [report.trim()]),
@@ -134,6 +147,7 @@ export const getResearchResults = defineOperation({
       ...pictureLines(pictures),
       ...list("Sources", sources.map(sourceLine)),
       ...suggestionLines(search_suggestions),
+      ...materialLines(material),
       // What a person must see comes last: some clients show only the last three lines.
       factLines({ ...figures, ...rest, source_count, duration_minutes, cost_usd }),
     ].join("\n\n");

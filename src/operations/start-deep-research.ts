@@ -23,6 +23,14 @@ import {
   suggestionsField,
   withPictureLinks,
 } from "./parts/answer-extras.ts";
+import {
+  type GivenMaterial,
+  materialField,
+  materialFields,
+  materialIn,
+  materialLines,
+  readMaterial,
+} from "./parts/material.ts";
 import { fittingReport, outlineLines, readingFields, reportLimit } from "./parts/report-reading.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, queryField } from "./operation.ts";
 
@@ -59,6 +67,7 @@ export const startDeepResearch = defineOperation({
       .boolean({ error: "force_new must be true or false." })
       .default(false)
       .describe("Start and pay again even if the same research was started minutes ago."),
+    ...materialFields,
   }),
   output: outputSchema({
     mode: z.string().describe("sync: finished within the call; async: continues in the background."),
@@ -74,6 +83,7 @@ export const startDeepResearch = defineOperation({
       metadata: resultMetadataSchema,
     }),
     ...costSchema,
+    material: materialField,
     message: z.string(),
     check_status_command: z.string(),
     joined: z.boolean().describe("True when an identical run was found instead of starting one."),
@@ -87,20 +97,23 @@ export const startDeepResearch = defineOperation({
     const { query, force_new: forceNew } = input;
     const { owner } = call;
     const { agent } = currentAgent(input.model);
-    const question = await costQuestion(deps, call, { query, agent });
+    const { material, tokens } = await readMaterial(deps, call, input);
+    const question = await costQuestion(deps, call, { query, agent, tokens });
     if (question === undefined || forceNew) return question;
     // Joining a run costs nothing.
     const { findSameStart, joinKeyOf } = await import("../runs/start/duplicate-start-store.ts");
-    const joinKey = joinKeyOf({ owner, query, agent, maxWaitMs: input.max_wait_hours * HOUR_MS });
+    const variant = variantWith(material);
+    const joinKey = joinKeyOf({ owner, query, agent, maxWaitMs: input.max_wait_hours * HOUR_MS, variant });
     const same = await findSameStart(await deps.database(), { owner, joinKey, now: deps.clock.now() });
     return same === undefined ? question : undefined;
   },
-  run: async (deps, input, given) => {
+  run: async (deps, input, asked) => {
     // One estimate serves the check of consent and the record of the run.
-    const call = { ...given, estimates: given.estimates ?? new Map() };
+    const call = { ...asked, estimates: asked.estimates ?? new Map() };
     const answerBy = (call.since ?? deps.clock.monotonic()) + ANSWER_WITHIN_MS;
     const { agent, notice } = currentAgent(input.model);
-    const started = await start(deps, call, { input, agent, notice });
+    const given = await readMaterial(deps, call, input);
+    const started = await start(deps, call, { input, agent, notice, given });
     const { taskId } = started;
     call.onRunCreated?.(taskId);
     call.progress(`Starting deep research (task_id ${taskId})`);
@@ -132,6 +145,7 @@ export const startDeepResearch = defineOperation({
         ? "Research running in background. Notification when complete."
         : "Research running in background.",
       check_status_command: `check_research_status(task_id='${taskId}')`,
+      ...materialIn(run),
       ...about,
     };
   },
@@ -146,14 +160,15 @@ export const startDeepResearch = defineOperation({
     },
   },
   picturesOf: ({ task_id, results }) => ({ taskId: task_id, links: results?.pictures ?? [] }),
-  toText: ({ results, success: _success, ...facts }) => {
-    if (results === undefined) return factLines(facts);
+  toText: ({ results, material, success: _success, ...facts }) => {
+    if (results === undefined) return [...materialLines(material), factLines(facts)].join("\n\n");
     const { report, outline, sources, metadata, pictures, search_suggestions, ...rest } = results;
     const lists = [
       ...outlineLines(outline),
       ...pictureLines(pictures),
       ...list("Sources", sources.map(sourceLine)),
       ...suggestionLines(search_suggestions),
+      ...materialLines(material),
     ];
     return [report.trim(), ...lists, factLines({ ...facts, ...rest, ...metadata })].join("\n\n");
   },
@@ -163,15 +178,19 @@ interface StartRequest {
   input: { query: string; enable_notifications: boolean; max_wait_hours: number; force_new: boolean };
   agent: string;
   notice: string | undefined;
+  given: GivenMaterial;
 }
 
+const variantWith = (material: GivenMaterial["material"]) => (material === undefined ? undefined : { material });
+
 /** Sends the paid start, or joins an identical run, once the user has agreed to the cost where that is required. */
-async function start(deps: OperationDeps, call: Call, { input, agent, notice }: StartRequest) {
+async function start(deps: OperationDeps, call: Call, { input, agent, notice, given }: StartRequest) {
   const { research, durable } = await deps.research();
   if (!durable) throw notDurable();
   const { startResearch } = await import("../runs/start/start.ts");
   const { query } = input;
-  const beforeStart = await requireCostConsent(deps, call, { query, agent, operation: START });
+  const { material, files, tokens } = given;
+  const beforeStart = await requireCostConsent(deps, call, { query, agent, tokens, operation: START });
   return startResearch(research, {
     beforeStart,
     signal: call.signal,
@@ -185,7 +204,9 @@ async function start(deps: OperationDeps, call: Call, { input, agent, notice }: 
     callerWaitsMs: deps.settings.syncWindowMs === 0 ? 0 : ANSWER_WITHIN_MS,
     forceNew: input.force_new,
     notice,
-    estimate: { ...(await estimateFor(deps, call, { query, agent })) },
+    variant: variantWith(material),
+    files,
+    estimate: { ...(await estimateFor(deps, call, { query, agent, tokens })) },
   });
 }
 
@@ -253,6 +274,7 @@ async function finishedResearch(
       metadata: resultMetadata(run, sources.length, now),
     },
     ...costFields(run.cost),
+    ...materialIn(run),
     ...about,
   };
 }

@@ -22,6 +22,7 @@ import * as joins from "./migrations/0015-joins.ts";
 import * as polls from "./migrations/0016-polls.ts";
 import * as operations from "./migrations/0017-operations.ts";
 import * as library from "./migrations/0018-library.ts";
+import * as material from "./migrations/0021-material.ts";
 
 const MIGRATIONS: Record<string, Migration> = {
   "0001-runs": runs,
@@ -42,6 +43,7 @@ const MIGRATIONS: Record<string, Migration> = {
   "0016-polls": polls,
   "0017-operations": operations,
   "0018-library": library,
+  "0021-material": material,
 };
 
 const LATEST = Object.keys(MIGRATIONS).at(-1) ?? "";

@@ -21,6 +21,9 @@ export const closedDeps: OperationDeps = {
   agent: closed,
   findRun: closed,
   estimate: closed,
+  mcpServer: () => {
+    throw new Error("closed");
+  },
   backupOf: () => undefined,
   inBackground: (work) => void work.catch(() => {}),
   leaving: new AbortController().signal,
@@ -33,6 +36,7 @@ export const closedDeps: OperationDeps = {
     templatesDir: undefined,
     inlineCharacters: 100_000,
     confirmAboveUsd: 5,
+    files: { workingDirectory: "/", roots: [], privatePaths: [] },
   },
 };
 

@@ -1,6 +1,6 @@
 /** The cost confirmation before a paid start: when it is required, its texts, and the errors when the user did not agree. */
 
-import type { Estimate } from "../../costs/estimate.ts";
+import { type Estimate, withMaterial } from "../../costs/estimate.ts";
 import { AppError } from "../../errors.ts";
 import type { Call, Operation, OperationDeps, Question } from "../operation.ts";
 
@@ -8,6 +8,8 @@ interface PaidStart {
   /** Never shown in the question: a model may have written it, and the question is in our own words. */
   query: string;
   agent: string;
+  /** A rough count of the tokens that are sent besides the question. */
+  tokens?: number;
   /** How many starts may be charged. */
   charges?: number;
 }
@@ -30,25 +32,26 @@ export async function requireCostConsent(
 type PayingCall = Pick<Call, "owner" | "agreed" | "estimates">;
 
 /** The estimate of a start, computed once per call for the question, the check before the start, and the record. */
-export function estimateFor(
+export async function estimateFor(
   deps: OperationDeps,
   { owner, estimates }: PayingCall,
-  { query, agent }: Pick<PaidStart, "query" | "agent">,
+  { query, agent, tokens = 0 }: Pick<PaidStart, "query" | "agent" | "tokens">,
 ): Promise<Estimate | undefined> {
   const key = JSON.stringify([query, agent]);
   const estimate = estimates?.get(key) ?? deps.estimate(query, agent, owner);
   estimates?.set(key, estimate);
-  return estimate;
+  const found = await estimate;
+  return found === undefined ? undefined : withMaterial(found, tokens);
 }
 
 /** Undefined when the start is cheap enough, or can cost nothing. */
 export async function costQuestion(
   deps: OperationDeps,
   call: PayingCall,
-  { query, agent, charges = 1 }: PaidStart,
+  { query, agent, tokens = 0, charges = 1 }: PaidStart,
 ): Promise<Question | undefined> {
   const limit = deps.settings.confirmAboveUsd;
-  const estimate = await estimateFor(deps, call, { query, agent });
+  const estimate = await estimateFor(deps, call, { query, agent, tokens });
   if (estimate !== undefined && limit > 0 && charges * estimate.usd.likely <= limit) return undefined;
   // Without a key or a database nothing is charged: the start fails and reports what is missing.
   if ((await deps.agent()) === undefined || !(await deps.research()).durable) return undefined;

@@ -1,5 +1,6 @@
 /** SQL of the start protocol: commits the intent before the request is sent, and its outcome afterwards. */
 
+import type { SentFile } from "../../gemini/material.ts";
 import { withdraw } from "../../notifications/outbox.ts";
 import type { PollQueue } from "../../queue/queue.ts";
 import { type Database, storable } from "../../store/database.ts";
@@ -7,6 +8,7 @@ import { lockExclusive } from "../../store/dialect.ts";
 import { insertAttempt, type NewAttempt, newStartIds } from "../attempt-store.ts";
 import { lockRun } from "../lock-store.ts";
 import { joinSameStart } from "./duplicate-start-store.ts";
+import { saveFiles } from "./file-store.ts";
 import { START_LEASE_MS } from "../lease.ts";
 import { transition } from "../transition-store.ts";
 import { NO_LIMITS, refuseAboveLimits, type StartLimits } from "./limits-store.ts";
@@ -20,6 +22,8 @@ export interface Intent {
   estimate: Record<string, unknown>;
   /** The run that this one continues. */
   parentTaskId?: string | undefined;
+  /** Stored with the intent, so that a restart sends the same files. */
+  files?: readonly SentFile[] | undefined;
   client: string | undefined;
   enableNotifications: boolean;
   maxWaitMs: number;
@@ -94,6 +98,7 @@ export function commitIntent(
         usage_final: 0,
       })
       .execute();
+    await saveFiles(transaction, taskId, intent.files ?? []);
     await insertAttempt(transaction, { ...intent, taskId, attemptId });
     await queue?.checkStart(transaction, { taskId, afterMs: START_LEASE_MS });
     return { kind: "intended", taskId, attemptId };

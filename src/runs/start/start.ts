@@ -4,6 +4,7 @@
  */
 
 import type { AppError } from "../../errors.ts";
+import type { SentFile } from "../../gemini/material.ts";
 import type { RequestVariant, StartOutcome } from "../../gemini/research-agent.ts";
 import { failpoint } from "../../platform/failpoint.ts";
 import { add, inRun } from "../../telemetry/telemetry.ts";
@@ -13,6 +14,7 @@ import { joinKeyOf } from "./duplicate-start-store.ts";
 import { keepOrphanedId } from "../recovery/orphaned-ids.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { saveInteractionId } from "../interaction-store.ts";
+import { loadMaterial } from "./load-material.ts";
 import { cancelledOrLeaving, checkBeforeSending, refusalWhenLeaving } from "./check-before-sending.ts";
 import { commitIntent, commitRestart, recordStartFailure } from "./start-store.ts";
 
@@ -30,6 +32,8 @@ export interface StartRequest {
   beforeStart?: () => void;
   estimate: Record<string, unknown>;
   variant?: RequestVariant | undefined;
+  /** The contents of the files in the variant's material. */
+  files?: readonly SentFile[] | undefined;
   /** The run that this one continues. */
   parentTaskId?: string | undefined;
   /** The notice shown to the user at the start, stored for callers that read the result later. */
@@ -46,7 +50,7 @@ export type Started =
 export async function startResearch(deps: ResearchDeps, request: StartRequest): Promise<Started> {
   refuseBeforeIntent(deps, request.signal);
   const { owner, client, query, agent, enableNotifications, maxWaitMs, callerWaitsMs, estimate, notice } = request;
-  const { variant, parentTaskId } = request;
+  const { variant, parentTaskId, files } = request;
   // A start that failed uncharged and will not be sent must not be joined.
   await flushUnchargedFailures(deps);
   const newIntent = {
@@ -56,6 +60,7 @@ export async function startResearch(deps: ResearchDeps, request: StartRequest): 
     agent,
     options: { max_wait_ms: maxWaitMs, notice, variant },
     parentTaskId,
+    files,
     estimate,
     enableNotifications,
     maxWaitMs,
@@ -130,6 +135,8 @@ async function send(deps: ResearchDeps, attempt: Attempt): Promise<void> {
   const { clock, leaving } = deps;
   const { taskId, attemptId, query, agent, variant, signal } = attempt;
   const giveUpAt = clock.monotonic() + MAX_SENDING_MS;
+  const loaded = await loadMaterial(deps, taskId, variant?.material);
+  if (loaded.kind === "refused") return settle(deps, attempt, { kind: "withheld", error: loaded.error });
   for (let sends = 1; ; sends += 1) {
     const shutdown = refusalWhenLeaving(deps);
     if (shutdown !== undefined) return settle(deps, attempt, { kind: "withheld", error: shutdown });
@@ -138,6 +145,8 @@ async function send(deps: ResearchDeps, attempt: Attempt): Promise<void> {
       query,
       agent,
       variant,
+      files: loaded.files,
+      mcpServers: loaded.mcpServers,
       labels: { run: taskId, attempt: attemptId },
       checkBeforeSending: () => checkBeforeSending(deps, { taskId, attemptId, signal }),
       // Neither the call nor a shutdown may abort this request: without its response a paid run would lose its id.

@@ -2,6 +2,7 @@
 
 import { costFields } from "../../costs/actual.ts";
 import { stalledSince } from "../../operations/check-research-status.ts";
+import { materialIn, materialTexts } from "../../operations/parts/material.ts";
 import { actionOf, lastThought } from "../../operations/parts/run-action.ts";
 import type { OperationDeps } from "../../operations/operation.ts";
 import { isoTime } from "../../platform/clock.ts";
@@ -58,6 +59,7 @@ export async function detailOf(deps: OperationDeps, run: Run): Promise<RunDetail
     cancel_requested_at: time(run.cancelRequestedAt),
     tokens: run.tokens,
     usage_final: run.usageFinal,
+    material: materialLinesOf(run),
     estimate:
       usd === undefined && minutes === undefined
         ? undefined
@@ -72,6 +74,11 @@ export async function detailOf(deps: OperationDeps, run: Run): Promise<RunDetail
     backup_file: deps.backupOf(run.taskId),
     error: run.error && omitUndefined({ ...run.error, suggestion: await adviceAbout(deps, run) }),
   });
+}
+
+function materialLinesOf(run: Run): string[] | undefined {
+  const { material } = materialIn(run);
+  return material === undefined ? undefined : materialTexts(material);
 }
 
 async function activityOf(deps: OperationDeps, run: Run): Promise<LiveActivity> {

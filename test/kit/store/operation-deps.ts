@@ -23,6 +23,7 @@ export function openApp(): { deps: OperationDeps; lines: string[]; background: P
     agent: missing,
     findRun: missing,
     estimate: missing,
+    mcpServer: missing,
     backupOf: missing,
     inBackground: (work) => void background.push(work),
     leaving: new AbortController().signal,
@@ -35,6 +36,7 @@ export function openApp(): { deps: OperationDeps; lines: string[]; background: P
       templatesDir: undefined,
       inlineCharacters: 100_000,
       confirmAboveUsd: 0,
+      files: { workingDirectory: "/", roots: [], privatePaths: [] },
     },
   };
   return { deps, lines, background, stored: STORED };

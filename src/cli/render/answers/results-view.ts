@@ -4,7 +4,9 @@ import type { deepResearch } from "../../../operations/deep-research.ts";
 import type { deepSearchOperation } from "../../../operations/deep-search.ts";
 import type { getResearchResults } from "../../../operations/get-research-results.ts";
 import type { OutputOf } from "../../../operations/operation.ts";
+import { materialTexts } from "../../../operations/parts/material.ts";
 import type { search } from "../../../operations/search.ts";
+import { oneLine } from "../../../platform/clean-text.ts";
 import { resolveCitationNumbers } from "../../../reports/citations/citation-numbers.ts";
 import { citeByNumber } from "../../../reports/citations/cite-by-number.ts";
 import { numberSources, type Source } from "../../../reports/report.ts";
@@ -87,13 +89,16 @@ export async function resultsView(output: Results, space: AnswerSpace): Promise<
       sources: output.sources,
       // They belong to the text, and an outline is none.
       suggestions: output.report === undefined ? undefined : suggestions,
-      remarks: [...verification(output), ...noteRemarks(note)],
+      remarks: [...verification(output), ...noteRemarks(note), ...materialRemarks(output)],
       figures: { ...metadata, durationMs: duration_minutes * MINUTE_MS, tokens, model },
       next: isPart ? readingOn(output) : [saving(taskId), ["In the browser", `open ${shortId(taskId)}`]],
     },
     space,
   );
 }
+
+const materialRemarks = ({ material }: Results): Remark[] =>
+  materialTexts(material).map((text) => ({ text: `Sent with the question: ${oneLine(text)}`, style: "faint" }));
 
 /** On a terminal the whole report of an agent is read from the store: only there its citations have positions. */
 function textOf(output: Results, stored: StoredReport | undefined, { width }: AnswerSpace): CitedText | undefined {

@@ -81,8 +81,9 @@ export function draftProblem(draft: Draft): string | undefined {
   return undefined;
 }
 
-/** Drafts with the same key have the same estimate. */
-export const estimateKey = ({ query, depth, hours }: Draft): string => JSON.stringify([query.trim(), depth, hours]);
+/** Drafts with the same key and files have the same estimate. */
+export const estimateKey = ({ query, depth, hours }: Draft, files: readonly File[] = []): string =>
+  JSON.stringify([query.trim(), depth, hours, files.map(({ name, size, lastModified }) => [name, size, lastModified])]);
 
 /** Reads a stored draft; missing or invalid fields get their defaults. */
 export function readDraft(kept: string | undefined): Draft {
