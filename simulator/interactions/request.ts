@@ -6,7 +6,7 @@ import type { RunFacts, Runs } from "./runs.ts";
 import { statusAt } from "./resource.ts";
 import type { Attachment } from "../ledger.ts";
 import type { Reply } from "../models/wire.ts";
-import { attachmentsIn, refusalOfMaterial, toolSchema } from "./input/material.ts";
+import { attachmentsIn, partsIn, refusalOfMaterial, toolSchema } from "./input/material.ts";
 
 const AGENTS = ["deep-research-preview-04-2026", "deep-research-max-preview-04-2026"];
 
@@ -107,6 +107,13 @@ export function readCreate(body: Buffer, runs: Runs): ReadCreate {
   const { agent = "", labels, stream, agent_config: config } = request;
   const tools = request.tools.map(({ type }) => type);
   const attachments = attachmentsIn(request.input);
-  const facts = { query, agent, labels, thinks: config?.thinking_summaries === "auto" };
+  const parts = partsIn(request.input);
+  const facts = {
+    query,
+    agent,
+    labels,
+    thinks: config?.thinking_summaries === "auto",
+    ...(parts.length > 0 && { attached: parts }),
+  };
   return { kind: "start", facts, stream, tools, attachments };
 }

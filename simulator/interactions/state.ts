@@ -14,6 +14,7 @@ const savedLine = z.discriminatedUnion("event", [
     at: z.number(),
     skipped: z.number(),
     thinks: z.boolean(),
+    attached: z.array(z.record(z.string(), z.unknown())).optional(),
     life: z.record(z.string(), z.unknown()),
   }),
   z.object({ event: z.literal("delivered"), id: z.string() }),

@@ -10,11 +10,11 @@ import { sniffPicture } from "../reports/pictures/sniff.ts";
 /** More are possible at Google (3,000), but then a file search store is the better place for them. */
 export const MAX_FILES = 10;
 /**
- * In base64 this stays below 20 MiB, the smallest limit of a request that Google has documented; the current one is
- * 100 MB, or 50 MB for a PDF. The longer an upload takes, the more often it ends without a response, and then it is
- * unknown whether the start was charged.
+ * Google documents 100 MB for a request, and 50 MB for a PDF in it. A finished interaction may repeat its input, in
+ * base64, and must then still fit into the 16 MB of one response: otherwise a report that was paid for could not be
+ * read. A shorter upload also breaks off less often, after which it is unknown whether the start was charged.
  */
-export const MAX_FILES_BYTES = 15_000_000;
+export const MAX_FILES_BYTES = 9_000_000;
 /** Documented for plain text. */
 const MAX_TEXT_BYTES = 7_000_000;
 const MAX_NAME_CHARACTERS = 120;

@@ -46,7 +46,7 @@ beforeAll(() => {
   };
   for (const [name, content] of Object.entries(files)) writeFileSync(path.join(base, name), content);
   writeFileSync(path.join(base, "project/large.pdf"), PDF);
-  truncateSync(path.join(base, "project/large.pdf"), 15_000_001);
+  truncateSync(path.join(base, "project/large.pdf"), 9_000_001);
   symlinkSync(path.join(base, "outside.txt"), path.join(base, "project/link.txt"));
   symlinkSync(base, path.join(base, "project/up"));
   symlinkSync("paper.pdf", path.join(base, "project/inside.pdf"));
@@ -92,7 +92,7 @@ test.each([
   ["binary.txt", "binary.txt is not text in UTF-8"],
   ["nul.csv", "nul.csv is not text"],
   ["empty.txt", "empty.txt is empty"],
-  ["large.pdf", "at most 15 MB can be sent"],
+  ["large.pdf", "at most 9 MB can be sent"],
 ])("%s is refused: %s (V3)", async (file, message) => {
   await expect(readFiles([file], access)).rejects.toThrow(message);
 });

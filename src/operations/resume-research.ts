@@ -5,6 +5,7 @@ import { AppError } from "../errors.ts";
 import { notDurable, waitForStartOutcome } from "./parts/start-outcome.ts";
 import { factLines } from "./parts/answer-text.ts";
 import { costQuestion, requireCostConsent } from "./parts/cost-confirmation.ts";
+import { tokensSent } from "./parts/material.ts";
 import { defineOperation, outputSchema, taskIdField } from "./operation.ts";
 import { continueDeepSearch } from "./deep-search.ts";
 
@@ -39,9 +40,11 @@ export const resumeResearch = defineOperation({
   waitFlag: "wait",
   question: async (deps, input, call) => {
     if (!input.accept_possible_double_charge || input.interaction_id !== undefined) return undefined;
-    const { kind, status, query, model: agent = "" } = await deps.findRun(call.owner, input.task_id);
+    const run = await deps.findRun(call.owner, input.task_id);
+    const { kind, status, query, model: agent = "" } = run;
     if (kind !== "agent" || status !== "start_unknown") return undefined;
-    const question = await costQuestion(deps, call, { query, agent, charges: CHARGES });
+    const tokens = await tokensSent(run);
+    const question = await costQuestion(deps, call, { query, agent, tokens, charges: CHARGES });
     return (
       question && {
         ...question,
@@ -63,7 +66,7 @@ export const resumeResearch = defineOperation({
     const { research, runner, durable } = await deps.research();
     const { resumeAgentRun } = await import("../runs/start/resume.ts");
     const { query, model: agent = "" } = run;
-    const again = { query, agent, charges: CHARGES, operation: RESUME };
+    const again = { query, agent, tokens: await tokensSent(run), charges: CHARGES, operation: RESUME };
     const resumed = await resumeAgentRun(research, {
       beforeStart: durable ? await requireCostConsent(deps, call, again) : refuseNotDurable,
       signal: call.signal,

@@ -31,7 +31,7 @@ const part = z.looseObject({
 
 type Part = z.output<typeof part>;
 
-const partsIn = (input: unknown): Part[] =>
+export const partsIn = (input: unknown): Part[] =>
   (Array.isArray(input) ? input : [input]).flatMap((item: unknown) => {
     const parsed = part.safeParse(item);
     return parsed.success ? [parsed.data] : [];

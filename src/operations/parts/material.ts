@@ -88,6 +88,12 @@ export async function readMaterial(
   return { material: Object.keys(material).length === 0 ? undefined : material, files, tokens };
 }
 
+/** A rough count of the tokens of the files that a run sent, for the estimate of a restart. */
+export async function tokensSent({ options }: { options: Record<string, unknown> }): Promise<number> {
+  const { tokensOf } = await import("../../material/tokens.ts");
+  return (materialOf(options)?.files ?? []).reduce((sum, file) => sum + tokensOf(file), 0);
+}
+
 async function filesOf({ settings }: OperationDeps, call: Call, paths: string[]): Promise<SentFile[]> {
   const { uploads = [] } = call;
   if (paths.length + uploads.length === 0) return [];

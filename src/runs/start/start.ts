@@ -14,6 +14,7 @@ import { joinKeyOf } from "./duplicate-start-store.ts";
 import { keepOrphanedId } from "../recovery/orphaned-ids.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { saveInteractionId } from "../interaction-store.ts";
+import { releaseFiles } from "./file-store.ts";
 import { loadMaterial } from "./load-material.ts";
 import { cancelledOrLeaving, checkBeforeSending, refusalWhenLeaving } from "./check-before-sending.ts";
 import { commitIntent, commitRestart, recordStartFailure } from "./start-store.ts";
@@ -132,6 +133,12 @@ const MAX_SENDING_MS = 20_000;
 const MIN_PAUSE_MS = 1_000;
 
 async function send(deps: ResearchDeps, attempt: Attempt): Promise<void> {
+  await sendUntilSettled(deps, attempt);
+  // A command ends now, and its files need not wait for the sweep of another process.
+  if (attempt.variant?.material?.files !== undefined) await releaseFiles(deps.db).catch(() => undefined);
+}
+
+async function sendUntilSettled(deps: ResearchDeps, attempt: Attempt): Promise<void> {
   const { clock, leaving } = deps;
   const { taskId, attemptId, query, agent, variant, signal } = attempt;
   const giveUpAt = clock.monotonic() + MAX_SENDING_MS;

@@ -5,7 +5,7 @@ import type { Upload } from "../../wire.ts";
 const TYPES = ".pdf,.txt,.md,.markdown,.csv,.png,.jpg,.jpeg,.webp";
 /** The server checks both again. */
 const MAX_FILES = 10;
-const MAX_FILES_BYTES = 15_000_000;
+const MAX_FILES_BYTES = 9_000_000;
 
 interface Attachments {
   files: readonly File[];
