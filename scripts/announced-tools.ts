@@ -35,13 +35,17 @@ function announced({ name, title, description, input, output, annotations }: Ope
 }
 
 /**
- * The schema dialect is the default one, and patterns are of no use to a model: perform() checks them and explains
- * errors.
+ * The schema dialect is the default one; patterns, formats and lengths are of no use to a model: perform() checks them
+ * and explains errors.
  */
 const accepted = ({ $schema: _dialect, properties, ...rest }: Schema): Schema => ({
   ...rest,
-  properties: itemsOf(properties, ({ pattern: _pattern, ...field }) => field),
+  properties: itemsOf(properties, (field) =>
+    Object.fromEntries(Object.entries(field).filter(([name]) => !CHECKED_HERE.includes(name))),
+  ),
 });
+
+const CHECKED_HERE = ["pattern", "format", "minLength", "maxLength"];
 
 /**
  * Fields and their types. Clients validate results against this and show none of it to a model, so details are in the
@@ -53,8 +57,8 @@ const returned = ({ properties, required }: Schema): Schema => ({
   required,
 });
 
-/** Marks beside a figure and the error fields of all tools, which only the reference lists. */
-export const MARKS = ["cost_incomplete", "cost_estimated", "progress"];
+/** Marks beside a figure, what was sent with a question, and the error fields of all tools, which only the reference lists. */
+export const MARKS = ["cost_incomplete", "cost_estimated", "material", "progress"];
 
 const withoutMarks = (fields: unknown): Schema =>
   Object.fromEntries(Object.entries(isRecord(fields) ? fields : {}).filter(([name]) => !MARKS.includes(name)));

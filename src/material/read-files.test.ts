@@ -93,7 +93,7 @@ test.each([
   ["nul.csv", "nul.csv is not text"],
   ["empty.txt", "empty.txt is empty"],
   ["large.pdf", "at most 9 MB can be sent"],
-])("%s is refused: %s (V3)", async (file, message) => {
+])("%s is refused: %s (V3, T32)", async (file, message) => {
   await expect(readFiles([file], access)).rejects.toThrow(message);
 });
 

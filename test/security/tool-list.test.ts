@@ -19,8 +19,8 @@ test("the list of tools is the same in every session, whatever happens in betwee
   // Names, texts, schemas and annotations. A change needs a changelog entry and a new version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "11bf4b2e2f1af5a336b11bcaa7a894b0d11fe94cb254309a3565a7cac8747da7",
-      "modern": "5a8f3b032feb181dd54828ab7cb35c6d331513c5ca8c8abc636a666c5a8587ef",
+      "legacy": "b1ffd77a7e47a7e494708b6b47204e7fbbf1c8f1a965e961cec032e59768bcbd",
+      "modern": "e4a922d6f6cefdf5fa1a6bbcd195d8ec339ba2847d4a94cccdba374d8ce2868e",
     }
   `);
 });

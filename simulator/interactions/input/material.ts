@@ -11,7 +11,7 @@ const IMAGE_TYPES = ["image/png", "image/jpeg", "image/webp", "image/heic", "ima
 const MAX_DOCUMENT_BYTES: Readonly<Record<string, number>> = { "application/pdf": 50_000_000, "text/plain": 7_000_000 };
 
 /** The stores that exist; any other name is unknown, as a deleted one is at Google. */
-export const KNOWN_STORES = ["fileSearchStores/demo", "fileSearchStores/handbook"];
+const KNOWN_STORES = ["fileSearchStores/demo", "fileSearchStores/handbook"];
 
 export const toolSchema = z.looseObject({
   type: z.string(),

@@ -34,22 +34,22 @@ export const materialFields = {
     max: MAX_NAMES,
     isEntry: (path) => path.trim() !== "" && path.length <= MAX_PATH_CHARACTERS && !path.includes("\0"),
     entry: "paths of files",
-  }).describe("Paths of PDF, text, Markdown, CSV or picture files to send to Google."),
+  }).describe("Paths of files to send: PDF, text, CSV, pictures."),
   urls: textList("urls", {
     max: MAX_URLS,
     isEntry: (url) => webUrl(url) !== undefined,
     entry: "http or https addresses without a password",
-  }).describe("Pages to read, too."),
+  }).describe("Pages to read."),
   file_search_stores: textList("file_search_stores", {
     max: MAX_NAMES,
     isEntry: (name) => /^fileSearchStores\/[a-z0-9-]{1,60}$/.test(name),
     entry: "names such as fileSearchStores/my-store",
-  }).describe("Names: fileSearchStores/…"),
+  }).describe("fileSearchStores/…"),
   mcp_servers: textList("mcp_servers", {
     max: MAX_NAMES,
     isEntry: (name) => /^[\w-]{1,41}$/.test(name),
     entry: "names from GEMINI_SEARCH_MCP_SERVERS",
-  }).describe("Names of MCP servers from the user's configuration."),
+  }).describe("Names the user configured."),
 };
 
 export interface MaterialInput {

@@ -38,7 +38,7 @@ function verified(facts: FileFacts, content: Uint8Array | undefined): SentFile {
   });
 }
 
-export const sha256Of = (content: Uint8Array): string => createHash("sha256").update(content).digest("hex");
+const sha256Of = (content: Uint8Array): string => createHash("sha256").update(content).digest("hex");
 
 const NOTHING_CHARGED = "The research was not sent and nothing was charged.";
 
