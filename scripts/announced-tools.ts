@@ -56,10 +56,11 @@ const returned = ({ properties, required }: Schema): Schema => ({
   required,
 });
 
-/** Marks beside a figure, and fields that many tools share, which only the reference lists. */
+/** Marks beside a figure, what was sent with a question, and fields that many tools share, which only the reference lists. */
 export const MARKS = [
   "cost_incomplete",
   "cost_estimated",
+  "material",
   "progress",
   "error",
   "status",

@@ -20,6 +20,8 @@ export interface LedgerEntry {
   question: string | undefined;
   wishes: string | undefined;
   tools: string[];
+  /** What an interaction received besides its text. */
+  attachments: Attachment[];
   generationConfig: Record<string, unknown> | undefined;
   /** The prompt asks for a shorter answer than the previous one. */
   shorter: boolean;
@@ -30,6 +32,14 @@ export interface LedgerEntry {
   status: number | undefined;
   /** `aborted` by the client, `cut` by a fault. */
   outcome: "pending" | "completed" | "aborted" | "cut";
+}
+
+export interface Attachment {
+  type: string;
+  mimeType: string;
+  bytes: number;
+  /** SHA-256 in hexadecimal. */
+  hash: string;
 }
 
 type LedgerFacts = Pick<LedgerEntry, "method" | "path" | "bytes"> & Partial<LedgerEntry>;
@@ -57,6 +67,7 @@ const UNKNOWN = {
   question: undefined,
   wishes: undefined,
   tools: [],
+  attachments: [],
   generationConfig: undefined,
   shorter: false,
   key: undefined,
@@ -80,7 +91,7 @@ export function createLedger(): Ledger {
     },
     totalBytes: () => entries.reduce((sum, entry) => sum + entry.bytes, 0),
     record(facts) {
-      const entry = { n: entries.length + 1, at: Date.now(), ...UNKNOWN, tools: [], ...facts };
+      const entry = { n: entries.length + 1, at: Date.now(), ...UNKNOWN, tools: [], attachments: [], ...facts };
       entries.push(entry);
       return entry;
     },

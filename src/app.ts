@@ -9,6 +9,7 @@ import {
   createPrices,
   maintainStore,
   lazy,
+  operationSettings,
   type ResearchComposition,
   researchDeps,
   retryUntilAvailable,
@@ -209,17 +210,7 @@ function operationDeps(parts: Parts): OperationDeps {
         maxCycles: settings.JSON_MAX_RETRIES,
       };
     },
-    settings: {
-      maxRounds: settings.DEEP_SEARCH_MAX_ITERATIONS,
-      legacyPrompt: settings.GEMINI_SYSTEM_PROMPT,
-      syncWindowMs: settings.RESEARCH_SYNC_WINDOW_MS,
-      taskAfterMs: settings.MCP_TASK_AFTER_MS,
-      reportsDir: settings.RESEARCH_REPORTS_DIR,
-      templatesDir: settings.GEMINI_SEARCH_TEMPLATES_DIR,
-      inlineCharacters: settings.RESEARCH_INLINE_CHARACTERS,
-      confirmAboveUsd: settings.RESEARCH_CONFIRM_ABOVE_USD,
-      followupModel: settings.RESEARCH_FOLLOWUP_MODEL,
-    },
+    settings: operationSettings(config),
   };
 }
 

@@ -7,6 +7,8 @@ import { type CostOf, costCalculator, roundCost } from "./costs/actual.ts";
 import type { PriceTable } from "./costs/prices.ts";
 import type { PlanStage } from "./costs/estimate.ts";
 import type { Agent } from "./gemini/research-agent.ts";
+import { configuredServer } from "./material/configured-server.ts";
+import { fileAccess } from "./material/file-access.ts";
 import type { OperationDeps, ResearchParts } from "./operations/operation.ts";
 import { AppError } from "./errors.ts";
 import { systemClock } from "./platform/clock.ts";
@@ -40,6 +42,7 @@ type ResearchDeps = Pick<
   | "estimate"
   | "estimateFollowup"
   | "estimatePlan"
+  | "mcpServer"
   | "backupOf"
   | "inBackground"
   | "leaving"
@@ -65,9 +68,26 @@ export function researchDeps(parts: ResearchComposition): ResearchDeps {
       return estimateFollowup({ characters, model, prices: await parts.prices(), now: systemClock.now() });
     },
     estimatePlan: ({ agent: model, ...start }) => estimateFor(parts, { ...start, model }),
+    mcpServer: (name) => configuredServer(config, name),
     backupOf: (taskId) => backups.get(taskId),
     inBackground: (work) => void shutdown.during(work),
     leaving: shutdown.signal,
+  };
+}
+
+export function operationSettings(config: Config): OperationDeps["settings"] {
+  const { settings } = config;
+  return {
+    maxRounds: settings.DEEP_SEARCH_MAX_ITERATIONS,
+    legacyPrompt: settings.GEMINI_SYSTEM_PROMPT,
+    syncWindowMs: settings.RESEARCH_SYNC_WINDOW_MS,
+    taskAfterMs: settings.MCP_TASK_AFTER_MS,
+    reportsDir: settings.RESEARCH_REPORTS_DIR,
+    templatesDir: settings.GEMINI_SEARCH_TEMPLATES_DIR,
+    inlineCharacters: settings.RESEARCH_INLINE_CHARACTERS,
+    confirmAboveUsd: settings.RESEARCH_CONFIRM_ABOVE_USD,
+    followupModel: settings.RESEARCH_FOLLOWUP_MODEL,
+    files: fileAccess(config),
   };
 }
 
@@ -101,6 +121,7 @@ async function composeResearch(
     processId,
     clock: systemClock,
     log,
+    mcpServer: (name: string) => configuredServer(config, name),
     stateDir,
     planKeptMs: config.settings.RESEARCH_PLAN_HOURS * 3_600_000,
     costOf: ((usage, model, at) => roundCost(costOf(usage, model, at))) satisfies CostOf,

@@ -3,9 +3,11 @@
 import { z } from "zod";
 import { refusalReply, type GoogleError } from "../google-errors.ts";
 import type { RunFacts, Runs } from "./runs.ts";
+import type { Attachment } from "../ledger.ts";
 import { endOf, statusAt } from "./resource.ts";
 import { outputSteps, textLength } from "./steps.ts";
 import type { Reply } from "../models/wire.ts";
+import { attachmentsIn, partsIn, refusalOfMaterial, toolSchema } from "./input/material.ts";
 
 const AGENTS = ["deep-research-preview-04-2026", "deep-research-max-preview-04-2026"];
 
@@ -34,7 +36,7 @@ const createRequest = z.looseObject({
       collaborative_planning: z.boolean().optional(),
     })
     .optional(),
-  tools: z.array(z.looseObject({ type: z.string() })).default([]),
+  tools: z.array(toolSchema).default([]),
   labels: z
     .record(
       z.string().regex(/^\p{Ll}[\p{Ll}\p{Lo}\p{N}_-]{0,62}$/u),
@@ -47,7 +49,13 @@ const createRequest = z.looseObject({
 type CreateRequest = z.output<typeof createRequest>;
 
 export type ReadCreate =
-  | { kind: "start"; facts: Omit<RunFacts, "key" | "life">; stream: boolean }
+  | {
+      kind: "start";
+      facts: Omit<RunFacts, "key" | "life">;
+      stream: boolean;
+      tools: string[];
+      attachments: Attachment[];
+    }
   | { kind: "refused"; name: string; reply: Reply };
 
 function refused(name: string, error: GoogleError): ReadCreate {
@@ -124,6 +132,8 @@ export function readCreate(body: Buffer, stored: StoredInteractions): ReadCreate
   if (request === undefined) return invalid("body-invalid", "Invalid JSON payload received.");
   const refusal = refusalFor(request, stored);
   if (refusal !== undefined) return refusal;
+  const material = refusalOfMaterial(request);
+  if (material !== undefined) return refused(material.name, material.error);
   const query = queryOf(request);
   if (query.trim() === "") return invalid("input-missing", "Input must not be empty.");
   const { model, agent = model ?? "", labels, stream, previous_interaction_id: previous } = request;
@@ -132,11 +142,12 @@ export function readCreate(body: Buffer, stored: StoredInteractions): ReadCreate
   const continued = { ...(model !== undefined && { model }), ...(previous !== undefined && { previous }) };
   const context = previous === undefined ? 0 : contextLength(stored.runs, previous);
   const plan = model === undefined ? planTurn(request, query, stored.runs) : undefined;
-  return {
-    kind: "start",
-    facts: { query, agent, labels, thinks, ...continued, context, ...(plan && { plan }) },
-    stream,
-  };
+  const tools = request.tools.map(({ type }) => type);
+  const attachments = attachmentsIn(request.input);
+  const parts = partsIn(request.input);
+  const attached = parts.length > 0 && { attached: parts };
+  const facts = { query, agent, labels, thinks, ...continued, context, ...(plan && { plan }), ...attached };
+  return { kind: "start", facts, stream, tools, attachments };
 }
 
 /** Characters of the conversation that an interaction continues. */

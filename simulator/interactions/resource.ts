@@ -126,7 +126,8 @@ export function interactionAt(run: Run, elapsed: number, { withInput }: { withIn
   const status = statusAt(run, elapsed);
   const steps = stepsAt(run, elapsed);
   const showsInput = withInput || hasEnded || life.looks !== "head";
-  const input = showsInput ? [{ type: "user_input", content: [{ type: "text", text: start.query }] }] : [];
+  const content = [{ type: "text", text: start.query }, ...(run.attached ?? [])];
+  const input = showsInput ? [{ type: "user_input", content }] : [];
   const hasUsage = hasEnded && elapsed >= end.at + life.usage_after_ms;
   const shown = life.schema === "steps" ? { steps: [...input, ...steps] } : { outputs: oldOutputs(steps) };
   return {

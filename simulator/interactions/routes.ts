@@ -137,7 +137,10 @@ async function acceptStart(active: ActiveRequest, start: Start, key: string): Pr
 async function create(call: Call, context: SimulatorContext): Promise<void> {
   const { previous_forgotten: forgotten } = context.player().interactions.settings;
   const read = readCreate(call.body, { runs: context.runs, key: fingerprintOf(call) ?? "", forgotten });
-  const facts = read.kind === "start" ? { model: read.facts.agent, question: read.facts.query } : {};
+  const facts =
+    read.kind === "start"
+      ? { model: read.facts.agent, question: read.facts.query, tools: read.tools, attachments: read.attachments }
+      : {};
   const active: ActiveRequest = { call, context, kind: "create", entry: openLedgerEntry(call, context, facts) };
   const refusal = refusalFor(call, context);
   if (refusal !== undefined) return refuse(active, refusal, errorReply(refusal));

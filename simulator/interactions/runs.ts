@@ -11,6 +11,8 @@ export interface Run {
   readonly life: Life;
   /** Whether thought summaries were requested. */
   readonly thinks: boolean;
+  /** Documents and pictures of its input. */
+  readonly attached?: Record<string, unknown>[] | undefined;
   /** Skipped time before its start, in milliseconds. */
   readonly skipped: number;
   /** Time of the cancel, in virtual milliseconds since the start. */
@@ -19,7 +21,7 @@ export interface Run {
 
 export type RunFacts = Pick<AcceptedStart, "query" | "agent" | "model" | "previous" | "context" | "labels" | "key"> & {
   plan?: Mutable<PlanTurn> | undefined;
-} & Pick<Run, "life" | "thinks">;
+} & Pick<Run, "life" | "thinks" | "attached">;
 
 type Mutable<Plan extends PlanTurn> = Omit<Plan, "changes"> & { changes: string[] };
 
@@ -75,9 +77,10 @@ function createMemory(ledger: Ledger): { runs: Map<string, Run>; skipped: () => 
     apply(line) {
       switch (line.event) {
         case "start": {
-          const { event: _, life, thinks, skipped: before, ...facts } = line;
+          const { event: _, life, thinks, attached, skipped: before, ...facts } = line;
           const start: AcceptedStart = { ...facts, answered: "cut" };
-          runs.set(line.id, { start, life: sharedLife(life), thinks, skipped: before, cancelledAt: undefined });
+          const state = { thinks, attached, skipped: before, cancelledAt: undefined };
+          runs.set(line.id, { start, life: sharedLife(life), ...state });
           return ledger.recordStart(start);
         }
         case "skip":

@@ -18,6 +18,7 @@ const savedLine = z.discriminatedUnion("event", [
     skipped: z.number(),
     thinks: z.boolean(),
     plan: z.object({ topic: z.string(), changes: z.array(z.string()), isApproved: z.boolean() }).optional(),
+    attached: z.array(z.record(z.string(), z.unknown())).optional(),
     life: z.record(z.string(), z.unknown()),
   }),
   z.object({ event: z.literal("delivered"), id: z.string() }),

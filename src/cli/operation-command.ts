@@ -35,6 +35,8 @@ export interface OperationCommand<Input extends z.ZodObject, Output> {
   fields: Record<keyof z.input<Input> & string, string>;
   /** The run is its first argument, before the question. */
   runFirst?: boolean;
+  /** Flags with another name than their field. */
+  flags?: Partial<Record<keyof z.input<Input> & string, string>>;
   /** Waits for the end of the run by default when it is typed at a terminal. */
   waitsOnTerminal?: boolean;
   view: TerminalView<Output>;
@@ -64,11 +66,13 @@ export function addOperation<Input extends z.ZodObject, Output extends Record<st
   const command = program.command(commandName).summary(summary).description(description).exitOverride();
   if (alias !== undefined) command.alias(alias);
   const texts: Readonly<Record<string, string>> = fields;
+  const flags: Readonly<Record<string, string | undefined>> = definition.flags ?? {};
+  const flagOf = (name: string): string => flags[name] ?? kebab(name);
   for (const [name, property] of Object.entries(properties)) {
     const about = texts[name] ?? "";
     if (isArgument(name, operation, definition)) command.addArgument(argumentFor(name, about));
     // Its flags are those of every command that waits.
-    else if (name !== operation.waitFlag) command.addOption(optionFor(name, property, about));
+    else if (name !== operation.waitFlag) command.addOption(optionFor(flagOf(name), property, { name, about }));
   }
   if (operation.asksBackend === true) addSettingFlags(command);
   addCommonFlags(command, operation, definition);
@@ -78,7 +82,7 @@ export function addOperation<Input extends z.ZodObject, Output extends Record<st
     const positional = Object.fromEntries(named.map((name, index) => [name, joined(values[index])]));
     const input = Object.fromEntries(
       Object.keys(properties).flatMap((name) => {
-        const value = given[camel(name)];
+        const value = given[camel(flagOf(name))];
         return value === undefined ? [] : [[name, value]];
       }),
     );
@@ -127,18 +131,28 @@ const argumentFor = (name: string, about: string): Argument =>
     ? new Argument("<run>", about)
     : new Argument("<question...>", `${about}; "-" reads it from stdin`);
 
-function optionFor(name: string, property: Property, about: string): Option {
-  const flag = kebab(name);
+interface OptionTexts {
+  name: string;
+  about: string;
+}
+
+function optionFor(flag: string, property: Property, { name, about }: OptionTexts): Option {
   if (property.type === "boolean") return new Option(property.default === true ? `--no-${flag}` : `--${flag}`, about);
-  const option = new Option(`--${flag} <${PLACEHOLDERS[property.type ?? ""] ?? "value"}>`, about);
+  const option = new Option(`--${flag} <${placeholderFor(name, property)}>`, about);
   if (property.enum !== undefined) option.choices(property.enum);
   if (property.type === "integer") option.argParser((text: string) => (/^-?\d+$/.test(text) ? Number(text) : text));
-  if (property.type === "array")
-    option.argParser((text: string, before: string[] | undefined) => [...(before ?? []), ...text.split(",")]);
+  if (property.type === "array") {
+    // A path or an address may contain a comma, a domain may not.
+    const partsOf = (text: string): string[] => (name.endsWith("_domains") ? text.split(",") : [text]);
+    option.argParser<string[]>((text, before) => [...(before ?? []), ...partsOf(text)]);
+  }
   return option;
 }
 
-const PLACEHOLDERS: Readonly<Record<string, string>> = { integer: "n", array: "list" };
+function placeholderFor(name: string, { type }: Property): string {
+  if (type === "integer") return "n";
+  return name.endsWith("_domains") ? "list" : "value";
+}
 
 const FLAG_SETTINGS = Object.entries(SETTINGS).flatMap(([name, setting]) =>
   "flag" in setting && setting.flag !== undefined ? [{ name, flag: setting.flag, setting }] : [],
@@ -151,4 +165,4 @@ function addSettingFlags(command: Command): void {
 const settingFlags = (given: Record<string, unknown>): Environment =>
   Object.fromEntries(FLAG_SETTINGS.map(({ name, flag }) => [name, given[flag]?.toString()]));
 
-const camel = (name: string): string => name.replaceAll(/_(\w)/g, (_whole, letter: string) => letter.toUpperCase());
+const camel = (name: string): string => name.replaceAll(/[_-](\w)/g, (_whole, letter: string) => letter.toUpperCase());

@@ -84,7 +84,12 @@ const addStart = (program: Command, command: StartCommand): void =>
       force_new: "start and pay again even if the same research was started minutes ago",
       plan: "first show Google's plan, for cents; you approve or change it",
       ...WISHES,
+      files: "send this file, too: PDF, text, Markdown, CSV, PNG, JPEG or WebP; repeatable",
+      urls: "let the agent read this page, too; repeatable",
+      file_search_stores: "search this file search store, too; repeatable",
+      mcp_servers: "use this server of GEMINI_SEARCH_MCP_SERVERS, too; repeatable",
     },
+    flags: { files: "file", urls: "url", file_search_stores: "store", mcp_servers: "mcp" },
     view: async (output, space) => (await runs()).startedView(output, space),
   });
 

@@ -70,6 +70,7 @@ function callOf<Output>({ shutdown }: App, { json, wait }: CommandCall<Output>, 
     signal: shutdown.signal,
     progress: (message) => line.show(forPeople(message)),
     wholeReports: true,
+    hasTypedPaths: true,
     estimates: new Map(),
     // A person sees the live view, or gets the prompt back, as soon as Google has accepted the research.
     ...(!json && (wait || process.stdout.isTTY) ? { returnWhen: AbortSignal.abort() } : {}),

@@ -29,6 +29,16 @@ const WORDS: Readonly<Record<string, string>> = {
   query: "question",
 };
 
+/** Flags of lists name one entry. */
+const FLAGS: Readonly<Record<string, string>> = {
+  files: "--file",
+  urls: "--url",
+  file_search_stores: "--store",
+  mcp_servers: "--mcp",
+};
+
+const flagOf = (field: string): string => FLAGS[field] ?? `--${kebab(field)}`;
+
 /** Only names with an underscore: "search" and "limit" are words, too. */
 const isName = (name: string): boolean => name.includes("_");
 
@@ -48,7 +58,7 @@ export function forPeople(text: string): string {
     .replaceAll(RUN, (_whole, id: string) => `(${shortId(id)})`)
     .replaceAll(NAMES, (name) => {
       if (TOOLS.includes(name)) return shell(commandOf(name));
-      return WORDS[name] ?? `--${kebab(name)}`;
+      return WORDS[name] ?? flagOf(name);
     });
 }
 
@@ -59,5 +69,5 @@ export function aboutField(message: string, field: unknown): string {
   if (field === "task_id") return `The run id${rest}`;
   return field === "query" || field === "topic" || field === "question"
     ? `The question${rest}`
-    : `--${kebab(field)}${rest}`;
+    : `${flagOf(field)}${rest}`;
 }

@@ -6,6 +6,7 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 import { errorCodeOf } from "../platform/error-code.ts";
 import { userConfigFolder } from "../platform/user-config-folder.ts";
+import { headerValues } from "./mcp-servers.ts";
 import type { Setting } from "./setting.ts";
 import { SETTINGS, type SettingValues } from "./settings.ts";
 
@@ -77,7 +78,7 @@ export function loadConfig(source: ConfigSource): Config {
     depth: Number.parseInt(environment["GEMINI_SEARCH_DEPTH"] ?? "0", 10) || 0,
     home,
     environment,
-    secrets: secretValues(settings),
+    secrets: { ...secretValues(settings), ...headerValues(settings.GEMINI_SEARCH_MCP_SERVERS, environment) },
     warnings,
   };
 }
@@ -155,16 +156,19 @@ function usableEntries(path: string, entries: Record<string, unknown>, warnings:
   if (unknown.length > MAX_NAME_WARNINGS)
     warnings.push(`${path}: ${unknown.length - MAX_NAME_WARNINGS} more names are ignored.`);
   const isUsable = ([name, value]: [string, unknown]): boolean => {
-    if (["string", "number", "boolean"].includes(typeof value)) return true;
+    if (["string", "number", "boolean"].includes(typeof value) || isJsonValue(name, value)) return true;
     if (isKnownName(name)) warnings.push(`${path}: ${name} has an invalid value; it is ignored.`);
     return false;
   };
   return Object.fromEntries(
     Object.entries(entries)
       .filter(isUsable)
-      .map(([name, value]) => [name, String(value)]),
+      .map(([name, value]) => [name, isJsonValue(name, value) ? JSON.stringify(value) : String(value)]),
   );
 }
+
+const isJsonValue = (name: string, value: unknown): boolean =>
+  typeof value === "object" && Object.entries(SETTINGS).some(([known, about]) => known === name && "isJson" in about);
 
 const isKnownName = (name: string): boolean =>
   Object.entries(SETTINGS).some(([known, { aliases }]) => known === name || aliases?.includes(name));

@@ -29,6 +29,8 @@ export interface Setting<T> {
   flag?: string;
   /** What is accepted, as a sentence for the warning about an invalid value. */
   choices?: string;
+  /** The value is JSON: in config.json it may be written as an object. */
+  isJson?: boolean;
 }
 
 export const setting = <T>(value: Setting<T>): Setting<T> => value;

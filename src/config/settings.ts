@@ -4,6 +4,7 @@
  */
 
 import { z } from "zod";
+import { type McpServerEntry, mcpServers } from "./mcp-servers.ts";
 import { list, secret, setting, text, url, wholeNumber } from "./setting.ts";
 import { TELEMETRY_SETTINGS } from "./telemetry-settings.ts";
 import { DEFAULT_TOOLS, TOOL_CHOICES, toolSetSetting } from "./tool-sets.ts";
@@ -158,6 +159,19 @@ export const SETTINGS = {
     schema: text,
     default: undefined,
     about: "Default directory of save_research_to_markdown; for callers over the network the only one allowed.",
+  }),
+  GEMINI_SEARCH_FILE_ROOTS: setting<readonly string[]>({
+    schema: list,
+    default: [],
+    about:
+      "Directories, separated by commas, whose files an MCP client on this machine may send with a research question. Unset: the working directory of the server, unless it is the home directory or above it.",
+  }),
+  GEMINI_SEARCH_MCP_SERVERS: setting<Readonly<Record<string, McpServerEntry>>>({
+    schema: mcpServers,
+    default: {},
+    about:
+      'Remote MCP servers that a research may use by name, as JSON: `{"crm": {"url": "https://…", "headers": {"Authorization": "Bearer ${CRM_TOKEN}"}, "allowed_tools": ["find"]}}`. `${NAME}` is read from the environment; in config.json the value may be an object.',
+    isJson: true,
   }),
   GEMINI_SEARCH_PROMPTS_DIR: setting<string | undefined>({
     schema: text,

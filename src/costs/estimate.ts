@@ -40,6 +40,8 @@ export interface Estimate {
   /** Number of the user's finished runs with this agent that were used. */
   basedOnRuns: number;
   pricesAsOf: string;
+  /** US dollars per million input tokens. */
+  inputUsd: number;
 }
 
 /** Undefined for an agent without a price. */
@@ -47,7 +49,7 @@ export function estimate(request: EstimateRequest): Estimate | undefined {
   const { query, plan, agent, prices, history, syncWindowMs, now } = request;
   const price = agentPrice(prices, agent, now);
   if (price === undefined) return undefined;
-  if (plan === "wanted") return planEstimate(request);
+  if (plan === "wanted") return planEstimate(request, price.input);
   // A plan shows the effort better than the question from which it was made.
   const complexity = plan === undefined ? complexityOf(query) : complexityOfPlan(plan.text);
   const runs = history.filter(
@@ -65,6 +67,7 @@ export function estimate(request: EstimateRequest): Estimate | undefined {
     recommendation: [ADVICE[complexity], delivery({ complexity, goAsync, minutes }), basis(runs, complexity)].join(" "),
     basedOnRuns: runs.length,
     pricesAsOf: prices.asOf,
+    inputUsd: price.input,
   };
 }
 
@@ -76,7 +79,7 @@ const PLAN_USAGE: Usage = { input: 25_000, output: 4_000, cached: 0, searches: 1
 const PLAN_MINUTES: Range = { min: 0.3, likely: 1, max: 5 };
 const PLAN_USD_SPREAD = { min: 0.3, max: 3 };
 
-function planEstimate({ query, agent, prices, syncWindowMs, now }: EstimateRequest): Estimate {
+function planEstimate({ query, agent, prices, syncWindowMs, now }: EstimateRequest, inputUsd: number): Estimate {
   const usd = costCalculator(prices)(PLAN_USAGE, agent, now).usd ?? 0;
   const goAsync = PLAN_MINUTES.likely * 60_000 > syncWindowMs;
   const complexity = complexityOf(query);
@@ -89,7 +92,27 @@ function planEstimate({ query, agent, prices, syncWindowMs, now }: EstimateReque
     recommendation: "A plan costs cents; the research that it describes is charged when it is approved.",
     basedOnRuns: 0,
     pricesAsOf: prices.asOf,
+    inputUsd,
   };
+}
+
+/**
+ * How often the material of a start is charged at the full input price. Derived: the agent reads it again with each of
+ * about ten steps, from the cache at a tenth of the price (likely), or half of the time not from the cache (max).
+ */
+const MATERIAL_READS: Range = { min: 1, likely: 2, max: 6 };
+
+/** Adds the cost of what is sent besides the question. */
+export function withMaterial(found: Estimate, tokens: number): Estimate {
+  if (tokens === 0) return found;
+  const cost = (reads: number): number => (reads * tokens * found.inputUsd) / 1_000_000;
+  const { min, likely, max } = found.usd;
+  const usd = {
+    min: min + cost(MATERIAL_READS.min),
+    likely: likely + cost(MATERIAL_READS.likely),
+    max: max + cost(MATERIAL_READS.max),
+  };
+  return { ...found, usd: rounded(usd) };
 }
 
 /** Documented maximum. Longer runs were collected late and are not used. */

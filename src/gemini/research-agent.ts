@@ -1,6 +1,7 @@
 /** Port to Google's Deep Research agent: a paid start; polling, streaming, cancelling and deleting are free. */
 
 import type { AppError } from "../errors.ts";
+import type { Material, RemoteMcpServer, SentFile } from "./material.ts";
 
 /**
  * How one paid request differs from a plain research question to the agent. Stored with its run, so that a confirmed
@@ -15,6 +16,8 @@ export interface RequestVariant {
   input?: string | undefined;
   /** True asks for a plan instead of a report. False is sent explicitly: without it, Google would plan on. */
   collaborativePlanning?: boolean | undefined;
+  /** Files, pages, stores and servers that the agent uses besides the web. */
+  material?: Material | undefined;
 }
 
 export interface StartRequest {
@@ -22,6 +25,10 @@ export interface StartRequest {
   /** The agent's name at Google. */
   agent: string;
   variant?: RequestVariant | undefined;
+  /** The contents of the variant's files, in the same order. */
+  files?: readonly SentFile[] | undefined;
+  /** The servers that the variant names. */
+  mcpServers?: readonly RemoteMcpServer[] | undefined;
   /** Shown with the interaction in Google's console; letters, digits and hyphens. */
   labels: Record<string, string>;
   /**

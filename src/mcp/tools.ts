@@ -32,6 +32,15 @@ const LEGACY_TOOLS = TOOLS.map((tool) =>
   TASKS.includes(tool.name) ? { ...tool, execution: { taskSupport: "optional" as const } } : tool,
 );
 
+/** Over HTTP a path would be one of the server. */
+const LOCAL_PARAMETERS = ["files"];
+
+function overNetwork(tool: Tool): Tool {
+  const { properties = {} } = tool.inputSchema;
+  const remote = Object.entries(properties).filter(([name]) => !LOCAL_PARAMETERS.includes(name));
+  return { ...tool, inputSchema: { ...tool.inputSchema, properties: Object.fromEntries(remote) } };
+}
+
 /** The catalogue is loaded with the first call: tools/list does not need it. */
 async function findOperation(name: string, { tools }: Connection): Promise<Operation> {
   const { OPERATIONS } = await import("../operations/catalog.ts");
@@ -55,7 +64,8 @@ export function serveTools(mcpServer: McpServer, options: ToolsOptions): void {
   const { app, connection } = options;
   const { server } = mcpServer;
   const isListed = ({ name }: Tool): boolean => connection.tools.listed.some((listed) => listed === name);
-  const tools = (connection.protocolEra === "legacy" ? LEGACY_TOOLS : TOOLS).filter(isListed);
+  const listed = (connection.protocolEra === "legacy" ? LEGACY_TOOLS : TOOLS).filter(isListed);
+  const tools = connection.caller.from === "network" ? listed.map(overNetwork) : listed;
   server.setRequestHandler("tools/list", () => ({ tools }));
   const answer = async (toolCall: ToolCall): Promise<CallToolResult | InputRequiredResult> =>
     callOperation(await findOperation(toolCall.params.name, connection), toolCall, options);

@@ -1,7 +1,7 @@
 /** `estimate_research_cost`: estimates duration and cost of a deep research before it is started. */
 
 import { z } from "zod";
-import { wholeMinutes } from "../costs/estimate.ts";
+import { wholeMinutes, withMaterial } from "../costs/estimate.ts";
 import { AppError } from "../errors.ts";
 import { AGENTS, currentAgent, DEFAULT_AGENT } from "../gemini/agents.ts";
 import { factLines } from "./parts/answer-text.ts";
@@ -43,7 +43,7 @@ export const estimateResearchCost = defineOperation({
     const { agent, notice } = currentAgent(model);
     const found = await deps.estimate(query, agent, call.owner);
     if (found === undefined) throw unknownAgent();
-    const { minutes, usd } = found;
+    const { minutes, usd } = withMaterial(found, call.expectedTokens ?? 0);
     return {
       success: true,
       query_complexity: found.complexity,

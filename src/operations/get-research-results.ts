@@ -22,6 +22,7 @@ import {
 import { factLines, list } from "./parts/answer-text.ts";
 import { costSchema } from "./parts/cost-schema.ts";
 import { conversationFields, conversationLines, conversationOf } from "./followup/conversation.ts";
+import { materialField, materialIn, materialLines } from "./parts/material.ts";
 import {
   type Call,
   defineOperation,
@@ -108,6 +109,7 @@ export const getResearchResults = defineOperation({
     search_suggestions: suggestionsField,
     ...conversationFields,
     sources: z.array(sourceSchema),
+    material: materialField,
     metadata: resultMetadataSchema,
   }),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
@@ -133,6 +135,7 @@ export const getResearchResults = defineOperation({
     metadata,
     pictures,
     search_suggestions,
+    material,
     success: _success,
     ...others
   }) => {
@@ -146,6 +149,7 @@ export const getResearchResults = defineOperation({
       ...list("Sources", sources.map(sourceLine)),
       ...suggestionLines(search_suggestions),
       ...conversationLines({ context, follow_up_of, follow_ups }),
+      ...materialLines(material),
       // What a person must see comes last: some clients show only the last three lines.
       factLines({ ...figures, ...rest, source_count, duration_minutes, cost_usd }),
     ].join("\n\n");
@@ -176,6 +180,7 @@ async function reportAnswer(deps: OperationDeps, call: Call, { run, result, inpu
     ...(await suggestionLinks(result.searchSuggestions)),
     ...(input.section === undefined ? await conversationOf(await deps.database(), run) : {}),
     sources: input.include_sources && input.section !== "outline" ? sources : undefined,
+    ...materialIn(run),
     metadata: {
       ...resultMetadata(run, result.sources.length, deps.clock.now()),
       ...wishesMetadata(wishesIn(run.options), result.sources),

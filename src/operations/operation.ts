@@ -7,7 +7,10 @@ import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { Estimate, PlanStage } from "../costs/estimate.ts";
 import type { FollowupEstimate } from "../costs/followup.ts";
+import type { RemoteMcpServer } from "../gemini/material.ts";
 import type { Agent } from "../gemini/research-agent.ts";
+import type { NamedFile } from "../material/check-file.ts";
+import type { FileAccess } from "../material/read-files.ts";
 import type { ResearchDeps } from "../runs/deps.ts";
 import type { StoredRun } from "../runs/history/read.ts";
 import type { Run, RunKind } from "../runs/run.ts";
@@ -39,6 +42,8 @@ export interface OperationDeps {
   estimateFollowup: (characters: number) => Promise<FollowupEstimate | undefined>;
   /** Of a plan that is to be written, or of the research that carries out a plan. */
   estimatePlan: (start: PlannedStart) => Promise<Estimate | undefined>;
+  /** A server of the configuration; throws if it is not configured or a secret of it is not set. */
+  mcpServer: (name: string) => RemoteMcpServer;
   /** Path of the file that holds a report which the database refused. */
   backupOf: (taskId: string) => string | undefined;
   /** Registers work that continues after its call was answered; shutdown waits for it. */
@@ -57,6 +62,8 @@ export interface OperationDeps {
     inlineCharacters: number;
     confirmAboveUsd: number;
     followupModel: string;
+    /** From where an MCP client on this machine may send files. */
+    files: FileAccess;
   };
 }
 
@@ -90,6 +97,12 @@ export interface Call extends Caller {
   agreed?: boolean | undefined;
   /** Called once with the task_id as soon as the run is stored. */
   onRunCreated?: ((taskId: string) => void) | undefined;
+  /** Files that the user uploaded with the call. */
+  uploads?: readonly NamedFile[] | undefined;
+  /** A rough count of the tokens of files that are uploaded later, for an estimate. */
+  expectedTokens?: number | undefined;
+  /** The user typed the paths in the input, so that they may be anywhere. */
+  hasTypedPaths?: boolean | undefined;
   /** Once aborted, a run in progress is returned as unfinished instead of being waited for. */
   returnWhen?: AbortSignal | undefined;
 }

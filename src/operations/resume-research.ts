@@ -6,6 +6,7 @@ import type { Run } from "../runs/run.ts";
 import { notDurable, waitForStartOutcome } from "./parts/start-outcome.ts";
 import { factLines } from "./parts/answer-text.ts";
 import { costQuestion, requireCostConsent } from "./parts/cost-confirmation.ts";
+import { tokensSent } from "./parts/material.ts";
 import { decideOnPlan, NO_PLAN, paidBy, planAnswer, planFields } from "./parts/plan.ts";
 import {
   type Call,
@@ -137,7 +138,7 @@ async function questionOnPlan(deps: OperationDeps, input: PlanInput, call: Call)
   const run = await deps.findRun(call.owner, input.task_id);
   const plan = await paidBy(deps, run, { edit: input.plan_edit });
   const { query, model: agent = "" } = run;
-  return plan && costQuestion(deps, call, { query, agent, plan });
+  return plan && costQuestion(deps, call, { query, agent, plan, tokens: await tokensSent(run) });
 }
 
 /** The request of an unknown start that is sent again: a follow-up, a plan, the research of a plan, or a research. */
@@ -147,7 +148,7 @@ async function sentAgain(deps: OperationDeps, run: Run) {
   const { newestPlan } = await import("../runs/plan/plan-store.ts");
   const text = plan === undefined ? undefined : (await newestPlan(await deps.database(), taskId))?.text;
   const stage = plan?.isPlanning === true ? ("wanted" as const) : text === undefined ? undefined : { text };
-  return { query, agent, plan: stage, charges: CHARGES };
+  return { query, agent, plan: stage, tokens: await tokensSent(run), charges: CHARGES };
 }
 
 const planToDecide = (run: Run, plan: Awaited<ReturnType<typeof planAnswer>>) => ({

@@ -6,6 +6,7 @@ import { AppError } from "../errors.ts";
 import { adviceWithoutReport } from "./parts/after-failure.ts";
 import { isoTime } from "../platform/clock.ts";
 import type { PictureFacts } from "../reports/pictures/picture.ts";
+import { materialIn, materialTexts } from "./parts/material.ts";
 import type { ReportMetadata } from "../reports/report-facts.ts";
 import type { TemplateOptions } from "../reports/markdown/report-template.ts";
 import type { SaveRequest } from "../reports/files/save-markdown.ts";
@@ -189,6 +190,7 @@ export function reportMetadata(run: Run, { metadata, sources }: RunResult, saved
     usageFinal: run.usageFinal,
     verified: typeof verified === "boolean" ? verified : undefined,
     verifiedInRound: typeof round === "number" ? round : undefined,
+    material: materialTexts(materialIn(run).material),
     note: notes.length === 0 ? undefined : notes.join(" "),
     savedAt,
   };

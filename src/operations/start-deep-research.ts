@@ -24,6 +24,14 @@ import {
   suggestionsField,
   withPictureLinks,
 } from "./parts/answer-extras.ts";
+import {
+  type GivenMaterial,
+  materialField,
+  materialFields,
+  materialIn,
+  materialLines,
+  readMaterial,
+} from "./parts/material.ts";
 import { fittingReport, outlineLines, readingFields, reportLimit } from "./parts/report-reading.ts";
 import { NO_PLAN, planAnswer, planFields, storedPlanAnswer } from "./parts/plan.ts";
 import { questionWithWishes, type Wishes } from "../search/wishes.ts";
@@ -67,6 +75,7 @@ export const startDeepResearch = defineOperation({
       .boolean({ error: "plan must be true or false." })
       .default(false)
       .describe("First return a plan, for cents; resume_research approves it."),
+    ...materialFields,
   }),
   output: outputSchema({
     mode: z.string().describe("sync: finished within the call; async: continues in the background."),
@@ -83,6 +92,7 @@ export const startDeepResearch = defineOperation({
     }),
     ...costSchema,
     ...planFields,
+    material: materialField,
     message: z.string(),
     check_status_command: z.string(),
     joined: z.boolean().describe("True when an identical run was found instead of starting one."),
@@ -96,26 +106,24 @@ export const startDeepResearch = defineOperation({
     const { query, force_new: forceNew } = input;
     const { owner } = call;
     const { agent } = currentAgent(input.model);
-    const question = await costQuestion(deps, call, { query, agent, plan: input.plan ? "wanted" : undefined });
+    const { material, tokens } = await readMaterial(deps, call, input);
+    const plan = input.plan ? ("wanted" as const) : undefined;
+    const question = await costQuestion(deps, call, { query, agent, plan, tokens });
     if (question === undefined || forceNew) return question;
     // Joining a run costs nothing.
     const { findSameStart, joinKeyOf } = await import("../runs/start/duplicate-start-store.ts");
-    const joinKey = joinKeyOf({
-      owner,
-      query,
-      agent,
-      maxWaitMs: input.max_wait_hours * HOUR_MS,
-      variant: variantFor(input),
-    });
+    const variant = variantFor(input, material);
+    const joinKey = joinKeyOf({ owner, query, agent, maxWaitMs: input.max_wait_hours * HOUR_MS, variant });
     const same = await findSameStart(await deps.database(), { owner, joinKey, now: deps.clock.now() });
     return same === undefined ? question : undefined;
   },
-  run: async (deps, input, given) => {
+  run: async (deps, input, asked) => {
     // One estimate serves the check of consent and the record of the run.
-    const call = { ...given, estimates: given.estimates ?? new Map() };
+    const call = { ...asked, estimates: asked.estimates ?? new Map() };
     const answerBy = (call.since ?? deps.clock.monotonic()) + ANSWER_WITHIN_MS;
     const { agent, notice } = currentAgent(input.model);
-    const started = await start(deps, call, { input, agent, notice });
+    const given = await readMaterial(deps, call, input);
+    const started = await start(deps, call, { input, agent, notice, given });
     const { taskId } = started;
     call.onRunCreated?.(taskId);
     call.progress(`Starting deep research (task_id ${taskId})`);
@@ -149,6 +157,7 @@ export const startDeepResearch = defineOperation({
         ? "Research running in background. Notification when complete."
         : "Research running in background.",
       check_status_command: `check_research_status(task_id='${taskId}')`,
+      ...materialIn(run),
       ...about,
     };
   },
@@ -164,26 +173,33 @@ export const startDeepResearch = defineOperation({
     },
   },
   picturesOf: ({ task_id, results }) => ({ taskId: task_id, links: results?.pictures ?? [] }),
-  toText: ({ results, plan, success: _success, ...facts }) => {
-    if (results === undefined) return [...(plan === undefined ? [] : [plan]), factLines(facts)].join("\n\n");
+  toText: ({ results, plan, material, success: _success, ...facts }) => {
+    if (results === undefined) {
+      return [...(plan === undefined ? [] : [plan]), ...materialLines(material), factLines(facts)].join("\n\n");
+    }
     const { report, outline, sources, metadata, pictures, search_suggestions, ...rest } = results;
     const lists = [
       ...outlineLines(outline),
       ...pictureLines(pictures),
       ...list("Sources", sources.map(sourceLine)),
       ...suggestionLines(search_suggestions),
+      ...materialLines(material),
     ];
     return [report.trim(), ...lists, factLines({ ...facts, ...rest, ...withWishNote(metadata) })].join("\n\n");
   },
 });
 
-/** The plan and the wishes are part of the request, so a start with other wishes is another start. */
-function variantFor({ query, plan, ...input }: Wishes & { query: string; plan: boolean }): RequestVariant | undefined {
+/** Plan, wishes and material are part of the request, so a start with other wishes is another start. */
+function variantFor(
+  { query, plan, ...input }: Wishes & { query: string; plan: boolean },
+  material: GivenMaterial["material"],
+): RequestVariant | undefined {
   const wishes = wishesOf(input);
-  if (!plan && wishes === undefined) return undefined;
+  if (!plan && wishes === undefined && material === undefined) return undefined;
   return {
     ...(plan ? { collaborativePlanning: true } : {}),
     ...(wishes === undefined ? {} : { input: questionWithWishes(query, wishes) }),
+    ...(material === undefined ? {} : { material }),
   };
 }
 
@@ -197,16 +213,18 @@ interface StartRequest {
   };
   agent: string;
   notice: string | undefined;
+  given: GivenMaterial;
 }
 
 /** Sends the paid start, or joins an identical run, once the user has agreed to the cost where that is required. */
-async function start(deps: OperationDeps, call: Call, { input, agent, notice }: StartRequest) {
+async function start(deps: OperationDeps, call: Call, { input, agent, notice, given }: StartRequest) {
   const { research, durable } = await deps.research();
   if (!durable) throw notDurable();
   const { startResearch } = await import("../runs/start/start.ts");
   const { query } = input;
   const plan = input.plan ? "wanted" : undefined;
-  const beforeStart = await requireCostConsent(deps, call, { query, agent, plan, operation: START });
+  const { material, files, tokens } = given;
+  const beforeStart = await requireCostConsent(deps, call, { query, agent, plan, tokens, operation: START });
   return startResearch(research, {
     beforeStart,
     signal: call.signal,
@@ -219,10 +237,11 @@ async function start(deps: OperationDeps, call: Call, { input, agent, notice }: 
     maxWaitMs: input.max_wait_hours * HOUR_MS,
     callerWaitsMs: deps.settings.syncWindowMs === 0 ? 0 : ANSWER_WITHIN_MS,
     forceNew: input.force_new,
-    variant: variantFor(input),
+    variant: variantFor(input, material),
     wishes: wishesOf(input),
     notice,
-    estimate: { ...(await estimateFor(deps, call, { query, agent, plan })) },
+    files,
+    estimate: { ...(await estimateFor(deps, call, { query, agent, plan, tokens })) },
   });
 }
 
@@ -267,6 +286,7 @@ const planHead = (run: Run) => ({
   status: run.status,
   mode: "async",
   ...costFields(run.cost),
+  ...materialIn(run),
 });
 
 interface AboutStart {
@@ -317,6 +337,7 @@ export async function finishedResearch(
     },
     ...costFields(run.cost),
     ...NO_PLAN,
+    ...materialIn(run),
     ...about,
   };
 }

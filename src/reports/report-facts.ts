@@ -19,6 +19,8 @@ export interface ReportMetadata {
   /** The round of a deep search that confirmed the report. */
   verifiedInRound?: number | undefined;
   note: string | undefined;
+  /** What was sent with the question. */
+  material?: readonly string[] | undefined;
   savedAt: number;
 }
 
@@ -49,6 +51,7 @@ export function reportFacts(
     Model: about.model,
     Verified: verifiedText(about),
     Note: about.note,
+    Sent: about.material === undefined || about.material.length === 0 ? undefined : about.material.join("; "),
     Started: isoTime(about.startedAt),
     Completed: about.completedAt === undefined ? undefined : isoTime(about.completedAt),
     Duration: `${(Math.max(0, ended - about.startedAt) / 60_000).toFixed(1)} minutes`,

@@ -1,6 +1,7 @@
 /** Dependencies of background runs: the database, the agent, the queue, and the state of this process. */
 
 import type { CostOf } from "../costs/actual.ts";
+import type { RemoteMcpServer } from "../gemini/material.ts";
 import type { Agent } from "../gemini/research-agent.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
@@ -26,6 +27,8 @@ export interface ResearchDeps {
   processId: string;
   clock: Clock;
   log: Log;
+  /** A server of the configuration with its secrets; throws if it is not configured or a secret of it is not set. */
+  mcpServer: (name: string) => RemoteMcpServer;
   /** Directory of `orphans.jsonl`. */
   stateDir: string;
   /** How long a plan waits for approval. */

@@ -120,6 +120,12 @@ export interface Tables {
     offset_byte: number;
     content: Uint8Array;
   };
+  /** Files that a start sends, numbered from 1. Kept only while the start may have to be repeated. */
+  research_files: {
+    task_id: string;
+    n: number;
+    content: Uint8Array;
+  };
   research_rounds: {
     task_id: string;
     round_number: number;

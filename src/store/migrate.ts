@@ -24,6 +24,7 @@ import * as operations from "./migrations/0017-operations.ts";
 import * as library from "./migrations/0018-library.ts";
 import * as followups from "./migrations/0019-followups.ts";
 import * as plans from "./migrations/0020-plans.ts";
+import * as material from "./migrations/0021-material.ts";
 
 const MIGRATIONS: Record<string, Migration> = {
   "0001-runs": runs,
@@ -46,6 +47,7 @@ const MIGRATIONS: Record<string, Migration> = {
   "0018-library": library,
   "0019-followups": followups,
   "0020-plans": plans,
+  "0021-material": material,
 };
 
 const LATEST = Object.keys(MIGRATIONS).at(-1) ?? "";

@@ -106,6 +106,8 @@ export interface RunDetail extends RunSummary {
   usage_final: boolean;
   /** What was wished of the answer, besides the question. */
   wishes?: Wishes;
+  /** What was sent with the question, one line each. */
+  material?: string[];
   estimate?: { min_usd?: number; likely_usd?: number; max_usd?: number; likely_minutes?: number };
   /** While it is in progress. */
   activity?: LiveActivity;
@@ -219,7 +221,10 @@ export interface ReportSource {
   cited_at: string[];
 }
 
-/** `POST /api/estimate` with the input of the start: `{query, model?, max_wait_hours?, force_new?, plan?}` */
+/**
+ * `POST /api/estimate` with the input of the start: `{query, model?, max_wait_hours?, force_new?, plan?, attachments?}`, where
+ * `attachments` are the names and sizes of the files that the start will upload.
+ */
 export interface EstimateView {
   query_complexity: string;
   estimated_duration: { min_minutes: number; max_minutes: number; likely_minutes: number };
@@ -229,9 +234,15 @@ export interface EstimateView {
   question?: string | undefined;
 }
 
+/** A file in the `uploads` of a start; `data` is base64. */
+export interface Upload {
+  name: string;
+  data: string;
+}
+
 /**
  * `POST /api/ask` with `{query, depth}`,
- * `POST /api/research` with `{query, model?, max_wait_hours?, force_new?, enable_notifications?, plan?, agreed}`,
+ * `POST /api/research` with `{query, model?, max_wait_hours?, force_new?, enable_notifications?, plan?, uploads?, agreed}`,
  * `POST /api/runs/:id/followup` with `{question, agreed}`,
  * `POST /api/runs/:id/cancel` with `{save_partial}`,
  * `POST /api/runs/:id/delete` with `{delete_at_google}`,

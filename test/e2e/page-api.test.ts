@@ -161,7 +161,7 @@ describe("the page's API", () => {
     });
     expect(form.status).toBe(415);
     expect(await form.json()).toMatchObject({ success: false, error: { code: "INVALID_INPUT" } });
-    const large = await server.post("/api/research", { query: "x".repeat(70_000) });
+    const large = await server.post("/api/estimate", { query: "x".repeat(70_000) });
     expect(large).toMatchObject({ status: 413, body: { success: false } });
     for (const body of ["{", "[]", "null", "7", '"x"'])
       expect(await server.post("/api/research", body)).toMatchObject({ status: 400, body: { success: false } });

@@ -23,6 +23,9 @@ export const closedDeps: OperationDeps = {
   estimate: closed,
   estimateFollowup: closed,
   estimatePlan: closed,
+  mcpServer: () => {
+    throw new Error("closed");
+  },
   backupOf: () => undefined,
   inBackground: (work) => void work.catch(() => {}),
   leaving: new AbortController().signal,
@@ -36,6 +39,7 @@ export const closedDeps: OperationDeps = {
     inlineCharacters: 100_000,
     confirmAboveUsd: 5,
     followupModel: "gemini-3.1-pro-preview",
+    files: { workingDirectory: "/", roots: [], privatePaths: [] },
   },
 };
 

@@ -59,6 +59,7 @@ const TABLES = {
   research_results: 115,
   research_search: 114,
   research_pictures: 3,
+  research_files: 1,
   research_rounds: 115,
   research_events: 690,
   notification_outbox: 3,

@@ -19,8 +19,8 @@ test("the list of tools is the same in every session, whatever happens in betwee
   // Names, texts, schemas and annotations. A change needs a changelog entry and a new version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "f5e94c6decbad45f099ddfffaca826c648a1babc2c281cbeac8b9cbb65bd82b2",
-      "modern": "75dd760eddafece47d8c6e0710bd574627998a372a364c22c3f52cd9026c6b07",
+      "legacy": "b1ffd77a7e47a7e494708b6b47204e7fbbf1c8f1a965e961cec032e59768bcbd",
+      "modern": "e4a922d6f6cefdf5fa1a6bbcd195d8ec339ba2847d4a94cccdba374d8ce2868e",
     }
   `);
 });

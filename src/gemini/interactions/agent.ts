@@ -12,6 +12,8 @@ import { createGoogleClient, type GoogleClientOptions, missingKey } from "../tra
 import { MAX_RESPONSE_BYTES, ResponseTooLarge } from "../transport/bounded-fetch.ts";
 import { guardedFetch, withTimeLimit } from "../transport/guarded-fetch.ts";
 import { readEvent } from "./events.ts";
+import { materialToSend } from "../material.ts";
+import { inputWith, toolsWith } from "./material-body.ts";
 import { retryAfterMs } from "../paid-start/retry-after.ts";
 import { divertPaidRequests, sendPaidRequest } from "../paid-start/paid-request.ts";
 import { sendOnce, type SendOnce } from "../paid-start/send-once.ts";
@@ -183,10 +185,12 @@ const failureOf = (error: unknown, { agent = "the agent", log, host }: FailedReq
 const create = (interactions: Interactions, request: StartRequest, signal: AbortSignal): Promise<unknown> =>
   interactions.create(bodyOf(request), { ...NO_RETRY, signal });
 
-function bodyOf({ query, agent, labels, variant = {} }: StartRequest) {
+function bodyOf({ query, agent, labels, variant = {}, files, mcpServers }: StartRequest) {
   const { model, previousInteractionId, input = query, collaborativePlanning } = variant;
+  const material = materialToSend(variant);
   const common = {
-    input,
+    input: inputWith(input, material, files),
+    ...toolsWith(material, mcpServers),
     background: true,
     store: true,
     labels,

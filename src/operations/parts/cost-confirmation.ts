@@ -1,6 +1,6 @@
 /** The cost confirmation before a paid start: when it is required, its texts, and the errors when the user did not agree. */
 
-import type { Estimate, PlanStage } from "../../costs/estimate.ts";
+import { type Estimate, type PlanStage, withMaterial } from "../../costs/estimate.ts";
 import type { FollowupEstimate } from "../../costs/followup.ts";
 import { AppError } from "../../errors.ts";
 import type { Call, Operation, OperationDeps, Question } from "../operation.ts";
@@ -11,6 +11,8 @@ interface PaidStart {
   agent: string;
   /** Of a start that asks for a plan, or that carries one out. */
   plan?: PlanStage | undefined;
+  /** A rough count of the tokens that are sent besides the question. */
+  tokens?: number;
   /** How many starts may be charged. */
   charges?: number;
   /** The estimate of a follow-up, which is asked about in its own words; null if its model has no price. */
@@ -35,29 +37,30 @@ export async function requireCostConsent(
 type PayingCall = Pick<Call, "owner" | "agreed" | "estimates">;
 
 /** The estimate of a start, computed once per call for the question, the check before the start, and the record. */
-export function estimateFor(
+export async function estimateFor(
   deps: OperationDeps,
   { owner, estimates }: PayingCall,
-  { query, agent, plan }: Pick<PaidStart, "query" | "agent" | "plan">,
+  { query, agent, plan, tokens = 0 }: Pick<PaidStart, "query" | "agent" | "plan" | "tokens">,
 ): Promise<Estimate | undefined> {
   const key = JSON.stringify([query, agent, plan]);
   const estimate =
     estimates?.get(key) ??
     (plan === undefined ? deps.estimate(query, agent, owner) : deps.estimatePlan({ query, agent, owner, plan }));
   estimates?.set(key, estimate);
-  return estimate;
+  const found = await estimate;
+  return found === undefined ? undefined : withMaterial(found, tokens);
 }
 
 /** Undefined when the start is cheap enough, or can cost nothing. */
 export async function costQuestion(
   deps: OperationDeps,
   call: PayingCall,
-  { query, agent, plan, charges = 1, followup }: PaidStart,
+  { query, agent, plan, tokens = 0, charges = 1, followup }: PaidStart,
 ): Promise<Question | undefined> {
   const limit = deps.settings.confirmAboveUsd;
   const what = followup !== undefined ? "follow-up" : plan === "wanted" ? "plan" : "research";
   const estimate =
-    followup === undefined ? await estimateFor(deps, call, { query, agent, plan }) : (followup ?? undefined);
+    followup === undefined ? await estimateFor(deps, call, { query, agent, plan, tokens }) : (followup ?? undefined);
   if (estimate !== undefined && limit > 0 && charges * estimate.usd.likely <= limit) return undefined;
   // Without a key or a database nothing is charged: the start fails and reports what is missing.
   if ((await deps.agent()) === undefined || !(await deps.research()).durable) return undefined;

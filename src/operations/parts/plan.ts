@@ -9,6 +9,7 @@ import { HOW_TO_START_AGAIN } from "../../runs/plan/run-plan.ts";
 import { isFinished, type Run } from "../../runs/run.ts";
 import type { Call, OperationDeps } from "../operation.ts";
 import { dollars, estimateFor, requireCostConsent } from "./cost-confirmation.ts";
+import { tokensSent } from "./material.ts";
 import { failedStart, notDurable, waitForStartOutcome } from "./start-outcome.ts";
 
 /** Declared once: every declared field is sent with the list of tools, and the others explain themselves. */
@@ -36,7 +37,8 @@ export async function planAnswer(deps: OperationDeps, call: PayingCall, run: Run
   if (plan === undefined) return NO_PLAN;
   if (!isWaiting) return { plan: plan.text, next_step: HOW_TO_START_AGAIN };
   const { query, model: agent = "" } = run;
-  const found = await estimateFor(deps, call, { query, agent, plan: { text: plan.text } });
+  const tokens = await tokensSent(run);
+  const found = await estimateFor(deps, call, { query, agent, plan: { text: plan.text }, tokens });
   const cost = found && { likely_usd: found.usd.likely, max_usd: found.usd.max };
   return { plan: plan.text, estimated_cost: cost, next_step: nextStep(cost, plan.expiresAt) };
 }
@@ -75,7 +77,7 @@ export async function decideOnPlan(deps: OperationDeps, call: Call, { run, edit 
   if (!durable) throw notDurable();
   const { query, model: agent = "", taskId } = run;
   const { owner, signal } = call;
-  const start = { query, agent, plan: await paidBy(deps, run, { edit }) };
+  const start = { query, agent, plan: await paidBy(deps, run, { edit }), tokens: await tokensSent(run) };
   const { beginTurn } = await import("../../runs/plan/plan-turn.ts");
   const turn = await beginTurn(research, {
     owner,

@@ -66,13 +66,15 @@ function readPicture(
   const content = Buffer.from(data, "base64");
   const sniffed = sniffPicture(content);
   if (sniffed === undefined || !declares(mimeType, sniffed.mimeType)) return "type";
-  const { width, height } = sniffed;
-  if (width > MAX_PICTURE_SIDE || height > MAX_PICTURE_SIDE || width * height > MAX_PICTURE_PIXELS) return "dimensions";
+  if (!isViewable(sniffed)) return "dimensions";
   if (content.length > MAX_PICTURE_BYTES) return "bytes";
   if (content.length > bytesLeft) return "total";
   const hash = createHash("sha256").update(content).digest("hex");
   return { ...sniffed, byteLength: content.length, hash, offsetByte, content };
 }
+
+export const isViewable = ({ width, height }: { width: number; height: number }): boolean =>
+  width <= MAX_PICTURE_SIDE && height <= MAX_PICTURE_SIDE && width * height <= MAX_PICTURE_PIXELS;
 
 /** A missing type is accepted, a wrong one is not. */
 function declares(mimeType: string, sniffed: PictureType): boolean {

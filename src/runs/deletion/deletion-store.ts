@@ -38,6 +38,7 @@ const deletable =
 export const TABLES_OF_A_RUN = [
   "notification_outbox",
   "research_events",
+  "research_files",
   "research_pictures",
   "research_rounds",
   "research_results",

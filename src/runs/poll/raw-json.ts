@@ -1,11 +1,29 @@
-/** Serializes and compresses Google's raw response for storage; omits fields that cannot be serialized. */
+/**
+ * Serializes and compresses Google's raw response for storage; omits fields that cannot be serialized, and the user's
+ * own files, which a finished interaction may repeat.
+ */
 
 import { deflateRawSync } from "node:zlib";
 import { isRecord } from "../../platform/is-record.ts";
 
 export function packRaw(raw: unknown): Uint8Array | undefined {
   if (raw === undefined) return undefined;
-  return deflateRawSync(serialize(raw) ?? "{}");
+  return deflateRawSync(serialize(withoutOwnFiles(raw)) ?? "{}");
+}
+
+function withoutOwnFiles(raw: unknown): unknown {
+  if (!isRecord(raw) || !Array.isArray(raw["steps"])) return raw;
+  const steps = raw["steps"].map((step: unknown) => {
+    if (!isRecord(step) || step["type"] !== "user_input" || !Array.isArray(step["content"])) return step;
+    return { ...step, content: step["content"].map(withoutData) };
+  });
+  return { ...raw, steps };
+}
+
+function withoutData(part: unknown): unknown {
+  if (!isRecord(part) || part["data"] === undefined) return part;
+  const { data: _data, ...rest } = part;
+  return rest;
 }
 
 /** Falls back to field by field: thousands of nesting levels overflow the stack of JSON.stringify. */

@@ -6,6 +6,7 @@ import { saveReportsOfUnsavedRuns } from "./database-outage.ts";
 import { repairImpossibleFigures, reportUnreadableRuns } from "./impossible-figures.ts";
 import { endExpiredPlans } from "../plan/expired-plans.ts";
 import { markInterruptedSearches } from "./interrupted-searches.ts";
+import { releaseFiles } from "../start/file-store.ts";
 import { importOrphanedIds } from "./orphaned-ids.ts";
 import { flushUnchargedFailures } from "./uncharged-starts.ts";
 import { saveUnsavedIds } from "./unsaved-ids.ts";
@@ -39,6 +40,7 @@ export async function sweep(
   await repairPolls();
   // On SQLite this runs at process start. On a shared database a lease of another machine may expire at any time.
   if (isShared(db)) await markInterruptedSearches(db, log, clock.now());
+  await releaseFiles(db);
   await deliver();
   reportUnreadableRuns(deps);
 }

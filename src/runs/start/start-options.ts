@@ -1,6 +1,7 @@
 /** The options of a start, as they are stored with its run. */
 
 import { z } from "zod";
+import { FILE_KINDS, type Material } from "../../gemini/material.ts";
 import type { RequestVariant } from "../../gemini/research-agent.ts";
 
 const DEFAULT_WAIT_MS = 8 * 3_600_000;
@@ -9,16 +10,31 @@ const DEFAULT_WAIT_MS = 8 * 3_600_000;
 export const maxWaitOf = (options: Record<string, unknown>): number =>
   Number(options["max_wait_ms"] ?? DEFAULT_WAIT_MS);
 
+const names = z.array(z.string()).optional();
+
+const storedMaterial = z.object({
+  files: z
+    .array(z.object({ name: z.string(), kind: z.enum(FILE_KINDS), bytes: z.number(), sha256: z.string() }))
+    .optional(),
+  urls: names,
+  fileSearchStores: names,
+  mcpServers: names,
+}) satisfies z.ZodType<Material>;
+
 const storedVariant = z.object({
   model: z.string().optional(),
   previousInteractionId: z.string().optional(),
   input: z.string().optional(),
   collaborativePlanning: z.boolean().optional(),
+  material: storedMaterial.optional(),
 }) satisfies z.ZodType<RequestVariant>;
 
 /** How the run's request differs from a plain research; undefined for a plain one. */
 export const variantOf = (options: Record<string, unknown>): RequestVariant | undefined =>
   options["variant"] === undefined ? undefined : storedVariant.parse(options["variant"]);
+
+/** What was sent with the question besides its text; undefined for a run without it. */
+export const materialOf = (options: Record<string, unknown>): Material | undefined => variantOf(options)?.material;
 
 const anyRecord = z.record(z.string(), z.unknown());
 

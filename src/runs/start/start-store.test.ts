@@ -1,5 +1,6 @@
 /** What the database stores of a paid start, with concurrent callers and suspended or late senders. */
 
+import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { ERROR, INTENT, intended, NOW, restart } from "../../../test/kit/store/stored-start.ts";
 import { attemptRow, insertAttempt, insertRun, openDatabase, rowOf } from "../../../test/kit/store/store-rows.ts";
@@ -7,7 +8,11 @@ import { START_LEASE_MS } from "../lease.ts";
 import { claimSending, currentAttempt, hasAttempt } from "../attempt-store.ts";
 import { cancelHere } from "../cancel/cancel-store.ts";
 import { hasUnknownAttempt, saveInteractionId } from "../interaction-store.ts";
+import { findFiles, releaseFiles } from "./file-store.ts";
+import { loadMaterial } from "./load-material.ts";
 import { commitIntent, pendingStarts, recordReturnedEnd, recordStartFailure } from "./start-store.ts";
+
+const hashOf = (content: Uint8Array): string => createHash("sha256").update(content).digest("hex");
 
 describe("an intent", () => {
   test("is stored before anything is sent, with all that a later process needs (I8)", async () => {
@@ -264,4 +269,32 @@ test("a start whose call waits stores until when; one that returns at once does 
     { query: "returns at once", caller_waits_until: null },
     { query: "waits", caller_waits_until: INTENT.now + 28_000 },
   ]);
+});
+
+describe("the files of an intent", () => {
+  const content = Buffer.from("a,b\n1,2\n");
+  const file = { name: "a.csv", kind: "csv" as const, bytes: content.length, sha256: hashOf(content) };
+  const unconfigured = (): never => {
+    throw new Error("No server is needed.");
+  };
+
+  test("are kept while it may have to be sent again, and deleted once it is decided (V3)", async () => {
+    const db = await openDatabase();
+    const { taskId, attemptId } = await intended(db, { files: [{ ...file, content }] });
+    const deps = { db, mcpServer: unconfigured };
+    await recordStartFailure(db, { taskId, attemptId, to: "start_unknown", error: ERROR, now: NOW + 5 });
+    await releaseFiles(db);
+    expect(await loadMaterial(deps, taskId, { files: [file] })).toMatchObject({
+      kind: "loaded",
+      files: [{ name: "a.csv", content: expect.objectContaining({ length: content.length }) }],
+    });
+    expect(await loadMaterial(deps, taskId, { files: [{ ...file, sha256: "00" }] })).toMatchObject({
+      kind: "refused",
+      error: { message: expect.stringMatching(/damaged.*not sent and nothing was charged/) },
+    });
+    await saveInteractionId(db, { attemptId, interactionId: "v1_files", now: NOW + 9 });
+    await releaseFiles(db);
+    expect(await findFiles(db, taskId)).toEqual([]);
+    expect(await loadMaterial(deps, taskId, { files: [file] })).toMatchObject({ kind: "refused" });
+  });
 });

@@ -1,5 +1,6 @@
 /** SQL of the start protocol: commits the intent before the request is sent, and its outcome afterwards. */
 
+import type { SentFile } from "../../gemini/material.ts";
 import { withdraw } from "../../notifications/outbox.ts";
 import type { PollQueue } from "../../queue/queue.ts";
 import { type Database, storable } from "../../store/database.ts";
@@ -9,6 +10,7 @@ import { lockRun } from "../lock-store.ts";
 import { FIRST_TURN } from "../plan/run-plan.ts";
 import { returnToPlan } from "../plan/turn-store.ts";
 import { joinSameStart } from "./duplicate-start-store.ts";
+import { saveFiles } from "./file-store.ts";
 import { START_LEASE_MS } from "../lease.ts";
 import type { FollowupContext } from "../run.ts";
 import { transition } from "../transition-store.ts";
@@ -26,6 +28,8 @@ export interface Intent {
   followupContext?: FollowupContext | undefined;
   /** The request asks for a plan, which the user approves before the research starts. */
   isPlanning?: boolean | undefined;
+  /** Stored with the intent, so that a restart sends the same files. */
+  files?: readonly SentFile[] | undefined;
   client: string | undefined;
   enableNotifications: boolean;
   maxWaitMs: number;
@@ -102,6 +106,7 @@ export function commitIntent(
         usage_final: 0,
       })
       .execute();
+    await saveFiles(transaction, taskId, intent.files ?? []);
     const turn = intent.isPlanning === true ? FIRST_TURN : undefined;
     await insertAttempt(transaction, { ...intent, taskId, attemptId, turn });
     await queue?.checkStart(transaction, { taskId, afterMs: START_LEASE_MS });

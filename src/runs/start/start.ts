@@ -4,6 +4,8 @@
  */
 
 import type { AppError } from "../../errors.ts";
+import type { SentFile } from "../../gemini/material.ts";
+import { materialToSend } from "../../gemini/material.ts";
 import type { RequestVariant, StartOutcome } from "../../gemini/research-agent.ts";
 import { failpoint } from "../../platform/failpoint.ts";
 import { add, inRun } from "../../telemetry/telemetry.ts";
@@ -15,6 +17,8 @@ import { optionsOf } from "./start-options.ts";
 import { keepOrphanedId } from "../recovery/orphaned-ids.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { saveInteractionId } from "../interaction-store.ts";
+import { releaseFiles } from "./file-store.ts";
+import { loadMaterial } from "./load-material.ts";
 import { cancelledOrLeaving, checkBeforeSending, refusalWhenLeaving } from "./check-before-sending.ts";
 import { commitIntent, commitRestart, recordStartFailure } from "./start-store.ts";
 
@@ -34,6 +38,8 @@ export interface StartRequest {
   variant?: RequestVariant | undefined;
   /** What the caller wished of the answer, as it is shown; the request itself has it in its input. */
   wishes?: object | undefined;
+  /** The contents of the files in the variant's material. */
+  files?: readonly SentFile[] | undefined;
   /** The run that this one continues. */
   parentTaskId?: string | undefined;
   /** Present when the run is a follow-up on its parent. */
@@ -52,7 +58,7 @@ export type Started =
 export async function startResearch(deps: ResearchDeps, request: StartRequest): Promise<Started> {
   refuseBeforeIntent(deps, request.signal);
   const { owner, client, query, agent, enableNotifications, maxWaitMs, callerWaitsMs, estimate, notice } = request;
-  const { variant, wishes, parentTaskId, followup } = request;
+  const { variant, wishes, parentTaskId, followup, files } = request;
   // A start that failed uncharged and will not be sent must not be joined.
   await flushUnchargedFailures(deps);
   const newIntent = {
@@ -64,6 +70,7 @@ export async function startResearch(deps: ResearchDeps, request: StartRequest): 
     parentTaskId,
     followupContext: followup?.context,
     isPlanning: variant?.collaborativePlanning === true,
+    files,
     estimate,
     enableNotifications,
     maxWaitMs,
@@ -139,9 +146,17 @@ const MAX_SENDING_MS = 20_000;
 const MIN_PAUSE_MS = 1_000;
 
 async function send(deps: ResearchDeps, attempt: Attempt): Promise<void> {
+  await sendUntilSettled(deps, attempt);
+  // A command ends now, and its files need not wait for the sweep of another process.
+  if (attempt.variant?.material?.files !== undefined) await releaseFiles(deps.db).catch(() => undefined);
+}
+
+async function sendUntilSettled(deps: ResearchDeps, attempt: Attempt): Promise<void> {
   const { clock, leaving } = deps;
   const { taskId, attemptId, query, agent, variant, signal } = attempt;
   const giveUpAt = clock.monotonic() + MAX_SENDING_MS;
+  const loaded = await loadMaterial(deps, taskId, materialToSend(variant));
+  if (loaded.kind === "refused") return settle(deps, attempt, { kind: "withheld", error: loaded.error });
   for (let sends = 1; ; sends += 1) {
     const shutdown = refusalWhenLeaving(deps);
     if (shutdown !== undefined) return settle(deps, attempt, { kind: "withheld", error: shutdown });
@@ -150,6 +165,8 @@ async function send(deps: ResearchDeps, attempt: Attempt): Promise<void> {
       query,
       agent,
       variant,
+      files: loaded.files,
+      mcpServers: loaded.mcpServers,
       labels: { run: taskId, attempt: attemptId },
       checkBeforeSending: () => checkBeforeSending(deps, { taskId, attemptId, signal }),
       // Neither the call nor a shutdown may abort this request: without its response a paid run would lose its id.

@@ -3,12 +3,12 @@
 import { AppError } from "../../errors.ts";
 import { isRecord } from "../../platform/is-record.ts";
 
-const MAX_BODY_BYTES = 64 * 1024;
+export const MAX_BODY_BYTES = 64 * 1024;
 
-export async function readJsonBody(request: Request): Promise<Record<string, unknown>> {
+export async function readJsonBody(request: Request, maxBytes = MAX_BODY_BYTES): Promise<Record<string, unknown>> {
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") throw unusable("The body must be JSON (Content-Type: application/json).", 415);
-  const bytes = await readBytes(request);
+  const bytes = await readBytes(request, maxBytes);
   try {
     const body: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
     if (isRecord(body) && !Array.isArray(body)) return body;
@@ -19,16 +19,19 @@ export async function readJsonBody(request: Request): Promise<Record<string, unk
 }
 
 /** Counts the bytes as they arrive: the Content-Length may be wrong. */
-async function readBytes({ body }: Request): Promise<Uint8Array> {
+async function readBytes({ body }: Request, maxBytes: number): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of body ?? []) {
     bytes += piece.length;
-    if (bytes > MAX_BODY_BYTES) throw unusable("The body is larger than 64 KB.", 413);
+    if (bytes > maxBytes) throw unusable(`The body is larger than ${sizeText(maxBytes)}.`, 413);
     pieces.push(piece);
   }
   return Buffer.concat(pieces);
 }
+
+const sizeText = (bytes: number): string =>
+  bytes < 1_000_000 ? `${bytes / 1_024} KB` : `${Math.floor(bytes / 1_000_000)} MB`;
 
 const unusable = (message: string, status: number): AppError =>
   new AppError({ code: "INVALID_INPUT", message, details: { status } });

@@ -15,6 +15,7 @@ import { planReplacement } from "../../runs/plan/run-plan.ts";
 import { search } from "../../operations/search.ts";
 import { startDeepResearch } from "../../operations/start-deep-research.ts";
 import { readJsonBody } from "./json-body.ts";
+import { createUploadReader, expectedTokens, type WithUploads } from "./uploads.ts";
 import { outcomeResponse } from "./json-response.ts";
 import type { CallerEnv } from "../../caller.ts";
 import type { Acted, EstimateView } from "../wire.ts";
@@ -23,10 +24,10 @@ const CLIENT = "page";
 
 export function serveResearch(web: Hono<CallerEnv>, { deps, shutdown }: App): void {
   /** Not aborted by a disconnect: the action is completed, and a process that shuts down waits for it. */
-  const act = <Output extends Record<string, unknown>>(
-    context: Context<CallerEnv>,
-    { operation, input, agreed }: Act<Output>,
-  ): Promise<Outcome<Output>> => shutdown.during(perform(operation, deps, { input, call: callOf(context, agreed) }));
+  const act: Perform = (context, { operation, input, agreed, uploads, expected }) =>
+    shutdown.during(
+      perform(operation, deps, { input, call: { ...callOf(context, agreed), uploads, expectedTokens: expected } }),
+    );
   const callOf = (context: Context<CallerEnv>, agreed: unknown): Call => ({
     ...context.get("caller"),
     client: CLIENT,
@@ -37,6 +38,8 @@ export function serveResearch(web: Hono<CallerEnv>, { deps, shutdown }: App): vo
     // The web page does not wait for a report: a start returns when Google has accepted or refused it.
     returnWhen: AbortSignal.abort(),
   });
+
+  const readUploads = createUploadReader();
 
   web.post("/api/ask", async (context) => {
     const { depth, ...input } = await readJsonBody(context.req.raw);
@@ -52,18 +55,21 @@ export function serveResearch(web: Hono<CallerEnv>, { deps, shutdown }: App): vo
     return outcomeResponse({ failed: false, structured, text: "" });
   });
   web.post("/api/estimate", async (context) => {
-    const start = await readJsonBody(context.req.raw);
+    const { attachments, ...start } = await readJsonBody(context.req.raw);
     const { query, model } = start;
     const input = { query, ...(model === undefined ? {} : { model }) };
-    const outcome = await act(context, { operation: estimateResearchCost, input });
+    const expected = expectedTokens(attachments);
+    const outcome = await act(context, { operation: estimateResearchCost, input, expected });
     if (outcome.failed) return outcomeResponse(outcome);
-    const question = await questionFor(startDeepResearch, deps, { input: start, call: callOf(context, false) });
+    const call = { ...callOf(context, false), expectedTokens: expected };
+    const question = await questionFor(startDeepResearch, deps, { input: start, call });
     const estimate = { ...outcome.structured, question: question?.because } satisfies EstimateView;
     return outcomeResponse({ ...outcome, structured: estimate });
   });
   web.post("/api/research", async (context) => {
-    const { agreed, ...input } = await readJsonBody(context.req.raw);
-    return acted(await act(context, { operation: startDeepResearch, input, agreed }));
+    const start = async ({ body: { agreed, ...input }, uploads }: WithUploads): Promise<Response> =>
+      acted(await act(context, { operation: startDeepResearch, input, agreed, uploads }));
+    return readUploads(context.req.raw, start);
   });
   serveRunActions(web, act);
 }
@@ -120,6 +126,9 @@ interface Act<Output extends Record<string, unknown>> {
   operation: Operation<z.ZodObject, Output>;
   input: unknown;
   agreed?: unknown;
+  uploads?: WithUploads["uploads"] | undefined;
+  /** Tokens of files that will be uploaded with the start. */
+  expected?: number | undefined;
 }
 
 /** Without the report of a joined run, which has its own route. */

@@ -2,6 +2,7 @@
 
 import { costFields } from "../../costs/actual.ts";
 import { stalledSince } from "../../operations/check-research-status.ts";
+import { materialIn, materialTexts } from "../../operations/parts/material.ts";
 import { actionOf, lastThought } from "../../operations/parts/run-action.ts";
 import type { OperationDeps } from "../../operations/operation.ts";
 import { wishesIn } from "../../operations/parts/wishes.ts";
@@ -65,6 +66,7 @@ export async function detailOf(deps: OperationDeps, run: Run): Promise<RunDetail
     tokens: run.tokens,
     usage_final: run.usageFinal,
     wishes: wishesView(run),
+    material: materialLinesOf(run),
     estimate:
       usd === undefined && minutes === undefined
         ? undefined
@@ -84,6 +86,11 @@ export async function detailOf(deps: OperationDeps, run: Run): Promise<RunDetail
 function wishesView({ options }: Run): RunDetail["wishes"] {
   const wishes = wishesIn(options);
   return wishes === undefined ? undefined : omitUndefined(wishes);
+}
+
+function materialLinesOf(run: Run): string[] | undefined {
+  const { material } = materialIn(run);
+  return material === undefined ? undefined : materialTexts(material);
 }
 
 async function activityOf(deps: OperationDeps, run: Run): Promise<LiveActivity> {

@@ -122,6 +122,10 @@ async function addRest(db: Database): Promise<void> {
       .values({ token_hash: `hash-${number}`, ...token })
       .execute();
   }
+  await db
+    .insertInto("research_files")
+    .values({ task_id: runId(1), n: 1, content: randomBytes(1_000) })
+    .execute();
   await db.insertInto("pace").values({ name: "looks", next_at: 5.25 }).execute();
   await db
     .insertInto("slots")

@@ -25,6 +25,7 @@ export function openApp(): { deps: OperationDeps; lines: string[]; background: P
     estimate: missing,
     estimateFollowup: missing,
     estimatePlan: missing,
+    mcpServer: missing,
     backupOf: missing,
     inBackground: (work) => void background.push(work),
     leaving: new AbortController().signal,
@@ -38,6 +39,7 @@ export function openApp(): { deps: OperationDeps; lines: string[]; background: P
       inlineCharacters: 100_000,
       confirmAboveUsd: 0,
       followupModel: "gemini-3.1-pro-preview",
+      files: { workingDirectory: "/", roots: [], privatePaths: [] },
     },
   };
   return { deps, lines, background, stored: STORED };

@@ -9,6 +9,9 @@ import { createPollCounts } from "../../../src/telemetry/poll-counts.ts";
 export const commonDeps = () =>
   ({
     planKeptMs: 86_400_000,
+    mcpServer: () => {
+      throw new Error("No server is configured.");
+    },
     costOf: () => ({ usd: 1, incomplete: false, estimated: false }),
     unsavedIds: new Map(),
     unchargedFailures: new Map(),

@@ -4,11 +4,12 @@ import type { deepResearch } from "../../../operations/deep-research.ts";
 import type { deepSearchOperation } from "../../../operations/deep-search.ts";
 import type { Results } from "../../../operations/get-research-results.ts";
 import type { OutputOf } from "../../../operations/operation.ts";
+import { materialTexts } from "../../../operations/parts/material.ts";
 import type { search } from "../../../operations/search.ts";
+import { oneLine } from "../../../platform/clean-text.ts";
 import { resolveCitationNumbers } from "../../../reports/citations/citation-numbers.ts";
 import { citeByNumber } from "../../../reports/citations/cite-by-number.ts";
 import { numberSources, type Source } from "../../../reports/report.ts";
-import { oneLine } from "../../../platform/clean-text.ts";
 import { forPeople } from "../../wording.ts";
 import { type AnswerSpace, shortId, type StoredReport } from "../answer-view.ts";
 import { type CitedText, locatedText, numberedText } from "../markdown/report.ts";
@@ -120,6 +121,7 @@ export async function resultsView(output: Results, space: AnswerSpace): Promise<
         ...contextRemarks(output),
         ...noteRemarks(note),
         ...wishRemarks(metadata.wishes),
+        ...materialRemarks(output),
       ],
       figures: { ...metadata, durationMs: duration_minutes * MINUTE_MS, tokens, model },
       next: isPart ? readingOn(output) : finished(taskId),
@@ -163,6 +165,9 @@ function plannedView(output: Results, plan: string, space: AnswerSpace): string 
     space,
   );
 }
+
+const materialRemarks = ({ material }: Results): Remark[] =>
+  materialTexts(material).map((text) => ({ text: `Sent with the question: ${oneLine(text)}`, style: "faint" }));
 
 /** On a terminal the whole report of an agent is read from the store: only there its citations have positions. */
 function textOf(output: Results, stored: StoredReport | undefined, { width }: AnswerSpace): CitedText | undefined {

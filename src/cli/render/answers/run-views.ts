@@ -5,6 +5,7 @@ import type { cancelResearch } from "../../../operations/cancel-research.ts";
 import type { checkResearchStatus } from "../../../operations/check-research-status.ts";
 import type { estimateResearchCost } from "../../../operations/estimate-research-cost.ts";
 import type { OutputOf } from "../../../operations/operation.ts";
+import { materialTexts } from "../../../operations/parts/material.ts";
 import type { organizeRun } from "../../../operations/organize-run.ts";
 import type { resumeResearch } from "../../../operations/resume-research.ts";
 import type { saveResearchToMarkdown } from "../../../operations/save-research-to-markdown.ts";
@@ -50,8 +51,9 @@ export async function startedView(
   space: AnswerSpace,
 ): Promise<string> {
   if (results !== undefined) {
-    const { success, status, notice } = answer;
-    const text = await resultsView({ ...results, success, status, task_id: taskId, query: "" }, space);
+    const { success, status, notice, material } = answer;
+    const sent = material === undefined ? {} : { material };
+    const text = await resultsView({ ...results, ...sent, success, status, task_id: taskId, query: "" }, space);
     return notice === undefined ? text : `${notice}\n\n${text}`;
   }
   if (answer.plan !== undefined) return planView({ task_id: taskId, ...answer, plan: answer.plan }, space);
@@ -60,6 +62,7 @@ export async function startedView(
     [
       answer.joined === true ? "" : `Research started: run ${idFor(taskId, space)}`,
       answer.notice === undefined ? "" : `${answer.notice} Run ${idFor(taskId, space)}`,
+      ...materialTexts(answer.material).map((line) => `Sent with the question: ${oneLine(line)}`),
       "It continues at Google; you can close this terminal.",
     ],
     [

@@ -21,6 +21,7 @@ export function RunFacts({ run }: { run: RunDetail }) {
         {isOver ? null : <When name="Deadline" at={run.deadline_at} />}
         <Fact name="Tokens">{tokensOf(run)}</Fact>
         <Fact name="Model">{run.model}</Fact>
+        <Fact name="Sent with it">{run.material?.join(", ")}</Fact>
         <Fact name="Backend">{nameIn(BACKENDS, run.backend)}</Fact>
         <Fact name="Started from">{nameIn(CLIENTS, run.client)}</Fact>
         <Id name="Task id" id={run.task_id} />

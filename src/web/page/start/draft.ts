@@ -87,9 +87,11 @@ export function draftProblem(draft: Draft): string | undefined {
   return undefined;
 }
 
-/** Drafts with the same key have the same estimate. */
-export const estimateKey = ({ query, depth, hours, plan, wishes }: Draft): string =>
-  JSON.stringify([query.trim(), depth, hours, plan, wishes]);
+/** Drafts with the same key and files have the same estimate. */
+export const estimateKey = ({ query, depth, hours, plan, wishes }: Draft, files: readonly File[] = []): string => {
+  const sizes = files.map(({ name, size, lastModified }) => [name, size, lastModified]);
+  return JSON.stringify([query.trim(), depth, hours, plan, wishes, sizes]);
+};
 
 /** Reads a stored draft; missing or invalid fields get their defaults. */
 export function readDraft(kept: string | undefined): Draft {

@@ -7,6 +7,7 @@ import { durationText } from "../../../platform/duration.ts";
 import { announce, Problem } from "../ui/parts.tsx";
 import { money } from "../ui/amounts.ts";
 import { withoutNames } from "../ui/plain-words.ts";
+import { attachmentProblem } from "./attachments.tsx";
 import { type Draft, draftProblem, estimateKey, isSearch } from "./draft.ts";
 
 const TYPING_PAUSE_MS = 500;
@@ -27,17 +28,21 @@ interface Answer {
 }
 
 /** `forceNew`: the estimate of a second start, which needs confirmation even if joining a run would not. */
-export function useEstimate(draft: Draft, { forceNew }: { forceNew: boolean }): Estimating {
+export function useEstimate(
+  draft: Draft,
+  { files, forceNew }: { files: readonly File[]; forceNew: boolean },
+): Estimating {
   const [answer, setAnswer] = useState<Answer>();
   const [last, setLast] = useState<EstimateView>();
   const [times, setTimes] = useState(0);
-  const key = `${estimateKey(draft)} ${forceNew}`;
-  const possible = draftProblem(draft) === undefined && !isSearch(draft);
+  const key = `${estimateKey(draft, files)} ${forceNew}`;
+  const possible = draftProblem(draft) === undefined && !isSearch(draft) && attachmentProblem(files) === undefined;
   useEffect(() => {
     if (!possible) return undefined;
     let current = true;
     const request = (): void => {
       const { depth: model, hours } = draft;
+      const attachments = files.map(({ name, size }) => ({ name, bytes: size }));
       const start = {
         ...draft.wishes,
         query: draft.query.trim(),
@@ -45,6 +50,7 @@ export function useEstimate(draft: Draft, { forceNew }: { forceNew: boolean }): 
         max_wait_hours: hours,
         force_new: forceNew,
         plan: draft.plan,
+        attachments,
       };
       postJson<EstimateView>("/api/estimate", start).then(
         (estimate) => {

@@ -7,6 +7,7 @@ import { announce, Problem } from "../ui/parts.tsx";
 import { money } from "../ui/amounts.ts";
 import { go, runPath } from "../app/router.ts";
 import { askSearch } from "./ask.ts";
+import { AttachmentField, attachmentProblem, uploadsOf } from "./attachments.tsx";
 import { type Draft, draftProblem, estimateKey, isSearch, useDraft } from "./draft.ts";
 import { EstimateCard, useEstimate } from "./estimate.tsx";
 import { OptionFields, DepthField, QuestionField } from "./fields.tsx";
@@ -14,16 +15,17 @@ import { WishFields } from "./wishes.tsx";
 
 export function StartView() {
   const { draft, change, forget } = useDraft();
+  const [files, setFiles] = useState<readonly File[]>([]);
   const estimateAgain = useRef(() => {});
-  const { starting, start } = useStarting(draft, { forget, estimateAgain: () => estimateAgain.current() });
-  const joined = starting.joined?.key === estimateKey(draft) ? starting.joined.acted : undefined;
-  const estimating = useEstimate(draft, { forceNew: joined !== undefined });
+  const { starting, start } = useStarting({ draft, files }, { forget, estimateAgain: () => estimateAgain.current() });
+  const joined = starting.joined?.key === estimateKey(draft, files) ? starting.joined.acted : undefined;
+  const estimating = useEstimate(draft, { files, forceNew: joined !== undefined });
   const { estimate } = estimating;
   estimateAgain.current = estimating.retry;
   // Consent applies to the text that was read: another amount is another question.
   const [agreedTo, setAgreedTo] = useState<string>();
   const agreed = estimate?.question !== undefined && estimate.question === agreedTo;
-  const problem = problemOf(draft, estimate, agreed);
+  const problem = (isSearch(draft) ? undefined : attachmentProblem(files)) ?? problemOf(draft, estimate, agreed);
   return (
     <form
       class="start"
@@ -37,6 +39,7 @@ export function StartView() {
         <h1>Ask</h1>
         <QuestionField draft={draft} change={change} />
         <DepthField draft={draft} change={change} />
+        {isSearch(draft) ? null : <AttachmentField files={files} onChange={setFiles} />}
         {isSearch(draft) ? null : <OptionFields draft={draft} change={change} />}
         <WishFields draft={draft} change={change} />
       </div>
@@ -83,7 +86,12 @@ interface StartOptions {
   estimateAgain: () => void;
 }
 
-function useStarting(draft: Draft, { forget, estimateAgain }: StartOptions) {
+interface Start {
+  draft: Draft;
+  files: readonly File[];
+}
+
+function useStarting({ draft, files }: Start, { forget, estimateAgain }: StartOptions) {
   const [starting, setStarting] = useState<Starting>({ pending: false });
   // A second click can come before the button is rendered as disabled.
   const sending = useRef(false);
@@ -94,9 +102,9 @@ function useStarting(draft: Draft, { forget, estimateAgain }: StartOptions) {
     try {
       const acted = await (isSearch(draft)
         ? askSearch(draft)
-        : postJson<Acted>("/api/research", { ...fieldsOf(draft), ...more }));
+        : postJson<Acted>("/api/research", { ...fieldsOf(draft), ...(await uploadsOf(files)), ...more }));
       if (acted.joined === true && more.force_new !== true) {
-        setStarting({ pending: false, joined: { acted, key: estimateKey(draft) } });
+        setStarting({ pending: false, joined: { acted, key: estimateKey(draft, files) } });
         return;
       }
       forget();

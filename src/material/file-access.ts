@@ -1,0 +1,43 @@
+/** From where an MCP client on this machine may send files. */
+
+import path from "node:path";
+import { isInside } from "../reports/files/allowed-root.ts";
+import type { FileAccess } from "./read-files.ts";
+
+interface Installation {
+  settings: { GEMINI_SEARCH_FILE_ROOTS: readonly string[] };
+  home: string;
+  configDir: string;
+  databaseFile: string;
+}
+
+export function fileAccess({ settings, home, configDir, databaseFile }: Installation): FileAccess {
+  const workingDirectory = currentDirectory();
+  return {
+    workingDirectory,
+    roots: fileRoots(settings.GEMINI_SEARCH_FILE_ROOTS, { workingDirectory, home }),
+    privatePaths: [configDir, databaseFile],
+  };
+}
+
+/**
+ * By default the working directory, which most clients set to the project. Some start their servers in the home
+ * directory or in `/`: that would be every file of the user, so there nothing may be sent until the user names a
+ * directory.
+ */
+export function fileRoots(
+  configured: readonly string[],
+  { workingDirectory, home }: { workingDirectory: string; home: string },
+): string[] {
+  if (configured.length > 0) return configured.map((directory) => path.resolve(workingDirectory, directory));
+  return isInside(workingDirectory, home) ? [] : [workingDirectory];
+}
+
+/** Throws when the directory was deleted after the process had started in it. */
+function currentDirectory(): string {
+  try {
+    return process.cwd();
+  } catch {
+    return path.parse(path.resolve("/")).root;
+  }
+}
