@@ -174,14 +174,8 @@ function operationDeps(parts: Parts): OperationDeps {
     notifications: async () => (await store()).notifications,
     recorder: async () => {
       const { db, processId } = await store();
-      return {
-        db,
-        processId,
-        clock: systemClock,
-        log,
-        leaving: shutdown.leaving,
-        costOf: costCalculator(await parts.prices()),
-      };
+      const costOf = costCalculator(await parts.prices());
+      return { db, processId, clock: systemClock, log, leaving: shutdown.leaving, costOf };
     },
     searchObstacle: async () => (await backend()).obstacle(),
     search: async (runLog) => {

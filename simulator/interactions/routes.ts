@@ -112,7 +112,12 @@ async function sendStream(active: ActiveRequest, { run, step, from, onOpen }: St
 type Start = Extract<ReadCreate, { kind: "start" }>;
 
 /** A model answers in one output, and in twenty seconds where an agent takes eight minutes. */
-const modelLife = (life: Life): Life => ({ ...life, duration_ms: Math.round(life.duration_ms / 24), parts: 1 });
+const modelLife = ({ answer, sources: _sources, course: _course, ...life }: Life): Life => ({
+  ...life,
+  report: answer,
+  duration_ms: Math.round(life.duration_ms / 24),
+  parts: 1,
+});
 
 async function acceptStart(active: ActiveRequest, start: Start, key: string): Promise<void> {
   const { call, context } = active;

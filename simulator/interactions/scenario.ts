@@ -36,6 +36,8 @@ const LIFE = {
   text: z.enum(["whole", "half", "none"]),
   /** The exact report; `[cite: n]` in it becomes a citation. */
   report: z.string(),
+  /** The exact answer of a model, which has neither the report nor the course of an agent. */
+  answer: z.string(),
   /** The pages that `[cite: n]` refers to, instead of invented ones. */
   sources: z.array(z.strictObject({ url: z.url(), title: z.string() })),
   /** The exact thoughts, each with the searches that follow it. */
@@ -80,6 +82,7 @@ const lifeSchema = z.strictObject({
   errors: LIFE.errors.optional(),
   text: LIFE.text.optional(),
   report: LIFE.report.optional(),
+  answer: LIFE.answer.optional(),
   sources: LIFE.sources.optional(),
   course: LIFE.course.optional(),
   english: LIFE.english.default(false),

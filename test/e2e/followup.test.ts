@@ -97,6 +97,14 @@ test("where Google has forgotten the research, its stored report is sent in a se
   scene.play({});
   scene.sql("update research_tasks set created_at = created_at - 56 * 86400000.0 where task_id = ?", parent);
   expect(await ask(server, parent, "And on balconies?")).toMatchObject({ context: "stored_report" });
+  // Where every start must be confirmed, a follow-up must be, too.
+  const strict = await scene.server({ env: { RESEARCH_CONFIRM_ABOVE_USD: "0" } });
+  expect(await ask(strict, parent, "And in cellars?")).toMatchObject({
+    error: {
+      code: "CONFIRMATION_NEEDED",
+      message: expect.stringMatching(/^This follow-up will cost about \$0\.\d\d /),
+    },
+  });
   expect([scene.posts(), scene.accepted()]).toEqual([5, 4]);
 });
 
