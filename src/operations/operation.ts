@@ -56,7 +56,7 @@ export interface OperationDeps {
   };
 }
 
-export interface PlannedStart {
+interface PlannedStart {
   query: string;
   agent: string;
   owner: string;

@@ -20,23 +20,9 @@ import type { Acted, EstimateView } from "../wire.ts";
 
 const CLIENT = "page";
 
-export function serveResearch(web: Hono<CallerEnv>, { deps, shutdown }: App): void {
-  /** Not aborted by a disconnect: the action is completed, and a process that shuts down waits for it. */
-  const act = <Output extends Record<string, unknown>>(
-    context: Context<CallerEnv>,
-    { operation, input, agreed }: Act<Output>,
-  ): Promise<Outcome<Output>> => shutdown.during(perform(operation, deps, { input, call: callOf(context, agreed) }));
-  const callOf = (context: Context<CallerEnv>, agreed: unknown): Call => ({
-    ...context.get("caller"),
-    client: CLIENT,
-    signal: deps.leaving,
-    since: deps.clock.monotonic(),
-    progress: () => {},
-    agreed: agreed === true,
-    // The web page does not wait for a report: a start returns when Google has accepted or refused it.
-    returnWhen: AbortSignal.abort(),
-  });
-
+export function serveResearch(web: Hono<CallerEnv>, app: App): void {
+  const { deps } = app;
+  const { act, callOf } = createActor(app);
   web.post("/api/ask", async (context) => {
     const { depth, ...input } = await readJsonBody(context.req.raw);
     const operation = SEARCHES.get(String(depth));
@@ -74,6 +60,16 @@ export function serveResearch(web: Hono<CallerEnv>, { deps, shutdown }: App): vo
     const input = { delete: true, delete_at_google, task_id: context.req.param("id") };
     return acted(await act(context, { operation: cancelResearch, input }));
   });
+  web.post("/api/runs/:id/resume", async (context) => {
+    const { agreed, ...body } = await readJsonBody(context.req.raw);
+    const input = { ...body, task_id: context.req.param("id") };
+    return acted(await act(context, { operation: resumeResearch, input, agreed }));
+  });
+}
+
+/** The decisions about a plan. */
+export function servePlanDecisions(web: Hono<CallerEnv>, app: App): void {
+  const { act } = createActor(app);
   web.post("/api/runs/:id/plan", async (context) => {
     const { text, agreed } = await readJsonBody(context.req.raw);
     const plan_edit = typeof text === "string" && text.trim() !== "" ? planReplacement(text.trim()) : "";
@@ -85,11 +81,26 @@ export function serveResearch(web: Hono<CallerEnv>, { deps, shutdown }: App): vo
     const input = { approve: true, task_id: context.req.param("id") };
     return acted(await act(context, { operation: resumeResearch, input, agreed }));
   });
-  web.post("/api/runs/:id/resume", async (context) => {
-    const { agreed, ...body } = await readJsonBody(context.req.raw);
-    const input = { ...body, task_id: context.req.param("id") };
-    return acted(await act(context, { operation: resumeResearch, input, agreed }));
+}
+
+/** Performs operations for the caller of a request. */
+function createActor({ deps, shutdown }: App) {
+  const callOf = (context: Context<CallerEnv>, agreed: unknown): Call => ({
+    ...context.get("caller"),
+    client: CLIENT,
+    signal: deps.leaving,
+    since: deps.clock.monotonic(),
+    progress: () => {},
+    agreed: agreed === true,
+    // The web page does not wait for a report: a start returns when Google has accepted or refused it.
+    returnWhen: AbortSignal.abort(),
   });
+  /** Not aborted by a disconnect: the action is completed, and a process that shuts down waits for it. */
+  const act = <Output extends Record<string, unknown>>(
+    context: Context<CallerEnv>,
+    { operation, input, agreed }: Act<Output>,
+  ): Promise<Outcome<Output>> => shutdown.during(perform(operation, deps, { input, call: callOf(context, agreed) }));
+  return { act, callOf };
 }
 
 /** Searches run in this process; the page follows them like any other run. */

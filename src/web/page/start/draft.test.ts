@@ -5,7 +5,7 @@ const [SEARCH, , RESEARCH, MAX] = DEPTHS.map(({ depth }) => depth);
 const draft = { ...EMPTY, depth: RESEARCH ?? "", query: "How do heat pumps work?" };
 
 test("a draft survives a reload unchanged", () => {
-  const written = { query: "  half a sent", depth: MAX, hours: 3, notify: false };
+  const written = { query: "  half a sent", depth: MAX, hours: 3, notify: false, plan: true };
   expect(readDraft(JSON.stringify(written))).toEqual(written);
 });
 
