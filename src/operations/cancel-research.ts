@@ -62,8 +62,8 @@ export const cancelResearch = defineOperation({
       if (run.status !== "cancelled") throw notDeleted(run);
       return deletedRun(run.taskId, await deleteFor({ db, clock: deps.clock, agent }, deletion));
     }
-    const { result } = await readStored(db, call.owner, run.taskId);
-    const saved = run.status === "cancelled" && result !== undefined;
+    const { result, plan } = await readStored(db, call.owner, run.taskId);
+    const saved = run.status === "cancelled" && (result !== undefined || plan !== undefined);
     return {
       success: true,
       task_id: run.taskId,

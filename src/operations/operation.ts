@@ -67,7 +67,7 @@ export interface OperationDeps {
   };
 }
 
-export interface PlannedStart {
+interface PlannedStart {
   query: string;
   agent: string;
   owner: string;

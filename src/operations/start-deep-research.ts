@@ -33,7 +33,7 @@ import {
   readMaterial,
 } from "./parts/material.ts";
 import { fittingReport, outlineLines, readingFields, reportLimit } from "./parts/report-reading.ts";
-import { NO_PLAN, planAnswer, planFields, storedPlanAnswer } from "./parts/plan.ts";
+import { NO_PLAN, planFields, planned, storedPlan } from "./parts/plan.ts";
 import { questionWithWishes, type Wishes } from "../search/wishes.ts";
 import { wishesIn, wishesMetadata, wishesOf, withWishes, withWishNote } from "./parts/wishes.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, queryField } from "./operation.ts";
@@ -144,7 +144,7 @@ export const startDeepResearch = defineOperation({
     const isReturned = started.kind === "started" && call.returnWhen?.aborted !== true && !call.signal.aborted;
     if (isReturned && isAnswered(run)) await recordReturnedEnd(deps, taskId);
     if (run.status === "completed") return completed(deps, { run, call, about });
-    if (run.status === "awaiting_approval") return planned(deps, { run, call, about });
+    if (run.status === "awaiting_approval") return { ...(await planned(deps, call, run)), ...about };
     if (isFinished(run.status)) throw failedStart(run);
     return {
       success: true,
@@ -166,7 +166,7 @@ export const startDeepResearch = defineOperation({
     isUnfinished: ({ status }) => status === "running_async",
     answer: (stored, reading) => {
       const { status, options } = stored.run;
-      if (status === "awaiting_approval" || isInProgress(stored.run)) return storedPlan(stored);
+      if (!isFinished(status) && stored.plan !== undefined) return storedPlan(stored.run, stored.plan);
       if (status !== "completed") throw failedStart(stored.run);
       const { notice } = options;
       return finishedResearch(stored, reading, typeof notice === "string" ? { notice } : {});
@@ -267,27 +267,6 @@ export async function waitForEnd(deps: OperationDeps, call: Call, { run, ms }: {
 
 /** The call has its answer: the run has ended, or its plan waits for approval. */
 const isAnswered = ({ status }: Run): boolean => isFinished(status) || status === "awaiting_approval";
-
-const isInProgress = ({ status }: Run): boolean => status === "pending" || status === "running_async";
-
-async function planned(deps: OperationDeps, { run, call, about }: Completed) {
-  return { ...planHead(run), ...(await planAnswer(deps, call, run)), ...about };
-}
-
-/** The plan that the call returned, or would have returned; its research may be in progress by now. */
-function storedPlan({ run, plan = "" }: StoredRun) {
-  return { ...planHead(run), ...storedPlanAnswer(plan, run) };
-}
-
-const planHead = (run: Run) => ({
-  success: true,
-  results: undefined,
-  task_id: run.taskId,
-  status: run.status,
-  mode: "async",
-  ...costFields(run.cost),
-  ...materialIn(run),
-});
 
 interface AboutStart {
   joined?: boolean;

@@ -14,7 +14,7 @@ import { outcomeResponse } from "./api/json-response.ts";
 import { refused } from "../operations/perform.ts";
 import { servePlans } from "./api/plan-routes.ts";
 import { serveReports } from "./api/report-routes.ts";
-import { serveResearch } from "./api/research-routes.ts";
+import { serveResearch, serveRunActions } from "./api/research-routes.ts";
 import { serveRuns } from "./api/runs-routes.ts";
 
 /** To be mounted at the root, behind authentication. */
@@ -28,6 +28,7 @@ export function createWeb(app: App, streams: StreamPermits): Hono<CallerEnv> {
   serveResearch(web, app);
   serveConversations(web, app);
   servePlans(web, app);
+  serveRunActions(web, app);
   serveLibrary(web, app);
   serveFigures(web, app);
   serveLive(web, app, streams);

@@ -86,20 +86,24 @@ describe("a plan over MCP", () => {
   });
 });
 
-const DECISIONS = [{ plan_edit: EDIT }, { approve: true }];
+/** Each point of the start protocol, in turn by a change and an approval; the one after which the id is known by both. */
+const KILLS = [
+  ...KILL_POINTS.start.map((point, index) => ({
+    point: String(point),
+    decision: index % 2 === 0 ? { approve: true } : { plan_edit: EDIT },
+  })),
+  { point: "after-id", decision: { plan_edit: EDIT } },
+];
 
-test("a kill at any point of a change or an approval never pays twice and keeps the plan (V2, I8)", async () => {
+test("a kill during a plan, its change or its approval never pays twice and keeps the plan (V2, I8)", async () => {
   const here = await openKillWorld({ scenario: { name: "plans", interactions: { speed: 1_000, usage_after_ms: 0 } } });
   onTestFinished(here.close);
   const planner = here.begin();
   const kills = await Promise.all(
-    KILL_POINTS.start.flatMap((point) =>
-      DECISIONS.map(async (decision, index) => {
-        const query = `${QUERY} ${point} ${index}`;
-        const answer = await planner.call("start_deep_research", { query, plan: true });
-        return { point, decision, task_id: answer?.task_id ?? "" };
-      }),
-    ),
+    KILLS.map(async ({ point, decision }, index) => {
+      const answer = await planner.call("start_deep_research", { query: `${QUERY} ${index}`, plan: true });
+      return { point, decision, task_id: answer?.task_id ?? "" };
+    }),
   );
   const statusOfAll = () =>
     here.query<{ task_id: string; status: string }>("select task_id, status from research_tasks");
@@ -116,6 +120,9 @@ test("a kill at any point of a change or an approval never pays twice and keeps 
     await life.call("resume_research", { task_id, ...decision });
     expect((await life.ended).killed).toBe(true);
   }
+  const first = here.begin({ failpoint: "after-post" });
+  await first.call("start_deep_research", { query: "What is lost?", plan: true });
+  await first.ended;
   const survivor = here.begin();
   await survivor.call("list_research", {});
   await untilNone("pending", "running_async");
@@ -139,7 +146,15 @@ test("a kill at any point of a change or an approval never pays twice and keeps 
     if (lost === undefined) continue;
     expect(await survivor.call("resume_research", { task_id, interaction_id: lost })).toMatchObject({ success: true });
   }
+  const [lostPlan] = here.query<{ task_id: string; status: string }>(
+    "select task_id, status from research_tasks where query = 'What is lost?'",
+  );
+  const { task_id = "", status } = lostPlan ?? {};
+  const [sentPlan, ...more] = sentFor(task_id);
+  expect([status, more]).toEqual(["start_unknown", []]);
+  await survivor.call("resume_research", { task_id, interaction_id: sentPlan?.id });
   await untilNone("pending", "running_async");
+  expect(statusOfAll()).toContainEqual({ task_id, status: "awaiting_approval" });
   expect(kills.map(({ task_id }) => sentFor(task_id).length).filter((sent) => sent > 2)).toEqual([]);
 });
 

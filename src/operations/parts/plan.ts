@@ -1,6 +1,7 @@
 /** Plans in answers: the text of a plan with what to do next, and the user's decision to change or approve it. */
 
 import { z } from "zod";
+import { costFields } from "../../costs/actual.ts";
 import type { PlanStage } from "../../costs/estimate.ts";
 import { AppError } from "../../errors.ts";
 import { isoTime } from "../../platform/clock.ts";
@@ -9,7 +10,7 @@ import { HOW_TO_START_AGAIN } from "../../runs/plan/run-plan.ts";
 import { isFinished, type Run } from "../../runs/run.ts";
 import type { Call, OperationDeps } from "../operation.ts";
 import { dollars, estimateFor, requireCostConsent } from "./cost-confirmation.ts";
-import { tokensSent } from "./material.ts";
+import { materialIn, tokensSent } from "./material.ts";
 import { failedStart, notDurable, waitForStartOutcome } from "./start-outcome.ts";
 
 /** Declared once: every declared field is sent with the list of tools, and the others explain themselves. */
@@ -43,11 +44,28 @@ export async function planAnswer(deps: OperationDeps, call: PayingCall, run: Run
   return { plan: plan.text, estimated_cost: cost, next_step: nextStep(cost, plan.expiresAt) };
 }
 
-/** Without the costs, for an answer that is rebuilt from the stored run alone. */
-export const storedPlanAnswer = (plan: string, { deadlineAt }: Run): PlanAnswer => ({
+/** The answer of a start whose plan waits for approval. */
+export const planned = async (deps: OperationDeps, call: PayingCall, run: Run) => ({
+  ...planHead(run),
+  ...(await planAnswer(deps, call, run)),
+});
+
+/** The same, rebuilt from the stored run alone, without the cost; the research may be in progress by now. */
+export const storedPlan = (run: Run, plan: string) => ({
+  ...planHead(run),
+  ...NO_PLAN,
   plan,
-  estimated_cost: undefined,
-  next_step: nextStep(undefined, deadlineAt ?? 0),
+  ...(run.status === "awaiting_approval" ? { next_step: nextStep(undefined, run.deadlineAt ?? 0) } : {}),
+});
+
+const planHead = (run: Run) => ({
+  success: true,
+  results: undefined,
+  task_id: run.taskId,
+  status: run.status,
+  mode: "async",
+  ...costFields(run.cost),
+  ...materialIn(run),
 });
 
 function nextStep(cost: PlanAnswer["estimated_cost"], expiresAt: number): string {

@@ -1,6 +1,7 @@
 /** SQL of cancellation: the flag read by the process that works on the run, and the final state. */
 
 import type { Database } from "../../store/database.ts";
+import { dropPlans } from "../plan/plan-store.ts";
 import { dropResult } from "../result-store.ts";
 import { transition } from "../transition-store.ts";
 
@@ -48,7 +49,9 @@ export function cancelHere(
         ...(confirmed ? { next_poll_at: null } : {}),
       },
     }).executeTakeFirst();
-    if (updated.numUpdatedRows > 0n && !keepPartial) await dropResult(transaction, taskId);
+    if (updated.numUpdatedRows === 0n || keepPartial) return;
+    await dropResult(transaction, taskId);
+    await dropPlans(transaction, taskId);
   });
 }
 

@@ -29,8 +29,9 @@ export async function readStored(db: Database, owner: string, taskId: string): P
   if (result !== undefined) return { run, result, advice };
   // A process that crashed wrote no result, but its finished rounds are stored.
   const rounds = await findRounds(db, taskId);
+  const plan = await planOf(db, run);
   const model = run.model ?? modelOf(rounds.at(-1)?.metadata ?? {});
-  return { run: { ...run, model }, result: resultOfRounds(rounds), advice };
+  return { run: { ...run, model }, result: resultOfRounds(rounds), advice, plan };
 }
 
 const planOf = async (db: Database, { plan, taskId }: Run): Promise<string | undefined> =>

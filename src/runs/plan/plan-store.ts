@@ -34,6 +34,16 @@ export async function newestPlan(db: Database, taskId: string): Promise<StoredPl
   };
 }
 
+/** Deletes the plans of a cancelled run whose caller asked to keep nothing. */
+export async function dropPlans(db: Database, taskId: string): Promise<void> {
+  await db
+    .updateTable("research_attempts")
+    .set({ plan_markdown: null, plan_edit: null })
+    .where("task_id", "=", taskId)
+    .where("is_planning", "=", 1)
+    .execute();
+}
+
 /** The plans of a run with the changes that led to them, oldest first. */
 export async function planTurns(db: Database, taskId: string) {
   const rows = await attemptsOf(db, taskId).where("plan_markdown", "is not", null).execute();

@@ -155,7 +155,7 @@ describe("a plan", () => {
     expect(await rowOf(db, taskId)).toMatchObject({ status: "completed", cost_usd: 1, cost_incomplete: 1 });
   });
 
-  test("that arrives after a cancel is kept; a waiting one is cancelled at once (V2, L1)", async (context) => {
+  test("that arrives after a cancel is kept; a waiting one is cancelled at once, with its text if nothing is to be kept (V2, L1, L2)", async (context) => {
     const { db, research, poll, taskId, run } = await stage(context);
     await db.updateTable("research_tasks").set({ cancel_requested_at: 1 }).execute();
     await poll();
@@ -164,8 +164,9 @@ describe("a plan", () => {
     const other = await stage(context);
     await other.poll();
     const deps = { db: other.db, clock, agent: undefined, pollNow: async () => {} };
-    const cancelled = await cancelRun(deps, { owner: request.owner, taskId: other.taskId, keepPartial: true });
-    expect(cancelled).toMatchObject({ status: "cancelled", cancelConfirmed: true });
+    const cancelled = await cancelRun(deps, { owner: request.owner, taskId: other.taskId, keepPartial: false });
+    expect(cancelled).toMatchObject({ status: "cancelled", cancelConfirmed: true, cost: { usd: 1 } });
+    expect(await newestPlan(other.db, other.taskId)).toBeUndefined();
     await expect(decide(research, taskId)).rejects.toThrow("no longer waits");
   });
 });

@@ -11,6 +11,7 @@ import type { PolledRun } from "./polled-run.ts";
 import { withLongestText } from "./longest-text.ts";
 import { packRaw } from "./raw-json.ts";
 import { FIGURE_COLUMNS, recordFigures } from "../history/result-figures-store.ts";
+import { dropPlans } from "../plan/plan-store.ts";
 import { dropResult, findDraft, mayKeepText, saveResult } from "../result-store.ts";
 import type { NewResult } from "../run.ts";
 import { endColumns, type Transition, transition } from "../transition-store.ts";
@@ -53,6 +54,7 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
     if (updated === undefined) return false;
     if (finish.to === "cancelled" && updated.keep_partial === 0) {
       await dropResult(transaction, run.taskId);
+      await dropPlans(transaction, run.taskId);
     } else if (finish.result !== undefined) {
       const result = withLongestText(await findDraft(transaction, run.taskId), finish.result);
       await saveResult(transaction, { taskId: run.taskId, query: updated.query, result, raw, now });

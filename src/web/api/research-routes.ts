@@ -22,25 +22,10 @@ import type { Acted, EstimateView } from "../wire.ts";
 
 const CLIENT = "page";
 
-export function serveResearch(web: Hono<CallerEnv>, { deps, shutdown }: App): void {
-  /** Not aborted by a disconnect: the action is completed, and a process that shuts down waits for it. */
-  const act: Perform = (context, { operation, input, agreed, uploads, expected }) =>
-    shutdown.during(
-      perform(operation, deps, { input, call: { ...callOf(context, agreed), uploads, expectedTokens: expected } }),
-    );
-  const callOf = (context: Context<CallerEnv>, agreed: unknown): Call => ({
-    ...context.get("caller"),
-    client: CLIENT,
-    signal: deps.leaving,
-    since: deps.clock.monotonic(),
-    progress: () => {},
-    agreed: agreed === true,
-    // The web page does not wait for a report: a start returns when Google has accepted or refused it.
-    returnWhen: AbortSignal.abort(),
-  });
-
+export function serveResearch(web: Hono<CallerEnv>, app: App): void {
+  const { deps } = app;
+  const { act, callOf } = createActor(app);
   const readUploads = createUploadReader();
-
   web.post("/api/ask", async (context) => {
     const { depth, ...input } = await readJsonBody(context.req.raw);
     const operation = SEARCHES.get(String(depth));
@@ -71,15 +56,11 @@ export function serveResearch(web: Hono<CallerEnv>, { deps, shutdown }: App): vo
       acted(await act(context, { operation: startDeepResearch, input, agreed, uploads }));
     return readUploads(context.req.raw, start);
   });
-  serveRunActions(web, act);
 }
 
-type Perform = <Output extends Record<string, unknown>>(
-  context: Context<CallerEnv>,
-  action: Act<Output>,
-) => Promise<Outcome<Output>>;
-
-function serveRunActions(web: Hono<CallerEnv>, act: Perform): void {
+/** What is done with a stored run. */
+export function serveRunActions(web: Hono<CallerEnv>, app: App): void {
+  const { act } = createActor(app);
   web.post("/api/runs/:id/followup", async (context) => {
     const { agreed, question } = await readJsonBody(context.req.raw);
     const input = { question, wait: false, task_id: context.req.param("id") };
@@ -95,6 +76,11 @@ function serveRunActions(web: Hono<CallerEnv>, act: Perform): void {
     const input = { delete: true, delete_at_google, task_id: context.req.param("id") };
     return acted(await act(context, { operation: cancelResearch, input }));
   });
+  web.post("/api/runs/:id/resume", async (context) => {
+    const { agreed, ...body } = await readJsonBody(context.req.raw);
+    const input = { ...body, task_id: context.req.param("id") };
+    return acted(await act(context, { operation: resumeResearch, input, agreed }));
+  });
   web.post("/api/runs/:id/plan", async (context) => {
     const { text, agreed } = await readJsonBody(context.req.raw);
     const plan_edit = typeof text === "string" && text.trim() !== "" ? planReplacement(text.trim()) : "";
@@ -106,11 +92,29 @@ function serveRunActions(web: Hono<CallerEnv>, act: Perform): void {
     const input = { approve: true, task_id: context.req.param("id") };
     return acted(await act(context, { operation: resumeResearch, input, agreed }));
   });
-  web.post("/api/runs/:id/resume", async (context) => {
-    const { agreed, ...body } = await readJsonBody(context.req.raw);
-    const input = { ...body, task_id: context.req.param("id") };
-    return acted(await act(context, { operation: resumeResearch, input, agreed }));
+}
+
+/** Performs operations for the caller of a request. */
+function createActor({ deps, shutdown }: App) {
+  const callOf = (context: Context<CallerEnv>, agreed: unknown): Call => ({
+    ...context.get("caller"),
+    client: CLIENT,
+    signal: deps.leaving,
+    since: deps.clock.monotonic(),
+    progress: () => {},
+    agreed: agreed === true,
+    // The web page does not wait for a report: a start returns when Google has accepted or refused it.
+    returnWhen: AbortSignal.abort(),
   });
+  /** Not aborted by a disconnect: the action is completed, and a process that shuts down waits for it. */
+  const act = <Output extends Record<string, unknown>>(
+    context: Context<CallerEnv>,
+    { operation, input, agreed, uploads, expected }: Act<Output>,
+  ): Promise<Outcome<Output>> =>
+    shutdown.during(
+      perform(operation, deps, { input, call: { ...callOf(context, agreed), uploads, expectedTokens: expected } }),
+    );
+  return { act, callOf };
 }
 
 /** Searches run in this process; the page follows them like any other run. */

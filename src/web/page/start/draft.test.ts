@@ -10,6 +10,7 @@ test("a draft survives a reload unchanged", () => {
     depth: MAX,
     hours: 3,
     notify: false,
+    plan: true,
     wishes: { since: "2025-01-01" },
   };
   expect(readDraft(JSON.stringify(written))).toEqual(written);
