@@ -30,6 +30,7 @@ import {
   materialIn,
   materialLines,
   readMaterial,
+  withFiles,
 } from "./parts/material.ts";
 import { fittingReport, outlineLines, readingFields, reportLimit } from "./parts/report-reading.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, queryField } from "./operation.ts";
@@ -97,8 +98,9 @@ export const startDeepResearch = defineOperation({
     const { query, force_new: forceNew } = input;
     const { owner } = call;
     const { agent } = currentAgent(input.model);
-    const { material, tokens } = await readMaterial(deps, call, input);
-    const question = await costQuestion(deps, call, { query, agent, tokens });
+    const { material, tokens, files } = await readMaterial(deps, call, input);
+    const cost = await costQuestion(deps, call, { query, agent, tokens });
+    const question = cost && withFiles(cost, files);
     if (question === undefined || forceNew) return question;
     // Joining a run costs nothing.
     const { findSameStart, joinKeyOf } = await import("../runs/start/duplicate-start-store.ts");
