@@ -43,7 +43,7 @@ export const COMMAND_HELP: Record<string, CommandHelp> = {
   },
   research: {
     group: ASK,
-    examples: ["research heat pumps in Norway and Finland", "research heat pumps in Norway --no-wait"],
+    examples: ["research heat pumps in Norway --no-wait", "research --file offer.pdf is this a fair price"],
     seeAlso: ["watch", "estimate", "stop"],
   },
   "start-deep-research": {

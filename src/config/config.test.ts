@@ -225,3 +225,12 @@ test("the password in the database's address is a secret, encoded and decoded (T
   expect(createRedactor(asked.secrets)("it was in-the-query")).not.toContain("in-the-query");
   expect(load({ environment: { DATABASE_URL: "postgres://other" } }).sharedDatabase).toBeUndefined();
 });
+
+test("a setting that is JSON may be an object in config.json (V3, B1)", () => {
+  const GEMINI_SEARCH_MCP_SERVERS = { crm: { url: "https://crm.example.com/mcp" } };
+  const { configDir } = load();
+  writeFileSync(join(configDir, "config.json"), JSON.stringify({ GEMINI_SEARCH_MCP_SERVERS, GEMINI_MODEL: {} }));
+  const { settings, warnings } = load();
+  expect(settings.GEMINI_SEARCH_MCP_SERVERS).toEqual(GEMINI_SEARCH_MCP_SERVERS);
+  expect(warnings).toEqual([expect.stringContaining("GEMINI_MODEL has an invalid value")]);
+});

@@ -47,18 +47,18 @@ export function headersOf(
   return missing === undefined ? { headers: Object.fromEntries(filled) } : { missing };
 }
 
-/** Every header value, and every variable in one, for the redactor. */
+const SECRET_HEADER = /auth|key|token|secret|cookie/i;
+
+/** The values for the redactor: every variable in a header, and headers that hold a secret. Others may be plain words. */
 export function headerValues(
   servers: Readonly<Record<string, McpServerEntry>>,
   environment: Environment,
 ): Record<string, string | undefined> {
   const values: Record<string, string | undefined> = {};
-  for (const [server, about] of Object.entries(servers)) {
-    const filled = headersOf(about, environment);
-    if ("headers" in filled)
-      for (const [name, value] of Object.entries(filled.headers)) values[`${server} ${name}`] = value;
-    for (const [, variable = ""] of JSON.stringify(about.headers ?? {}).matchAll(/\$\{(\w+)\}/g)) {
-      values[variable] = environment[variable]?.trim();
+  for (const [server, { headers = {} }] of Object.entries(servers)) {
+    for (const [name, value] of Object.entries(headers)) {
+      if (SECRET_HEADER.test(name)) values[`${server} ${name}`] = value;
+      for (const [, variable = ""] of value.matchAll(/\$\{(\w+)\}/g)) values[variable] = environment[variable]?.trim();
     }
   }
   return values;

@@ -29,7 +29,9 @@ export function fileRoots(
   configured: readonly string[],
   { workingDirectory, home }: { workingDirectory: string; home: string },
 ): string[] {
-  if (configured.length > 0) return configured.map((directory) => path.resolve(workingDirectory, directory));
+  // No shell expands the tilde of a configuration file.
+  const expanded = configured.map((directory) => directory.replace(/^~(?=$|[/\\])/, () => home));
+  if (expanded.length > 0) return expanded.map((directory) => path.resolve(workingDirectory, directory));
   return isInside(workingDirectory, home) ? [] : [workingDirectory];
 }
 

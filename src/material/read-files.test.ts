@@ -119,5 +119,5 @@ test("by default files come from the working directory, unless that is the home 
     fileRoots(configured, { workingDirectory, home });
   expect(roots(path.join(home, "project"))).toEqual([path.join(home, "project")]);
   for (const broad of [home, path.dirname(home), "/"]) expect(roots(broad)).toEqual([]);
-  expect(roots("/", ["/data", "relative"])).toEqual(["/data", "/relative"]);
+  expect(roots("/", ["/data", "relative", "~/papers"])).toEqual(["/data", "/relative", path.join(home, "papers")]);
 });

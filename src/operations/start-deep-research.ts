@@ -31,6 +31,7 @@ import {
   materialIn,
   materialLines,
   readMaterial,
+  withFiles,
 } from "./parts/material.ts";
 import { fittingReport, outlineLines, readingFields, reportLimit } from "./parts/report-reading.ts";
 import { NO_PLAN, planFields, planned, storedPlan } from "./parts/plan.ts";
@@ -106,9 +107,10 @@ export const startDeepResearch = defineOperation({
     const { query, force_new: forceNew } = input;
     const { owner } = call;
     const { agent } = currentAgent(input.model);
-    const { material, tokens } = await readMaterial(deps, call, input);
+    const { material, tokens, files } = await readMaterial(deps, call, input);
     const plan = input.plan ? ("wanted" as const) : undefined;
-    const question = await costQuestion(deps, call, { query, agent, plan, tokens });
+    const cost = await costQuestion(deps, call, { query, agent, plan, tokens });
+    const question = cost && withFiles(cost, files);
     if (question === undefined || forceNew) return question;
     // Joining a run costs nothing.
     const { findSameStart, joinKeyOf } = await import("../runs/start/duplicate-start-store.ts");

@@ -204,6 +204,10 @@ test("in a terminal --file, --url, --store and --mcp add material from anywhere 
   const refused = await scene.command(["research", QUERY, "--file", at("fake.pdf")], typed);
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("fake.pdf is not a PDF") });
   expect(scene.posts()).toBe(0);
+  const paper = ["research", QUERY, "--file", at("paper.pdf")];
+  const unconfirmed = await scene.command(paper, { ...typed, env: { ...typed.env, RESEARCH_CONFIRM_ABOVE_USD: "0" } });
+  expect(unconfirmed).toMatchObject({ code: 1, stderr: expect.stringContaining("It sends a file to Google.") });
+  expect(scene.posts()).toBe(0);
   const material = ["--file", at("paper.pdf"), "--file", "units.csv", "--url", "https://example.com/report?year=2026"];
   const more = ["--store", "fileSearchStores/handbook", "--mcp", "crm"];
   const { code, stdout } = await scene.command(["research", QUERY, ...material, ...more, "--no-wait"], typed);

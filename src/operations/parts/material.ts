@@ -6,7 +6,7 @@ import { AppError } from "../../errors.ts";
 import type { Material, SentFile } from "../../gemini/material.ts";
 import { webUrl } from "../../reports/web-url.ts";
 import { materialOf } from "../../runs/start/start-options.ts";
-import type { Call, OperationDeps } from "../operation.ts";
+import type { Call, OperationDeps, Question } from "../operation.ts";
 import { list } from "./answer-text.ts";
 
 /** Documented for the tool with which the agent reads pages. */
@@ -92,6 +92,13 @@ export async function readMaterial(
 export async function tokensSent({ options }: { options: Record<string, unknown> }): Promise<number> {
   const { tokensOf } = await import("../../material/tokens.ts");
   return (materialOf(options)?.files ?? []).reduce((sum, file) => sum + tokensOf(file), 0);
+}
+
+/** Adds to a question how many files the user's consent sends. Not their names: a question has only our own words. */
+export function withFiles(question: Question, files: readonly SentFile[]): Question {
+  if (files.length === 0) return question;
+  const sends = `It sends ${files.length === 1 ? "a file" : `${files.length} files`} to Google.`;
+  return { ...question, ask: `${question.ask} ${sends}`, because: `${question.because} ${sends}` };
 }
 
 async function filesOf({ settings }: OperationDeps, call: Call, paths: string[]): Promise<SentFile[]> {
