@@ -24,7 +24,7 @@ import { costSchema } from "./parts/cost-schema.ts";
 import { defineOperation, outputSchema, taskIdField } from "./operation.ts";
 import { outlineLines, readingFields, readReport, reportLimit } from "./parts/report-reading.ts";
 import { tokensUsed } from "./parts/search-run.ts";
-import { wishesIn, wishesMetadata, wishesSchema, withWishNote } from "./parts/wishes.ts";
+import { wishesIn, wishesMetadata, wishesSchema, withWishNote } from "./question/wishes.ts";
 
 export const sourceSchema = z.looseObject({
   n: z.number(),

@@ -4,7 +4,6 @@ import { z } from "zod";
 import { LOCAL_OWNER } from "../caller.ts";
 import { costFields } from "../costs/actual.ts";
 import { currentAgent, DEFAULT_AGENT } from "../gemini/agents.ts";
-import type { RequestVariant } from "../gemini/research-agent.ts";
 import { readStored, type StoredRun } from "../runs/history/read.ts";
 import { isFinished, type Run } from "../runs/run.ts";
 import { watchProgress } from "../runs/streams/watched-streams.ts";
@@ -25,8 +24,10 @@ import {
   withPictureLinks,
 } from "./parts/answer-extras.ts";
 import { fittingReport, outlineLines, readingFields, reportLimit } from "./parts/report-reading.ts";
-import { questionWithWishes, type Wishes } from "../search/wishes.ts";
-import { wishesIn, wishesMetadata, wishesOf, withWishes, withWishNote } from "./parts/wishes.ts";
+import type { Wishes } from "../search/wishes.ts";
+import { joinsRun, variantFor } from "./question/same-start.ts";
+import { CLARIFYING_QUESTION, isVague } from "./question/vague-question.ts";
+import { wishesIn, wishesMetadata, wishesOf, withWishes, withWishNote } from "./question/wishes.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, queryField } from "./operation.ts";
 
 /** The answer is due within 30 s whatever happens (I3), less a margin for a busy machine. The request itself may take longer. */
@@ -88,21 +89,17 @@ export const startDeepResearch = defineOperation({
   waitFlag: "wait",
   question: async (deps, input, call) => {
     const { query, force_new: forceNew } = input;
-    const { owner } = call;
     const { agent } = currentAgent(input.model);
     const question = await costQuestion(deps, call, { query, agent });
     if (question === undefined || forceNew) return question;
     // Joining a run costs nothing.
-    const { findSameStart, joinKeyOf } = await import("../runs/start/duplicate-start-store.ts");
-    const joinKey = joinKeyOf({
-      owner,
-      query,
-      agent,
-      maxWaitMs: input.max_wait_hours * HOUR_MS,
-      variant: variantFor(input),
-    });
-    const same = await findSameStart(await deps.database(), { owner, joinKey, now: deps.clock.now() });
-    return same === undefined ? question : undefined;
+    return (await joinsRun(deps, input, call)) ? undefined : question;
+  },
+  clarify: async (deps, input, call) => {
+    if (input.force_new || !isVague(input.query)) return undefined;
+    // Without a key nothing is started, and a start that joins a run costs nothing.
+    if ((await deps.agent()) === undefined || (await joinsRun(deps, input, call))) return undefined;
+    return CLARIFYING_QUESTION;
   },
   run: async (deps, input, given) => {
     // One estimate serves the check of consent and the record of the run.
@@ -167,12 +164,6 @@ export const startDeepResearch = defineOperation({
     return [report.trim(), ...lists, factLines({ ...facts, ...rest, ...withWishNote(metadata) })].join("\n\n");
   },
 });
-
-/** Wishes are part of the request, so a start with other wishes is another start. */
-function variantFor({ query, ...input }: Wishes & { query: string }): RequestVariant | undefined {
-  const wishes = wishesOf(input);
-  return wishes === undefined ? undefined : { input: questionWithWishes(query, wishes) };
-}
 
 interface StartRequest {
   input: Wishes & { query: string; enable_notifications: boolean; max_wait_hours: number; force_new: boolean };

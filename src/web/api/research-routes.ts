@@ -8,7 +8,7 @@ import { cancelResearch } from "../../operations/cancel-research.ts";
 import { deepSearchOperation } from "../../operations/deep-search.ts";
 import { estimateResearchCost } from "../../operations/estimate-research-cost.ts";
 import type { Call, Operation } from "../../operations/operation.ts";
-import { type Outcome, perform, performDetachable, questionFor } from "../../operations/perform.ts";
+import { clarificationFor, type Outcome, perform, performDetachable, questionFor } from "../../operations/perform.ts";
 import { resumeResearch } from "../../operations/resume-research.ts";
 import { search } from "../../operations/search.ts";
 import { startDeepResearch } from "../../operations/start-deep-research.ts";
@@ -55,8 +55,10 @@ export function serveResearch(web: Hono<CallerEnv>, { deps, shutdown }: App): vo
     const input = { query, ...(model === undefined ? {} : { model }) };
     const outcome = await act(context, { operation: estimateResearchCost, input });
     if (outcome.failed) return outcomeResponse(outcome);
-    const question = await questionFor(startDeepResearch, deps, { input: start, call: callOf(context, false) });
-    const estimate = { ...outcome.structured, question: question?.because } satisfies EstimateView;
+    const asked = { input: start, call: callOf(context, false) };
+    const question = await questionFor(startDeepResearch, deps, asked);
+    const clarification = await clarificationFor(startDeepResearch, deps, asked);
+    const estimate = { ...outcome.structured, question: question?.because, clarification } satisfies EstimateView;
     return outcomeResponse({ ...outcome, structured: estimate });
   });
   web.post("/api/research", async (context) => {

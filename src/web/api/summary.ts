@@ -4,7 +4,7 @@ import { costFields } from "../../costs/actual.ts";
 import { stalledSince } from "../../operations/check-research-status.ts";
 import { actionOf, lastThought } from "../../operations/parts/run-action.ts";
 import type { OperationDeps } from "../../operations/operation.ts";
-import { wishesIn } from "../../operations/parts/wishes.ts";
+import { wishesIn } from "../../operations/question/wishes.ts";
 import { isoTime } from "../../platform/clock.ts";
 import { readActivity } from "../../runs/activity/activity.ts";
 import { lastEvent } from "../../runs/event-store.ts";
