@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
 import { AppError } from "../errors.ts";
 import type { Call, Operation, OperationDeps, Question } from "../operations/operation.ts";
-import { questionFor } from "../operations/perform.ts";
+import { clarificationFor, clarified, questionFor } from "../operations/perform.ts";
 
 interface Asking {
   operation: Operation;
@@ -21,6 +21,19 @@ export async function confirmCost(deps: OperationDeps, { operation, input, call,
   if (!canAsk) throw cannotAsk(question);
   if (!saysYes(await askTerminal(`${question.ask} [y/N] `, call.signal))) throw declined();
   return true;
+}
+
+/** Asks once what a vague question means, if a user can answer; returns the input, with the answer if there is one. */
+export async function askForDetails(
+  deps: OperationDeps,
+  { operation, input, call, canAsk }: Asking,
+): Promise<Record<string, unknown>> {
+  const question = canAsk ? await clarificationFor(operation, deps, { input, call }) : undefined;
+  if (question === undefined) return input;
+  const answer = await askTerminal(`${question} (Enter: start it as it is)\n> `, call.signal);
+  // Ctrl-C is no answer.
+  if (call.signal.aborted) throw declined();
+  return clarified(operation, input, answer);
 }
 
 const cannotAsk = ({ because, unasked, details }: Question): AppError =>

@@ -11,7 +11,7 @@ import { type Failure, type Outcome, perform, refused } from "../operations/perf
 import { findRounds } from "../runs/result-store.ts";
 import { openCommand } from "./answer-command.ts";
 import type { TerminalView } from "./render/answer-view.ts";
-import { confirmCost } from "./confirm.ts";
+import { askForDetails, confirmCost } from "./confirm.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 import { answerSpace } from "./answer-space.ts";
 import { followRun } from "./commands/follow-run.ts";
@@ -92,9 +92,11 @@ async function ask<Output extends Record<string, unknown>>(
   const whole = await withWholeTaskId(operation, deps, { input: read, owner: call.owner });
   // The question was read from stdin to its end: no answer can follow.
   const canAsk = process.stdin.isTTY && process.stderr.isTTY && read === input;
-  if (!yes) await confirm?.(deps, { input: whole, call, canAsk });
-  const agreed = yes || confirm !== undefined || (await confirmCost(deps, { operation, input: whole, call, canAsk }));
-  return { input: whole, call: { ...call, agreed } };
+  const asking = { operation, input: whole, call, canAsk };
+  const precise = yes ? whole : await askForDetails(deps, asking);
+  if (!yes) await confirm?.(deps, { input: precise, call, canAsk });
+  const agreed = yes || confirm !== undefined || (await confirmCost(deps, { ...asking, input: precise }));
+  return { input: precise, call: { ...call, agreed } };
 }
 
 interface Execution<Output extends Record<string, unknown>> extends Asked<Output> {

@@ -90,17 +90,17 @@ async function callOperation(
   const { server } = mcpServer;
   const { caller, protocolEra } = connection;
   const { deps } = app;
-  const input = params.arguments;
+  const given = params.arguments;
   const { progress, stop } = createProgressReporter(context, { createsRun: operation.task !== undefined });
   const signal = AbortSignal.any([context.mcpReq.signal, app.shutdown.signal]);
   const receivedAt = deps.clock.monotonic();
   const client = clientOf(server, context).name;
   const call: Call = { ...caller, client, signal, progress, estimates: new Map() };
   try {
-    const confirmation = await confirm({ server, context, deps, protocolEra, operation, input, call });
+    const confirmation = await confirm({ server, context, deps, protocolEra, operation, input: given, call });
     if (confirmation.kind === "ask") return confirmation.result;
     if (confirmation.kind === "refused") return toolResult(confirmation.outcome);
-    const agreed = confirmation.userAgreed;
+    const { userAgreed: agreed, input } = confirmation;
     if (!wantsTask(operation, connection, toolCall)) {
       const since = agreed ? undefined : receivedAt;
       return resultWithPictures(deps, await perform(operation, deps, { input, call: { ...call, agreed, since } }));

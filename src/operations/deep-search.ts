@@ -12,7 +12,7 @@ import { MAX_ROUNDS } from "../search/max-rounds.ts";
 import type { Round } from "../search/deep.ts";
 import type { Wishes } from "../search/wishes.ts";
 import { list, noteSection, searchText } from "./parts/answer-text.ts";
-import { wishesIn, wishesOf, withWishes } from "./parts/wishes.ts";
+import { wishesIn, wishesOf, withWishes } from "./question/wishes.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, queryField } from "./operation.ts";
 import {
   finishedSearch,

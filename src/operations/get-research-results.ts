@@ -34,7 +34,7 @@ import {
 import { NO_PLAN, planAnswer, planFields } from "./parts/plan.ts";
 import { outlineLines, readingFields, readReport, reportLimit } from "./parts/report-reading.ts";
 import { tokensUsed } from "./parts/search-run.ts";
-import { wishesIn, wishesMetadata, wishesSchema, withWishNote } from "./parts/wishes.ts";
+import { wishesIn, wishesMetadata, wishesSchema, withWishNote } from "./question/wishes.ts";
 
 export const sourceSchema = z.looseObject({
   n: z.number(),

@@ -159,6 +159,11 @@ export interface Operation<Input extends z.ZodObject = z.ZodObject, Output exten
   task?: OperationTask<Output>;
   /** The question that the user must confirm before `run`; undefined when there is nothing to ask. */
   question?(deps: OperationDeps, input: z.output<Input>, call: Call): Promise<Question | undefined>;
+  /**
+   * A question of our own whose answer would make the question of the caller more precise; undefined when that is not
+   * needed. A user may skip it, and a caller without a user is not asked.
+   */
+  clarify?(deps: OperationDeps, input: z.output<Input>, call: Call): Promise<string | undefined>;
   /** The operation calls a search backend, so its command has flags for backend and model. */
   asksBackend?: boolean;
   /** The operation may return while its run is in progress: its command has this flag to wait for the end. */

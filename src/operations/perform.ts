@@ -8,6 +8,7 @@ import { unexpectedError } from "../platform/unexpected-error.ts";
 import { inSpan, RUN_ID } from "../telemetry/telemetry.ts";
 import type { PictureLink } from "./parts/answer-extras.ts";
 import { factLines } from "./parts/answer-text.ts";
+import { withDetails } from "./question/vague-question.ts";
 import type { StoredRun } from "../runs/history/read.ts";
 import { type Call, CAUTION, type Operation, type OperationDeps, type Question, taskIdField } from "./operation.ts";
 
@@ -143,6 +144,23 @@ export async function questionFor(
 ): Promise<Question | undefined> {
   const parsed = operation.input.safeParse(input ?? {});
   return parsed.success ? operation.question?.(deps, parsed.data, call) : undefined;
+}
+
+/** The question that a transport may put to the user to make a vague one more precise. */
+export async function clarificationFor(
+  operation: Operation,
+  deps: OperationDeps,
+  { input, call }: Request,
+): Promise<string | undefined> {
+  const parsed = operation.input.safeParse(input ?? {});
+  return parsed.success ? operation.clarify?.(deps, parsed.data, call) : undefined;
+}
+
+/** The input with the user's answer to that question; unchanged if there is none. */
+export function clarified<Input>({ clarify, positional }: Operation, input: Input, answer: unknown) {
+  if (clarify === undefined || positional === undefined || !isRecord(input)) return input;
+  const query = input[positional];
+  return typeof query === "string" ? { ...input, [positional]: withDetails(query, answer) } : input;
 }
 
 type LogDeps = Pick<OperationDeps, "log">;

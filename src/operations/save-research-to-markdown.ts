@@ -15,7 +15,7 @@ import { readStored } from "../runs/history/read.ts";
 import { isFinished, type Run, type RunResult, type StoredResult } from "../runs/run.ts";
 import type { Database } from "../store/database.ts";
 import { factLines } from "./parts/answer-text.ts";
-import { storedWishNote } from "./parts/wishes.ts";
+import { storedWishNote } from "./question/wishes.ts";
 import { DISCARDED, wasDiscarded } from "./get-research-results.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, taskIdField } from "./operation.ts";
 

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { noteSection, searchText } from "./parts/answer-text.ts";
 import { defineOperation, outputSchema, queryField } from "./operation.ts";
-import { wishesOf, withWishes } from "./parts/wishes.ts";
+import { wishesOf, withWishes } from "./question/wishes.ts";
 import { incompleteSchema, runSingleRound, searchMetadataFields, storedSingleRound } from "./parts/search-run.ts";
 
 const metadataSchema = z.looseObject({ query: z.string(), ...searchMetadataFields });

@@ -4,7 +4,6 @@ import { z } from "zod";
 import { LOCAL_OWNER } from "../caller.ts";
 import { costFields } from "../costs/actual.ts";
 import { currentAgent, DEFAULT_AGENT } from "../gemini/agents.ts";
-import type { RequestVariant } from "../gemini/research-agent.ts";
 import { readStored, type StoredRun } from "../runs/history/read.ts";
 import { isFinished, type Run } from "../runs/run.ts";
 import { watchProgress } from "../runs/streams/watched-streams.ts";
@@ -35,8 +34,10 @@ import {
 } from "./parts/material.ts";
 import { fittingReport, outlineLines, readingFields, reportLimit } from "./parts/report-reading.ts";
 import { NO_PLAN, planFields, planned, storedPlan } from "./parts/plan.ts";
-import { questionWithWishes, type Wishes } from "../search/wishes.ts";
-import { wishesIn, wishesMetadata, wishesOf, withWishes, withWishNote } from "./parts/wishes.ts";
+import type { Wishes } from "../search/wishes.ts";
+import { joinsRun, variantFor } from "./question/same-start.ts";
+import { CLARIFYING_QUESTION, isVague } from "./question/vague-question.ts";
+import { wishesIn, wishesMetadata, wishesOf, withWishes, withWishNote } from "./question/wishes.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, queryField } from "./operation.ts";
 
 /** The answer is due within 30 s whatever happens (I3), less a margin for a busy machine. The request itself may take longer. */
@@ -105,7 +106,6 @@ export const startDeepResearch = defineOperation({
   waitFlag: "wait",
   question: async (deps, input, call) => {
     const { query, force_new: forceNew } = input;
-    const { owner } = call;
     const { agent } = currentAgent(input.model);
     const { material, tokens, files } = await readMaterial(deps, call, input);
     const plan = input.plan ? ("wanted" as const) : undefined;
@@ -113,11 +113,16 @@ export const startDeepResearch = defineOperation({
     const question = cost && withFiles(cost, files);
     if (question === undefined || forceNew) return question;
     // Joining a run costs nothing.
-    const { findSameStart, joinKeyOf } = await import("../runs/start/duplicate-start-store.ts");
-    const variant = variantFor(input, material);
-    const joinKey = joinKeyOf({ owner, query, agent, maxWaitMs: input.max_wait_hours * HOUR_MS, variant });
-    const same = await findSameStart(await deps.database(), { owner, joinKey, now: deps.clock.now() });
-    return same === undefined ? question : undefined;
+    return (await joinsRun(deps, { ...input, material }, call)) ? undefined : question;
+  },
+  clarify: async (deps, input, call) => {
+    // A plan is a question back, too, and material may say what the question leaves open.
+    if (input.force_new || input.plan || !isVague(input.query)) return undefined;
+    const { material } = await readMaterial(deps, call, input);
+    if (material !== undefined) return undefined;
+    // Without a key nothing is started, and a start that joins a run costs nothing.
+    if ((await deps.agent()) === undefined || (await joinsRun(deps, { ...input, material }, call))) return undefined;
+    return CLARIFYING_QUESTION;
   },
   run: async (deps, input, asked) => {
     // One estimate serves the check of consent and the record of the run.
@@ -191,20 +196,6 @@ export const startDeepResearch = defineOperation({
   },
 });
 
-/** Plan, wishes and material are part of the request, so a start with other wishes is another start. */
-function variantFor(
-  { query, plan, ...input }: Wishes & { query: string; plan: boolean },
-  material: GivenMaterial["material"],
-): RequestVariant | undefined {
-  const wishes = wishesOf(input);
-  if (!plan && wishes === undefined && material === undefined) return undefined;
-  return {
-    ...(plan ? { collaborativePlanning: true } : {}),
-    ...(wishes === undefined ? {} : { input: questionWithWishes(query, wishes) }),
-    ...(material === undefined ? {} : { material }),
-  };
-}
-
 interface StartRequest {
   input: Wishes & {
     query: string;
@@ -239,7 +230,7 @@ async function start(deps: OperationDeps, call: Call, { input, agent, notice, gi
     maxWaitMs: input.max_wait_hours * HOUR_MS,
     callerWaitsMs: deps.settings.syncWindowMs === 0 ? 0 : ANSWER_WITHIN_MS,
     forceNew: input.force_new,
-    variant: variantFor(input, material),
+    variant: variantFor({ ...input, material }),
     wishes: wishesOf(input),
     notice,
     files,

@@ -232,6 +232,8 @@ export interface EstimateView {
   recommendation: string;
   /** What the user must confirm before the start; absent if no confirmation is needed. */
   question?: string | undefined;
+  /** What would make a vague question more precise; the user may ignore it. */
+  clarification?: string | undefined;
 }
 
 /** A file in the `uploads` of a start; `data` is base64. */

@@ -34,6 +34,26 @@ test("a cheap start asks nothing, an invalid one is a usage error, and only paid
   expect((await scene.command(["search", QUERY, "--yes"])).code).toBe(2);
 });
 
+test.skipIf(!READY)(
+  "a vague question is asked about once at the terminal, and never in a script (V7)",
+  async (context) => {
+    const scene = await openResearch(context, SLOW);
+    expect((await scene.command(["research", "AI"])).code).toBe(0);
+    const terminal = await openUserTerminal(context, scene.env, { columns: 120, rows: 40 });
+    const started = (): string[] => scene.gemini.ledger.acceptedStarts().map(({ query }) => query);
+    await terminal.type('clear; gemini-search-mcp research the economy --no-wait; echo "first: $?"');
+    await terminal.until(/purpose\? \(Enter: start it as it is\)\s+>\s*$/);
+    expect(started()).toEqual(["AI"]);
+    await terminal.type("of Norway");
+    await terminal.until(/^first: 0$/m);
+    await terminal.type('clear; gemini-search-mcp research the economy --no-wait; echo "second: $?"');
+    await terminal.until(/>\s*$/);
+    await terminal.key("Enter");
+    await terminal.until(/^second: 0$/m);
+    expect(started()).toEqual(["AI", "the economy\n\nWhat is meant: of Norway", "the economy"]);
+  },
+);
+
 test.skipIf(!READY)("delete asks at the terminal: only a typed yes deletes (T-2)", async (context) => {
   const scene = await openResearch(context);
   const server = await scene.server();

@@ -1,5 +1,6 @@
 /** Confirmation of costs in the client's dialog, in both protocol eras; the model cannot confirm. */
 
+import type { ElicitResult } from "@modelcontextprotocol/client";
 import { describe, expect, test, vi } from "vitest";
 import { type AskingOptions, askingClient } from "../kit/server/asking-client.ts";
 import { openResearch, QUERY, SLOW, startRun } from "../kit/server/research.ts";
@@ -10,7 +11,7 @@ const COMPLEX =
   "Compare the EV battery market in China, the US and Europe from 2015 to 2025: technology trends, market share of each manufacturer, and regulatory outlook.";
 const DEAR = { query: COMPLEX, model: "deep-research-max-preview-04-2026" };
 const ALWAYS = { RESEARCH_CONFIRM_ABOVE_USD: "0" };
-const YES: AskingOptions["answer"] = { action: "accept", content: {} };
+const YES: ElicitResult = { action: "accept", content: {} };
 const ERAS: Era[] = ["legacy", "modern"];
 const DECLINED = {
   success: false,
@@ -56,6 +57,27 @@ describe.each(ERAS)("a %s client with elicitation", (era) => {
     const client = await askingClient(context, scene, { era, answer: { action: "accept" } });
     expect((await client.call(DEAR)).isError).toBe(false);
     expect([client.dialogs.length, scene.posts()]).toEqual([1, 1]);
+  });
+
+  test("is asked once what a vague question means, then about its cost, and starts it with the answer (V7)", async (context) => {
+    const scene = await openResearch(context, SLOW);
+    const answers: ElicitResult[] = [{ action: "accept", content: { details: " jobs in Germany\u200B " } }, YES];
+    const asked = await askingClient(context, scene, { era, env: ALWAYS, answer: () => answers.shift() ?? YES });
+    expect((await asked.call({ query: "AI" })).structured).toMatchObject({ status: "running_async" });
+    expect(asked.dialogs).toEqual([
+      {
+        message:
+          "What should this research focus on: which aspect, place, time or purpose? Leave it empty or decline to start it as it is.",
+        schema: { type: "object", properties: { details: { type: "string", title: "Details" } } },
+      },
+      { message: expect.stringMatching(/^Start this research for about/), schema: { type: "object", properties: {} } },
+    ]);
+    const skipping = await askingClient(context, scene, { era, answer: { action: "decline" } });
+    // The same start joins its run: nothing is asked.
+    for (const query of ["AI", "AI", QUERY]) expect((await skipping.call({ query })).isError).toBe(false);
+    expect(skipping.dialogs).toHaveLength(1);
+    const started = scene.gemini.ledger.acceptedStarts().map(({ query }) => query);
+    expect(started).toEqual(["AI\n\nWhat is meant: jobs in Germany", "AI", QUERY]);
   });
 
   test("is not asked about cheap, invalid or free calls", async (context) => {

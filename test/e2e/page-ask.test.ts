@@ -2,7 +2,7 @@
 
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SUBMIT } from "../kit/browser/ask-form.ts";
+import { draftResearch, SUBMIT } from "../kit/browser/ask-form.ts";
 import { browserInstalled, enterPage, startBrowser } from "../kit/browser/browser.ts";
 import { openHttpScene, type RunningHttpServer } from "../kit/server/http-server.ts";
 
@@ -45,7 +45,7 @@ describe.skipIf(installed === "missing")("a question on the page", () => {
   afterAll(() => browser.close());
 
   test.for(["Search", "Deep search"])(
-    "at depth “%s” is answered, and can be asked again and edited, with its wishes (F2, G4, V6)",
+    "at depth “%s” is answered, and can be asked again and edited, with its wishes (F2, G4, V6, V7)",
     async (depth, context) => {
       const scene = await openHttpScene(context, "good");
       const { page, pageErrors } = await enterPage(browser, await scene.http());
@@ -53,6 +53,8 @@ describe.skipIf(installed === "missing")("a question on the page", () => {
       const choice = page.getByRole("radio", { name: depth, exact: false }).first();
       await page.goto("/start");
       expect(await page.locator(SUBMIT).isDisabled()).toBe(true);
+      await draftResearch(page, "AI");
+      await page.getByText("This question is short. What should this research focus on").waitFor();
       await choice.check();
       await page.fill("#question", QUERY);
       await page.getByText("Options", { exact: true }).click();

@@ -6,7 +6,7 @@ import { findPictures } from "../../runs/picture-store.ts";
 import type { Run } from "../../runs/run.ts";
 import type { Database } from "../../store/database.ts";
 import { finishedReport, reportMetadata } from "../save-research-to-markdown.ts";
-import { storedWishNote } from "./wishes.ts";
+import { storedWishNote } from "../question/wishes.ts";
 
 export interface ReportPage extends ReportParts {
   task_id: string;

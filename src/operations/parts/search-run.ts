@@ -17,7 +17,7 @@ import type { VisitedSource } from "../../gemini/search-backend.ts";
 import { suggestionLinks, suggestionsField } from "./answer-extras.ts";
 import type { Call, OperationDeps } from "../operation.ts";
 import type { Wishes } from "../../search/wishes.ts";
-import { wishesMetadata, wishesSchema } from "./wishes.ts";
+import { wishesMetadata, wishesSchema } from "../question/wishes.ts";
 
 /** A stored run together with what the search in it needs. */
 export interface SearchRun {

@@ -9,7 +9,7 @@ import { deepSearchOperation } from "../../operations/deep-search.ts";
 import { askFollowup } from "../../operations/followup/ask-followup.ts";
 import { estimateResearchCost } from "../../operations/estimate-research-cost.ts";
 import type { Call, Operation } from "../../operations/operation.ts";
-import { type Outcome, perform, performDetachable, questionFor } from "../../operations/perform.ts";
+import { clarificationFor, type Outcome, perform, performDetachable, questionFor } from "../../operations/perform.ts";
 import { resumeResearch } from "../../operations/resume-research.ts";
 import { planReplacement } from "../../runs/plan/run-plan.ts";
 import { search } from "../../operations/search.ts";
@@ -46,9 +46,10 @@ export function serveResearch(web: Hono<CallerEnv>, app: App): void {
     const expected = expectedTokens(attachments);
     const outcome = await act(context, { operation: estimateResearchCost, input, expected });
     if (outcome.failed) return outcomeResponse(outcome);
-    const call = { ...callOf(context, false), expectedTokens: expected };
-    const question = await questionFor(startDeepResearch, deps, { input: start, call });
-    const estimate = { ...outcome.structured, question: question?.because } satisfies EstimateView;
+    const asked = { input: start, call: { ...callOf(context, false), expectedTokens: expected } };
+    const question = await questionFor(startDeepResearch, deps, asked);
+    const clarification = await clarificationFor(startDeepResearch, deps, asked);
+    const estimate = { ...outcome.structured, question: question?.because, clarification } satisfies EstimateView;
     return outcomeResponse({ ...outcome, structured: estimate });
   });
   web.post("/api/research", async (context) => {

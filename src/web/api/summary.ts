@@ -5,7 +5,7 @@ import { stalledSince } from "../../operations/check-research-status.ts";
 import { materialIn, materialTexts } from "../../operations/parts/material.ts";
 import { actionOf, lastThought } from "../../operations/parts/run-action.ts";
 import type { OperationDeps } from "../../operations/operation.ts";
-import { wishesIn } from "../../operations/parts/wishes.ts";
+import { wishesIn } from "../../operations/question/wishes.ts";
 import { isoTime } from "../../platform/clock.ts";
 import { readActivity } from "../../runs/activity/activity.ts";
 import { lastEvent } from "../../runs/event-store.ts";

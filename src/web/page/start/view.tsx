@@ -45,6 +45,7 @@ export function StartView() {
       </div>
       <div class="stack beside">
         {isSearch(draft) ? null : <EstimateCard {...estimating} />}
+        <Clarification question={estimate?.clarification} />
         {estimate?.question === undefined ? null : (
           <label class="check notice warn">
             <input
@@ -73,6 +74,13 @@ export function StartView() {
     </form>
   );
 }
+
+const Clarification = ({ question }: { question: string | undefined }) =>
+  question === undefined ? null : (
+    <p class="notice" role="status">
+      This question is short. {question} Add it to the question, or start it as it is.
+    </p>
+  );
 
 interface Starting {
   pending: boolean;

@@ -1,0 +1,41 @@
+/** Predicts whether a start joins an identical run, and builds the part of the request that makes two starts differ. */
+
+import { currentAgent } from "../../gemini/agents.ts";
+import type { Material } from "../../gemini/material.ts";
+import type { RequestVariant } from "../../gemini/research-agent.ts";
+import { questionWithWishes, type Wishes } from "../../search/wishes.ts";
+import type { Call, OperationDeps } from "../operation.ts";
+import { wishesOf } from "./wishes.ts";
+
+const HOUR_MS = 3_600_000;
+
+interface Asked extends Wishes {
+  query: string;
+  plan: boolean;
+  material: Material | undefined;
+}
+
+/** Plan, wishes and material are part of the request, so a start with other wishes is another start. */
+export function variantFor({ query, plan, material, ...input }: Asked): RequestVariant | undefined {
+  const wishes = wishesOf(input);
+  if (!plan && wishes === undefined && material === undefined) return undefined;
+  return {
+    ...(plan ? { collaborativePlanning: true } : {}),
+    ...(wishes === undefined ? {} : { input: questionWithWishes(query, wishes) }),
+    ...(material === undefined ? {} : { material }),
+  };
+}
+
+interface StartInput extends Asked {
+  model: string;
+  max_wait_hours: number;
+}
+
+/** Whether the start would join a run instead of being paid for; a prediction until the start is committed. */
+export async function joinsRun(deps: OperationDeps, input: StartInput, { owner }: Call): Promise<boolean> {
+  const { findSameStart, joinKeyOf } = await import("../../runs/start/duplicate-start-store.ts");
+  const { query, max_wait_hours: hours } = input;
+  const { agent } = currentAgent(input.model);
+  const joinKey = joinKeyOf({ owner, query, agent, maxWaitMs: hours * HOUR_MS, variant: variantFor(input) });
+  return (await findSameStart(await deps.database(), { owner, joinKey, now: deps.clock.now() })) !== undefined;
+}
