@@ -112,9 +112,9 @@ async function sendStream(active: ActiveRequest, { run, step, from, onOpen }: St
 type Start = Extract<ReadCreate, { kind: "start" }>;
 
 /** A model answers in one output, and in twenty seconds where an agent takes eight minutes. */
-const modelLife = ({ answer, sources: _sources, course: _course, ...life }: Life): Life => ({
+const modelLife = ({ answer: report, sources: _sources, course: _course, ...life }: Life): Life => ({
   ...life,
-  report: answer,
+  report,
   duration_ms: Math.round(life.duration_ms / 24),
   parts: 1,
 });
