@@ -9,7 +9,6 @@ import {
   createPrices,
   maintainStore,
   lazy,
-  operationSettings,
   type ResearchComposition,
   researchDeps,
   retryUntilAvailable,
@@ -19,6 +18,7 @@ import { costCalculator } from "./costs/actual.ts";
 import { DEFAULT_API_MODEL } from "./costs/prices.ts";
 import type { Backend } from "./gemini/search-backend.ts";
 import { FIRECRAWL_UNUSED, hasFirecrawl } from "./gemini/cli/firecrawl.ts";
+import { operationSettings } from "./operation-settings.ts";
 import type { OperationDeps } from "./operations/operation.ts";
 import { systemClock } from "./platform/clock.ts";
 import { createLog, debugOnly, type Log, type LogLevel } from "./platform/log.ts";

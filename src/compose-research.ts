@@ -8,7 +8,6 @@ import type { PriceTable } from "./costs/prices.ts";
 import type { PlanStage } from "./costs/estimate.ts";
 import type { Agent } from "./gemini/research-agent.ts";
 import { configuredServer } from "./material/configured-server.ts";
-import { fileAccess } from "./material/file-access.ts";
 import type { OperationDeps, ResearchParts } from "./operations/operation.ts";
 import { AppError } from "./errors.ts";
 import { systemClock } from "./platform/clock.ts";
@@ -72,22 +71,6 @@ export function researchDeps(parts: ResearchComposition): ResearchDeps {
     backupOf: (taskId) => backups.get(taskId),
     inBackground: (work) => void shutdown.during(work),
     leaving: shutdown.signal,
-  };
-}
-
-export function operationSettings(config: Config): OperationDeps["settings"] {
-  const { settings } = config;
-  return {
-    maxRounds: settings.DEEP_SEARCH_MAX_ITERATIONS,
-    legacyPrompt: settings.GEMINI_SYSTEM_PROMPT,
-    syncWindowMs: settings.RESEARCH_SYNC_WINDOW_MS,
-    taskAfterMs: settings.MCP_TASK_AFTER_MS,
-    reportsDir: settings.RESEARCH_REPORTS_DIR,
-    templatesDir: settings.GEMINI_SEARCH_TEMPLATES_DIR,
-    inlineCharacters: settings.RESEARCH_INLINE_CHARACTERS,
-    confirmAboveUsd: settings.RESEARCH_CONFIRM_ABOVE_USD,
-    followupModel: settings.RESEARCH_FOLLOWUP_MODEL,
-    files: fileAccess(config),
   };
 }
 

@@ -55,7 +55,7 @@ export const deepSearchOperation = defineOperation({
   name: "deep_search",
   title: "Verified web research",
   description:
-    "Researches in rounds: five perspectives first, then checks and corrections until the result is confirmed. For conflicting sources or when being wrong is costly; for look-ups use search, for a broad report start_deep_research. Takes 1 to 10 minutes, costs a few cents per round; finished rounds outlive a lost call (get_research_results). Returns the report (Markdown), whether verified, and its sources.",
+    "Researches in rounds: five perspectives first, then checks and corrections until the result is confirmed. For conflicting sources or when being wrong is costly; for look-ups use search, for a broad report start_deep_research. Takes 1 to 10 minutes, costs a few cents per round. Returns the report (Markdown), whether verified, and its sources.",
   input: withWishes({
     query: queryField("query").describe("The question, in any language, as precisely as possible."),
     max_iterations: z

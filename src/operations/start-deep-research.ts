@@ -2,27 +2,15 @@
 
 import { z } from "zod";
 import { LOCAL_OWNER } from "../caller.ts";
-import { costFields } from "../costs/actual.ts";
 import { currentAgent, DEFAULT_AGENT } from "../gemini/agents.ts";
-import { readStored, type StoredRun } from "../runs/history/read.ts";
+import { readStored } from "../runs/history/read.ts";
 import { isFinished, type Run } from "../runs/run.ts";
-import { watchProgress } from "../runs/streams/watched-streams.ts";
-import { waitForRun } from "../runs/history/wait.ts";
 import { failedStart, joinedNotice, notDurable, waitForStartOutcome } from "./parts/start-outcome.ts";
 import { factLines, list } from "./parts/answer-text.ts";
-import { createActionReporter } from "./parts/run-action.ts";
 import { costSchema } from "./parts/cost-schema.ts";
 import { costQuestion, estimateFor, requireCostConsent } from "./parts/cost-confirmation.ts";
-import { resultMetadata, resultMetadataSchema, sourceLine, sourceSchema } from "./get-research-results.ts";
-import {
-  pictureField,
-  pictureLines,
-  picturesIn,
-  suggestionLines,
-  suggestionLinks,
-  suggestionsField,
-  withPictureLinks,
-} from "./parts/answer-extras.ts";
+import { resultMetadataSchema, sourceLine, sourceSchema } from "./get-research-results.ts";
+import { pictureField, pictureLines, suggestionLines, suggestionsField } from "./parts/answer-extras.ts";
 import {
   type GivenMaterial,
   materialField,
@@ -32,12 +20,14 @@ import {
   readMaterial,
   withFiles,
 } from "./parts/material.ts";
-import { fittingReport, outlineLines, readingFields, reportLimit } from "./parts/report-reading.ts";
+import { outlineLines, readingFields, reportLimit } from "./parts/report-reading.ts";
 import { NO_PLAN, planFields, planned, storedPlan } from "./parts/plan.ts";
 import type { Wishes } from "../search/wishes.ts";
 import { joinsRun, variantFor } from "./question/same-start.ts";
 import { CLARIFYING_QUESTION, isVague } from "./question/vague-question.ts";
-import { wishesIn, wishesMetadata, wishesOf, withWishes, withWishNote } from "./question/wishes.ts";
+import { wishesOf, withWishes, withWishNote } from "./question/wishes.ts";
+import { type AboutStart, finishedResearch } from "./start/finished-research.ts";
+import { isAnswered, waitForEnd } from "./start/wait-for-end.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, queryField } from "./operation.ts";
 
 /** The answer is due within 30 s whatever happens (I3), less a margin for a busy machine. The request itself may take longer. */
@@ -51,7 +41,7 @@ export const startDeepResearch = defineOperation({
   name: START,
   title: "Start deep research",
   description:
-    "Starts Google's Deep Research agent: a long report with citations. For broad or difficult questions worth up to an hour and a few dollars. For look-ups: search; to verify one answer: deep_search. Costs about $1 to $7, takes 5 to 60 minutes in the background. Answers within 30 s with a task_id; it continues at Google even if this client closes. Then call check_research_status with wait_seconds 45 until it is completed, and get_research_results. The same start within 10 minutes joins the first instead of paying twice.",
+    "Starts Google's Deep Research agent: a long report with citations. For broad or difficult questions worth up to an hour and a few dollars. For look-ups: search; to verify one answer: deep_search. Costs about $1 to $7, takes 5 to 60 minutes in the background. Answers within 30 s with a task_id; it continues at Google. Then call check_research_status with wait_seconds 45 until it is completed, and get_research_results. The same start within 10 minutes joins the first.",
   input: withWishes({
     query: queryField("query").describe("The research question, as precisely as possible."),
     enable_notifications: z
@@ -238,34 +228,6 @@ async function start(deps: OperationDeps, call: Call, { input, agent, notice, gi
   });
 }
 
-/** Follows the run and reports its progress until it ends, the time is over or the caller no longer waits. */
-export async function waitForEnd(deps: OperationDeps, call: Call, { run, ms }: { run: Run; ms: number }): Promise<Run> {
-  const { research, runner } = await deps.research();
-  runner.start();
-  const unwatch = watchProgress(runner, run);
-  const report = createActionReporter(deps, call);
-  const { owner, signal, returnWhen } = call;
-  return waitForRun(research.db, deps.clock, {
-    owner,
-    taskId: run.taskId,
-    until: async (seen) => {
-      // The first message was that of the start, with the task_id; it stays until there is news.
-      if (seen.currentAction !== undefined) await report(seen);
-      return isAnswered(seen);
-    },
-    ms,
-    signal: returnWhen === undefined ? signal : AbortSignal.any([signal, returnWhen]),
-  }).finally(unwatch);
-}
-
-/** The call has its answer: the run has ended, or its plan waits for approval. */
-const isAnswered = ({ status }: Run): boolean => isFinished(status) || status === "awaiting_approval";
-
-interface AboutStart {
-  joined?: boolean;
-  notice?: string;
-}
-
 interface Completed {
   run: Run;
   call: Call;
@@ -281,35 +243,4 @@ async function completed(deps: OperationDeps, { run, call, about }: Completed) {
   const db = await deps.database();
   const reading = { now: deps.clock.now(), inlineCharacters: reportLimit(deps, call) };
   return finishedResearch(await readStored(db, call.owner, run.taskId), reading, about);
-}
-
-export async function finishedResearch(
-  { run, result }: StoredRun,
-  { now, inlineCharacters }: { now: number; inlineCharacters: number },
-  about: AboutStart,
-) {
-  const { sources = [] } = result ?? {};
-  const reading =
-    result === undefined
-      ? { report: "", sources }
-      : fittingReport(withPictureLinks(run.taskId, result), inlineCharacters);
-  return {
-    success: true,
-    task_id: run.taskId,
-    status: "completed" as const,
-    mode: run.mode ?? "sync",
-    results: {
-      ...reading,
-      ...(result === undefined ? {} : picturesIn(run.taskId, result, reading.report)),
-      ...(await suggestionLinks(result?.searchSuggestions)),
-      metadata: {
-        ...resultMetadata(run, sources.length, now),
-        ...wishesMetadata(wishesIn(run.options), sources),
-      },
-    },
-    ...costFields(run.cost),
-    ...NO_PLAN,
-    ...materialIn(run),
-    ...about,
-  };
 }

@@ -264,31 +264,6 @@ export interface Acted {
 /** `POST /api/runs/:id/organize` with `{title?, starred?, archived?}`; an empty title is none. Returns the run. */
 export type Organized = RunSummary;
 
-/** `GET /api/figures`: finished runs, oldest first. */
-export interface Figures {
-  runs: FinishedRun[];
-  total_cost_usd: number;
-  cost_incomplete?: true;
-  cost_estimated?: true;
-  total_runs: number;
-  /** For the operator of a server with several users: usage of the last 30 days by user, the highest cost first. */
-  users?: { name: string; runs: number; cost_usd: number }[];
-}
-
-export interface FinishedRun {
-  task_id: string;
-  kind: RunKind | "followup";
-  query: string;
-  status: RunStatus;
-  completed_at: string;
-  duration_minutes: number;
-  cost_usd?: number;
-  cost_incomplete?: true;
-  cost_estimated?: true;
-  estimated_usd?: { min: number; likely: number; max: number };
-  estimated_minutes?: number;
-}
-
 /**
  * `GET /api/live?run=<task_id>&after=<seq>`: server-sent events, one stream per tab because a browser has few
  * connections. `id:` is the seq of the last timeline entry, so that a stream continues after a reconnect.

@@ -19,8 +19,8 @@ test("the list of tools is the same in every session, whatever happens in betwee
   // Names, texts, schemas and annotations. A change needs a changelog entry and a new version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "b1ffd77a7e47a7e494708b6b47204e7fbbf1c8f1a965e961cec032e59768bcbd",
-      "modern": "e4a922d6f6cefdf5fa1a6bbcd195d8ec339ba2847d4a94cccdba374d8ce2868e",
+      "legacy": "4f2832c14d46d8b729d8d5b7627b8e1397f6d0d41027915a473b378b35df2c9d",
+      "modern": "2ca68c37d178e547c167889d4db0f4fb1f2b411bb762b2ae2d402d754581c031",
     }
   `);
 });

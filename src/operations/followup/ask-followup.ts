@@ -9,7 +9,9 @@ import { costQuestion, requireCostConsent } from "../parts/cost-confirmation.ts"
 import { costSchema } from "../parts/cost-schema.ts";
 import { reportLimit } from "../parts/report-reading.ts";
 import { failedStart, joinedNotice, notDurable, waitForStartOutcome } from "../parts/start-outcome.ts";
-import { finishedResearch, recordReturnedEnd, startDeepResearch, waitForEnd } from "../start-deep-research.ts";
+import { finishedResearch } from "../start/finished-research.ts";
+import { waitForEnd } from "../start/wait-for-end.ts";
+import { recordReturnedEnd, startDeepResearch } from "../start-deep-research.ts";
 import type { PreparedFollowup } from "./prepare.ts";
 
 /** The answer is due within 30 s (I3), less a margin for a busy machine. */

@@ -14,7 +14,7 @@ import {
 import { omitUndefined } from "./summary.ts";
 import { jsonResponse } from "./json-response.ts";
 import { type CallerEnv, LOCAL_OWNER } from "../../caller.ts";
-import type { Figures, FinishedRun } from "../wire.ts";
+import type { Figures, FinishedRun } from "../wire-figures.ts";
 
 const TWO_YEARS_MS = 2 * 365 * 24 * 3_600_000;
 const THIRTY_DAYS_MS = 30 * 24 * 3_600_000;

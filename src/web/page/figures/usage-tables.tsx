@@ -1,7 +1,7 @@
 /** Tables of the usage by day, month and user, with a bar for each cost. */
 
 import type { ComponentChildren } from "preact";
-import type { Figures } from "../../wire.ts";
+import type { Figures } from "../../wire-figures.ts";
 import { money } from "../ui/amounts.ts";
 import { type Usage, usageByDay, usageByMonth } from "./usage.ts";
 

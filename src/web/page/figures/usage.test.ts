@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { FinishedRun } from "../../wire.ts";
+import type { FinishedRun } from "../../wire-figures.ts";
 import { usageByDay, usageByMonth } from "./usage.ts";
 
 const NOW = new Date(2026, 10, 16, 9);

@@ -1,6 +1,6 @@
 /** Usage by day and by month, in the browser's time zone. */
 
-import type { FinishedRun } from "../../wire.ts";
+import type { FinishedRun } from "../../wire-figures.ts";
 import { totalCost } from "./plot/statistics.ts";
 
 export interface Usage {

@@ -1,7 +1,7 @@
 /** The usage view: cost by day, month and user, then plots of cost, duration and the accuracy of estimates. */
 
 import { useMemo, useState } from "preact/hooks";
-import type { Figures, FinishedRun } from "../../wire.ts";
+import type { Figures, FinishedRun } from "../../wire-figures.ts";
 import { fetchJson } from "../app/request.ts";
 import { KIND_NAMES } from "../ui/kinds.ts";
 import { costRemark, markedMoney, money } from "../ui/amounts.ts";

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
-import type { FinishedRun } from "../../../wire.ts";
+import type { FinishedRun } from "../../../wire-figures.ts";
 import { markedMoney, money } from "../../ui/amounts.ts";
 import { durationText } from "../../../../platform/duration.ts";
 import { Plot } from "./plot.tsx";

@@ -1,7 +1,7 @@
 /** The figures computed from finished runs. */
 
 import { expect, test } from "vitest";
-import type { FinishedRun } from "../../../wire.ts";
+import type { FinishedRun } from "../../../wire-figures.ts";
 import {
   accuracyOf,
   comparedRuns,

@@ -1,6 +1,6 @@
 /** Statistics of the finished runs: totals, medians, months, and the accuracy of estimates. */
 
-import type { FinishedRun } from "../../../wire.ts";
+import type { FinishedRun } from "../../../wire-figures.ts";
 
 export type Kind = FinishedRun["kind"];
 export type Period = "all" | "year" | "quarter" | "month";

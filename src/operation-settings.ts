@@ -1,0 +1,21 @@
+/** The settings that operations read, from the configuration. */
+
+import type { Config } from "./config/config.ts";
+import { fileAccess } from "./material/file-access.ts";
+import type { OperationDeps } from "./operations/operation.ts";
+
+export function operationSettings(config: Config): OperationDeps["settings"] {
+  const { settings } = config;
+  return {
+    maxRounds: settings.DEEP_SEARCH_MAX_ITERATIONS,
+    legacyPrompt: settings.GEMINI_SYSTEM_PROMPT,
+    syncWindowMs: settings.RESEARCH_SYNC_WINDOW_MS,
+    taskAfterMs: settings.MCP_TASK_AFTER_MS,
+    reportsDir: settings.RESEARCH_REPORTS_DIR,
+    templatesDir: settings.GEMINI_SEARCH_TEMPLATES_DIR,
+    inlineCharacters: settings.RESEARCH_INLINE_CHARACTERS,
+    confirmAboveUsd: settings.RESEARCH_CONFIRM_ABOVE_USD,
+    followupModel: settings.RESEARCH_FOLLOWUP_MODEL,
+    files: fileAccess(config),
+  };
+}
