@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { insertRun, openDatabase } from "../../../test/kit/store/store-rows.ts";
 import { carryUnfinished } from "./carry-over-store.ts";
 
-test("an unfinished run is carried over to a new database with its pictures and notifications (P5)", async () => {
+test("an unfinished run is carried over to a new database with its pictures, files and notifications (P5, V3)", async () => {
   const [from, to] = [await openDatabase(), await openDatabase()];
   await insertRun(to, { task_id: "there", status: "completed" });
   const notification = { channel: "desktop", kind: "completed", payload_json: "{}", created_at: 1 };
@@ -23,6 +23,7 @@ test("an unfinished run is carried over to a new database with its pictures and 
     .insertInto("notification_outbox")
     .values({ ...notification, task_id: "open" })
     .execute();
+  await from.insertInto("research_files").values({ task_id: "open", n: 1, content }).execute();
   const carry = await carryUnfinished(from);
   await carry(to);
   // A repeated call, as after a partial failure.
@@ -30,6 +31,7 @@ test("an unfinished run is carried over to a new database with its pictures and 
   expect(await to.selectFrom("research_pictures").selectAll().execute()).toMatchObject([
     { ...picture, task_id: "open" },
   ]);
+  expect(await to.selectFrom("research_files").selectAll().execute()).toMatchObject([{ task_id: "open", n: 1 }]);
   const outbox = await to.selectFrom("notification_outbox").select(["task_id", "kind"]).orderBy("outbox_id").execute();
   expect(outbox).toEqual([
     { task_id: "there", kind: "completed" },
