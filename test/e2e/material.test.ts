@@ -217,3 +217,25 @@ test("in a terminal --file, --url, --store and --mcp add material from anywhere 
   });
   expect(lastStart(scene)).toMatchObject({ attachments: ATTACHED, tools: TOOLS });
 });
+
+test("a plan has the material and the wishes, and its research has the tools again but not the files (V2, V3, V6)", async (context) => {
+  const scene = await openResearch(context);
+  const { at, env } = withMaterial(scene);
+  const server = await scene.server({ env });
+  const material = {
+    files: [at("units.csv")],
+    file_search_stores: ["fileSearchStores/handbook"],
+    mcp_servers: ["crm"],
+  };
+  const { structured } = await server.call(START, { query: QUERY, plan: true, language: "de", ...material });
+  const task_id: string = structured["task_id"];
+  expect(lastStart(scene)).toMatchObject({ attachments: [ATTACHED[1]], tools: TOOLS });
+  expect(JSON.stringify(lastStart(scene))).toMatch(/German|Deutsch|\bde\b/);
+  await untilStatus(server, task_id, "awaiting_approval");
+  await server.call("resume_research", { task_id, approve: true });
+  expect(lastStart(scene)).toMatchObject({ attachments: [], tools: TOOLS });
+  await untilStatus(server, task_id, "completed");
+  const { structured: results } = await server.call("get_research_results", { task_id });
+  expect(results["material"]).toMatchObject({ files: [SENT.files[1]], mcp_servers: ["crm"] });
+  expect(results["metadata"].wishes).toMatchObject({ asked: { language: "de" } });
+});
