@@ -139,14 +139,16 @@ export function readCreate(body: Buffer, stored: StoredInteractions): ReadCreate
   const { model, agent = model ?? "", labels, stream, previous_interaction_id: previous } = request;
   const config = model === undefined ? request.agent_config : request.generation_config;
   const thinks = config?.thinking_summaries === "auto";
-  const continued = { ...(model !== undefined && { model }), ...(previous !== undefined && { previous }) };
-  const context = previous === undefined ? 0 : contextLength(stored.runs, previous);
+  const continued = {
+    ...(model !== undefined && { model }),
+    ...(previous !== undefined && { previous, context: contextLength(stored.runs, previous) }),
+  };
   const plan = model === undefined ? planTurn(request, query, stored.runs) : undefined;
   const tools = request.tools.map(({ type }) => type);
   const attachments = attachmentsIn(request.input);
   const parts = partsIn(request.input);
   const attached = parts.length > 0 && { attached: parts };
-  const facts = { query, agent, labels, thinks, ...continued, context, ...(plan && { plan }), ...attached };
+  const facts = { query, agent, labels, thinks, ...continued, ...(plan && { plan }), ...attached };
   return { kind: "start", facts, stream, tools, attachments };
 }
 

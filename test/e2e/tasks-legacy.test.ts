@@ -16,7 +16,7 @@ const AS_TASK = { task: { preference: "require" as const } };
 const HANGING = { name: "hang", tasks: { search: [{ fault: "hang" as const }] } };
 
 async function start(scene: Scene): Promise<{ server: RunningServer; tasks: Tasks }> {
-  const server = await scene.server({ era: "legacy" });
+  const server = await scene.server({ era: "legacy", env: { GEMINI_SEARCH_TOOLS: "all" } });
   return { server, tasks: openTasks(server) };
 }
 
@@ -77,7 +77,7 @@ describe("by raw requests", () => {
     expect(server.client.getServerCapabilities()).not.toHaveProperty("extensions");
     const { tools } = await server.client.listTools();
     const lasting = tools.filter(({ execution }) => execution?.taskSupport === "optional").map(({ name }) => name);
-    expect(lasting).toEqual(["search", "deep_search", "start_deep_research", "deep_research"]);
+    expect(lasting).toEqual(["search", "deep_search", "start_deep_research", "ask_followup", "deep_research"]);
     expect(tools.filter((tool) => "execution" in tool)).toHaveLength(lasting.length);
   });
 
