@@ -81,6 +81,10 @@ describe("the user's prompt directory (B9)", () => {
     const { render, lines } = promptsWith(own);
     expect(render("search-prompt", VALUES)).toBe(`Mine on 2026-11-15: ${LITERAL}`);
     expect(render("verify-prompt", VALUES)).toContain("# Task: verify");
+    // Wishes reach the model even without a place for them.
+    expect(render("search-prompt", VALUES, { length: "short" })).toMatch(
+      /^Mine on [\s\S]*\n\nThe user's wishes .*\n\n-----BEGIN WISHES (\w{12})-----\nLength of the answer: short, .*\n-----END WISHES \1-----\n$/,
+    );
     expect(lines).toEqual([]);
   });
 

@@ -315,10 +315,10 @@ describe("an interrupted deep_search", () => {
     expect(scene.gemini.ledger.countByKind()).toEqual({ deep_search: 1, verify: 3 });
   });
 
-  test("continues at its next round after a kill -9, without paying for a finished one again (Q1, P2, G8)", async (context) => {
+  test("continues at its next round after a kill -9, without paying for a finished one again (Q1, P2, G8, V6)", async (context) => {
     const scene = await openScene(context, { name: "dies", tasks: { verify: [{ fault: "hang" }] } });
     const first = await scene.server();
-    const lost = first.call("deep_search", { query: QUERY, max_iterations: 4 }).catch(() => "lost");
+    const lost = first.call("deep_search", { query: QUERY, max_iterations: 4, language: "de" }).catch(() => "lost");
     await waitFor(() => expect(scene.gemini.ledger.countByKind()).toMatchObject({ verify: 1 }));
     process.kill(first.pid, "SIGKILL");
     await lost;
@@ -347,6 +347,9 @@ describe("an interrupted deep_search", () => {
     expect(whole["sources"].slice(0, partial["sources"].length)).toEqual(partial["sources"]);
     // One first round in total, the killed round, and rounds 2 and 3 of the second run.
     expect(scene.gemini.ledger.countByKind()).toEqual({ deep_search: 1, verify: 3 });
+    expect(new Set(scene.gemini.ledger.entries().map(({ wishes }) => wishes))).toEqual(
+      new Set(["Language of the answer: German (de)."]),
+    );
     expect((await resume(server, task_id)).structured["error"]).toMatchObject({ code: "RESEARCH_ALREADY_COMPLETED" });
     // A client that asks again gets the run it has paid for.
     expect((await resume(server, interrupted)).structured).toMatchObject({ task_id, status: "completed" });
