@@ -80,9 +80,8 @@ export default defineConfig(({ mode }) => {
       hookTimeout: 60_000,
       // As long as `waitFor` of test/kit waits.
       expect: { poll: { timeout: 20_000 } },
-      // Tests through the front door also wait, those of the long suite more than the others: three at once leave two
-      // cores idle a third of the time there.
-      maxWorkers: isLong ? 4 : 3,
+      // Tests through the front door also wait: fewer at once would leave two cores idle.
+      maxWorkers: 4,
       // A test that passes only at its second attempt is a defect and is named as such (summary-reporter.ts); but one
       // pause of a shared machine does not fail a run of thousands of tests.
       retry: process.env["CI"] === undefined ? 0 : 1,
