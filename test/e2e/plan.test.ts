@@ -87,9 +87,9 @@ describe("a plan over MCP", () => {
 });
 
 /** Each point of the start protocol, in turn by a change and an approval; the one after which the id is known by both. */
-const KILLS = [
+const KILLS: { point: string; decision: { approve?: boolean; plan_edit?: string } }[] = [
   ...KILL_POINTS.start.map((point, index) => ({
-    point: String(point),
+    point,
     decision: index % 2 === 0 ? { approve: true } : { plan_edit: EDIT },
   })),
   { point: "after-id", decision: { plan_edit: EDIT } },

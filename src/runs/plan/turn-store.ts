@@ -18,7 +18,7 @@ export interface NewTurn extends Omit<NewAttempt, "turn"> {
   owner: string;
   isPlanning: boolean;
   planEdit: string | undefined;
-  /** The plan that the user has seen; another one must not be changed or approved instead. */
+  /** The plan that was read for the decision; if another process has replaced it meanwhile, nothing is sent. */
   basedOn: StoredPlan;
   options: Record<string, unknown>;
   estimate: Record<string, unknown>;

@@ -23,7 +23,7 @@ export const CITING = "Citing: ";
 const MAX_SITES = 500;
 
 /** Returns nothing for events that are not stored, and for sites that this stream has named before. */
-export function createEventConverter(): (event: AgentEvent) => Converted[] {
+export function createEventConverter({ isPlanning = false } = {}): (event: AgentEvent) => Converted[] {
   const named = new Set<string>();
   let isWriting = false;
   // Distinct ones: a stream that is opened again may repeat its events.
@@ -35,7 +35,8 @@ export function createEventConverter(): (event: AgentEvent) => Converted[] {
       queries.add(event.query);
       return [{ kind: "search", text: `Searching: ${event.query}` }];
     }
-    if (event.kind === "text" && !isWriting) {
+    // The text of a planning turn is a plan, and the phase of the research that follows must not be "writing".
+    if (event.kind === "text" && !isWriting && !isPlanning) {
       isWriting = true;
       return [{ kind: "phase", text: WRITING, once: `writing ${queries.size}` }];
     }

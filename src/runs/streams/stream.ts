@@ -18,6 +18,8 @@ export interface WatchedRun {
   interactionId: string;
   agent: string;
   createdAt: number;
+  /** The interaction returns a plan, not a report. */
+  isPlanning?: boolean | undefined;
 }
 
 export interface StreamOptions {
@@ -85,7 +87,7 @@ interface TimelineOptions {
  * searches. Without an id: its text and its occurrence since the start, as a reopened stream repeats all events.
  */
 function createPositions(run: WatchedRun, first: string | undefined) {
-  const convert = createEventConverter();
+  const convert = createEventConverter({ isPlanning: run.isPlanning });
   let counts = new Map<string, number>();
   let atLastId = { eventId: first, counts: new Map<string, number>() };
   let resumedFrom: string | undefined;

@@ -75,8 +75,8 @@ export function createWatchedStreams({ follow, onChange, leaving, lingerMs = LIN
 
 /** Streams the progress of a run that has not finished; the returned function stops watching. */
 export function watchProgress({ watch }: { watch: Watch }, run: Run): () => void {
-  const { taskId, interactionId, model: agent = "", createdAt, status } = run;
+  const { taskId, interactionId, model: agent = "", createdAt, status, plan } = run;
   const isOver = isFinished(status) || status === "awaiting_approval";
   if (interactionId === undefined || isOver) return () => {};
-  return watch({ taskId, interactionId, agent, createdAt }) ?? (() => {});
+  return watch({ taskId, interactionId, agent, createdAt, isPlanning: plan?.isPlanning }) ?? (() => {});
 }

@@ -104,7 +104,7 @@ async function sendTimeline(
 
 /** Streams the interaction from Google, so that thoughts arrive live. Without a key or on errors, only polls update it. */
 async function followInteraction(deps: OperationDeps, run: Run, sent: SentState): Promise<void> {
-  const { taskId, interactionId, model: agent = "", createdAt, kind } = run;
+  const { taskId, interactionId, model: agent = "", createdAt, kind, plan } = run;
   const isOver = isFinished(run.status) || run.status === "awaiting_approval";
   if (kind !== "agent" || interactionId === undefined || isOver) return;
   if (sent.followed?.interactionId === interactionId) return;
@@ -112,7 +112,7 @@ async function followInteraction(deps: OperationDeps, run: Run, sent: SentState)
     if ((await deps.agent()) === undefined) return;
     const { runner } = await deps.research();
     runner.start();
-    const leave = runner.watch({ taskId, interactionId, agent, createdAt });
+    const leave = runner.watch({ taskId, interactionId, agent, createdAt, isPlanning: plan?.isPlanning });
     // No stream is free at the moment: the next push tries again.
     if (leave === undefined) return;
     sent.followed?.leave();
