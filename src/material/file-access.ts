@@ -1,5 +1,6 @@
 /** From where an MCP client on this machine may send files. */
 
+import { realpathSync } from "node:fs";
 import path from "node:path";
 import { isInside } from "../reports/files/allowed-root.ts";
 import type { FileAccess } from "./read-files.ts";
@@ -32,7 +33,16 @@ export function fileRoots(
   // No shell expands the tilde of a configuration file.
   const expanded = configured.map((directory) => directory.replace(/^~(?=$|[/\\])/, () => home));
   if (expanded.length > 0) return expanded.map((directory) => path.resolve(workingDirectory, directory));
-  return isInside(workingDirectory, home) ? [] : [workingDirectory];
+  return isInside(realPath(workingDirectory), realPath(home)) ? [] : [workingDirectory];
+}
+
+/** The home directory may be a link, which the working directory never is. */
+function realPath(directory: string): string {
+  try {
+    return realpathSync(directory);
+  } catch {
+    return directory;
+  }
 }
 
 /** Throws when the directory was deleted after the process had started in it. */

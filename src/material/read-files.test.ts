@@ -119,5 +119,9 @@ test("by default files come from the working directory, unless that is the home 
     fileRoots(configured, { workingDirectory, home });
   expect(roots(path.join(home, "project"))).toEqual([path.join(home, "project")]);
   for (const broad of [home, path.dirname(home), "/"]) expect(roots(broad)).toEqual([]);
+  const linked = mkdtempSync(path.join(tmpdir(), "home-"));
+  symlinkSync(realpathSync(tmpdir()), path.join(linked, "link"));
+  expect(fileRoots([], { workingDirectory: realpathSync(tmpdir()), home: path.join(linked, "link") })).toEqual([]);
+  rmSync(linked, { recursive: true });
   expect(roots("/", ["/data", "relative", "~/papers"])).toEqual(["/data", "/relative", path.join(home, "papers")]);
 });

@@ -18,7 +18,7 @@ import type { Connection } from "./connection.ts";
 
 export type Confirmation =
   /** With the input of the call, and the user's details if it was vague. */
-  | { kind: "proceed"; userAgreed: boolean; input: unknown }
+  | { kind: "proceed"; userAgreed: boolean; input: unknown; waitedForUser?: boolean }
   | { kind: "ask"; result: InputRequiredResult }
   | { kind: "refused"; outcome: Outcome };
 
@@ -81,7 +81,8 @@ async function askDetails(request: ConfirmationRequest): Promise<Confirmation> {
   call.progress("Waiting for the user to answer a question");
   const response = await elicit(request, elicitation, MAX_CLARIFY_MS).catch(() => undefined);
   if (call.signal.aborted) throw cancelledBeforeAnswer();
-  return askCost(request, detailsIn(response));
+  const next = await askCost(request, detailsIn(response));
+  return next.kind === "proceed" ? { ...next, waitedForUser: true } : next;
 }
 
 /** Undefined if the user skipped the question. */
@@ -121,7 +122,7 @@ const askModern = (key: string, elicitation: Elicitation, details?: string): Con
 
 function proceedIfAccepted(response: unknown, input: unknown): Confirmation {
   if (!isRecord(response) || response["action"] !== "accept") throw declined();
-  return { kind: "proceed", userAgreed: true, input };
+  return { kind: "proceed", userAgreed: true, input, waitedForUser: true };
 }
 
 const cancelledBeforeAnswer = (): AppError =>

@@ -22,6 +22,7 @@ import { withToolTelemetry } from "./tool-telemetry.ts";
 import { createProgressReporter } from "./progress.ts";
 import { requireTask, type TaskSource } from "./tasks/task-source.ts";
 import { declaresTasks, taskHandle } from "./tasks/tasks.ts";
+import type { ToolName } from "../config/tool-sets.ts";
 import type { Connection } from "./connection.ts";
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by a script from the very type
@@ -35,10 +36,13 @@ const LEGACY_TOOLS = TOOLS.map((tool) =>
 /** Over HTTP a path would be one of the server. */
 const LOCAL_PARAMETERS = ["files"];
 
-function overNetwork(tool: Tool): Tool {
+/** A plan that no offered tool can approve would be paid for in vain. */
+const NEEDED_TOOLS: Readonly<Record<string, ToolName>> = { plan: "resume_research" };
+
+function withParameters(tool: Tool, isOffered: (name: string) => boolean): Tool {
   const { properties = {} } = tool.inputSchema;
-  const remote = Object.entries(properties).filter(([name]) => !LOCAL_PARAMETERS.includes(name));
-  return { ...tool, inputSchema: { ...tool.inputSchema, properties: Object.fromEntries(remote) } };
+  const offered = Object.entries(properties).filter(([name]) => isOffered(name));
+  return { ...tool, inputSchema: { ...tool.inputSchema, properties: Object.fromEntries(offered) } };
 }
 
 /** The catalogue is loaded with the first call: tools/list does not need it. */
@@ -65,7 +69,12 @@ export function serveTools(mcpServer: McpServer, options: ToolsOptions): void {
   const { server } = mcpServer;
   const isListed = ({ name }: Tool): boolean => connection.tools.listed.some((listed) => listed === name);
   const listed = (connection.protocolEra === "legacy" ? LEGACY_TOOLS : TOOLS).filter(isListed);
-  const tools = connection.caller.from === "network" ? listed.map(overNetwork) : listed;
+  const isOffered = (name: string): boolean => {
+    const needed = NEEDED_TOOLS[name];
+    if (needed !== undefined && !connection.tools.listed.includes(needed)) return false;
+    return connection.caller.from !== "network" || !LOCAL_PARAMETERS.includes(name);
+  };
+  const tools = listed.map((tool) => withParameters(tool, isOffered));
   server.setRequestHandler("tools/list", () => ({ tools }));
   const answer = async (toolCall: ToolCall): Promise<CallToolResult | InputRequiredResult> =>
     callOperation(await findOperation(toolCall.params.name, connection), toolCall, options);
@@ -100,9 +109,9 @@ async function callOperation(
     const confirmation = await confirm({ server, context, deps, protocolEra, operation, input: given, call });
     if (confirmation.kind === "ask") return confirmation.result;
     if (confirmation.kind === "refused") return toolResult(confirmation.outcome);
-    const { userAgreed: agreed, input } = confirmation;
+    const { userAgreed: agreed, input, waitedForUser } = confirmation;
     if (!wantsTask(operation, connection, toolCall)) {
-      const since = agreed ? undefined : receivedAt;
+      const since = waitedForUser === true ? undefined : receivedAt;
       return resultWithPictures(deps, await perform(operation, deps, { input, call: { ...call, agreed, since } }));
     }
     // A 2025-11-25 client that requested a task accepts nothing else; a modern one prefers the answer itself.

@@ -81,7 +81,8 @@ export const resumeResearch = defineOperation({
       });
     }
     if (isDecision(input)) return decideOnPlan(deps, call, { run, edit: editIn(input) });
-    if (run.status === "awaiting_approval") return planToDecide(run, await planAnswer(deps, call, run));
+    if (run.status === "awaiting_approval" && input.interaction_id === undefined)
+      return planToDecide(run, await planAnswer(deps, call, run));
     const { research, runner, durable } = await deps.research();
     const { resumeAgentRun } = await import("../runs/start/resume.ts");
     const again = { ...(await sentAgain(deps, run)), operation: RESUME };
@@ -92,7 +93,7 @@ export const resumeResearch = defineOperation({
       taskId: run.taskId,
       interactionId: input.interaction_id,
       acceptDoubleCharge: input.accept_possible_double_charge,
-      followup: run.followupContext === undefined ? undefined : await againAsFollowup(deps, run),
+      followup: () => againAsFollowup(deps, run),
     });
     runner.start();
     runner.wake();
@@ -120,11 +121,20 @@ interface PlanInput {
   task_id: string;
   approve?: boolean | undefined;
   plan_edit?: string | undefined;
+  interaction_id?: string | undefined;
 }
 
 const isDecision = ({ approve, plan_edit }: PlanInput): boolean => approve === true || plan_edit !== undefined;
 
-function editIn({ approve, plan_edit }: PlanInput): string | undefined {
+function editIn({ approve, plan_edit, interaction_id }: PlanInput): string | undefined {
+  if (interaction_id !== undefined) {
+    throw new AppError({
+      code: "INVALID_INPUT",
+      message: "interaction_id cannot be combined with approve or plan_edit. Nothing was sent.",
+      suggestion: "Adopt the interaction first, then decide on its plan.",
+      details: { status: 400, field: "interaction_id" },
+    });
+  }
   if (approve !== true || plan_edit === undefined) return plan_edit;
   throw new AppError({
     code: "INVALID_INPUT",
@@ -162,7 +172,7 @@ const planToDecide = (run: Run, plan: Awaited<ReturnType<typeof planAnswer>>) =>
 
 async function againAsFollowup(deps: OperationDeps, run: Run) {
   const { restartedFollowup } = await import("./followup/prepare.ts");
-  return run.status === "start_unknown" ? restartedFollowup(deps, run) : undefined;
+  return restartedFollowup(deps, run);
 }
 
 /** A follow-up keeps the estimate of its first start: its context is the same. */

@@ -23,7 +23,7 @@ import {
 import { outlineLines, readingFields, reportLimit } from "./parts/report-reading.ts";
 import { NO_PLAN, planFields, planned, storedPlan } from "./parts/plan.ts";
 import type { Wishes } from "../search/wishes.ts";
-import { joinsRun, variantFor } from "./question/same-start.ts";
+import { asClarifiedBefore, joinsRun, variantFor } from "./question/same-start.ts";
 import { CLARIFYING_QUESTION, isVague } from "./question/vague-question.ts";
 import { wishesOf, withWishes, withWishNote } from "./question/wishes.ts";
 import { type AboutStart, finishedResearch } from "./start/finished-research.ts";
@@ -94,7 +94,8 @@ export const startDeepResearch = defineOperation({
   positional: "query",
   webText: true,
   waitFlag: "wait",
-  question: async (deps, input, call) => {
+  question: async (deps, given, call) => {
+    const input = await asClarifiedBefore(deps, given, call);
     const { query, force_new: forceNew } = input;
     const { agent } = currentAgent(input.model);
     const { material, tokens, files } = await readMaterial(deps, call, input);
@@ -105,7 +106,8 @@ export const startDeepResearch = defineOperation({
     // Joining a run costs nothing.
     return (await joinsRun(deps, { ...input, material }, call)) ? undefined : question;
   },
-  clarify: async (deps, input, call) => {
+  clarify: async (deps, given, call) => {
+    const input = await asClarifiedBefore(deps, given, call);
     // A plan is a question back, too, and material may say what the question leaves open.
     if (input.force_new || input.plan || !isVague(input.query)) return undefined;
     const { material } = await readMaterial(deps, call, input);
@@ -114,7 +116,8 @@ export const startDeepResearch = defineOperation({
     if ((await deps.agent()) === undefined || (await joinsRun(deps, { ...input, material }, call))) return undefined;
     return CLARIFYING_QUESTION;
   },
-  run: async (deps, input, asked) => {
+  run: async (deps, requested, asked) => {
+    const input = await asClarifiedBefore(deps, requested, asked);
     // One estimate serves the check of consent and the record of the run.
     const call = { ...asked, estimates: asked.estimates ?? new Map() };
     const answerBy = (call.since ?? deps.clock.monotonic()) + ANSWER_WITHIN_MS;

@@ -7,7 +7,7 @@ import { databaseNowPlus, databaseNow, progressAtLeast } from "../store/dialect.
 import { SEARCH_LEASE_MS } from "./lease.ts";
 import { LOCAL_KINDS, type Run, type RunKind, type RunResult, type RunStatus } from "./run.ts";
 import { complexityIn } from "./history/run-estimate.ts";
-import { readPlan } from "./plan/run-plan.ts";
+import { tryReadPlan } from "./plan/run-plan.ts";
 import { readableRuns, runOf, turnBegan } from "./run-row.ts";
 import { saveResult } from "./result-store.ts";
 import { FIGURE_COLUMNS, recordFigures } from "./history/result-figures-store.ts";
@@ -249,6 +249,7 @@ export async function finishedAgentRuns(db: Database, owner: string, limit: numb
 
 /** Without the planning turns, which are no part of what a research costs. */
 function researchUsd({ cost_usd, plan_json }: Pick<Tables["research_tasks"], "cost_usd" | "plan_json">) {
-  if (cost_usd === null) return undefined;
-  return cost_usd - (readPlan(plan_json)?.earlier.cost.usd ?? 0);
+  const plan = tryReadPlan(plan_json);
+  if (cost_usd === null || plan === "damaged") return undefined;
+  return cost_usd - (plan?.earlier.cost.usd ?? 0);
 }

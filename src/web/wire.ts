@@ -143,6 +143,8 @@ export interface PlanView {
   estimated_cost?: { likely_usd: number; max_usd: number } | undefined;
   expires_at?: string | undefined;
   question?: string | undefined;
+  /** What the user must confirm before a change of the plan, which is a paid request, too. */
+  edit_question?: string | undefined;
 }
 
 /** Part of a question; asked of the model, not enforced. Dates are YYYY-MM-DD, domains host names. */

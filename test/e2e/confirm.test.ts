@@ -73,11 +73,12 @@ describe.each(ERAS)("a %s client with elicitation", (era) => {
       { message: expect.stringMatching(/^Start this research for about/), schema: { type: "object", properties: {} } },
     ]);
     const skipping = await askingClient(context, scene, { era, answer: { action: "decline" } });
-    // The same start joins its run: nothing is asked.
-    for (const query of ["AI", "AI", QUERY]) expect((await skipping.call({ query })).isError).toBe(false);
+    // The same start joins its run, also the one that was made more precise: nothing is asked.
+    expect((await skipping.call({ query: "AI" })).structured).toMatchObject({ joined: true });
+    for (const query of ["Music", "Music", QUERY]) expect((await skipping.call({ query })).isError).toBe(false);
     expect(skipping.dialogs).toHaveLength(1);
     const started = scene.gemini.ledger.acceptedStarts().map(({ query }) => query);
-    expect(started).toEqual(["AI\n\nWhat is meant: jobs in Germany", "AI", QUERY]);
+    expect(started).toEqual(["AI\n\nWhat is meant: jobs in Germany", "Music", QUERY]);
   });
 
   test("is not asked about cheap, invalid or free calls", async (context) => {

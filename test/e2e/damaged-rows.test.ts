@@ -13,6 +13,7 @@ const DAMAGES = [
   "estimate_json = 'nonsense'",
   "status = 'hibernating'",
   "kind = 'unheard-of'",
+  "plan_json = '{broken'",
   ...(process.env["TEST_DATABASE"] === "postgres" ? [] : ["created_at = 'yesterday'", "deadline_at = 'never'"]),
 ];
 const RESULT_DAMAGES = ["sources_json = '[{'", "citations_json = ''", "metadata_json = 'null'"];

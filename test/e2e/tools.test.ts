@@ -252,8 +252,12 @@ test.for(["core", "research"])(
   async (set, { onTestFinished }) => {
     const server = await startServer({ env: { GEMINI_SEARCH_TOOLS: set } });
     onTestFinished(() => server.close());
-    const tools: string[] = (await server.client.listTools()).tools.map(({ name }) => name);
+    const { tools: offered } = await server.client.listTools();
+    const tools: string[] = offered.map(({ name }) => name);
     expect(tools).toEqual(set === "core" ? CORE : NAMES);
+    // A plan can be approved only with resume_research.
+    const start = offered.find(({ name }) => name === "start_deep_research")?.inputSchema.properties ?? {};
+    expect("plan" in start).toBe(set === "research");
     const instructions = server.client.getInstructions() ?? "";
     expect(instructions.length).toBeLessThanOrEqual(MAX_INSTRUCTION_CHARACTERS);
     for (const name of CORE) expect(instructions).toContain(name);

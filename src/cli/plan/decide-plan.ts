@@ -51,9 +51,9 @@ async function askDecision(app: App, shown: Results, call: Call): Promise<Decisi
     cost === undefined ? "" : ` for about ${formatDollars(cost.likely_usd)} (up to ${formatDollars(cost.max_usd)})`;
   for (;;) {
     const answer = await askTerminal(`\nStart this research${price}? [approve / edit / later] `, call.signal);
-    const [letter = ""] = answer.trim().toLowerCase();
-    if (letter === "a") return { approve: true };
-    if (letter !== "e") return undefined;
+    const word = answer.trim().toLowerCase();
+    if (word === "a" || word === "approve") return { approve: true };
+    if (word !== "e" && word !== "edit") return undefined;
     const change = await editPlan(app, shown.plan ?? "", call.signal);
     if (change !== undefined) return { plan_edit: change };
     await printFailure("The plan was not changed.");

@@ -5,6 +5,7 @@ import type { Material } from "../../gemini/material.ts";
 import type { RequestVariant } from "../../gemini/research-agent.ts";
 import { questionWithWishes, type Wishes } from "../../search/wishes.ts";
 import type { Call, OperationDeps } from "../operation.ts";
+import { beginningWithDetails, isVague } from "./vague-question.ts";
 import { wishesOf } from "./wishes.ts";
 
 const HOUR_MS = 3_600_000;
@@ -38,4 +39,20 @@ export async function joinsRun(deps: OperationDeps, input: StartInput, { owner }
   const { agent } = currentAgent(input.model);
   const joinKey = joinKeyOf({ owner, query, agent, maxWaitMs: hours * HOUR_MS, variant: variantFor(input) });
   return (await findSameStart(await deps.database(), { owner, joinKey, now: deps.clock.now() })) !== undefined;
+}
+
+/**
+ * The question as the user made it more precise minutes ago, if it is vague: a call that is repeated because its answer
+ * was lost joins that run instead of asking and paying again.
+ */
+export async function asClarifiedBefore<Input extends { query: string; force_new: boolean }>(
+  deps: OperationDeps,
+  input: Input,
+  { owner }: Call,
+): Promise<Input> {
+  if (input.force_new || !isVague(input.query)) return input;
+  const { findLongerQuestion } = await import("../../runs/start/duplicate-start-store.ts");
+  const beginning = beginningWithDetails(input.query);
+  const query = await findLongerQuestion(await deps.database(), { owner, beginning, now: deps.clock.now() });
+  return query === undefined ? input : { ...input, query };
 }

@@ -61,5 +61,8 @@ export function withDetails(query: string, answer: unknown): string {
   const text = typeof answer === "string" ? cleanText(answer).trim() : "";
   // Without half of a surrogate pair at the cut.
   const details = text.slice(0, MAX_DETAIL_CHARACTERS).replace(/[\uD800-\uDBFF]$/, "");
-  return details === "" ? query : `${query.trim()}\n\nWhat is meant: ${details}`;
+  return details === "" ? query : beginningWithDetails(query) + details;
 }
+
+/** How a question begins that a user has made more precise. */
+export const beginningWithDetails = (query: string): string => `${query.trim()}\n\nWhat is meant: `;

@@ -3,6 +3,7 @@
 import type { Database } from "../../store/database.ts";
 import { dropPlans } from "../plan/plan-store.ts";
 import { dropResult } from "../result-store.ts";
+import type { RunStatus } from "../run.ts";
 import { transition } from "../transition-store.ts";
 
 export async function requestCancel(
@@ -28,16 +29,27 @@ export async function isCancelRequested(db: Database, taskId: string): Promise<b
   return (row?.cancel_requested_at ?? null) !== null;
 }
 
-/** Sets a run to `cancelled` in the database; `confirmed` is false while Google may still finish it. */
+interface Cancellation {
+  taskId: string;
+  /** Defaults to every state that can be cancelled. */
+  from?: readonly RunStatus[];
+  /** False while Google may still finish it. */
+  confirmed: boolean;
+  keepPartial: boolean;
+  now: number;
+}
+
+/** Sets a run to `cancelled` in the database. Resolves with false if it is in another state. */
 export function cancelHere(
   db: Database,
-  { taskId, confirmed, keepPartial, now }: { taskId: string; confirmed: boolean; keepPartial: boolean; now: number },
-): Promise<void> {
+  { taskId, from, confirmed, keepPartial, now }: Cancellation,
+): Promise<boolean> {
   // One transaction: a report that arrives right afterwards is paid for and must not be dropped with the partial one.
   return db.transaction().execute(async (transaction) => {
     const updated = await transition(transaction, {
       taskId,
       to: "cancelled",
+      from,
       holder: "any",
       set: {
         cancel_confirmed: confirmed ? 1 : 0,
@@ -49,9 +61,11 @@ export function cancelHere(
         ...(confirmed ? { next_poll_at: null } : {}),
       },
     }).executeTakeFirst();
-    if (updated.numUpdatedRows === 0n || keepPartial) return;
+    const isCancelled = updated.numUpdatedRows > 0n;
+    if (!isCancelled || keepPartial) return isCancelled;
     await dropResult(transaction, taskId);
     await dropPlans(transaction, taskId);
+    return true;
   });
 }
 

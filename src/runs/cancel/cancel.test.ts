@@ -92,6 +92,42 @@ test("a report that is stored right after an unconfirmed cancel is not dropped t
   expect((await findResult(db, taskId))?.report).toBe(FINISHED.report);
 });
 
+test("a plan that is approved while it is being cancelled is cancelled at Google, too (V2, L1)", async (t) => {
+  const { store, deps } = await openRunner(t);
+  const { db } = store;
+  const started = await startResearch(deps(), { ...request, variant: { collaborativePlanning: true } });
+  if (started.kind === "started") await started.sending;
+  const { taskId } = started;
+  const setStatus = (status: string): Promise<unknown> =>
+    db.updateTable("research_tasks").set({ status }).where("task_id", "=", taskId).execute();
+  await setStatus("awaiting_approval");
+  const cancelled: string[] = [];
+  const agent = deps({
+    cancel: async (id) => {
+      cancelled.push(id);
+      return { kind: "found", interaction: { ...WORKING, id, status: "cancelled", rawStatus: "cancelled" } };
+    },
+  }).agent;
+  // Another process approves the plan after the cancel has read its state.
+  let isApproved = false;
+  const racing = db.withPlugin({
+    transformQuery: ({ node }) => node,
+    transformResult: async ({ result }) => {
+      if (!isApproved) {
+        isApproved = true;
+        await setStatus("running_async");
+      }
+      return result;
+    },
+  });
+  const run = await cancelRun(
+    { db: racing, clock, agent, pollNow: async () => {} },
+    { owner: "local", taskId, keepPartial: true },
+  );
+  expect(cancelled).toEqual([run.interactionId]);
+  expect(await rowOf(db, taskId)).toMatchObject({ status: "cancelled", cancel_confirmed: 0 });
+});
+
 test.each([
   ["alive, for all that is known", SEARCH_LEASE_MS, "running"],
   ["gone, by its lease", -1, "cancelled"],

@@ -39,11 +39,14 @@ export async function cancelRun(deps: CancelDeps, request: CancelRequest): Promi
   if (isFinished(run.status)) throw finishedAlready(run);
   await requestCancel(db, { taskId, keepPartial, now: clock.now() });
   failpoint("after-cancel-flag");
-  if (run.status === "start_unknown" || run.status === "awaiting_approval") {
-    // Google is not working on a plan that waits for approval.
-    const confirmed = run.status === "awaiting_approval";
-    await cancelHere(db, { taskId, confirmed, keepPartial, now: clock.now() });
+  if (run.status === "start_unknown") {
+    await cancelHere(db, { taskId, confirmed: false, keepPartial, now: clock.now() });
     return findRun(db, owner, taskId);
+  }
+  if (run.status === "awaiting_approval") {
+    // Google is not working on a plan that waits. If it was approved meanwhile, Google is: then it is cancelled there.
+    const waiting = { taskId, from: ["awaiting_approval"] as const, confirmed: true, keepPartial, now: clock.now() };
+    return (await cancelHere(db, waiting)) ? findRun(db, owner, taskId) : cancelRun(deps, request);
   }
   // In parallel, within the same five seconds: the wait ends as soon as the run shows Google's response.
   const cancelling = run.kind === "agent" ? cancelAtGoogle(deps, run) : Promise.resolve();

@@ -2,7 +2,7 @@
 
 import { sql } from "kysely";
 import type { Tables } from "../../store/database.ts";
-import { readPlan, type RunPlan } from "../plan/run-plan.ts";
+import { type RunPlan, tryReadPlan } from "../plan/run-plan.ts";
 import { isPollable, turnBegan } from "../run-row.ts";
 import { RUN_STATUSES, type RunStatus } from "../run.ts";
 
@@ -62,7 +62,8 @@ type PolledRow = Pick<Tables["research_tasks"], (typeof POLLED_COLUMNS)[number]>
 
 /** Undefined when the row is damaged or has no interaction id. */
 export function polledRunOf(row: PolledRow): PolledRun | undefined {
-  if (row.interaction_id === null || !isPollable(row)) return undefined;
+  const plan = tryReadPlan(row.plan_json);
+  if (row.interaction_id === null || plan === "damaged" || !isPollable(row)) return undefined;
   return {
     taskId: row.task_id,
     owner: row.owner,
@@ -80,6 +81,6 @@ export function polledRunOf(row: PolledRow): PolledRun | undefined {
     completedAt: row.completed_at ?? row.created_at,
     oddAnswer: row.odd_answer ?? undefined,
     tokens: row.tokens,
-    plan: readPlan(row.plan_json),
+    plan,
   };
 }

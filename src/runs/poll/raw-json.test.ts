@@ -17,3 +17,21 @@ test("a field that is nested too deep is left out and the rest is kept (P5)", ()
   expect(unpack(packRaw(deep))).toEqual({});
   expect(packRaw(undefined)).toBeUndefined();
 });
+
+test("what Google repeats of the request is left out: files, and the secrets of MCP servers (V3)", () => {
+  const server = { type: "mcp_server", name: "crm", headers: { Authorization: "Bearer secret" } };
+  const file = { type: "document", mime_type: "application/pdf", data: "c2VjcmV0" };
+  const steps = [{ type: "user_input", content: [{ type: "text", text: "Why?" }, file] }];
+  expect(unpack(packRaw({ id: "v1_a", input: [file], tools: [server], steps }))).toEqual({
+    id: "v1_a",
+    steps: [
+      {
+        type: "user_input",
+        content: [
+          { type: "text", text: "Why?" },
+          { type: "document", mime_type: "application/pdf" },
+        ],
+      },
+    ],
+  });
+});

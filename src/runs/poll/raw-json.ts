@@ -8,11 +8,18 @@ import { isRecord } from "../../platform/is-record.ts";
 
 export function packRaw(raw: unknown): Uint8Array | undefined {
   if (raw === undefined) return undefined;
-  return deflateRawSync(serialize(withoutOwnFiles(raw)) ?? "{}");
+  return deflateRawSync(serialize(withoutRequest(raw)) ?? "{}");
 }
 
-function withoutOwnFiles(raw: unknown): unknown {
-  if (!isRecord(raw) || !Array.isArray(raw["steps"])) return raw;
+/** The request that Google may repeat: its input may hold files, the headers of its MCP servers hold secrets. */
+function withoutRequest(raw: unknown): unknown {
+  if (!isRecord(raw)) return raw;
+  const { input: _input, tools: _tools, ...response } = raw;
+  return withoutOwnFiles(response);
+}
+
+function withoutOwnFiles(raw: Record<string, unknown>): unknown {
+  if (!Array.isArray(raw["steps"])) return raw;
   const steps = raw["steps"].map((step: unknown) => {
     if (!isRecord(step) || step["type"] !== "user_input" || !Array.isArray(step["content"])) return step;
     return { ...step, content: step["content"].map(withoutData) };

@@ -1,6 +1,7 @@
 /** Deduplicates starts: computes the join key and finds the run that an identical start joins. */
 
 import { createHash } from "node:crypto";
+import { sql } from "kysely";
 import type { RequestVariant } from "../../gemini/research-agent.ts";
 import type { Database } from "../../store/database.ts";
 
@@ -67,4 +68,24 @@ export async function joinSameStart(transaction: Database, start: SameStart): Pr
     .executeTakeFirst();
   // The run was cancelled concurrently; the next search does not return it.
   return joined === undefined ? joinSameStart(transaction, start) : same;
+}
+
+/** The newest question of the last minutes that begins with this text, for example with the user's details after it. */
+export async function findLongerQuestion(
+  db: Database,
+  { owner, beginning, now }: { owner: string; beginning: string; now: number },
+): Promise<string | undefined> {
+  const found = await db
+    .selectFrom("research_tasks")
+    .select("query")
+    .where("owner", "=", owner)
+    .where("kind", "=", "agent")
+    .where("created_at", ">", now - JOIN_WITHIN_MS)
+    .where("status", "not in", ENDED_WITHOUT_RESULT)
+    .where("cancel_requested_at", "is", null)
+    .where(sql<string>`substr(query, 1, ${[...beginning].length})`, "=", beginning)
+    .orderBy("created_at", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return found?.query;
 }

@@ -19,7 +19,7 @@ export interface ResumeRequest {
   /** Called before a restart; throws to reject it. */
   beforeStart?: (() => void) | undefined;
   /** How a follow-up is sent again. */
-  followup?: (Followup & { variant: RequestVariant }) | undefined;
+  followup?: (() => Promise<(Followup & { variant: RequestVariant }) | undefined>) | undefined;
   /** Aborted when the call is cancelled; a restart that has not been sent yet is then not sent. */
   signal?: AbortSignal | undefined;
 }
@@ -66,6 +66,8 @@ async function resumeUnknown(deps: ResearchDeps, run: Run, request: ResumeReques
       run: { task_id: taskId, status: run.status, progress: run.progress },
     });
   }
+  // Read for the state that is restarted: without its context a follow-up would be another question.
+  const followup = run.followupContext === undefined ? undefined : await request.followup?.();
   const deadlineAt = clock.now() + maxWaitOf(run.options);
   const { query, model: agent = "", enableNotifications } = run;
   const restarted = await restartUnknown(deps, {
@@ -73,8 +75,8 @@ async function resumeUnknown(deps: ResearchDeps, run: Run, request: ResumeReques
     query,
     agent,
     enableNotifications,
-    variant: request.followup?.variant ?? variantOf(run.options),
-    followup: request.followup,
+    variant: followup?.variant ?? variantOf(run.options),
+    followup,
     deadlineAt,
     beforeStart: request.beforeStart,
     signal: request.signal,

@@ -22,8 +22,12 @@ export function servePlans(web: Hono<CallerEnv>, { deps }: App): void {
     const turns = await planTurns(await deps.database(), run.taskId);
     const newest = turns.at(-1);
     if (newest === undefined) throw withoutPlan();
-    const input = { approve: true, task_id: run.taskId };
-    const question = await questionFor(resumeResearch, deps, { input, call });
+    const decision = { task_id: run.taskId };
+    const question = await questionFor(resumeResearch, deps, { input: { ...decision, approve: true }, call });
+    const editQuestion = await questionFor(resumeResearch, deps, {
+      input: { ...decision, plan_edit: newest.text },
+      call,
+    });
     const { estimated_cost } = await planAnswer(deps, call, run);
     const isWaiting = run.status === "awaiting_approval";
     const view: PlanView = {
@@ -33,6 +37,7 @@ export function servePlans(web: Hono<CallerEnv>, { deps }: App): void {
       estimated_cost,
       expires_at: isWaiting && run.deadlineAt !== undefined ? isoTime(run.deadlineAt) : undefined,
       question: question?.because,
+      edit_question: editQuestion?.because,
     };
     return jsonResponse(view);
   });

@@ -32,10 +32,12 @@ export function PlanSection({ run, done }: PlanProps) {
 
 function WaitingPlan({ plan, done }: { plan: PlanView; done: () => void }) {
   const [text, setText] = useState(plan.text);
-  const [agreed, setAgreed] = useState(false);
+  const [agreedTo, setAgreedTo] = useState<string | undefined>(undefined);
   const { pending, error, send } = useSending(plan.task_id, done);
   const isChanged = text.trim() !== plan.text.trim();
-  const needsConsent = plan.question !== undefined && !agreed;
+  const question = isChanged ? plan.edit_question : plan.question;
+  const agreed = question !== undefined && agreedTo === question;
+  const isAgreed = question === undefined || agreed;
   return (
     <section class="card stack plan" aria-labelledby="plan-title">
       <h2 id="plan-title">Plan</h2>
@@ -51,20 +53,13 @@ function WaitingPlan({ plan, done }: { plan: PlanView; done: () => void }) {
         onInput={({ currentTarget }) => setText(currentTarget.value)}
       />
       <Changes plan={plan} />
-      {plan.question === undefined ? null : (
-        <label class="check notice warn">
-          <input type="checkbox" checked={agreed} onChange={({ currentTarget }) => setAgreed(currentTarget.checked)} />
-          <span>
-            {plan.question} <strong>I agree.</strong>
-          </span>
-        </label>
-      )}
+      <Consent question={question} agreed={agreed} onChange={setAgreedTo} />
       {error === undefined ? null : <Problem error={error} />}
       <div class="row">
         <button
           type="button"
           class="button primary"
-          disabled={pending !== undefined || isChanged || needsConsent}
+          disabled={pending !== undefined || isChanged || !isAgreed}
           onClick={() => void send("approve", { agreed })}
         >
           {pending === "approve" ? "Starting…" : "Start research"}
@@ -72,8 +67,8 @@ function WaitingPlan({ plan, done }: { plan: PlanView; done: () => void }) {
         <button
           type="button"
           class="button"
-          disabled={pending !== undefined || !isChanged || text.trim() === ""}
-          onClick={() => void send("plan", { text, agreed: true })}
+          disabled={pending !== undefined || !isChanged || !isAgreed || text.trim() === ""}
+          onClick={() => void send("plan", { text, agreed })}
         >
           {pending === "plan" ? "Sending…" : "Change the plan"}
         </button>
@@ -87,6 +82,27 @@ function WaitingPlan({ plan, done }: { plan: PlanView; done: () => void }) {
     </section>
   );
 }
+
+interface ConsentProps {
+  /** Undefined if nothing needs to be confirmed. */
+  question: string | undefined;
+  agreed: boolean;
+  onChange: (agreedTo: string | undefined) => void;
+}
+
+const Consent = ({ question, agreed, onChange }: ConsentProps) =>
+  question === undefined ? null : (
+    <label class="check notice warn">
+      <input
+        type="checkbox"
+        checked={agreed}
+        onChange={({ currentTarget }) => onChange(currentTarget.checked ? question : undefined)}
+      />
+      <span>
+        {question} <strong>I agree.</strong>
+      </span>
+    </label>
+  );
 
 const CostText = ({ plan: { estimated_cost: cost } }: { plan: PlanView }) =>
   cost === undefined ? (
