@@ -4,7 +4,7 @@ import { describe, expect, type TestContext, test } from "vitest";
 import { clock, FINISHED, openRunner, request, WORKING } from "../../../test/kit/store/runner.ts";
 import { rowOf } from "../../../test/kit/store/store-rows.ts";
 import { AppError } from "../../errors.ts";
-import type { Agent, Interaction, RequestVariant, StartOutcome } from "../../gemini/research-agent.ts";
+import type { Agent, Interaction, PollResult, RequestVariant, StartOutcome } from "../../gemini/research-agent.ts";
 import type { Database } from "../../store/database.ts";
 import { cancelRun } from "../cancel/cancel.ts";
 import type { ResearchDeps } from "../deps.ts";
@@ -208,6 +208,49 @@ describe("a turn that fails", () => {
     polls.set("v1_3", planned("# Report"));
     await poll();
     expect(await usdOf(db, taskId)).toBe(3);
+  });
+
+  test("because Google lost or rejects it, or because of its deadline, leaves the plan before it, too (V2)", async (context) => {
+    const { db, research, polls, poll, taskId, run } = await stage(context);
+    await poll();
+    const answering = (result: PollResult, laterMs = 0): ResearchDeps => ({
+      ...research,
+      agent: { ...research.agent, poll: async () => result },
+      clock: { ...clock, now: () => clock.now() + laterMs, sleep: async () => {} },
+    });
+    const change = async (edit: string, deps: ResearchDeps[]): Promise<void> => {
+      await decide(research, taskId, edit);
+      for (const each of deps) await poll(each);
+      expect(await run()).toMatchObject({ status: "awaiting_approval", interactionId: "v1_1", plan: { turn: 1 } });
+      expect((await run()).error?.message).toContain("did not return a changed plan");
+    };
+    await change("Ask divers", [answering({ kind: "missing" })]);
+    // The turn may have been charged.
+    expect((await run()).cost).toMatchObject({ usd: 1, incomplete: true });
+    const rejected: PollResult = { kind: "rejected" };
+    await change("Ask sailors", [answering(rejected), answering(rejected, 11 * 60_000)]);
+    await change("Ask priests", [answering({ kind: "found", interaction: WORKING }, request.maxWaitMs)]);
+    polls.set("v1_5", { status: "unknown", rawStatus: "odd", report: "1. Ask half" });
+    const odd = { ...WORKING, ...polls.get("v1_5") };
+    await change(
+      "Ask half",
+      [0, 3 * 60_000].map((ms) => answering({ kind: "found", interaction: odd }, ms)),
+    );
+    expect((await run()).cost.usd).toBe(2);
+    expect(await findResult(db, taskId)).toBeUndefined();
+  });
+
+  test("with a text leaves no report, whether it fails or is cancelled (V2)", async (context) => {
+    for (const status of ["failed", "cancelled"] as const) {
+      const { db, polls, poll, taskId, run } = await stage(context);
+      polls.set("v1_1", { ...planned("1. Ask half"), status, rawStatus: status });
+      await poll();
+      expect((await run()).status).toBe(status);
+      expect((await findResult(db, taskId))?.report ?? "").toBe("");
+      await db.updateTable("research_tasks").set({ next_poll_at: 1 }).execute();
+      await poll();
+      expect((await findResult(db, taskId))?.report ?? "").toBe("");
+    }
   });
 
   test("with an unknown outcome is never repeated, and its id can be adopted (V2, Q1)", async (context) => {
