@@ -10,7 +10,7 @@ import { AGAIN, type Outcome } from "../poll/outcome.ts";
 import { finishAgentRun } from "../poll/poll-result-store.ts";
 import type { PolledRun } from "../poll/polled-run.ts";
 import { UNKNOWN_USAGE, withEarlierTurns } from "./run-plan.ts";
-import { finishPlan, keepPlan, type PlanResult, recordTurnUsage, returnToPlan } from "./turn-store.ts";
+import { finishPlan, type PlanResult, recordTurnUsage, returnToPlan } from "./turn-store.ts";
 import { currentUsage } from "./turn-usage.ts";
 
 /** Google often reports usage some seconds after completion. The plan waits that long, so that its cost is known. */
@@ -57,6 +57,7 @@ async function cancelledAfterPlan(
     confirmsCancel: run.status === "cancelled",
     cancelConfirmed: true,
     result: undefined,
+    plan: { run, text, usage, expiresAt },
     raw: undefined,
     error: undefined,
     ...withEarlierTurns(run.plan, usage),
@@ -64,10 +65,7 @@ async function cancelledAfterPlan(
     nextPollAt: undefined,
     now,
   });
-  if (!isConfirmed) return AGAIN;
-  if (run.keepPartial) await keepPlan(db, { run, text, usage, expiresAt });
-  else await recordTurnUsage(db, run, usage);
-  return { next: "never", recorded: true };
+  return isConfirmed ? { next: "never", recorded: true } : AGAIN;
 }
 
 /**

@@ -158,6 +158,14 @@ describe("a plan", () => {
   test("that arrives after a cancel is kept; a waiting one is cancelled at once, with its text if nothing is to be kept (V2, L1, L2)", async (context) => {
     const { db, research, poll, taskId, run } = await stage(context);
     await db.updateTable("research_tasks").set({ cancel_requested_at: 1 }).execute();
+    // The plan cannot be stored: then the end of the run is not stored either, and the next poll stores both.
+    const stopped = () => {
+      throw new Error("stopped");
+    };
+    const cost = { usd: 1, incomplete: false, estimated: false, toJSON: stopped };
+    await expect(poll({ ...research, costOf: () => cost })).rejects.toThrow("stopped");
+    expect((await run()).status).toBe("running_async");
+    await db.updateTable("research_tasks").set({ lease_until: 1 }).execute();
     await poll();
     expect(await run()).toMatchObject({ status: "cancelled", cancelConfirmed: true, cost: { usd: 1 } });
     expect((await newestPlan(db, taskId))?.text).toBe("1. Ask fishermen");
