@@ -62,18 +62,21 @@ function planned(report: string): Partial<Interaction> {
   return { ...ended, report };
 }
 
-const turnOf = (taskId: string, edit: string | undefined): TurnRequest => ({
+const turnOf = (taskId: string, edit: string | undefined, planTurn?: number): TurnRequest => ({
   owner: request.owner,
   taskId,
   edit,
+  planTurn,
   estimate: {},
   callerWaitsMs: 0,
   beforeStart: () => {},
   signal: new AbortController().signal,
 });
 
+/** Decides on the newest plan. */
 async function decide(research: ResearchDeps, taskId: string, edit?: string): Promise<string> {
-  const turn = await beginTurn(research, turnOf(taskId, edit));
+  const { turn: planTurn } = (await newestPlan(research.db, taskId)) ?? {};
+  const turn = await beginTurn(research, turnOf(taskId, edit, planTurn));
   if (turn.kind === "begun") await turn.sending;
   return turn.kind;
 }
@@ -130,6 +133,23 @@ describe("a plan", () => {
     expect(await decide(research, taskId, "Ask divers")).toBe("joined");
     await expect(decide(research, taskId, "Ask nobody")).rejects.toThrow("still writing");
     expect(sent).toHaveLength(2);
+  });
+
+  test("that was changed after it was read, or was not there yet, is not approved or changed (V2)", async (context) => {
+    const { research, sent, polls, poll, taskId, run } = await stage(context);
+    await poll();
+    await decide(research, taskId, "Ask divers");
+    polls.set("v1_2", planned("1. Ask divers"));
+    await poll();
+    for (const planTurn of [undefined, 1]) {
+      for (const edit of [undefined, "Ask sailors"]) {
+        const decided = beginTurn(research, turnOf(taskId, edit, planTurn));
+        await expect(decided).rejects.toThrow("The plan was changed meanwhile. Nothing was sent");
+      }
+    }
+    expect(sent).toHaveLength(2);
+    expect((await run()).status).toBe("awaiting_approval");
+    expect((await beginTurn(research, turnOf(taskId, undefined, 2))).kind).toBe("begun");
   });
 
   test("is not ended by a late poll of it after its approval (V2, P2)", async (context) => {
@@ -296,7 +316,7 @@ describe("a turn that fails", () => {
     const { db, research, poll, taskId, run } = await stage(context);
     await poll();
     const dying: ResearchDeps = { ...research, agent: { ...research.agent, start: () => new Promise(() => {}) } };
-    await beginTurn(dying, turnOf(taskId, undefined));
+    await beginTurn(dying, turnOf(taskId, undefined, 1));
     await db.updateTable("research_tasks").set({ lease_owner: "dead", lease_until: 1 }).execute();
     await markUnknownStarts(research);
     expect(await run()).toMatchObject({ status: "start_unknown", plan: { turn: 2, isPlanning: false } });
