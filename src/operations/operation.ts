@@ -97,6 +97,8 @@ export interface Call extends Caller {
   agreed?: boolean | undefined;
   /** Called once with the task_id as soon as the run is stored. */
   onRunCreated?: ((taskId: string) => void) | undefined;
+  /** The plan that the user saw when deciding on it, by its turn; a decision about any other plan is refused. */
+  shownPlanTurn?: number | undefined;
   /** Files that the user uploaded with the call. */
   uploads?: readonly NamedFile[] | undefined;
   /** A rough count of the tokens of files that are uploaded later, for an estimate. */

@@ -135,6 +135,8 @@ export interface ConversationView {
 /** `GET /api/runs/:id/plan`: the newest plan of a run. */
 export interface PlanView {
   task_id: string;
+  /** Sent with the decision, so that no other plan is approved or changed than the one that is shown. */
+  turn: number;
   /** Markdown. */
   text: string;
   /** The changes that the user has asked for, oldest first. */

@@ -39,7 +39,8 @@ export async function decidePlan(app: App, { answer, call, log }: Deciding): Pro
     if (!asksForDecision(shown)) return EXIT_CODES.ok;
     const decision = await askDecision(app, shown, call);
     if (decision === undefined) return EXIT_CODES.ok;
-    const next = await carryOut(app, { input: { task_id: shown.task_id, ...decision }, call, log });
+    const seen = { ...call, shownPlanTurn: shown.plan_turn };
+    const next = await carryOut(app, { input: { task_id: shown.task_id, ...decision }, call: seen, log });
     if ("exitCode" in next) return next.exitCode;
     shown = next.answer;
   }

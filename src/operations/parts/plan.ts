@@ -6,6 +6,7 @@ import type { PlanStage } from "../../costs/estimate.ts";
 import { AppError } from "../../errors.ts";
 import { isoTime } from "../../platform/clock.ts";
 import { waitForRun } from "../../runs/history/wait.ts";
+import type { StoredPlan } from "../../runs/plan/plan-store.ts";
 import { HOW_TO_START_AGAIN } from "../../runs/plan/run-plan.ts";
 import { isFinished, type Run } from "../../runs/run.ts";
 import type { Call, OperationDeps } from "../operation.ts";
@@ -21,6 +22,8 @@ const ANSWER_WITHIN_MS = 28_000;
 
 export interface PlanAnswer {
   plan: string | undefined;
+  /** Of a plan that waits for approval: a decision can name it. */
+  plan_turn: number | undefined;
   estimated_cost: { likely_usd: number; max_usd: number } | undefined;
   next_step: string | undefined;
 }
@@ -41,7 +44,7 @@ export async function planAnswer(deps: OperationDeps, call: PayingCall, run: Run
   const tokens = await tokensSent(run);
   const found = await estimateFor(deps, call, { query, agent, plan: { text: plan.text }, tokens });
   const cost = found && { likely_usd: found.usd.likely, max_usd: found.usd.max };
-  return { plan: plan.text, estimated_cost: cost, next_step: nextStep(cost, plan.expiresAt) };
+  return { plan: plan.text, plan_turn: plan.turn, estimated_cost: cost, next_step: nextStep(cost, plan.expiresAt) };
 }
 
 /** The answer of a start whose plan waits for approval. */
@@ -80,13 +83,19 @@ export interface Decision {
   edit: string | undefined;
 }
 
-/** What the decision would pay for. Undefined where nothing can be decided, which the operation itself reports. */
-export async function paidBy(deps: OperationDeps, run: Run, { edit }: Decision): Promise<PlanStage | undefined> {
+/** The plan that can be decided on. */
+async function waitingPlan(deps: OperationDeps, run: Run): Promise<StoredPlan | undefined> {
   if (run.status !== "awaiting_approval") return undefined;
-  if (edit !== undefined) return "wanted";
   const { newestPlan } = await import("../../runs/plan/plan-store.ts");
-  const plan = await newestPlan(await deps.database(), run.taskId);
-  return plan && { text: plan.text };
+  return newestPlan(await deps.database(), run.taskId);
+}
+
+/** What the decision would pay for. Undefined where nothing can be decided, which the operation itself reports. */
+export const paidBy = async (deps: OperationDeps, run: Run, { edit }: Decision): Promise<PlanStage | undefined> =>
+  stageOf(await waitingPlan(deps, run), edit);
+
+function stageOf(plan: StoredPlan | undefined, edit: string | undefined): PlanStage | undefined {
+  return plan && (edit === undefined ? { text: plan.text } : "wanted");
 }
 
 export async function decideOnPlan(deps: OperationDeps, call: Call, { run, edit }: Decision & { run: Run }) {
@@ -95,12 +104,15 @@ export async function decideOnPlan(deps: OperationDeps, call: Call, { run, edit 
   if (!durable) throw notDurable();
   const { query, model: agent = "", taskId } = run;
   const { owner, signal } = call;
-  const start = { query, agent, plan: await paidBy(deps, run, { edit }), tokens: await tokensSent(run) };
+  // Read once: the plan that is priced here is the only one that this decision can be about.
+  const plan = await waitingPlan(deps, run);
+  const start = { query, agent, plan: stageOf(plan, edit), tokens: await tokensSent(run) };
   const { beginTurn } = await import("../../runs/plan/plan-turn.ts");
   const turn = await beginTurn(research, {
     owner,
     taskId,
     edit,
+    planTurn: plan && (call.shownPlanTurn ?? plan.turn),
     beforeStart: await requireCostConsent(deps, call, { ...start, operation: "resume_research" }),
     estimate: { ...(await estimateFor(deps, call, start)) },
     callerWaitsMs: edit === undefined ? 0 : ANSWER_WITHIN_MS,

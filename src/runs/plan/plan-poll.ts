@@ -1,16 +1,16 @@
-/** Applies Google's answer to a poll of a planning turn: the plan is there, the turn failed, or it goes on. */
+/** Stores what a poll of a planning turn found: its plan, or that it failed and the plan before it waits again. */
 
 import { countAgentUsage } from "../../gemini/call-telemetry.ts";
 import type { Interaction } from "../../gemini/research-agent.ts";
 import { failpoint } from "../../platform/failpoint.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { lockRun } from "../lock-store.ts";
-import { clearOddAnswer, sameAnswerSince } from "../poll/odd-answer-store.ts";
+import { sameAnswerSince } from "../poll/odd-answer-store.ts";
 import { AGAIN, type Outcome } from "../poll/outcome.ts";
 import { finishAgentRun } from "../poll/poll-result-store.ts";
 import type { PolledRun } from "../poll/polled-run.ts";
 import { UNKNOWN_USAGE, withEarlierTurns } from "./run-plan.ts";
-import { finishPlan, keepPlan, type PlanResult, recordTurnUsage, returnToPlan } from "./turn-store.ts";
+import { finishPlan, type PlanResult, recordTurnUsage, returnToPlan } from "./turn-store.ts";
 import { currentUsage } from "./turn-usage.ts";
 
 /** Google often reports usage some seconds after completion. The plan waits that long, so that its cost is known. */
@@ -18,19 +18,14 @@ const MAX_USAGE_WAIT_MS = 30_000;
 const USAGE_AGAIN_MS = 3_000;
 const WITHOUT_USAGE = "plan-without-usage";
 
-/** Undefined where a plan is treated like a research: while it is being written, and when the first turn fails. */
+/** Undefined where a plan is treated like a research: while it is being written, and when the turn fails. */
 export async function planFound(
   deps: ResearchDeps,
   run: PolledRun,
   interaction: Interaction,
 ): Promise<Outcome | undefined> {
-  const { status } = interaction;
-  const isOpen = status === "working" || status === "unknown";
-  if (isOpen) return undefined;
-  if (status === "completed" && interaction.report.trim() !== "") return planWritten(deps, run, interaction);
-  return run.status === "running_async" && run.cancelRequestedAt === undefined
-    ? turnFailed(deps, run, interaction)
-    : undefined;
+  const isWritten = interaction.status === "completed" && interaction.report.trim() !== "";
+  return isWritten ? planWritten(deps, run, interaction) : undefined;
 }
 
 async function planWritten(deps: ResearchDeps, run: PolledRun, interaction: Interaction): Promise<Outcome> {
@@ -62,6 +57,7 @@ async function cancelledAfterPlan(
     confirmsCancel: run.status === "cancelled",
     cancelConfirmed: true,
     result: undefined,
+    plan: { run, text, usage, expiresAt },
     raw: undefined,
     error: undefined,
     ...withEarlierTurns(run.plan, usage),
@@ -69,25 +65,31 @@ async function cancelledAfterPlan(
     nextPollAt: undefined,
     now,
   });
-  if (!isConfirmed) return AGAIN;
-  if (run.keepPartial) await keepPlan(db, { run, text, usage, expiresAt });
-  else await recordTurnUsage(db, run, usage);
-  return { next: "never", recorded: true };
+  return isConfirmed ? { next: "never", recorded: true } : AGAIN;
 }
 
-/** A change of the plan that failed at Google leaves the earlier plan as it was. */
-async function turnFailed(deps: ResearchDeps, run: PolledRun, { usage }: Interaction): Promise<Outcome | undefined> {
+/**
+ * However a change of the plan failed, the plan before it waits for approval again. False where there is none, and
+ * where the run has ended or was cancelled.
+ */
+export async function returnAfterFailedChange(
+  deps: ResearchDeps,
+  run: PolledRun,
+  usage: Interaction["usage"],
+): Promise<boolean> {
+  if (run.status !== "running_async" || run.cancelRequestedAt !== undefined) return false;
   const { taskId, epoch } = run;
   const now = deps.clock.now();
   const error = { code: "RESEARCH_FAILED", message: CHANGE_FAILED };
+  // Without usage the cost of the run becomes a lower bound: the turn may have been charged.
+  const used = usage === undefined ? UNKNOWN_USAGE : currentUsage(deps, run, usage);
   const hasPlan = await deps.db.transaction().execute(async (transaction) => {
     await lockRun(transaction, taskId);
-    if (usage !== undefined) await recordTurnUsage(transaction, run, currentUsage(deps, run, usage));
+    await recordTurnUsage(transaction, run, used);
     return returnToPlan(transaction, { taskId, epoch, error, now });
   });
-  if (!hasPlan) return undefined;
-  await clearOddAnswer(deps.db, taskId);
-  return { next: "never", recorded: true };
+  if (hasPlan && usage !== undefined) countAgentUsage(run.agent, usage, used.cost.usd);
+  return hasPlan;
 }
 
 const CHANGE_FAILED = "Google did not return a changed plan. The plan before it is still waiting for approval.";

@@ -4,7 +4,7 @@ import { describe, expect, type TestContext, test } from "vitest";
 import { clock, FINISHED, openRunner, request, WORKING } from "../../../test/kit/store/runner.ts";
 import { rowOf } from "../../../test/kit/store/store-rows.ts";
 import { AppError } from "../../errors.ts";
-import type { Agent, Interaction, RequestVariant, StartOutcome } from "../../gemini/research-agent.ts";
+import type { Agent, Interaction, PollResult, RequestVariant, StartOutcome } from "../../gemini/research-agent.ts";
 import type { Database } from "../../store/database.ts";
 import { cancelRun } from "../cancel/cancel.ts";
 import type { ResearchDeps } from "../deps.ts";
@@ -62,18 +62,21 @@ function planned(report: string): Partial<Interaction> {
   return { ...ended, report };
 }
 
-const turnOf = (taskId: string, edit: string | undefined): TurnRequest => ({
+const turnOf = (taskId: string, edit: string | undefined, planTurn?: number): TurnRequest => ({
   owner: request.owner,
   taskId,
   edit,
+  planTurn,
   estimate: {},
   callerWaitsMs: 0,
   beforeStart: () => {},
   signal: new AbortController().signal,
 });
 
+/** Decides on the newest plan. */
 async function decide(research: ResearchDeps, taskId: string, edit?: string): Promise<string> {
-  const turn = await beginTurn(research, turnOf(taskId, edit));
+  const { turn: planTurn } = (await newestPlan(research.db, taskId)) ?? {};
+  const turn = await beginTurn(research, turnOf(taskId, edit, planTurn));
   if (turn.kind === "begun") await turn.sending;
   return turn.kind;
 }
@@ -132,6 +135,23 @@ describe("a plan", () => {
     expect(sent).toHaveLength(2);
   });
 
+  test("that was changed after it was read, or was not there yet, is not approved or changed (V2)", async (context) => {
+    const { research, sent, polls, poll, taskId, run } = await stage(context);
+    await poll();
+    await decide(research, taskId, "Ask divers");
+    polls.set("v1_2", planned("1. Ask divers"));
+    await poll();
+    for (const planTurn of [undefined, 1]) {
+      for (const edit of [undefined, "Ask sailors"]) {
+        const decided = beginTurn(research, turnOf(taskId, edit, planTurn));
+        await expect(decided).rejects.toThrow("The plan was changed meanwhile. Nothing was sent");
+      }
+    }
+    expect(sent).toHaveLength(2);
+    expect((await run()).status).toBe("awaiting_approval");
+    expect((await beginTurn(research, turnOf(taskId, undefined, 2))).kind).toBe("begun");
+  });
+
   test("is not ended by a late poll of it after its approval (V2, P2)", async (context) => {
     const { research, claim, taskId, run } = await stage(context);
     const late = await claim();
@@ -158,6 +178,14 @@ describe("a plan", () => {
   test("that arrives after a cancel is kept; a waiting one is cancelled at once, with its text if nothing is to be kept (V2, L1, L2)", async (context) => {
     const { db, research, poll, taskId, run } = await stage(context);
     await db.updateTable("research_tasks").set({ cancel_requested_at: 1 }).execute();
+    // The plan cannot be stored: then the end of the run is not stored either, and the next poll stores both.
+    const stopped = () => {
+      throw new Error("stopped");
+    };
+    const cost = { usd: 1, incomplete: false, estimated: false, toJSON: stopped };
+    await expect(poll({ ...research, costOf: () => cost })).rejects.toThrow("stopped");
+    expect((await run()).status).toBe("running_async");
+    await db.updateTable("research_tasks").set({ lease_until: 1 }).execute();
     await poll();
     expect(await run()).toMatchObject({ status: "cancelled", cancelConfirmed: true, cost: { usd: 1 } });
     expect((await newestPlan(db, taskId))?.text).toBe("1. Ask fishermen");
@@ -210,6 +238,49 @@ describe("a turn that fails", () => {
     expect(await usdOf(db, taskId)).toBe(3);
   });
 
+  test("because Google lost or rejects it, or because of its deadline, leaves the plan before it, too (V2)", async (context) => {
+    const { db, research, polls, poll, taskId, run } = await stage(context);
+    await poll();
+    const answering = (result: PollResult, laterMs = 0): ResearchDeps => ({
+      ...research,
+      agent: { ...research.agent, poll: async () => result },
+      clock: { ...clock, now: () => clock.now() + laterMs, sleep: async () => {} },
+    });
+    const change = async (edit: string, deps: ResearchDeps[]): Promise<void> => {
+      await decide(research, taskId, edit);
+      for (const each of deps) await poll(each);
+      expect(await run()).toMatchObject({ status: "awaiting_approval", interactionId: "v1_1", plan: { turn: 1 } });
+      expect((await run()).error?.message).toContain("did not return a changed plan");
+    };
+    await change("Ask divers", [answering({ kind: "missing" })]);
+    // The turn may have been charged.
+    expect((await run()).cost).toMatchObject({ usd: 1, incomplete: true });
+    const rejected: PollResult = { kind: "rejected" };
+    await change("Ask sailors", [answering(rejected), answering(rejected, 11 * 60_000)]);
+    await change("Ask priests", [answering({ kind: "found", interaction: WORKING }, request.maxWaitMs)]);
+    polls.set("v1_5", { status: "unknown", rawStatus: "odd", report: "1. Ask half" });
+    const odd = { ...WORKING, ...polls.get("v1_5") };
+    await change(
+      "Ask half",
+      [0, 3 * 60_000].map((ms) => answering({ kind: "found", interaction: odd }, ms)),
+    );
+    expect((await run()).cost.usd).toBe(2);
+    expect(await findResult(db, taskId)).toBeUndefined();
+  });
+
+  test("with a text leaves no report, whether it fails or is cancelled (V2)", async (context) => {
+    for (const status of ["failed", "cancelled"] as const) {
+      const { db, polls, poll, taskId, run } = await stage(context);
+      polls.set("v1_1", { ...planned("1. Ask half"), status, rawStatus: status });
+      await poll();
+      expect((await run()).status).toBe(status);
+      expect((await findResult(db, taskId))?.report ?? "").toBe("");
+      await db.updateTable("research_tasks").set({ next_poll_at: 1 }).execute();
+      await poll();
+      expect((await findResult(db, taskId))?.report ?? "").toBe("");
+    }
+  });
+
   test("with an unknown outcome is never repeated, and its id can be adopted (V2, Q1)", async (context) => {
     const { db, research, polls, poll, taskId, run, sent } = await stage(context, [ACCEPT, UNKNOWN]);
     await poll();
@@ -245,7 +316,7 @@ describe("a turn that fails", () => {
     const { db, research, poll, taskId, run } = await stage(context);
     await poll();
     const dying: ResearchDeps = { ...research, agent: { ...research.agent, start: () => new Promise(() => {}) } };
-    await beginTurn(dying, turnOf(taskId, undefined));
+    await beginTurn(dying, turnOf(taskId, undefined, 1));
     await db.updateTable("research_tasks").set({ lease_owner: "dead", lease_until: 1 }).execute();
     await markUnknownStarts(research);
     expect(await run()).toMatchObject({ status: "start_unknown", plan: { turn: 2, isPlanning: false } });

@@ -24,6 +24,8 @@ export interface TurnRequest {
   taskId: string;
   /** The change to make; undefined approves the plan. */
   edit: string | undefined;
+  /** The plan that the user has seen and whose price was confirmed. Undefined if none was waiting for approval then. */
+  planTurn: number | undefined;
   estimate: Record<string, unknown>;
   callerWaitsMs: number;
   /** Called before anything is stored or sent; throws to reject the turn. */
@@ -45,6 +47,7 @@ export async function beginTurn(deps: ResearchDeps, request: TurnRequest): Promi
   if (run.status !== "awaiting_approval" || plan === undefined) return joinTurn(deps, run, edit);
   // The call was lost before its answer and is repeated: the plan has this change already.
   if (edit !== undefined && edit === plan.edit) return { kind: "joined", run };
+  if (plan.turn !== request.planTurn) throw planChanged(run);
   await rejectForeignPlan(deps, taskId, plan);
   request.beforeStart();
   const { variant, attemptId } = await commit(deps, { request, run, plan });
@@ -112,8 +115,17 @@ const withoutPlan = (run: Run): AppError =>
     run: about(run),
   });
 
+const planChanged = (run: Run): AppError =>
+  new AppError({
+    code: "INVALID_INPUT",
+    message: "The plan was changed meanwhile. Nothing was sent and nothing was charged.",
+    suggestion: "Read the new plan with check_research_status, then change or approve it.",
+    run: about(run),
+  });
+
 function notWaiting(run: Run): AppError {
   if (run.error?.code === "PLAN_EXPIRED") return planExpired(run);
+  if (run.status === "awaiting_approval") return planChanged(run);
   const isPlanning = run.plan?.isPlanning === true && (run.status === "pending" || run.status === "running_async");
   return new AppError({
     code: isPlanning ? "RESEARCH_NOT_COMPLETED" : "INVALID_INPUT",

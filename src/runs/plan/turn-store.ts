@@ -160,11 +160,10 @@ const usageColumns = ({ tokens, cost }: TurnUsage) => ({
   ...costColumns(cost),
 });
 
+export type WrittenPlan = Pick<PlanResult, "run" | "text" | "usage" | "expiresAt">;
+
 /** A plan that arrives after its run was cancelled is paid for and kept, too. */
-export async function keepPlan(
-  db: Database,
-  { run, text, usage, expiresAt }: Pick<PlanResult, "run" | "text" | "usage" | "expiresAt">,
-): Promise<void> {
+export async function keepPlan(db: Database, { run, text, usage, expiresAt }: WrittenPlan): Promise<void> {
   await db
     .updateTable("research_attempts")
     .set({ plan_markdown: storable(text), usage_json: JSON.stringify(usage), plan_expires_at: expiresAt })

@@ -12,6 +12,7 @@ import { withLongestText } from "./longest-text.ts";
 import { packRaw } from "./raw-json.ts";
 import { FIGURE_COLUMNS, recordFigures } from "../history/result-figures-store.ts";
 import { dropPlans } from "../plan/plan-store.ts";
+import { keepPlan, recordTurnUsage, type WrittenPlan } from "../plan/turn-store.ts";
 import { dropResult, findDraft, mayKeepText, saveResult } from "../result-store.ts";
 import type { NewResult } from "../run.ts";
 import { endColumns, type Transition, transition } from "../transition-store.ts";
@@ -22,6 +23,8 @@ export interface AgentFinish {
   /** The run was cancelled here before, and Google confirms it now. */
   confirmsCancel?: boolean;
   result: NewResult | undefined;
+  /** A plan that Google had written when the run was cancelled. */
+  plan?: WrittenPlan;
   raw: unknown;
   error: { code: string; message: string } | undefined;
   tokens: { input: number; output: number } | undefined;
@@ -55,6 +58,9 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
     if (finish.to === "cancelled" && updated.keep_partial === 0) {
       await dropResult(transaction, run.taskId);
       await dropPlans(transaction, run.taskId);
+      if (finish.plan !== undefined) await recordTurnUsage(transaction, finish.plan.run, finish.plan.usage);
+    } else if (finish.plan !== undefined) {
+      await keepPlan(transaction, finish.plan);
     } else if (finish.result !== undefined) {
       const result = withLongestText(await findDraft(transaction, run.taskId), finish.result);
       await saveResult(transaction, { taskId: run.taskId, query: updated.query, result, raw, now });

@@ -14,7 +14,7 @@ import { missingSetting } from "./missing-setting.ts";
 import { clearOddAnswer, REJECTION, sameAnswerSince } from "./odd-answer-store.ts";
 import { AGAIN, NEVER, type Outcome, type Patience, RATE_LIMIT_MS } from "./outcome.ts";
 import { changesOf } from "./seen-store.ts";
-import { planFound } from "../plan/plan-poll.ts";
+import { planFound, returnAfterFailedChange } from "../plan/plan-poll.ts";
 import { NO_USAGE } from "../plan/run-plan.ts";
 import { usageOf } from "../plan/turn-usage.ts";
 import { progressBySearches } from "../progress.ts";
@@ -69,7 +69,7 @@ function tooLong(deps: ResearchDeps, run: PolledRun): Outcome {
 
 async function found(deps: ResearchDeps, run: PolledRun, interaction: Interaction): Promise<Outcome> {
   const text = interaction.report.trim();
-  const ofPlan = run.plan?.isPlanning === true ? await planFound(deps, run, interaction) : undefined;
+  const ofPlan = isPlanning(run) ? await planFound(deps, run, interaction) : undefined;
   if (ofPlan !== undefined) return ofPlan;
   // Polled again after it had failed: only a finished report changes its state.
   if (run.status === "failed" && (interaction.status !== "completed" || text === "")) {
@@ -136,7 +136,7 @@ async function waitForSetting(deps: ResearchDeps, run: PolledRun, needed: string
 
 /** Stores text that arrives after the run has ended here: it is paid for and may be longer than the stored text. */
 async function keepText(deps: ResearchDeps, run: PolledRun, interaction: Interaction): Promise<void> {
-  if (interaction.report.trim() === "") return;
+  if (interaction.report.trim() === "" || isPlanning(run)) return;
   const result = resultOf(interaction, { partial: true });
   await keepLaterText(deps.db, { run, result, raw: interaction.raw, now: deps.clock.now() });
 }
@@ -159,12 +159,14 @@ async function working(deps: ResearchDeps, run: PolledRun, interaction: Interact
     cost,
     now,
   });
-  // A plan is stored when it is complete, and never as a report.
-  if (interaction.report !== "" && run.plan?.isPlanning !== true) {
+  if (interaction.report !== "" && !isPlanning(run)) {
     await savePartial(deps.db, run, { result: resultOf(interaction, { partial: true }), now });
   }
   return (await pastDeadline(deps, run)) ?? { next: "interval", seen };
 }
+
+/** The text of a planning turn is stored when the plan is complete, and never as a report. */
+const isPlanning = ({ plan }: PolledRun): boolean => plan?.isPlanning === true;
 
 type Ending =
   | { to: "completed" | "cancelled" }
@@ -180,7 +182,9 @@ async function end(
 ): Promise<Outcome> {
   const now = deps.clock.now();
   const { usage } = interaction;
-  const hasText = interaction.report.trim() !== "";
+  // What a planning turn had written before it ended is kept in the raw response only.
+  const ended = isPlanning(run) ? { ...interaction, report: "", citations: [] } : interaction;
+  const hasText = ended.report.trim() !== "";
   // The end was stored when the run was cancelled; only Google's confirmation was missing.
   const isConfirmation = run.status === "cancelled" && ending.to !== "completed";
   const to = isConfirmation ? "cancelled" : ending.to;
@@ -189,10 +193,11 @@ async function end(
     run,
     to,
     confirmsCancel: isConfirmation,
-    result: hasText || to === "failed" ? resultOf(interaction, { partial: to !== "completed", note }) : undefined,
+    result: hasText || to === "failed" ? resultOf(ended, { partial: to !== "completed", note }) : undefined,
     raw: interaction.raw,
     error: to === "failed" && ending.to === "failed" ? { code: "RESEARCH_FAILED", message: ending.message } : undefined,
     ...usageOf(deps, run, usage),
+    usage,
     usageFinal: usage !== undefined,
     nextPollAt: nextPollAfter(ending, { usage, to, now }),
     now,
@@ -210,9 +215,15 @@ function nextPollAfter(
   return usage === undefined && to === "completed" ? now + LATE_USAGE_MS : undefined;
 }
 
+interface RecordedEnd extends AgentFinish {
+  /** Of the last interaction alone. */
+  usage?: Interaction["usage"];
+}
+
 /** If the database rejects a completed report, it is written to a file and the next poll retries. */
-async function record(deps: ResearchDeps, run: PolledRun, finish: AgentFinish): Promise<Outcome> {
+async function record(deps: ResearchDeps, run: PolledRun, { usage, ...finish }: RecordedEnd): Promise<Outcome> {
   failpoint("before-finish");
+  if (isPlanning(run) && (await returnAfterFailedChange(deps, run, usage))) return { next: "never", recorded: true };
   try {
     const decided = await finishAgentRun(deps.db, finish);
     failpoint("after-finish");

@@ -32,6 +32,7 @@ export function servePlans(web: Hono<CallerEnv>, { deps }: App): void {
     const isWaiting = run.status === "awaiting_approval";
     const view: PlanView = {
       task_id: run.taskId,
+      turn: newest.turn,
       text: cleanText(newest.text),
       changes: turns.flatMap(({ edit }) => (edit === undefined ? [] : [cleanText(edit)])),
       estimated_cost,

@@ -83,15 +83,15 @@ export function serveRunActions(web: Hono<CallerEnv>, app: App): void {
     return acted(await act(context, { operation: resumeResearch, input, agreed }));
   });
   web.post("/api/runs/:id/plan", async (context) => {
-    const { text, agreed } = await readJsonBody(context.req.raw);
+    const { text, agreed, turn } = await readJsonBody(context.req.raw);
     const plan_edit = typeof text === "string" && text.trim() !== "" ? planReplacement(text.trim()) : "";
     const input = { plan_edit, task_id: context.req.param("id") };
-    return acted(await act(context, { operation: resumeResearch, input, agreed }));
+    return acted(await act(context, { operation: resumeResearch, input, agreed, turn }));
   });
   web.post("/api/runs/:id/approve", async (context) => {
-    const { agreed } = await readJsonBody(context.req.raw);
+    const { agreed, turn } = await readJsonBody(context.req.raw);
     const input = { approve: true, task_id: context.req.param("id") };
-    return acted(await act(context, { operation: resumeResearch, input, agreed }));
+    return acted(await act(context, { operation: resumeResearch, input, agreed, turn }));
   });
 }
 
@@ -110,10 +110,13 @@ function createActor({ deps, shutdown }: App) {
   /** Not aborted by a disconnect: the action is completed, and a process that shuts down waits for it. */
   const act = <Output extends Record<string, unknown>>(
     context: Context<CallerEnv>,
-    { operation, input, agreed, uploads, expected }: Act<Output>,
+    { operation, input, agreed, turn, uploads, expected }: Act<Output>,
   ): Promise<Outcome<Output>> =>
     shutdown.during(
-      perform(operation, deps, { input, call: { ...callOf(context, agreed), uploads, expectedTokens: expected } }),
+      perform(operation, deps, {
+        input,
+        call: { ...callOf(context, agreed), shownPlanTurn: turnIn(turn), uploads, expectedTokens: expected },
+      }),
     );
   return { act, callOf };
 }
@@ -131,9 +134,16 @@ interface Act<Output extends Record<string, unknown>> {
   operation: Operation<z.ZodObject, Output>;
   input: unknown;
   agreed?: unknown;
+  /** Of the plan that the page shows. */
+  turn?: unknown;
   uploads?: WithUploads["uploads"] | undefined;
   /** Tokens of files that will be uploaded with the start. */
   expected?: number | undefined;
+}
+
+function turnIn(turn: unknown): number | undefined {
+  if (turn === undefined || typeof turn === "number") return turn;
+  throw new AppError({ code: "INVALID_INPUT", message: "turn must be a number." });
 }
 
 /** Without the report of a joined run, which has its own route. */

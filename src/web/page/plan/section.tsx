@@ -33,7 +33,7 @@ export function PlanSection({ run, done }: PlanProps) {
 function WaitingPlan({ plan, done }: { plan: PlanView; done: () => void }) {
   const [text, setText] = useState(plan.text);
   const [agreedTo, setAgreedTo] = useState<string | undefined>(undefined);
-  const { pending, error, send } = useSending(plan.task_id, done);
+  const { pending, error, send } = useSending(plan, done);
   const isChanged = text.trim() !== plan.text.trim();
   const question = isChanged ? plan.edit_question : plan.question;
   const agreed = question !== undefined && agreedTo === question;
@@ -128,7 +128,7 @@ const Changes = ({ plan: { changes } }: { plan: PlanView }) =>
   );
 
 /** One request at a time; a second click can come before the button is rendered as disabled. */
-function useSending(taskId: string, done: () => void) {
+function useSending({ task_id: taskId, turn }: PlanView, done: () => void) {
   const [pending, setPending] = useState<"approve" | "plan" | undefined>(undefined);
   const [error, setError] = useState<unknown>(undefined);
   const busy = useRef(false);
@@ -138,7 +138,7 @@ function useSending(taskId: string, done: () => void) {
     setPending(route);
     setError(undefined);
     try {
-      await postJson<Acted>(`/api/runs/${taskId}/${route}`, body);
+      await postJson<Acted>(`/api/runs/${taskId}/${route}`, { ...body, turn });
       announce(route === "approve" ? "The research was started." : "The plan is being changed.");
       done();
     } catch (refusal) {
