@@ -2,14 +2,14 @@
 
 import { z } from "zod";
 import { costFields } from "../costs/actual.ts";
-import { isFinished, type Run } from "../runs/run.ts";
+import { isIdle, type Run } from "../runs/run.ts";
 import { minutesLeft, timeLeftText } from "../runs/activity/time-left.ts";
 import { watchProgress } from "../runs/streams/watched-streams.ts";
 import { usualMinutes } from "../runs/history/run-estimate.ts";
 import { waitForRun } from "../runs/history/wait.ts";
 import { factLines } from "./parts/answer-text.ts";
 import { costSchema } from "./parts/cost-schema.ts";
-import { planAnswer, planFields } from "./parts/plan.ts";
+import { lastPlan, planFields } from "./parts/plan.ts";
 import { createActionReporter, lastThought, shortActionOf } from "./parts/run-action.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, taskIdField } from "./operation.ts";
 import { tokensUsed } from "./parts/search-run.ts";
@@ -70,7 +70,7 @@ export const checkResearchStatus = defineOperation({
     const thought = await lastThought(deps, run);
     const { cost_usd, ...marks } = costFields(run.cost);
     const mark = await markOf(thought);
-    const running = !isFinished(run.status) && run.status !== "awaiting_approval";
+    const running = !isIdle(run.status);
     const stalled = stalledSince(run, now);
     return {
       success: true,
@@ -88,7 +88,7 @@ export const checkResearchStatus = defineOperation({
         ? minutesLeft({ progress: run.progress, elapsedMs: elapsed, usual: usualMinutes(run) })
         : 0,
       stalled_since: stalled,
-      ...(await planAnswer(deps, call, run)),
+      ...(await lastPlan(deps, call, run)),
       last_thought: mark === seen?.thoughtMark ? undefined : thought,
       backup_file: deps.backupOf(run.taskId),
       cursor: `${(seen?.calls ?? 0) + 1}-${Math.floor(run.progress)}-${mark}${stalled === undefined ? "" : "-stalled"}`,
@@ -142,8 +142,7 @@ interface Waiting {
 }
 
 /** Nothing more happens without the user. */
-const isOver = ({ status }: Run): boolean =>
-  isFinished(status) || status === "start_unknown" || status === "awaiting_approval";
+const isOver = ({ status }: Run): boolean => isIdle(status) || status === "start_unknown";
 
 /** A larger step would hide progress, a smaller one would cost the model more turns. */
 const PROGRESS_STEP_PERCENT = 10;

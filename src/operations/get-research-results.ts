@@ -254,7 +254,7 @@ export function withoutText(run: Run, isDiscarded: boolean): AppError {
     return new AppError({
       code: "RESEARCH_FAILED",
       message: `This run failed before producing any text. ${run.error?.message ?? ""}`.trim(),
-      suggestion: adviceWithoutReport(run),
+      suggestion: `${adviceWithoutReport(run)}${run.plan?.isPlanning === false ? " check_research_status returns its plan." : ""}`,
       details: { reason: run.error?.code },
       run: about,
     });
@@ -269,7 +269,7 @@ export function withoutText(run: Run, isDiscarded: boolean): AppError {
   }
   return new AppError({
     code: "RESEARCH_NOT_COMPLETED",
-    ...UNFINISHED[run.status === "pending" ? run.status : "running"],
+    ...(run.status === "pending" || run.status === "awaiting_approval" ? UNFINISHED[run.status] : UNFINISHED.running),
     ...(run.status === "start_unknown" ? { message: NO_REPORT, suggestion: optionsAfterUnknownStart(run) } : {}),
     // The agent's action is text of a model that has read the web; check_research_status returns it with a caution.
     details: run.kind === "agent" ? {} : { current_action: run.currentAction },
@@ -282,6 +282,10 @@ export const DISCARDED = "This run was cancelled with save_partial false, so not
 const UNFINISHED = {
   running: { message: "This run is still in progress.", suggestion: "Try again in a moment." },
   pending: { message: "Google has not accepted this research yet.", suggestion: "Try again in a moment." },
+  awaiting_approval: {
+    message: "This run has no report yet: its plan waits for approval.",
+    suggestion: "resume_research with approve true starts the research, which is charged.",
+  },
 };
 
 const NO_REPORT = "It is not known whether Google started this research, so there is no report.";

@@ -4,8 +4,15 @@ import { z } from "zod";
 import { LOCAL_OWNER } from "../caller.ts";
 import { currentAgent, DEFAULT_AGENT } from "../gemini/agents.ts";
 import { readStored } from "../runs/history/read.ts";
-import { isFinished, type Run } from "../runs/run.ts";
-import { failedStart, joinedNotice, notDurable, waitForStartOutcome } from "./parts/start-outcome.ts";
+import { isFinished, isIdle, type Run } from "../runs/run.ts";
+import {
+  ANSWER_WITHIN_MS,
+  failedStart,
+  joinedNotice,
+  notDurable,
+  recordReturnedEnd,
+  waitForStartOutcome,
+} from "./parts/start-outcome.ts";
 import { factLines, list } from "./parts/answer-text.ts";
 import { costSchema } from "./parts/cost-schema.ts";
 import { costQuestion, estimateFor, requireCostConsent } from "./parts/cost-confirmation.ts";
@@ -27,11 +34,8 @@ import { asClarifiedBefore, joinsRun, variantFor } from "./question/same-start.t
 import { CLARIFYING_QUESTION, isVague } from "./question/vague-question.ts";
 import { wishesOf, withWishes, withWishNote } from "./question/wishes.ts";
 import { type AboutStart, finishedResearch } from "./start/finished-research.ts";
-import { isAnswered, waitForEnd } from "./start/wait-for-end.ts";
+import { waitForEnd } from "./start/wait-for-end.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, queryField } from "./operation.ts";
-
-/** The answer is due within 30 s whatever happens (I3), less a margin for a busy machine. The request itself may take longer. */
-const ANSWER_WITHIN_MS = 28_000;
 
 const HOUR_MS = 3_600_000;
 const START = "start_deep_research";
@@ -142,7 +146,7 @@ export const startDeepResearch = defineOperation({
     };
     // A run becomes sync only by an answer that its caller receives.
     const isReturned = started.kind === "started" && call.returnWhen?.aborted !== true && !call.signal.aborted;
-    if (isReturned && isAnswered(run)) await recordReturnedEnd(deps, taskId);
+    if (isReturned && isIdle(run.status)) await recordReturnedEnd(deps, taskId);
     if (run.status === "completed") return completed(deps, { run, call, about });
     if (run.status === "awaiting_approval") return { ...(await planned(deps, call, run)), ...about };
     if (isFinished(run.status)) throw failedStart(run);
@@ -235,11 +239,6 @@ interface Completed {
   run: Run;
   call: Call;
   about: AboutStart;
-}
-
-export async function recordReturnedEnd(deps: OperationDeps, taskId: string): Promise<void> {
-  const store = await import("../runs/start/start-store.ts");
-  await store.recordReturnedEnd(await deps.database(), taskId);
 }
 
 async function completed(deps: OperationDeps, { run, call, about }: Completed) {

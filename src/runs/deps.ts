@@ -17,6 +17,8 @@ export interface UnsavedRun {
   query: string;
   interactionId: string;
   enableNotifications: boolean;
+  /** It asks for a plan, which is no report. */
+  isPlanning?: boolean | undefined;
 }
 
 export interface ResearchDeps {

@@ -45,6 +45,9 @@ export const statesBefore = (to: RunStatus): RunStatus[] =>
 export const isFinished = (status: RunStatus): boolean =>
   status === "completed" || status === "failed" || status === "cancelled";
 
+/** Nothing happens until the user acts: the run has ended, or its plan waits for approval. */
+export const isIdle = (status: RunStatus): boolean => isFinished(status) || status === "awaiting_approval";
+
 /** Kinds that run in our own process and end with it. */
 export const LOCAL_KINDS: readonly RunKind[] = ["search", "deep_search", "deep_research"];
 

@@ -6,7 +6,7 @@ import { checkResearchStatus } from "../../operations/check-research-status.ts";
 import { getResearchResults } from "../../operations/get-research-results.ts";
 import type { Call, OutputOf } from "../../operations/operation.ts";
 import { type Outcome, perform } from "../../operations/perform.ts";
-import type { Run, RunStatus } from "../../runs/run.ts";
+import { isIdle, type Run } from "../../runs/run.ts";
 import { watchProgress } from "../../runs/streams/watched-streams.ts";
 import { type LogLines, movesCursor, printFailure } from "../output.ts";
 import { shell, shortId } from "../render/answer-view.ts";
@@ -14,7 +14,6 @@ import { formatCost } from "../render/durations.ts";
 import { isKnown, readRunState, type RunStatusAnswer, watchRun } from "./watch-run.ts";
 
 const POLL_INTERVAL_MS = 1_000;
-const ENDED: readonly RunStatus[] = ["completed", "failed", "cancelled", "start_unknown", "awaiting_approval"];
 
 export interface Following {
   taskId: string;
@@ -36,7 +35,7 @@ export async function followRun(app: App, { taskId, call, log }: Following): Pro
     for (;;) {
       const status = await perform(checkResearchStatus, app.deps, { input: { task_id: taskId }, call });
       if (status.failed) return { isOver: false, outcome: status };
-      if (ENDED.includes(status.structured.status)) break;
+      if (isIdle(status.structured.status) || status.structured.status === "start_unknown") break;
       if (call.signal.aborted) {
         await show.end();
         if (!isDemo(app.config)) await printFailure(stillRunning(taskId));

@@ -8,14 +8,19 @@ import { type Call, defineOperation, type OperationDeps, outputSchema, queryFiel
 import { costQuestion, requireCostConsent } from "../parts/cost-confirmation.ts";
 import { costSchema } from "../parts/cost-schema.ts";
 import { reportLimit } from "../parts/report-reading.ts";
-import { failedStart, joinedNotice, notDurable, waitForStartOutcome } from "../parts/start-outcome.ts";
+import {
+  ANSWER_WITHIN_MS,
+  failedStart,
+  joinedNotice,
+  notDurable,
+  recordReturnedEnd,
+  waitForStartOutcome,
+} from "../parts/start-outcome.ts";
 import { finishedResearch } from "../start/finished-research.ts";
 import { waitForEnd } from "../start/wait-for-end.ts";
-import { recordReturnedEnd, startDeepResearch } from "../start-deep-research.ts";
+import { startDeepResearch } from "../start-deep-research.ts";
 import type { PreparedFollowup } from "./prepare.ts";
 
-/** The answer is due within 30 s (I3), less a margin for a busy machine. */
-const ANSWER_WITHIN_MS = 28_000;
 /** Most follow-ups end within a minute; Google limits a call to ten. */
 const MAX_WAIT_MS = 3_600_000;
 const NAME = "ask_followup";

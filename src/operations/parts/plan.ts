@@ -7,18 +7,16 @@ import { AppError } from "../../errors.ts";
 import { isoTime } from "../../platform/clock.ts";
 import { waitForRun } from "../../runs/history/wait.ts";
 import type { StoredPlan } from "../../runs/plan/plan-store.ts";
-import { HOW_TO_START_AGAIN } from "../../runs/plan/run-plan.ts";
-import { isFinished, type Run } from "../../runs/run.ts";
+import { HOW_TO_START_AGAIN, START_WITH_PLAN } from "../../runs/plan/run-plan.ts";
+import { isFinished, isIdle, type Run } from "../../runs/run.ts";
 import type { Call, OperationDeps } from "../operation.ts";
+import { adviceWithoutReport } from "./after-failure.ts";
 import { dollars, estimateFor, requireCostConsent } from "./cost-confirmation.ts";
 import { materialIn, tokensSent } from "./material.ts";
-import { failedStart, notDurable, waitForStartOutcome } from "./start-outcome.ts";
+import { ANSWER_WITHIN_MS, failedStart, notDurable, recordReturnedEnd, waitForStartOutcome } from "./start-outcome.ts";
 
 /** Declared once: every declared field is sent with the list of tools, and the others explain themselves. */
 export const planFields = { plan: z.string() };
-
-/** The answer is due within 30 s whatever happens (I3), less a margin for a busy machine. */
-const ANSWER_WITHIN_MS = 28_000;
 
 export interface PlanAnswer {
   plan: string | undefined;
@@ -34,17 +32,31 @@ export const NO_PLAN: Partial<PlanAnswer> = {};
 /** The plan of a run that waits for approval, or that ended before its research; empty for any other. */
 export async function planAnswer(deps: OperationDeps, call: PayingCall, run: Run): Promise<Partial<PlanAnswer>> {
   if (run.plan?.isPlanning !== true) return NO_PLAN;
-  const isWaiting = run.status === "awaiting_approval";
-  if (!isWaiting && !isFinished(run.status)) return NO_PLAN;
+  if (!isIdle(run.status)) return NO_PLAN;
   const { newestPlan } = await import("../../runs/plan/plan-store.ts");
   const plan = await newestPlan(await deps.database(), run.taskId);
   if (plan === undefined) return NO_PLAN;
-  if (!isWaiting) return { plan: plan.text, next_step: HOW_TO_START_AGAIN };
+  if (isFinished(run.status)) {
+    // A cancelled run cannot be resumed.
+    return { plan: plan.text, next_step: run.status === "cancelled" ? START_WITH_PLAN : HOW_TO_START_AGAIN };
+  }
   const { query, model: agent = "" } = run;
   const tokens = await tokensSent(run);
   const found = await estimateFor(deps, call, { query, agent, plan: { text: plan.text }, tokens });
   const cost = found && { likely_usd: found.usd.likely, max_usd: found.usd.max };
   return { plan: plan.text, plan_turn: plan.turn, estimated_cost: cost, next_step: nextStep(cost, plan.expiresAt) };
+}
+
+/** The same, and the approved plan of a research that ended without a text. */
+export async function lastPlan(deps: OperationDeps, call: PayingCall, run: Run): Promise<Partial<PlanAnswer>> {
+  const { plan, status, taskId } = run;
+  const isLost = plan?.isPlanning === false && (status === "failed" || status === "cancelled");
+  if (!isLost) return planAnswer(deps, call, run);
+  const db = await deps.database();
+  const { reportPresence } = await import("../../runs/result-store.ts");
+  if ((await reportPresence(db, taskId)) !== undefined) return NO_PLAN;
+  const { newestPlan } = await import("../../runs/plan/plan-store.ts");
+  return { plan: (await newestPlan(db, taskId))?.text, next_step: adviceWithoutReport(run) };
 }
 
 /** The answer of a start whose plan waits for approval. */
@@ -122,8 +134,11 @@ export async function decideOnPlan(deps: OperationDeps, call: Call, { run, edit 
   runner.wake();
   const sending = turn.kind === "begun" ? turn.sending : undefined;
   const accepted = await waitForStartOutcome(deps, { owner, taskId, sending, answerBy });
+  if (sending !== undefined && accepted.status === "cancelled") throw failedStart(accepted);
   if (sending !== undefined && accepted.error !== undefined) throw notChanged(accepted);
   const current = edit === undefined ? accepted : await waitForPlan(deps, call, { run: accepted, answerBy });
+  const isReturned = turn.kind === "begun" && call.returnWhen?.aborted !== true && !signal.aborted;
+  if (isReturned && current.status === "awaiting_approval") await recordReturnedEnd(deps, taskId);
   return {
     success: true,
     task_id: taskId,
@@ -136,6 +151,7 @@ export async function decideOnPlan(deps: OperationDeps, call: Call, { run, edit 
 
 function messageOf({ status, plan, error }: Run, kind: "joined" | "begun"): string {
   if (status === "awaiting_approval") return error?.message ?? "The plan waits for approval.";
+  if (status === "failed" || status === "cancelled") return error?.message ?? "The run was cancelled.";
   if (plan?.isPlanning === true) return "Google is changing the plan.";
   return kind === "joined"
     ? "This plan was approved before: nothing was sent and nothing is charged for this call."
@@ -162,7 +178,7 @@ async function waitForPlan(
   return waitForRun(await deps.database(), deps.clock, {
     owner,
     taskId: run.taskId,
-    until: ({ status }) => status === "awaiting_approval" || isFinished(status),
+    until: ({ status }) => isIdle(status),
     ms: Math.max(0, window),
     signal: returnWhen === undefined ? signal : AbortSignal.any([signal, returnWhen]),
   });

@@ -6,6 +6,9 @@ import { waitForRun } from "../../runs/history/wait.ts";
 import { adviceWithoutReport, optionsAfterUnknownStart } from "./after-failure.ts";
 import type { OperationDeps } from "../operation.ts";
 
+/** The answer is due within 30 s whatever happens (I3), less a margin for a busy machine. The request itself may take longer. */
+export const ANSWER_WITHIN_MS = 28_000;
+
 const ACCEPTANCE_WITHIN_MS = 25_000;
 
 interface StartedRun {
@@ -34,6 +37,12 @@ export async function waitForStartOutcome(
   const joined = sending === undefined ? joinedNotice(run, deps.clock.now()) : undefined;
   if (run.status === "start_unknown" || run.status === "failed") throw failedStart(run, joined);
   return run;
+}
+
+/** The call returns what the run has led to: no notification is needed. */
+export async function recordReturnedEnd(deps: OperationDeps, taskId: string): Promise<void> {
+  const store = await import("../../runs/start/start-store.ts");
+  await store.recordReturnedEnd(await deps.database(), taskId);
 }
 
 async function atMost(deps: OperationDeps, ms: number, work: Promise<void>): Promise<void> {

@@ -1,13 +1,10 @@
 /** Waits for a research run within the call that started it. */
 
 import { waitForRun } from "../../runs/history/wait.ts";
-import { isFinished, type Run } from "../../runs/run.ts";
+import { isIdle, type Run } from "../../runs/run.ts";
 import { watchProgress } from "../../runs/streams/watched-streams.ts";
 import type { Call, OperationDeps } from "../operation.ts";
 import { createActionReporter } from "../parts/run-action.ts";
-
-/** The call has its answer: the run has ended, or its plan waits for approval. */
-export const isAnswered = ({ status }: Run): boolean => isFinished(status) || status === "awaiting_approval";
 
 /** Follows the run and reports its progress until it ends, the time is over or the caller no longer waits. */
 export async function waitForEnd(deps: OperationDeps, call: Call, { run, ms }: { run: Run; ms: number }): Promise<Run> {
@@ -22,7 +19,7 @@ export async function waitForEnd(deps: OperationDeps, call: Call, { run, ms }: {
     until: async (seen) => {
       // The first message was that of the start, with the task_id; it stays until there is news.
       if (seen.currentAction !== undefined) await report(seen);
-      return isAnswered(seen);
+      return isIdle(seen.status);
     },
     ms,
     signal: returnWhen === undefined ? signal : AbortSignal.any([signal, returnWhen]),

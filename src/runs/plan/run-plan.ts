@@ -3,8 +3,10 @@
 import { z } from "zod";
 import { addCosts, type Cost, NO_COST } from "../../costs/actual.ts";
 
-export const HOW_TO_START_AGAIN =
-  "get_research_results still returns the plan: start_deep_research with the question and this plan as its query starts the research. resume_research without approve asks Google whether it still has the plan, free of charge.";
+export const START_WITH_PLAN =
+  "get_research_results still returns the plan: start_deep_research with the question and this plan as its query starts the research.";
+
+export const HOW_TO_START_AGAIN = `${START_WITH_PLAN} resume_research without approve asks Google whether it still has the plan, free of charge.`;
 
 /** The change that a user asks for by editing the text of the plan. */
 export const planReplacement = (text: string): string => `Replace the plan with this one:\n\n${text}`;

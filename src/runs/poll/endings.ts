@@ -1,5 +1,7 @@
 /** User-visible messages for runs that ended without a report. */
 
+import type { AgentFinish } from "./poll-result-store.ts";
+import type { PolledRun } from "./polled-run.ts";
 import type { FailureCause, Interaction } from "../../gemini/research-agent.ts";
 
 const FAILED: Record<FailureCause, string> = {
@@ -33,3 +35,17 @@ export const REJECTED =
   "Google has stopped returning this research: it rejects every request for it. What was received is kept; resume_research polls it again.";
 
 export const EXPIRED = "Research session expired on Gemini servers. Task was interrupted and cannot be recovered.";
+
+/** The end of a run that Google returned nothing about. */
+export const failure = (run: PolledRun, error: { code: string; message: string }, now: number): AgentFinish => ({
+  run,
+  to: "failed",
+  result: undefined,
+  raw: undefined,
+  error,
+  tokens: undefined,
+  cost: undefined,
+  usageFinal: false,
+  nextPollAt: undefined,
+  now,
+});

@@ -7,7 +7,7 @@ import { resultOf } from "./agent-result.ts";
 import { type AgentFinish, finishAgentRun, keepLaterText } from "./poll-result-store.ts";
 import { ask } from "./ask.ts";
 import { actionOf, NOTES } from "./current-action.ts";
-import { endedEarlyMessage, EXPIRED, failedMessage, NO_REPORT, REJECTED, UNKNOWN_STATUS } from "./endings.ts";
+import { endedEarlyMessage, EXPIRED, failedMessage, failure, NO_REPORT, REJECTED, UNKNOWN_STATUS } from "./endings.ts";
 import type { PolledRun } from "./polled-run.ts";
 import { LATE_USAGE_MS, pollForUsage } from "./late-usage.ts";
 import { missingSetting } from "./missing-setting.ts";
@@ -265,19 +265,6 @@ async function inaccessible(deps: ResearchDeps, run: PolledRun, kind: "missing" 
   if (run.status !== "running_async") return NEVER;
   return record(deps, run, failure(run, { code: "RESEARCH_FAILED", message: EXPIRED }, now));
 }
-
-const failure = (run: PolledRun, error: { code: string; message: string }, now: number): AgentFinish => ({
-  run,
-  to: "failed",
-  result: undefined,
-  raw: undefined,
-  error,
-  tokens: undefined,
-  cost: undefined,
-  usageFinal: false,
-  nextPollAt: undefined,
-  now,
-});
 
 /**
  * Ends a run at its deadline, which persists across restarts (I11). The interaction at Google is not cancelled: its

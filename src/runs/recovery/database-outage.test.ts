@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { FINISHED, follow, openRunner, request, WORKING } from "../../../test/kit/store/runner.ts";
 import { findResult } from "../result-store.ts";
 import { findRun } from "../run-store.ts";
+import { saveReportsDuringOutage } from "./database-outage.ts";
 import { startResearch } from "../start/start.ts";
 import { waitFor } from "../../../test/kit/wait-for.ts";
 
@@ -45,6 +46,25 @@ test("an id that neither the database nor a file accepts is written as soon as t
   await allowWrites();
   follow({ ...research, stateDir: directory });
   await waitFor(async () => expect((await findRun(store.db, "local", started.taskId)).status).toBe("completed"));
+});
+
+test("a plan that is finished during an outage is not announced or saved as a report (P5, V2)", async (t) => {
+  const { saved, notified, deps } = await openRunner(t);
+  const polled: string[] = [];
+  const research = deps({
+    poll: async (id) => {
+      polled.push(id);
+      return { kind: "found", interaction: FINISHED };
+    },
+  });
+  const started = await startResearch(research, { ...request, variant: { collaborativePlanning: true } });
+  if (started.kind === "started") await started.sending;
+  const report = { taskId: "a", attemptId: "a", query: "q", interactionId: "v1_report", enableNotifications: true };
+  research.unsavedIds.set("a", report);
+  research.unsavedIds.set("b", { ...report, taskId: "b", interactionId: "v1_plan", isPlanning: true });
+  await saveReportsDuringOutage(research, new Set());
+  expect(polled).toEqual(["v1_report"]);
+  expect([saved, notified].map(({ length }) => length)).toEqual([1, 1]);
 });
 
 test("a polled run whose disk fills up is saved once and recorded later (P5)", async (t) => {

@@ -7,7 +7,7 @@ import { unfinishedInteractions } from "../scheduling/claim-store.ts";
 /** Few enough to poll in one round without exceeding the rate that Google allows. */
 const MAX_RUNS_PER_ROUND = 20;
 
-type RunToCollect = Pick<UnsavedRun, "taskId" | "query" | "interactionId" | "enableNotifications">;
+type RunToCollect = Pick<UnsavedRun, "taskId" | "query" | "interactionId" | "enableNotifications" | "isPlanning">;
 
 /** Includes stored runs, unless pg-boss schedules them: those belong to no process, and Google keeps their reports. */
 export async function saveReportsDuringOutage(deps: ResearchDeps, savedToFile: Set<string>): Promise<void> {
@@ -20,7 +20,8 @@ export const saveReportsOfUnsavedRuns = (deps: ResearchDeps, savedToFile: Set<st
 
 /** One round: each report that is finished is saved once, and its path is logged. */
 async function saveFinishedReports(deps: ResearchDeps, savedToFile: Set<string>, runs: RunToCollect[]): Promise<void> {
-  const left = runs.filter(({ taskId }) => !savedToFile.has(taskId));
+  // A plan can be decided on only when the database is back, and is then read from Google.
+  const left = runs.filter(({ taskId, isPlanning }) => isPlanning !== true && !savedToFile.has(taskId));
   for (const run of left.slice(0, MAX_RUNS_PER_ROUND)) {
     const polled = await inDetachedTrace(run.taskId, () => deps.agent.poll(run.interactionId, deps.leaving));
     if (polled.kind !== "found" || UNFINISHED.has(polled.interaction.status)) continue;

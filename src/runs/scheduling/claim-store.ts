@@ -13,6 +13,7 @@ import {
   msUntilPermit,
 } from "../../store/rate-limiter.ts";
 import { POLL_LEASE_MS } from "../lease.ts";
+import { readPlan } from "../plan/run-plan.ts";
 import { POLLED_COLUMNS, type PolledRun, polledRunOf, TOKENS_COLUMN } from "../poll/polled-run.ts";
 import { progressColumn, type Seen, seenColumns } from "../poll/seen-store.ts";
 import { noteUnreadable } from "../unreadable.ts";
@@ -255,7 +256,7 @@ export async function runHolders(db: Database): Promise<string[]> {
 export async function unfinishedInteractions(db: Database, limit: number) {
   const rows = await db
     .selectFrom("research_tasks")
-    .select(["task_id", "query", "interaction_id", "enable_notifications"])
+    .select(["task_id", "query", "interaction_id", "enable_notifications", "plan_json"])
     .where("status", "=", "running_async")
     .where("interaction_id", "is not", null)
     .orderBy("next_poll_at")
@@ -266,5 +267,6 @@ export async function unfinishedInteractions(db: Database, limit: number) {
     query: row.query,
     interactionId: row.interaction_id ?? "",
     enableNotifications: row.enable_notifications === 1,
+    isPlanning: readPlan(row.plan_json)?.isPlanning,
   }));
 }

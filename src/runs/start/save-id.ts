@@ -12,12 +12,12 @@ type AcceptedAttempt = Omit<UnsavedRun, "interactionId">;
 const MAX_SAVE_MS = 1_500;
 
 export async function saveId(deps: ResearchDeps, accepted: AcceptedAttempt, interactionId: string): Promise<void> {
-  const { taskId, attemptId, query, enableNotifications } = accepted;
+  const { taskId, attemptId, query, enableNotifications, isPlanning } = accepted;
   const log = deps.log.forRun(taskId);
   const started = `Run ${taskId} was started at Google as ${interactionId}, but the database`;
   let orphanNote: string | undefined;
   const keepUnsavedId = (): string => {
-    deps.unsavedIds.set(taskId, { taskId, attemptId, query, interactionId, enableNotifications });
+    deps.unsavedIds.set(taskId, { taskId, attemptId, query, interactionId, enableNotifications, isPlanning });
     orphanNote ??= writeOrphanedId(deps, attemptId, interactionId);
     return orphanNote;
   };

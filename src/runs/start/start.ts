@@ -213,7 +213,7 @@ async function settle(deps: ResearchDeps, attempt: Attempt, outcome: StartOutcom
   add("gemini_search.research.starts", 1, { outcome: outcome.kind });
   switch (outcome.kind) {
     case "accepted":
-      await saveId(deps, attempt, outcome.interactionId);
+      await saveId(deps, { ...attempt, isPlanning: attempt.variant?.collaborativePlanning }, outcome.interactionId);
       return;
     case "unknown":
       await recordFailure(deps, {

@@ -1,6 +1,6 @@
 /** Manages the progress streams of watched runs: one per run, limited in number, kept open between two calls. */
 
-import { isFinished, type Run } from "../run.ts";
+import { isIdle, type Run } from "../run.ts";
 import type { WatchedRun } from "./stream.ts";
 
 /** Google limits concurrent connections; a run without a stream still gets its progress from polls. */
@@ -76,7 +76,6 @@ export function createWatchedStreams({ follow, onChange, leaving, lingerMs = LIN
 /** Streams the progress of a run that has not finished; the returned function stops watching. */
 export function watchProgress({ watch }: { watch: Watch }, run: Run): () => void {
   const { taskId, interactionId, model: agent = "", createdAt, status, plan } = run;
-  const isOver = isFinished(status) || status === "awaiting_approval";
-  if (interactionId === undefined || isOver) return () => {};
+  if (interactionId === undefined || isIdle(status)) return () => {};
   return watch({ taskId, interactionId, agent, createdAt, isPlanning: plan?.isPlanning }) ?? (() => {});
 }

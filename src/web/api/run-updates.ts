@@ -1,7 +1,7 @@
 /** Sends the changes of one run to a live stream, by a cursor into its timeline: nothing is lost or sent twice. */
 
 import type { OperationDeps } from "../../operations/operation.ts";
-import { isFinished, type Run } from "../../runs/run.ts";
+import { isIdle, type Run } from "../../runs/run.ts";
 import { milestones, type RunTimelineEntry, timelineEntriesAfter } from "../../runs/history/timeline.ts";
 import { detailOf, timelineEntry } from "./summary.ts";
 import type { LiveEvents } from "../wire.ts";
@@ -105,8 +105,7 @@ async function sendTimeline(
 /** Streams the interaction from Google, so that thoughts arrive live. Without a key or on errors, only polls update it. */
 async function followInteraction(deps: OperationDeps, run: Run, sent: SentState): Promise<void> {
   const { taskId, interactionId, model: agent = "", createdAt, kind, plan } = run;
-  const isOver = isFinished(run.status) || run.status === "awaiting_approval";
-  if (kind !== "agent" || interactionId === undefined || isOver) return;
+  if (kind !== "agent" || interactionId === undefined || isIdle(run.status)) return;
   if (sent.followed?.interactionId === interactionId) return;
   try {
     if ((await deps.agent()) === undefined) return;

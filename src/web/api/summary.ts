@@ -11,7 +11,7 @@ import { readActivity } from "../../runs/activity/activity.ts";
 import { lastEvent } from "../../runs/event-store.ts";
 import { newestPlan } from "../../runs/plan/plan-store.ts";
 import { reportPresence } from "../../runs/result-store.ts";
-import { isFinished, LOCAL_KINDS, type Run } from "../../runs/run.ts";
+import { isFinished, isIdle, LOCAL_KINDS, type Run } from "../../runs/run.ts";
 import { estimateOf, usualMinutes } from "../../runs/history/run-estimate.ts";
 import type { RunTimelineEntry } from "../../runs/history/timeline.ts";
 import type { LiveActivity, RunAction, RunDetail, RunSummary, TimelineEntry } from "../wire.ts";
@@ -41,8 +41,7 @@ export function summaryOf(run: Run, now: number): RunSummary {
 }
 
 /** Not a start whose response was lost, because whether it runs is unknown, and not a plan that waits for approval. */
-const isInProgress = ({ status }: Run): boolean =>
-  !isFinished(status) && status !== "start_unknown" && status !== "awaiting_approval";
+const isInProgress = ({ status }: Run): boolean => !isIdle(status) && status !== "start_unknown";
 
 export async function detailOf(deps: OperationDeps, run: Run): Promise<RunDetail> {
   const now = deps.clock.now();

@@ -1,0 +1,78 @@
+/** A run with a plan on a real database, and decisions on it. */
+
+import type { TestContext } from "vitest";
+import { clock, FINISHED, openRunner, request, WORKING } from "./runner.ts";
+import { rowOf } from "./store-rows.ts";
+import type { Agent, Interaction, RequestVariant, StartOutcome } from "../../../src/gemini/research-agent.ts";
+import type { Database } from "../../../src/store/database.ts";
+import type { ResearchDeps } from "../../../src/runs/deps.ts";
+import { pollRun } from "../../../src/runs/poll/poll.ts";
+import type { PolledRun } from "../../../src/runs/poll/polled-run.ts";
+import { findRun } from "../../../src/runs/run-store.ts";
+import { claimDueRuns, settlePoll } from "../../../src/runs/scheduling/claim-store.ts";
+import { startResearch } from "../../../src/runs/start/start.ts";
+import { newestPlan } from "../../../src/runs/plan/plan-store.ts";
+import { beginTurn, type TurnRequest } from "../../../src/runs/plan/plan-turn.ts";
+
+export const ACCEPT = Symbol("accept");
+
+/** Google's side: interactions in the order in which they were accepted, each with what a poll of it returns. */
+export async function stage(context: TestContext, outcomes: (StartOutcome | typeof ACCEPT)[] = []) {
+  const { store, deps } = await openRunner(context);
+  const sent: (RequestVariant | undefined)[] = [];
+  const polls = new Map<string, Partial<Interaction>>();
+  const agent: Partial<Agent> = {
+    start: async ({ variant, checkBeforeSending }) => {
+      const refusal = await checkBeforeSending();
+      if (refusal !== undefined) return { kind: "withheld", error: refusal };
+      sent.push(variant);
+      const outcome = outcomes[sent.length - 1] ?? ACCEPT;
+      return outcome === ACCEPT ? { kind: "accepted", interactionId: `v1_${sent.length}` } : outcome;
+    },
+    poll: async (id) => ({ kind: "found", interaction: { ...WORKING, id, ...polls.get(id) } }),
+  };
+  const research = deps(agent);
+  const { db, processId } = store;
+  const claim = async (): Promise<PolledRun> => {
+    const now = clock.now();
+    const [run] = await claimDueRuns(db, { processId, limit: 1, now, nextPollAt: now });
+    if (run === undefined) throw new Error("The run was not due.");
+    return run;
+  };
+  const poll = async (deps = research): Promise<void> => {
+    const run = await claim();
+    const { recorded } = await pollRun(deps, run);
+    if (recorded !== true) await settlePoll(db, run, { nextPollAt: clock.now() });
+  };
+  const started = await startResearch(research, { ...request, variant: { collaborativePlanning: true } });
+  if (started.kind === "started") await started.sending;
+  const { taskId } = started;
+  polls.set("v1_1", planned("1. Ask fishermen"));
+  return { db, research, sent, polls, claim, poll, taskId, run: () => findRun(db, request.owner, taskId) };
+}
+
+export function planned(report: string): Partial<Interaction> {
+  const { id: _id, ...ended } = FINISHED;
+  return { ...ended, report };
+}
+
+export const turnOf = (taskId: string, edit: string | undefined, planTurn?: number): TurnRequest => ({
+  owner: request.owner,
+  taskId,
+  edit,
+  planTurn,
+  estimate: {},
+  callerWaitsMs: 0,
+  beforeStart: () => {},
+  signal: new AbortController().signal,
+});
+
+/** Decides on the newest plan. */
+export async function decide(research: ResearchDeps, taskId: string, edit?: string): Promise<string> {
+  const { turn: planTurn } = (await newestPlan(research.db, taskId)) ?? {};
+  const turn = await beginTurn(research, turnOf(taskId, edit, planTurn));
+  if (turn.kind === "begun") await turn.sending;
+  return turn.kind;
+}
+
+export const usdOf = async (db: Database, taskId: string): Promise<number | null> => (await rowOf(db, taskId)).cost_usd;
