@@ -13,7 +13,7 @@ import {
   msUntilPermit,
 } from "../../store/rate-limiter.ts";
 import { POLL_LEASE_MS } from "../lease.ts";
-import { readPlan } from "../plan/run-plan.ts";
+import { tryReadPlan } from "../plan/run-plan.ts";
 import { POLLED_COLUMNS, type PolledRun, polledRunOf, TOKENS_COLUMN } from "../poll/polled-run.ts";
 import { progressColumn, type Seen, seenColumns } from "../poll/seen-store.ts";
 import { noteUnreadable } from "../unreadable.ts";
@@ -262,11 +262,15 @@ export async function unfinishedInteractions(db: Database, limit: number) {
     .orderBy("next_poll_at")
     .limit(limit)
     .execute();
-  return rows.map((row) => ({
-    taskId: row.task_id,
-    query: row.query,
-    interactionId: row.interaction_id ?? "",
-    enableNotifications: row.enable_notifications === 1,
-    isPlanning: readPlan(row.plan_json)?.isPlanning,
-  }));
+  return rows.map((row) => {
+    const plan = tryReadPlan(row.plan_json);
+    return {
+      taskId: row.task_id,
+      query: row.query,
+      interactionId: row.interaction_id ?? "",
+      enableNotifications: row.enable_notifications === 1,
+      // What a damaged row was doing is not known: its text is kept rather than lost.
+      isPlanning: plan === "damaged" ? undefined : plan?.isPlanning,
+    };
+  });
 }
