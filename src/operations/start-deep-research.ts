@@ -99,34 +99,34 @@ export const startDeepResearch = defineOperation({
   webText: true,
   waitFlag: "wait",
   question: async (deps, given, call) => {
-    const input = await asClarifiedBefore(deps, given, call);
+    const { material, tokens, files } = await readMaterial(deps, call, given);
+    const input = await asClarifiedBefore(deps, { ...given, material }, call);
     const { query, force_new: forceNew } = input;
     const { agent } = currentAgent(input.model);
-    const { material, tokens, files } = await readMaterial(deps, call, input);
     const plan = input.plan ? ("wanted" as const) : undefined;
     const cost = await costQuestion(deps, call, { query, agent, plan, tokens });
     const question = cost && withFiles(cost, files);
     if (question === undefined || forceNew) return question;
     // Joining a run costs nothing.
-    return (await joinsRun(deps, { ...input, material }, call)) ? undefined : question;
+    return (await joinsRun(deps, input, call)) ? undefined : question;
   },
   clarify: async (deps, given, call) => {
-    const input = await asClarifiedBefore(deps, given, call);
     // A plan is a question back, too, and material may say what the question leaves open.
-    if (input.force_new || input.plan || !isVague(input.query)) return undefined;
-    const { material } = await readMaterial(deps, call, input);
+    if (given.force_new || given.plan || !isVague(given.query)) return undefined;
+    const { material } = await readMaterial(deps, call, given);
     if (material !== undefined) return undefined;
+    const input = await asClarifiedBefore(deps, { ...given, material }, call);
     // Without a key nothing is started, and a start that joins a run costs nothing.
-    if ((await deps.agent()) === undefined || (await joinsRun(deps, { ...input, material }, call))) return undefined;
+    if ((await deps.agent()) === undefined || (await joinsRun(deps, input, call))) return undefined;
     return CLARIFYING_QUESTION;
   },
   run: async (deps, requested, asked) => {
-    const input = await asClarifiedBefore(deps, requested, asked);
+    const given = await readMaterial(deps, asked, requested);
+    const input = await asClarifiedBefore(deps, { ...requested, material: given.material }, asked);
     // One estimate serves the check of consent and the record of the run.
     const call = { ...asked, estimates: asked.estimates ?? new Map() };
     const answerBy = (call.since ?? deps.clock.monotonic()) + ANSWER_WITHIN_MS;
     const { agent, notice } = currentAgent(input.model);
-    const given = await readMaterial(deps, call, input);
     const started = await start(deps, call, { input, agent, notice, given });
     const { taskId } = started;
     call.onRunCreated?.(taskId);

@@ -75,10 +75,13 @@ describe.each(ERAS)("a %s client with elicitation", (era) => {
     const skipping = await askingClient(context, scene, { era, answer: { action: "decline" } });
     // The same start joins its run, also the one that was made more precise: nothing is asked.
     expect((await skipping.call({ query: "AI" })).structured).toMatchObject({ joined: true });
+    // With other options it is another start.
+    const plan = await skipping.call({ query: "AI", plan: true });
+    expect(plan.structured).not.toHaveProperty("joined");
     for (const query of ["Music", "Music", QUERY]) expect((await skipping.call({ query })).isError).toBe(false);
     expect(skipping.dialogs).toHaveLength(1);
     const started = scene.gemini.ledger.acceptedStarts().map(({ query }) => query);
-    expect(started).toEqual(["AI\n\nWhat is meant: jobs in Germany", "Music", QUERY]);
+    expect(started).toEqual(["AI\n\nWhat is meant: jobs in Germany", "AI", "Music", QUERY]);
   });
 
   test("is not asked about cheap, invalid or free calls", async (context) => {

@@ -43,16 +43,21 @@ export async function joinsRun(deps: OperationDeps, input: StartInput, { owner }
 
 /**
  * The question as the user made it more precise minutes ago, if it is vague: a call that is repeated because its answer
- * was lost joins that run instead of asking and paying again.
+ * was lost joins that run instead of asking and paying again. Only a start that joins is changed: with other options it
+ * may mean something else.
  */
-export async function asClarifiedBefore<Input extends { query: string; force_new: boolean }>(
+export async function asClarifiedBefore<Input extends StartInput & { force_new: boolean }>(
   deps: OperationDeps,
   input: Input,
-  { owner }: Call,
+  call: Call,
 ): Promise<Input> {
-  if (input.force_new || !isVague(input.query)) return input;
-  const { findLongerQuestion } = await import("../../runs/start/duplicate-start-store.ts");
+  if (input.force_new || !isVague(input.query) || (await joinsRun(deps, input, call))) return input;
+  const { findLongerQuestions } = await import("../../runs/start/duplicate-start-store.ts");
+  const { owner } = call;
   const beginning = beginningWithDetails(input.query);
-  const query = await findLongerQuestion(await deps.database(), { owner, beginning, now: deps.clock.now() });
-  return query === undefined ? input : { ...input, query };
+  for (const query of await findLongerQuestions(await deps.database(), { owner, beginning, now: deps.clock.now() })) {
+    const precise = { ...input, query };
+    if (await joinsRun(deps, precise, call)) return precise;
+  }
+  return input;
 }

@@ -70,11 +70,13 @@ export async function joinSameStart(transaction: Database, start: SameStart): Pr
   return joined === undefined ? joinSameStart(transaction, start) : same;
 }
 
-/** The newest question of the last minutes that begins with this text, for example with the user's details after it. */
-export async function findLongerQuestion(
+const MAX_LONGER_QUESTIONS = 20;
+
+/** Questions of the last minutes that begin with this text, newest first, for example with the user's details after it. */
+export async function findLongerQuestions(
   db: Database,
   { owner, beginning, now }: { owner: string; beginning: string; now: number },
-): Promise<string | undefined> {
+): Promise<string[]> {
   const found = await db
     .selectFrom("research_tasks")
     .select("query")
@@ -85,7 +87,7 @@ export async function findLongerQuestion(
     .where("cancel_requested_at", "is", null)
     .where(sql<string>`substr(query, 1, ${[...beginning].length})`, "=", beginning)
     .orderBy("created_at", "desc")
-    .limit(1)
-    .executeTakeFirst();
-  return found?.query;
+    .limit(MAX_LONGER_QUESTIONS)
+    .execute();
+  return found.map(({ query }) => query);
 }
