@@ -5,7 +5,7 @@ import { costQuestion, estimateFor, requireCostConsent } from "./cost-confirmati
 import type { Call, OperationDeps } from "../operation.ts";
 import { startDeepResearch } from "../start-deep-research.ts";
 
-const START = { query: "How deep is the lake?", agent: "an-agent" };
+const START = { query: "How do heat pumps perform in cold climates?", agent: "an-agent" };
 
 function countingDeps(): { deps: OperationDeps; computed: () => number } {
   let computed = 0;
