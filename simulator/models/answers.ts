@@ -12,6 +12,7 @@ export interface AnswerText {
 
 interface AnswerObject {
   success: boolean;
+  checks?: unknown;
   verified?: boolean;
   report?: string;
   metadata?: { sources_visited: string[]; search_queries_used: string[] };
@@ -31,9 +32,17 @@ function verdictOf(answer: AnswerName, research: Research): boolean {
   return answer === "unverified" ? false : research.verified;
 }
 
+/** A model answers the list of claims, ignores it, or answers it in a form of its own. */
+const CHECKS: Record<NonNullable<Step["checks"]>, (checks: Research["checks"]) => unknown> = {
+  good: (checks) => checks,
+  ignored: () => undefined,
+  malformed: (checks) => ({ all: "supported", count: `${checks.length} of them`, [`claim "1"`]: null }),
+};
+
 function researchAnswer(step: Step, reading: PromptReading, research: Research): AnswerObject {
   return {
     success: true,
+    ...(research.checks.length > 0 && { checks: CHECKS[step.checks ?? "good"](research.checks) }),
     ...(asksForVerdict(reading) && { verified: verdictOf(step.answer, research) }),
     report: research.report,
     metadata: {

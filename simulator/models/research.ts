@@ -9,6 +9,15 @@ export interface Research {
   verified: boolean;
   pages: Page[];
   queries: string[];
+  /** Answers about the claims that the prompt lists. */
+  checks: ClaimCheck[];
+}
+
+interface ClaimCheck {
+  claim: number;
+  verdict: string;
+  page: number;
+  quote: string;
 }
 
 const PERSPECTIVES: Partial<Record<TaskKind, readonly string[]>> = {
@@ -46,7 +55,8 @@ function evidence(pages: readonly Page[]): string {
 
 function firstReport(question: string, pages: readonly Page[]): string {
   const subject = oneLine(question) || "An unnamed topic";
-  const answer = pages[0]?.snippet ?? "Nothing was found.";
+  const [first] = pages;
+  const answer = first === undefined ? "Nothing was found." : `${first.snippet} ([${first.title}](${first.url}))`;
   return [
     `# ${subject}`,
     `**In short:** ${answer} Most sources call this "settled" – one still disagrees.`,
@@ -64,6 +74,14 @@ function checkedReport(reading: PromptReading, pages: readonly Page[]): string {
   return [before, heading, evidence(pages), FOOTER].join("\n\n");
 }
 
+/** The invented pages say exactly what the report cites them for. */
+const checksOf = ({ claims = [] }: PromptReading): ClaimCheck[] =>
+  claims.flatMap(({ n, text, pages: [page] }) =>
+    page === undefined
+      ? []
+      : [{ claim: n, verdict: "supported", page: page.n, quote: text.replace(/^In short: /, "") }],
+  );
+
 export interface Findings {
   queries: string[];
   pages: Page[];
@@ -77,5 +95,5 @@ export function findOnTheWeb(reading: PromptReading): Findings {
 export function writeResearch(reading: PromptReading, { queries, pages }: Findings): Research {
   const isCheck = reading.kind === "verify";
   const report = isCheck ? checkedReport(reading, pages) : firstReport(reading.question, pages);
-  return { report, verified: isCheck, pages, queries };
+  return { report, verified: isCheck, pages, queries, checks: checksOf(reading) };
 }

@@ -13,6 +13,7 @@ const answer = (backend: "cli" | "api"): Answer => ({
   model: "m",
   sources: [],
   unreadUrls: [],
+  openedUrls: [],
   queries: [],
   searchSuggestions: [],
   usage: { input: 1, output: 1, cached: 0, searches: 0 },

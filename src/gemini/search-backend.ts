@@ -48,6 +48,8 @@ export interface Answer {
   sources: VisitedSource[];
   /** URLs that the backend failed to read: they are not sources of this answer, even if the text cites them. */
   unreadUrls: string[];
+  /** URLs of pages whose text the model received in this call. A page that was only found is not among them. */
+  openedUrls: string[];
   queries: string[];
   /** Google's Search Suggestions as HTML, to be shown with a grounded answer. Untrusted. */
   searchSuggestions: string[];

@@ -6,7 +6,8 @@ import { AppError } from "../errors.ts";
 import { adviceWithoutReport, optionsAfterUnknownStart } from "./parts/after-failure.ts";
 import { isoTime } from "../platform/clock.ts";
 import type { Source } from "../reports/report.ts";
-import { isFinished, type Run, type RunResult, type StoredResult } from "../runs/run.ts";
+import { verificationSchema } from "../reports/verification.ts";
+import { isFinished, type Run, type StoredResult } from "../runs/run.ts";
 import { keepsPartial } from "../runs/cancel/cancel-store.ts";
 import { readStored } from "../runs/history/read.ts";
 import type { Database } from "../store/database.ts";
@@ -34,6 +35,7 @@ import {
 import { NO_PLAN, planAnswer, planFields } from "./parts/plan.ts";
 import { outlineLines, readingFields, readReport, reportLimit } from "./parts/report-reading.ts";
 import { tokensUsed } from "./parts/search-run.ts";
+import { verificationFields, verificationText } from "./rounds/verification-fields.ts";
 import { wishesIn, wishesMetadata, wishesSchema, withWishNote } from "./question/wishes.ts";
 
 export const sourceSchema = z.looseObject({
@@ -104,6 +106,7 @@ export const getResearchResults = defineOperation({
     ...readingFields,
     verified: z.boolean().describe("Of a deep_search: whether it was verified."),
     verified_in_round: z.number(),
+    verification: verificationSchema,
     note: z.string().describe("What is special about the report, or how to read on."),
     pictures: pictureField,
     search_suggestions: suggestionsField,
@@ -139,7 +142,7 @@ export const getResearchResults = defineOperation({
     success: _success,
     ...others
   }) => {
-    const { context, follow_up_of, follow_ups, ...rest } = others;
+    const { context, follow_up_of, follow_ups, verification, ...rest } = others;
     const { duration_minutes, source_count, cost_usd, ...figures } = withWishNote(metadata);
     return [
       ...(report === undefined ? [] : [report.trim()]),
@@ -151,7 +154,14 @@ export const getResearchResults = defineOperation({
       ...conversationLines({ context, follow_up_of, follow_ups }),
       ...materialLines(material),
       // What a person must see comes last: some clients show only the last three lines.
-      factLines({ ...figures, ...rest, source_count, duration_minutes, cost_usd }),
+      factLines({
+        ...figures,
+        ...rest,
+        verification: verificationText(verification),
+        source_count,
+        duration_minutes,
+        cost_usd,
+      }),
     ].join("\n\n");
   },
 });
@@ -175,7 +185,7 @@ async function reportAnswer(deps: OperationDeps, call: Call, { run, result, inpu
     ...(result.partial ? { partial: true, status: run.status } : {}),
     query: run.query,
     ...reading,
-    ...verification(result, [result.partial ? howItEnded(run) : undefined, noticeOf(run), reading.note]),
+    ...verificationFields(result, [result.partial ? howItEnded(run) : undefined, noticeOf(run), reading.note]),
     ...picturesIn(run.taskId, result, reading.report),
     ...(await suggestionLinks(result.searchSuggestions)),
     ...(input.section === undefined ? await conversationOf(await deps.database(), run) : {}),
@@ -201,23 +211,6 @@ const unapproved = (run: Run, now: number): Unapproved => ({
   metadata: resultMetadata(run, 0, now),
 });
 
-function verification({ metadata }: RunResult, more: (string | undefined)[]): Verification {
-  const { verified, verified_in_round: round } = metadata;
-  const earlier = metadata["earlier_outputs"] === undefined ? undefined : HAS_EARLIER;
-  const notes = [metadata["note"], earlier, ...more].filter((note) => typeof note === "string");
-  return {
-    ...(typeof verified === "boolean" ? { verified } : {}),
-    ...(typeof round === "number" ? { verified_in_round: round } : {}),
-    ...(notes.length > 0 ? { note: notes.join(" ") } : {}),
-  };
-}
-
-interface Verification {
-  verified?: boolean;
-  verified_in_round?: number;
-  note?: string;
-}
-
 /** Which part of the report a follow-up was given, if not all of it. */
 function noticeOf({ followupContext, options: { notice } }: Run): string | undefined {
   return followupContext !== undefined && typeof notice === "string" ? notice : undefined;
@@ -234,8 +227,6 @@ function howItEnded({ status, error }: Run): string | undefined {
 export async function wasDiscarded(db: Database, { status, taskId }: Run): Promise<boolean> {
   return status === "cancelled" && !(await keepsPartial(db, taskId));
 }
-
-const HAS_EARLIER = "Google also wrote texts before this report: ask for section earlier to read them.";
 
 /** The run has ended at Google, but the stored run is still unfinished. */
 const refusedByDatabase = (run: Run, backup: string): AppError =>

@@ -16,7 +16,7 @@ import {
   type Question,
   taskIdField,
 } from "./operation.ts";
-import { continueDeepSearch } from "./deep-search.ts";
+import { continueDeepSearch } from "./rounds/continue.ts";
 
 const RESUME = "resume_research";
 const EDIT_ERROR = "plan_edit must be a text of at most 20,000 characters.";

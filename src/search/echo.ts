@@ -10,7 +10,7 @@ const PLACEHOLDER =
 /** Shorter repetitions may be coincidental. */
 const MIN_ECHO_CHARACTERS = 30;
 
-export function isEcho(answer: ResearchAnswer, prompt: string | undefined): boolean {
+export function isEcho(answer: Pick<ResearchAnswer, "success" | "report">, prompt: string | undefined): boolean {
   if (!answer.success) return false;
   const report = answer.report ?? "";
   if (report.includes(EXAMPLE_REPORT) && report.length < 2 * EXAMPLE_REPORT.length) return true;
@@ -21,7 +21,7 @@ export function isEcho(answer: ResearchAnswer, prompt: string | undefined): bool
   return text.length >= MIN_ECHO_CHARACTERS && normalised(prompt).includes(text);
 }
 
-const MARKER = /-----(?:BEGIN|END) (?:QUESTION|TOPIC|CURRENT RESULT)(?: (\w+))?-----/;
+const MARKER = /-----(?:BEGIN|END) (?:QUESTION|TOPIC|CURRENT RESULT|CLAIMS)(?: (\w+))?-----/;
 
 /** Checks for this prompt's random marker, because a question may be about such markers. */
 function containsMarkers(report: string, prompt: string | undefined): boolean {

@@ -203,6 +203,8 @@ export interface ReportView {
   verified?: boolean;
   /** The round of a deep search that confirmed the report. */
   verified_in_round?: number;
+  /** How many of its claims were confirmed, in one line. */
+  verification?: string;
   note?: string;
   /** Google's Search Suggestions: a document for a sandboxed frame, `NONCE_MARK` where the page's nonce belongs. */
   suggestions?: { frame: string; height: number };

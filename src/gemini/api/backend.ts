@@ -113,7 +113,7 @@ function failureOf(
 }
 
 function answerOf(received: StreamedResponse, requestedModel: string): Answer {
-  const { text, sources, unreadUrls, queries, searchSuggestions } = received;
+  const { text, sources, unreadUrls, openedUrls, queries, searchSuggestions } = received;
   return {
     backend: "api",
     text,
@@ -121,6 +121,7 @@ function answerOf(received: StreamedResponse, requestedModel: string): Answer {
     model: received.model ?? requestedModel,
     sources,
     unreadUrls,
+    openedUrls,
     queries,
     searchSuggestions,
     usage: { ...received.usage, searches: queries.length, isIncomplete: received.hasBadUsage },

@@ -220,6 +220,7 @@ function answerOrThrow({ child, output, session, request, options, redact }: End
       model: session.model ?? output.stats?.model ?? modelInStderr(child),
       sources: session.sources,
       unreadUrls: [],
+      openedUrls: session.openedUrls,
       queries: session.queries,
       // The CLI discards the HTML that Google sends with the text.
       searchSuggestions: [],

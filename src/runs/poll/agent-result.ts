@@ -7,7 +7,7 @@ import { outsideCode } from "../../reports/markdown/outside-code.ts";
 import { type ListedSource, listedSources, dropAmbiguousNumbers } from "../../reports/citations/own-source-list.ts";
 import { pageKey } from "../../reports/page-key.ts";
 import { keepPictures } from "../../reports/pictures/keep.ts";
-import { linkedSources } from "./linked-sources.ts";
+import { linkedSources } from "../../reports/citations/linked-sources.ts";
 import { numberSources, type Source } from "../../reports/report.ts";
 import { keepSuggestions } from "../../reports/suggestions/keep.ts";
 import type { NewResult } from "../run.ts";
