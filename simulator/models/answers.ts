@@ -21,7 +21,14 @@ interface AnswerObject {
 
 const fenced = (json: string): string => `\`\`\`json\n${json}\n\`\`\``;
 
-const toJson = (answer: AnswerObject): string => JSON.stringify(answer, null, 2);
+/** With one line per check, as in the prompt's example. */
+function toJson({ checks, ...answer }: AnswerObject): string {
+  const json = JSON.stringify(answer, null, 2);
+  if (checks === undefined) return json;
+  const lines = Array.isArray(checks) ? checks.map((check) => `\n    ${JSON.stringify(check)}`) : undefined;
+  const list = lines === undefined ? JSON.stringify(checks) : `[${lines.join(",")}\n  ]`;
+  return json.replace('"verified"', () => `"checks": ${list},\n  "verified"`);
+}
 
 function asksForVerdict({ kind, example }: PromptReading): boolean {
   return kind === "deep_search" || kind === "verify" || (example ?? "").includes('"verified"');

@@ -91,11 +91,12 @@ function nextCalls({ request, reading, exchange, scenario }: TurnInput): ModelTu
   return cited.size === 0 ? openPages(exchange, findingsIn(results)) : openCited(exchange, [...cited]);
 }
 
-/** The pages of the claims that the model had to check, and some of those that it found. */
-function openedFor({ claims = [] }: PromptReading, { pages }: Findings): UrlContextMetadata {
-  const checked = new Set(claims.flatMap((claim) => claim.pages.map(({ url }) => url)));
-  const found = urlContextFor(pages.map(({ url }) => url));
-  return { urlMetadata: [...retrieved([...checked]).urlMetadata, ...found.urlMetadata] };
+/** Some of the pages that it found, or all that a verification has to check or cites. */
+function openedFor({ claims }: PromptReading, { pages }: Findings): UrlContextMetadata {
+  const found = pages.map(({ url }) => url);
+  if (claims === undefined) return urlContextFor(found);
+  const checked = claims.flatMap((claim) => claim.pages.map(({ url }) => url));
+  return retrieved([...new Set([...checked, ...found])]);
 }
 
 function withGrounding(input: TurnInput, answer: AnswerText, findings: Findings): ModelTurn {

@@ -14,9 +14,9 @@ export interface Research {
 }
 
 interface ClaimCheck {
-  claim: number;
+  claim: number | string;
   verdict: string;
-  page: number;
+  page: number | string;
   quote: string;
 }
 
@@ -45,10 +45,13 @@ export function queriesFor(reading: PromptReading): string[] {
 }
 
 /** Selects pages evenly, so that each perspective is cited. */
-function evidence(pages: readonly Page[]): string {
+function cited(pages: readonly Page[]): Page[] {
   const stride = Math.ceil(pages.length / CITED_PAGES);
-  return pages
-    .filter((_, index) => index % stride === 0)
+  return pages.filter((_, index) => index % stride === 0);
+}
+
+function evidence(pages: readonly Page[]): string {
+  return cited(pages)
     .map((page) => `- ${page.snippet} ([${page.title}](${page.url}))`)
     .join("\n");
 }
@@ -75,12 +78,21 @@ function checkedReport(reading: PromptReading, pages: readonly Page[]): string {
 }
 
 /** The invented pages say exactly what the report cites them for. */
-const checksOf = ({ claims = [] }: PromptReading): ClaimCheck[] =>
-  claims.flatMap(({ n, text, pages: [page] }) =>
+function checksOf({ claims }: PromptReading, pages: readonly Page[]): ClaimCheck[] {
+  if (claims === undefined) return [];
+  const listed = claims.flatMap(({ n, text, pages: [page] }) =>
     page === undefined
       ? []
       : [{ claim: n, verdict: "supported", page: page.n, quote: text.replace(/^In short: /, "") }],
   );
+  const added = cited(pages).map(({ snippet, url }) => ({
+    claim: snippet.split(" ").slice(0, 6).join(" "),
+    verdict: "supported",
+    page: url,
+    quote: snippet,
+  }));
+  return [...listed, ...added];
+}
 
 export interface Findings {
   queries: string[];
@@ -95,5 +107,5 @@ export function findOnTheWeb(reading: PromptReading): Findings {
 export function writeResearch(reading: PromptReading, { queries, pages }: Findings): Research {
   const isCheck = reading.kind === "verify";
   const report = isCheck ? checkedReport(reading, pages) : firstReport(reading.question, pages);
-  return { report, verified: isCheck, pages, queries, checks: checksOf(reading) };
+  return { report, verified: isCheck, pages, queries, checks: checksOf(reading, pages) };
 }

@@ -71,20 +71,19 @@ export const DEEP_SEARCH_SCHEMA: AnswerSchema = {
   ),
 };
 
+const EXAMPLE_CHECK = {
+  claim: 1,
+  verdict: "<supported, weak, contradicted, unsupported or unreadable>",
+  page: 1,
+  quote: "<the sentence of the page>",
+};
+
 /** Answers of a verification round that was given claims to check. Checks come first, so that the report follows them. */
 export const VERIFY_SCHEMA: AnswerSchema = {
   ...DEEP_SEARCH_SCHEMA,
-  example: JSON.stringify(
-    {
-      success: true,
-      checks: [
-        { claim: 1, verdict: "<supported, weak, contradicted, unsupported or unreadable>", page: 1, quote: "<…>" },
-      ],
-      verified: false,
-      report: EXAMPLE_REPORT,
-      metadata: EXAMPLE_METADATA,
-    },
-    null,
-    2,
+  // One line per check: a model copies the layout, and indentation is paid for.
+  example: DEEP_SEARCH_SCHEMA.example.replace(
+    '"verified"',
+    `"checks": [\n    ${JSON.stringify(EXAMPLE_CHECK)}\n  ],\n  "verified"`,
   ),
 };

@@ -8,8 +8,8 @@ const MODEL_VERDICTS = ["supported", "weak", "contradicted", "unsupported", "unr
 export type ModelVerdict = (typeof MODEL_VERDICTS)[number];
 
 export interface Check {
-  /** Number of the claim in the list that the model was given. */
-  claim: number;
+  /** Number of the claim in the list that the model was given, or the first words of a sentence that it wrote. */
+  claim: number | string;
   verdict: ModelVerdict;
   /** Number of the page in that list, or its URL. */
   page: number | string | undefined;
@@ -20,6 +20,9 @@ export interface Check {
 /** A round lists far fewer claims; the rest of a longer list is ignored. */
 const MAX_CHECKS = 100;
 const MAX_QUOTE_CHARACTERS = 600;
+/** Fewer could begin several sentences. */
+const MIN_CLAIM_CHARACTERS = 12;
+const MAX_CLAIM_CHARACTERS = 2_000;
 
 const wholeNumber = z
   .union([z.int(), z.string().regex(/^#?\d{1,4}$/)])
@@ -27,13 +30,13 @@ const wholeNumber = z
 
 const check = z
   .looseObject({
-    claim: wholeNumber,
+    claim: z.union([wholeNumber, z.string().min(MIN_CLAIM_CHARACTERS).max(MAX_CLAIM_CHARACTERS)]),
     verdict: z
       .string()
       .transform((word) => word.trim().toLowerCase())
       .pipe(z.enum(MODEL_VERDICTS)),
-    page: z.unknown(),
-    url: z.unknown(),
+    page: z.unknown().optional(),
+    url: z.unknown().optional(),
     quote: z.string().catch(""),
   })
   .transform(({ claim, verdict, page, url, quote }): Check => {

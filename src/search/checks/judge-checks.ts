@@ -12,7 +12,7 @@ import type { ClaimList } from "./claim-list.ts";
 import { citedSource } from "./claim-verdict.ts";
 import type { Finding } from "./finding.ts";
 import { isPageOf, isSameAddress } from "./pages.ts";
-import { claimKey, claimText, type ReportClaims } from "./report-claims.ts";
+import { claimKey, claimText, keyOf, type ReportClaims } from "./report-claims.ts";
 import { isRewording, sharesWords } from "./wording.ts";
 
 interface CheckedRound {
@@ -27,6 +27,7 @@ interface CheckedRound {
 /** Findings about claims of the updated report. A claim that the update dropped needs none. */
 export function judgeChecks(round: CheckedRound): Finding[] {
   return round.checks.flatMap((check) => {
+    if (typeof check.claim === "string") return judgeNew(check, check.claim, round);
     const listed = round.list.claims[check.claim - 1];
     if (listed === undefined) return [];
     const key = claimKey(listed.claim);
@@ -34,6 +35,16 @@ export function judgeChecks(round: CheckedRound): Finding[] {
     const found = same.flatMap((claim) => judge(check, claim, round) ?? []);
     return found.length > 0 ? found.slice(0, 1) : judgeReworded(check, listed.claim, round);
   });
+}
+
+/** A sentence that the round itself wrote, named by its first words; ignored if several begin with them. */
+function judgeNew(check: Check, words: string, round: CheckedRound): Finding[] {
+  const start = keyOf(words.replace(/(?:…|\.{3})\s*$/, ""));
+  const [claim, ...others] = round.report.claims.filter(
+    (each) => claimKey(each).startsWith(start) || keyOf(each.text).startsWith(start),
+  );
+  if (claim === undefined || others.length > 0) return [];
+  return [judge(check, claim, round) ?? []].flat();
 }
 
 type Judgement = Pick<Finding, "verdict" | "reason">;

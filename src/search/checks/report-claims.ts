@@ -21,8 +21,10 @@ export function claimsOf(report: string, visited: readonly VisitedSource[]): Rep
 export const claimText = ({ context, text }: Claim): string => [...context, text].join(": ");
 
 /** Equal for a claim that an update of the report left unchanged, apart from its citations. */
-export const claimKey = (claim: Claim): string =>
-  claimText(claim)
+export const claimKey = (claim: Claim): string => keyOf(claimText(claim));
+
+export const keyOf = (text: string): string =>
+  text
     .replaceAll(/[^\p{L}\p{N}.,%-]+/gu, " ")
     .trim()
     .toLowerCase();
