@@ -14,6 +14,7 @@ const answer = (backend: "cli" | "api"): Answer => ({
   sources: [],
   unreadUrls: [],
   openedUrls: [],
+  isGrounded: undefined,
   queries: [],
   searchSuggestions: [],
   usage: { input: 1, output: 1, cached: 0, searches: 0 },

@@ -51,6 +51,8 @@ export interface Answer {
   /** URLs of pages whose text the model received in this call. A page that was only found is not among them. */
   openedUrls: string[];
   queries: string[];
+  /** Whether a page was found or opened, or the web was searched; undefined if the backend cannot tell. */
+  isGrounded: boolean | undefined;
   /** Google's Search Suggestions as HTML, to be shown with a grounded answer. Untrusted. */
   searchSuggestions: string[];
   usage: Usage;

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { keepSuggestions } from "../reports/suggestions/keep.ts";
 import { citeByNumber } from "../reports/citations/cite-by-number.ts";
+import { resultWarnings } from "../reports/gates/result-gates.ts";
 import { numberSources, unique } from "../reports/report.ts";
 import { verificationSchema } from "../reports/verification.ts";
 import { MAX_ROUNDS } from "../search/max-rounds.ts";
@@ -15,17 +16,19 @@ import {
   finishedSearch,
   incompleteFields,
   incompleteSchema,
+  joinNotes,
   numberedReport,
   searchMetadata,
   searchMetadataFields,
   type SearchStart,
   storedMetadata,
   trackSearch,
+  warningMetadata,
 } from "./parts/search-run.ts";
 
 import { roundLine, roundMetadata, roundsOf, withNumberedRounds } from "./rounds/stored-rounds.ts";
 import { verificationText } from "./rounds/verification-fields.ts";
-import { noteOn } from "./rounds/verification-note.ts";
+import { verificationNotes } from "./rounds/verification-note.ts";
 
 const ROUNDS_ERROR = "max_iterations must be a whole number from 2 to 20.";
 
@@ -87,6 +90,7 @@ export const deepSearchOperation = defineOperation({
         verification: _verification,
         incomplete: _incomplete,
         note: _note,
+        warnings: _warnings,
         ...rest
       } = metadata;
       const own = ownFields.parse(metadata);
@@ -152,20 +156,22 @@ export function runDeepSearch(deps: OperationDeps, request: DeepSearchRun, call:
     // Only the summaries cite by number: stored rounds keep their links, which the next round reads.
     const summaries = rounds.map((round) => summarise(citeByNumber(round.report, sources).report));
     const metadata = { ...common, iterations, rounds: roundsOf(rounds, { sources, summaries }) };
-    const { incomplete, note } = incompleteFields(best);
+    const { incomplete, note: cut } = incompleteFields(best);
+    const isGrounded = rounds.some((round) => round.isGrounded === true) || best.isGrounded;
+    const warnings = resultWarnings({ report, question: query, language: wishes?.language, isGrounded });
     const own: z.infer<typeof ownFields> = {
       verified,
       verified_in_round: verified ? best.roundNumber : undefined,
       verification,
       incomplete,
-      note: noteOn({ verified, verification, open, more: note }),
+      note: joinNotes([...verificationNotes({ verified, verification, open }), cut, ...warnings]),
     };
     return {
       output: { success: true, result: report, ...own, metadata },
       result: {
         report: best.report,
         sources,
-        metadata: { ...metadata, ...own },
+        metadata: { ...metadata, ...own, ...warningMetadata(warnings) },
         partial: false,
         searchSuggestions: keepSuggestions(findings.searchSuggestions),
       },

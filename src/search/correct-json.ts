@@ -57,6 +57,8 @@ export interface Research {
   queries: string[];
   /** Google's Search Suggestions for this answer, as HTML. */
   searchSuggestions: string[];
+  /** Undefined if the backend cannot tell. */
+  isGrounded: boolean | undefined;
   reading: PagesRead;
   /** The report is truncated. */
   incomplete: boolean;
@@ -144,6 +146,7 @@ const NO_EVIDENCE = {
   unreadUrls: [],
   openedUrls: [],
   queries: [],
+  isGrounded: undefined,
   searchSuggestions: [],
 };
 
@@ -226,7 +229,10 @@ async function correctJsonOutput(
 function toResearch(
   deps: SearchDeps,
   answer: ResearchAnswer,
-  main: Pick<Answer, "model" | "sources" | "unreadUrls" | "openedUrls" | "queries" | "searchSuggestions"> & {
+  main: Pick<
+    Answer,
+    "model" | "sources" | "unreadUrls" | "openedUrls" | "queries" | "isGrounded" | "searchSuggestions"
+  > & {
     backend: Answer["backend"] | undefined;
   },
 ): Research {
@@ -246,6 +252,7 @@ function toResearch(
     sources: isReported ? main.sources : sources_visited.map((url) => ({ url, title: "" })),
     queries: main.queries.length > 0 ? main.queries : search_queries_used,
     searchSuggestions: main.searchSuggestions,
+    isGrounded: main.isGrounded,
     reading: { backend: main.backend, opened: main.openedUrls, unread: main.unreadUrls },
     incomplete: false,
   };

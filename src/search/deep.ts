@@ -27,6 +27,8 @@ export interface Round {
   /** The report is truncated. */
   incomplete: boolean;
   model: string;
+  /** Undefined if the backend cannot tell. */
+  isGrounded: boolean | undefined;
   /** What the server accepted of the round's checks of single claims. */
   findings: Finding[];
   /** How the round opened the pages of its checks; undefined if it checked no claim. */
@@ -165,7 +167,11 @@ function checkedClaims(
   return { findings, method: METHODS[reading.backend] };
 }
 
-function roundOf(roundNumber: number, { answer, reading: _, ...found }: Research, checked: CheckedClaims): Round {
+function roundOf(
+  roundNumber: number,
+  { answer, reading: _reading, ...found }: Research,
+  checked: CheckedClaims,
+): Round {
   const report = answer.report ?? "";
   const verified = answer.verified ?? false;
   return { roundNumber, report, verified, summary: summarise(report), ...found, ...checked };

@@ -123,6 +123,7 @@ function answerOf(received: StreamedResponse, requestedModel: string): Answer {
     unreadUrls,
     openedUrls,
     queries,
+    isGrounded: sources.length + unreadUrls.length + queries.length > 0,
     searchSuggestions,
     usage: { ...received.usage, searches: queries.length, isIncomplete: received.hasBadUsage },
     notices: [],

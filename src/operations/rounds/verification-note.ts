@@ -12,17 +12,15 @@ interface Verified {
   verification: Verification;
   /** Claims that carry the answer without being supported. */
   open: readonly string[];
-  more: string | undefined;
 }
 
-/** Undefined if the result was verified and every claim that carries it is supported. */
-export function noteOn({ verified, verification, open, more }: Verified): string | undefined {
-  const notes = [verified ? undefined : NOT_VERIFIED, openNote({ verified, verification, open }), more];
-  const known = notes.filter((note) => note !== undefined);
-  return known.length === 0 ? undefined : known.join(" ");
-}
+/** None if the result was verified and every claim that carries it is supported. */
+export const verificationNotes = (result: Verified): (string | undefined)[] => [
+  result.verified ? undefined : NOT_VERIFIED,
+  openNote(result),
+];
 
-function openNote({ verified, verification, open }: Omit<Verified, "more">): string | undefined {
+function openNote({ verified, verification, open }: Verified): string | undefined {
   if (open.length === 0) return undefined;
   if (verification.method === "none") {
     return verified
