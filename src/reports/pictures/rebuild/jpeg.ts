@@ -5,11 +5,12 @@ const EOI = 0xd9;
 const SOS = 0xda;
 const FILL = 0xff;
 
-/** Tables, frames, restart intervals and scans. */
-const DRAWING = new Set([
-  ...[0xc0, 0xc1, 0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcc, 0xcd, 0xce, 0xcf],
-  ...[SOS, 0xdb, 0xdd],
-]);
+const DQT = 0xdb;
+const DRI = 0xdd;
+
+/** Frames and tables (0xC8 is reserved), restart intervals and scans. */
+const draws = (marker: number): boolean =>
+  (marker >= 0xc0 && marker <= 0xcf && marker !== 0xc8) || [SOS, DQT, DRI].includes(marker);
 
 /** Application segments that change how the pixels look; all others, and comments, are left out. */
 const NAMED: ReadonlyMap<number, string> = new Map([
@@ -30,7 +31,7 @@ export function rebuildJpeg(bytes: Buffer): Buffer | undefined {
     if (marker === EOI) return hasPixels ? Buffer.concat([...kept, bytes.subarray(at, at + 2)]) : undefined;
     const segment = segmentAt(bytes, at);
     if (segment === undefined) return undefined;
-    if (DRAWING.has(marker) || isNamed(segment, marker)) kept.push(segment);
+    if (draws(marker) || isNamed(segment, marker)) kept.push(segment);
     at += segment.length;
     if (marker !== SOS) continue;
     hasPixels = true;

@@ -7,10 +7,7 @@ const SIGNATURE_BYTES = 8;
 const FRAME_BYTES = 12;
 
 /** Pixels, palette, transparency, colour space and density. Texts, times, EXIF data and animations are left out. */
-const KEPT = new Set([
-  ...["IHDR", "PLTE", "IDAT", "IEND"],
-  ...["tRNS", "bKGD", "sBIT", "gAMA", "cHRM", "sRGB", "iCCP", "cICP", "pHYs"],
-]);
+const KEPT = new Set("IHDR PLTE IDAT IEND tRNS bKGD sBIT gAMA cHRM sRGB iCCP cICP pHYs".split(" "));
 
 export function rebuildPng(bytes: Buffer): Buffer | undefined {
   const kept = [bytes.subarray(0, SIGNATURE_BYTES)];
