@@ -39,5 +39,5 @@ const lmStudioLink = (): string =>
 export const deepLinks = (): { client: string; url: string; note: string }[] => [
   { client: "Cursor", url: cursorLink(), note: `reads \`${KEY_VARIABLE}\` from its environment` },
   { client: "VS Code", url: vscodeLink(), note: "asks for the key and stores it" },
-  { client: "LM Studio", url: lmStudioLink(), note: "put your key in place of `YOUR_API_KEY_HERE`" },
+  { client: "LM Studio", url: lmStudioLink(), note: "put your key in place of the placeholder" },
 ];
