@@ -11,8 +11,6 @@ import { type Draft, draftsOf } from "./split/drafts.ts";
 import { annotationTies, type GroundedSegment, supportTies, type Tie } from "./split/google-ties.ts";
 import type { CitationTargets } from "./split/inline.ts";
 
-export type { GroundedSegment } from "./split/google-ties.ts";
-
 export interface CitedReport {
   report: string;
   sources: readonly Source[];

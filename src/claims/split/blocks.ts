@@ -19,7 +19,7 @@ export interface TextBlock {
   cell?: Cell | undefined;
 }
 
-export interface Cell {
+interface Cell {
   /** Equal for the cells of one row. */
   row: number;
   column: number;

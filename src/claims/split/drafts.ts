@@ -182,5 +182,7 @@ function isClaim(text: string, { isCited }: { isCited: boolean }): boolean {
   if (!/\p{L}{2}|\d/u.test(text) || /[?？]["'”’»」)]?$/u.test(text)) return false;
   if (isCited) return true;
   if (/[:：]$/u.test(text)) return false;
-  return /[\p{L}\p{N}][\s'’-]+[\p{L}\p{N}]|\d|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]{4}/u.test(text);
+  return /[\p{L}\p{N}][\s'’-]+[\p{L}\p{N}]|\d|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]{4}/u.test(
+    text,
+  );
 }

@@ -14,7 +14,7 @@ export interface CitationTargets {
   footnote(label: string): number[] | undefined;
 }
 
-export interface CitationMark {
+interface CitationMark {
   /** Characters of the plain text before the mark. */
   at: number;
   sources: number[];
@@ -33,7 +33,7 @@ export interface InlineText {
 
 const URL_PATTERN = String.raw`https?:\/\/[^\s()<>[\]]{1,2000}(?:\([^\s()<>]{0,200}\)[^\s()<>[\]]{0,200})?`;
 
-/** Everything that is not plain text, in the order in which it is tried at one position; lengths are bounded. */
+/** Everything that is not plain text; lengths are bounded. */
 const PATTERNS = {
   escape: /\\[!-/:-@[-`{-~]/y,
   citeStart: /\[cite_start\]/iy,
@@ -56,6 +56,22 @@ const PATTERNS = {
 const CANDIDATE = /[\\[!<*_~`]|https?:/gi;
 
 type Kind = keyof typeof PATTERNS;
+
+/** In the order in which they are tried at one position. */
+const KINDS: readonly Kind[] = [
+  "escape",
+  "citeStart",
+  "image",
+  "link",
+  "reference",
+  "footnote",
+  "mark",
+  "autolink",
+  "tag",
+  "address",
+  "code",
+  "emphasis",
+];
 
 interface Found {
   /** The whole match and its groups. */
@@ -80,14 +96,26 @@ export function readInline(content: string, targets: CitationTargets): InlineTex
     if (found === undefined) continue;
     keep(reading, copied, index);
     copied = found.end;
+    const before = reading.marks.length;
     READERS[found.kind](reading, found);
+    if (reading.marks.length > before) dropSpace(reading, copied);
   }
   keep(reading, copied, content.length);
   return withoutEmptyAsides(reading);
 }
 
+/** `cost more [1].` has no space before the full stop once the mark is taken out. */
+function dropSpace(reading: Reading, at: number): void {
+  const mark = reading.marks.at(-1);
+  if (!reading.text.endsWith(" ") || !/^(?:[.,;:!?)]|$)/.test(reading.content.slice(at, at + 1))) return;
+  reading.text = reading.text.slice(0, -1);
+  reading.indices.pop();
+  if (mark !== undefined) mark.at = reading.text.length;
+}
+
 function findAt(content: string, start: number): (Found & { kind: Kind }) | undefined {
-  for (const [kind, pattern] of Object.entries(PATTERNS) as [Kind, RegExp][]) {
+  for (const kind of KINDS) {
+    const pattern = PATTERNS[kind];
     pattern.lastIndex = start;
     const match = pattern.exec(content);
     if (match !== null) return { kind, groups: [...match], start, end: start + match[0].length };
@@ -108,7 +136,11 @@ function cite(reading: Reading, sources: readonly number[], labelFrom?: number):
 function link(reading: Reading, { start, end }: Found, { label, url }: { label: string; url: string }): void {
   const n = reading.targets.linked(url);
   const sources = n === undefined ? [] : [n];
-  const isAside = /[(（][^()（）]{0,2}$/u.test(reading.text.slice(-3)) && /[)）,;]/u.test(reading.content[end] ?? "");
+  const [before, after] = [reading.text.slice(-4), reading.content.slice(end, end + 4)];
+  const isAside =
+    (/[(（][^()（）]{0,2}$/u.test(before) && /^[)）,;]/u.test(after)) ||
+    // Between two sentences, or after the last one.
+    (/[.!?。！？]["”’)]?\s?$/u.test(before) && /^\s*(?:$|[\p{Lu}\n[(])/u.test(after));
   if (isAside || !isProse(label)) return cite(reading, sources);
   const from = reading.text.length;
   for (const [index, character] of [...label].entries()) {
@@ -149,7 +181,8 @@ const READERS: Record<Kind, (reading: Reading, found: Found) => void> = {
   mark: (reading, found) => {
     const isGoogleMark = found.groups[1] !== undefined;
     // `array[1]` is no citation.
-    if (!isGoogleMark && /\w/.test(reading.content[found.start - 1] ?? "")) return keep(reading, found.start, found.end);
+    if (!isGoogleMark && /\w/.test(reading.content[found.start - 1] ?? ""))
+      return keep(reading, found.start, found.end);
     numbered(reading, found, { list: found.groups[2] ?? "", isGoogleMark });
   },
   autolink: (reading, { groups }) => address(reading, groups[1] ?? ""),
@@ -185,11 +218,14 @@ function numbered(
 }
 
 const EMPTY_ASIDE =
-  /[(（［][\s,;、]*(?:(?:see|cf|sources?|quellen?|siehe|vgl|voir|出典|参照)[.:：]?)?[\s,;、]*[)）］]/giu;
+  /\s?[(（［][\s,;、]*(?:(?:see|cf|sources?|quellen?|siehe|vgl|voir|出典|参照)[.:：]?)?[\s,;、]*[)）］]/giu;
 
 /** Removes the parentheses that are left when the marks inside are taken out. */
 function withoutEmptyAsides({ text, indices, marks }: InlineText): InlineText {
-  const holes = marks.length === 0 ? [] : [...text.matchAll(EMPTY_ASIDE)].map(({ index, 0: { length } }) => [index, index + length] as const);
+  const holes =
+    marks.length === 0
+      ? []
+      : [...text.matchAll(EMPTY_ASIDE)].map(({ index, 0: { length } }) => [index, index + length] as const);
   if (holes.length === 0) return { text, indices, marks };
   let kept = "";
   const keptIndices: number[] = [];
@@ -206,7 +242,8 @@ function withoutEmptyAsides({ text, indices, marks }: InlineText): InlineText {
       removed += (holes[hole]?.[1] ?? 0) - (holes[hole]?.[0] ?? 0);
       hole += 1;
     }
-    const inside = holes[hole] !== undefined && mark.at > (holes[hole]?.[0] ?? 0) ? mark.at - (holes[hole]?.[0] ?? 0) : 0;
+    const inside =
+      holes[hole] !== undefined && mark.at > (holes[hole]?.[0] ?? 0) ? mark.at - (holes[hole]?.[0] ?? 0) : 0;
     return { ...mark, at: mark.at - removed - inside };
   });
   return { text: kept, indices: keptIndices, marks: moved };
