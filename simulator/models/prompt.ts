@@ -33,6 +33,8 @@ export interface ListedClaim {
   text: string;
   /** The pages it cites, with their numbers in the list. */
   pages: { n: number; url: string }[];
+  /** Why the last check of it was not accepted. */
+  reason?: string;
 }
 
 const HEADINGS: ReadonlyMap<string, TaskKind> = new Map([
@@ -71,8 +73,9 @@ function roundOf(kind: TaskKind, text: string): number | undefined {
 function claimsIn(list: string | undefined): ListedClaim[] | undefined {
   if (list === undefined) return undefined;
   const urls = new Map([...list.matchAll(/^\[(\d+)\] (\S+)$/gm)].map(([, n = "", url = ""]) => [Number(n), url]));
-  return [...list.matchAll(/^(\d+)\. (.*?)((?: \[\d+\])+| \(no source\))(?: – last check: .*)?$/gm)].map(
-    ([, n = "", text = "", marks = ""]) => ({
+  return [...list.matchAll(/^(\d+)\. (.*?)((?: \[\d+\])+| \(no source\))(?: – last check: (.*))?$/gm)].map(
+    ([, n = "", text = "", marks = "", reason]) => ({
+      ...(reason === undefined ? {} : { reason }),
       n: Number(n),
       text,
       pages: [...marks.matchAll(/\d+/g)].flatMap(([page]) => {
