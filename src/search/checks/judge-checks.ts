@@ -74,23 +74,23 @@ interface Circumstances {
 
 function judgementOn(check: Check, claim: Claim, { url, report, pages }: Circumstances): Judgement {
   const source = citedSource(claim, report.sources, url);
-  if (source === undefined) return notConfirmed("the claim does not cite the page.");
+  if (source === undefined) return notConfirmed("The claim does not cite the page.");
   const isPage = (address: string): boolean => isSameAddress(address, url) || isPageOf(source, address);
   if (!pages.opened.some(isPage)) {
     const wasRefused = pages.unread.some(isPage) || check.verdict === "unreadable";
     return wasRefused
-      ? { verdict: "unreadable", reason: "the page could not be opened." }
-      : notConfirmed("the page was not opened.");
+      ? { verdict: "unreadable", reason: "The page could not be opened." }
+      : notConfirmed("The page was not opened.");
   }
-  if (check.verdict === "unsupported") return { verdict: "unsupported", reason: "the page does not say it." };
-  if (check.verdict === "unreadable" || check.quote === "") return notConfirmed("no passage was quoted.");
-  if (check.verdict === "contradicted") return { verdict: "contradicted", reason: "the page contradicts it." };
+  if (check.verdict === "unsupported") return { verdict: "unsupported", reason: "The page does not say it." };
+  if (check.verdict === "unreadable" || check.quote === "") return notConfirmed("No passage was quoted.");
+  if (check.verdict === "contradicted") return { verdict: "contradicted", reason: "The page contradicts it." };
   const reason = disagreement(claimText(claim), check.quote);
   if (reason !== undefined) return notConfirmed(reason);
-  if (check.verdict === "weak") return { verdict: "weak", reason: "the page says only a part of it." };
+  if (check.verdict === "weak") return { verdict: "weak", reason: "The page says only a part of it." };
   return sharesWords(claimText(claim), check.quote)
     ? { verdict: "supported" }
-    : { verdict: "weak", reason: "the quoted passage has other words." };
+    : { verdict: "weak", reason: "The quoted passage has other words." };
 }
 
 const notConfirmed = (reason: string): Judgement => ({ verdict: "not_confirmed", reason });
