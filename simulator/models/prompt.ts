@@ -28,7 +28,7 @@ export interface PromptReading {
   toolResults: ToolResult[];
 }
 
-export interface ListedClaim {
+interface ListedClaim {
   n: number;
   text: string;
   /** The pages it cites, with their numbers in the list. */

@@ -38,7 +38,7 @@ test("a good answer has text, real sources, queries, model, figures and activiti
     sources: SOURCES,
     unreadUrls: [],
     openedUrls: [],
-    isGrounded: undefined,
+    isGrounded: true,
     queries: ["kyoto"],
     searchSuggestions: [],
     // 130 in total: ten thought tokens are billed as output.

@@ -9,6 +9,14 @@ const PLACEHOLDER =
 export const isPlaceholder = (text: string): boolean =>
   BRACKETED.test(text) || NO_WORDS.test(text) || PLACEHOLDER.test(text);
 
+/** Without phrases such as "The whole report.", which a short report may consist of. */
+const CERTAIN_PLACEHOLDER =
+  /^\W*(?:placeholder|todo|tbd|n\/a|null|undefined|lorem ipsum.*(?!.)|(?:your|insert|write|put)\b[\w\s,'-]{0,60}\b(?:here|below))\W*$/iu;
+
+/** For a text that was paid for as a whole and cannot be requested again: only what is beyond doubt. */
+export const isCertainPlaceholder = (text: string): boolean =>
+  BRACKETED.test(text) || NO_WORDS.test(text) || CERTAIN_PLACEHOLDER.test(text);
+
 /** Shorter repetitions may be coincidental. */
 const MIN_ECHO_CHARACTERS = 30;
 

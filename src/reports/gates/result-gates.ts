@@ -4,7 +4,7 @@
  */
 
 import { languageName, languageOf, wishedLanguage } from "./language.ts";
-import { isEchoOf, isPlaceholder } from "./placeholder.ts";
+import { isCertainPlaceholder, isEchoOf } from "./placeholder.ts";
 import { hasRepeatedBody } from "./repeated-body.ts";
 
 export interface GatedResult {
@@ -18,7 +18,7 @@ export interface GatedResult {
 
 /** Why a text is no result at all; undefined if it is one. */
 export function emptyResultReason({ report, question }: Pick<GatedResult, "report" | "question">): string | undefined {
-  if (isPlaceholder(report)) return "The text is only a placeholder.";
+  if (isCertainPlaceholder(report)) return "The text is only a placeholder.";
   return isEchoOf(report, question) ? "The text only repeats the question." : undefined;
 }
 

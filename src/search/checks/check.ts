@@ -5,7 +5,7 @@ import { oneLine } from "../../platform/clean-text.ts";
 
 /** What the model concluded about a claim after it had opened a page. */
 const MODEL_VERDICTS = ["supported", "weak", "contradicted", "unsupported", "unreadable"] as const;
-export type ModelVerdict = (typeof MODEL_VERDICTS)[number];
+type ModelVerdict = (typeof MODEL_VERDICTS)[number];
 
 export interface Check {
   /** Number of the claim in the list that the model was given, or the first words of a sentence that it wrote. */

@@ -5,7 +5,7 @@ import { claimText, isLoadBearing, type ReportClaims } from "./report-claims.ts"
 import { verdictOn } from "./claim-verdict.ts";
 import type { Finding } from "./finding.ts";
 
-export interface ListedClaim {
+interface ListedClaim {
   claim: Claim;
   /** Numbers of its pages in the list. */
   pages: number[];
