@@ -1,0 +1,54 @@
+/** Prepares the paid request that makes a table of a stored report: what is sent, and what it will cost. */
+
+import type { FollowupEstimate } from "../../costs/followup.ts";
+import { readStored } from "../../runs/history/read.ts";
+import { isFinished } from "../../runs/run.ts";
+import type { StoredReportContext } from "../../runs/start/fallback.ts";
+import type { Database } from "../../store/database.ts";
+import { tableContextOf } from "../followup/context.ts";
+import type { PreparedFollowup } from "../followup/prepare.ts";
+import type { OperationDeps } from "../operation.ts";
+import { wasDiscarded, withoutText } from "../parts/after-failure.ts";
+
+export interface TableRequest {
+  owner: string;
+  taskId: string;
+  /** What a row of the table is. */
+  question: string;
+  columns: string[];
+}
+
+/**
+ * The context is always the stored report: only in it the sources have the numbers that the cells must name. Throws
+ * unless the run has ended with a report.
+ */
+export async function prepareTable(deps: OperationDeps, request: TableRequest): Promise<PreparedFollowup> {
+  const db = await deps.database();
+  const stored = await readTableContext(db, request);
+  if (stored === undefined) {
+    const { run } = await readStored(db, request.owner, request.taskId);
+    throw withoutText(run, await wasDiscarded(db, run));
+  }
+  const { input, notice } = stored;
+  const { columns } = request;
+  return {
+    followup: { context: "stored_report", readStoredReport: async () => stored },
+    variant: { model: deps.settings.followupModel, input, columns },
+    notice,
+    estimate: await deps.estimateFollowup(input.length, "table"),
+  };
+}
+
+/** Undefined if the run has not ended with a report. */
+export async function readTableContext(db: Database, request: TableRequest): Promise<StoredReportContext | undefined> {
+  const { run, result } = await readStored(db, request.owner, request.taskId);
+  if (!isFinished(run.status) || result === undefined) return undefined;
+  return tableContextOf({ question: run.query, result }, request);
+}
+
+/** What a table of a run will cost, whatever its columns are. */
+export const tableEstimate = async (
+  deps: OperationDeps,
+  { owner, taskId }: Pick<TableRequest, "owner" | "taskId">,
+): Promise<FollowupEstimate | undefined> =>
+  (await prepareTable(deps, { owner, taskId, question: "", columns: [] })).estimate;
