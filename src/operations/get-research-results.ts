@@ -80,7 +80,7 @@ export const getResearchResults = defineOperation({
   name: "get_research_results",
   title: "Get research results",
   description:
-    "Returns the stored report of a run: in full, or as far as it got (partial) if it failed or was cancelled. For completed runs and lost calls, not for unfinished runs. A report over 100,000 characters comes as its opening and an outline: read on with section. Free, instant, local. Returns report, numbered sources and figures.",
+    "Returns the stored report of a run with sources and figures; of a failed or cancelled run as far as it got (partial). For completed runs and lost calls, not for unfinished runs. Over 100,000 characters it comes as opening and outline: read on with section. Free, local.",
   input: z.strictObject({
     task_id: taskIdField,
     include_sources: z
@@ -93,12 +93,9 @@ export const getResearchResults = defineOperation({
       .min(1, { error: "section must not be empty." })
       .max(40, { error: "This report has no such section." })
       .optional()
-      .describe("outline, all, sources, or one of the outline such as 2.1; 2.1~2 is the second part of a long one."),
-    as: z
-      .enum(["report", "table"], { error: "as must be report or table." })
-      .optional()
-      .describe("table: a table of it."),
-    columns: columnsField.describe("Columns of that table."),
+      .describe("outline, all, sources, or one such as 2.1; 2.1~2 is the second part of a long one."),
+    as: z.enum(["table"], { error: "as must be table." }).optional().describe("As a table."),
+    columns: columnsField.describe("Of the table."),
   }),
   output: outputSchema({
     partial: z.boolean().describe("True when the run did not finish."),
@@ -165,12 +162,12 @@ export const getResearchResults = defineOperation({
   },
 });
 
-type Input = { task_id: string; as?: "report" | "table" | undefined; columns?: string[] | undefined };
+type Input = { task_id: string; as?: "table" | undefined; columns?: string[] | undefined };
 
 /** The run to read: the given one, the run that made a table of it, or the answer that there is no such table. */
 async function wantedRun(deps: OperationDeps, call: Call, input: Input) {
-  const { task_id: taskId, columns, as = columns === undefined ? "report" : "table" } = input;
-  if (as === "report") return { taskId };
+  const { task_id: taskId } = input;
+  if (input.as === undefined && input.columns === undefined) return { taskId };
   const made = await finishedTable(deps, call, input);
   if (made !== undefined) return { taskId: made.taskId };
   const { run, ...offer } = await notMade(deps, call, input);

@@ -35,7 +35,7 @@ export const saveResearchToMarkdown = defineOperation({
   name: "save_research_to_markdown",
   title: "Save research to Markdown",
   description:
-    "Saves the report of a finished run as a Markdown file with metadata and numbered sources; a failed or cancelled run as far as it got, marked PARTIAL. To read it use get_research_results. Free, local, never overwrites. Returns the absolute path.",
+    "Saves the report of a finished run as a Markdown file with sources; of a failed or cancelled run as far as it got, marked PARTIAL. To read it use get_research_results. Free, local, never overwrites. Returns the absolute path.",
   input: z.strictObject({
     task_id: taskIdField,
     output_dir: pathField("output_dir", MAX_PATH_CHARACTERS)
@@ -43,17 +43,14 @@ export const saveResearchToMarkdown = defineOperation({
       .min(1, { error: "output_dir must not be empty." })
       .optional()
       .describe(
-        "Default: RESEARCH_REPORTS_DIR (over the network always inside it), else ./research_reports. Created if needed.",
+        "Default: RESEARCH_REPORTS_DIR (over the network always inside it), else ./research_reports.",
       ),
     filename_prefix: pathField("filename_prefix", MAX_PREFIX_CHARACTERS)
       .default("research")
       .describe("How the file name begins."),
     include_metadata: flagField("include_metadata").describe("Write model, times, tokens, cost."),
     include_sources: flagField("include_sources").describe("Write the sources."),
-    format: z
-      .enum(["markdown", ...TABLE_FORMATS], { error: "format must be markdown, csv or json." })
-      .default("markdown")
-      .describe("csv, json: for a table."),
+    format: z.enum(TABLE_FORMATS, { error: "format must be csv or json." }).optional().describe("Save its table."),
   }),
   output: outputSchema({
     file_path: z.string().describe("Absolute path of the file."),
@@ -71,7 +68,7 @@ export const saveResearchToMarkdown = defineOperation({
     const db = await deps.database();
     const { format } = input;
     const { run, result, text, pictures } =
-      format === "markdown"
+      format === undefined
         ? await markdownToSave(db, { ...input, owner: call.owner, templates: templatesOf(deps), now })
         : await tableToSave(deps, call, { ...input, format });
     const { saveMarkdown } = await import("../reports/files/save-markdown.ts");
@@ -79,7 +76,7 @@ export const saveResearchToMarkdown = defineOperation({
       ...target,
       prefix: input.filename_prefix,
       taskId: run.taskId,
-      ending: format === "markdown" ? "md" : format,
+      ending: format,
       text,
       pictures,
       now,

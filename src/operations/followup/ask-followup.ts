@@ -31,15 +31,15 @@ export const askFollowup = defineOperation({
   name: NAME,
   title: "Ask a follow-up",
   description:
-    "Asks a further question about a finished run (task_id), answered from its report and the web. Use it instead of a new research on the same topic. Costs cents, takes about a minute, and is a run of its own: if it is still running, continue with check_research_status.",
+    "Asks a further question about a finished run (task_id), answered from its report and the web. Use it instead of a new research on the same topic. Costs cents, takes about a minute; if it is still running, continue with check_research_status.",
   input: z.strictObject({
     task_id: taskIdField,
     question: queryField("question").describe("The further question."),
     wait: z
       .boolean({ error: "wait must be true or false." })
       .default(true)
-      .describe("False: return as soon as it is started."),
-    columns: columnsField.describe("Answer with a table with these columns; the question says what a row is."),
+      .describe("False: return once it is started."),
+    columns: columnsField.describe("For a table; question: what a row is."),
   }),
   output: outputSchema({
     mode: z.string().describe("sync: finished within the call; async: continues in the background."),

@@ -4,22 +4,29 @@ import { z } from "zod";
 import { columnKey } from "../../runs/table/find-table.ts";
 
 /** More make Google refuse the schema as too complex, and no table that a person reads has more. */
-export const MAX_COLUMNS = 20;
+const MAX_COLUMNS = 20;
 const MAX_NAME_CHARACTERS = 60;
 
-const column = z
-  .string({ error: "columns must be a list of texts." })
-  .trim()
-  .min(1, { error: "The name of a column must not be empty." })
-  .max(MAX_NAME_CHARACTERS, { error: `The name of a column must have at most ${MAX_NAME_CHARACTERS} characters.` })
-  .regex(/[\p{L}\p{N}]/u, { error: "The name of a column must have at least one letter or digit." })
-  .regex(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, { error: "The name of a column must be one line of text." });
-
+/** Checked by one function: bounds in the schema would be part of the list of tools, and of no use to a model. */
 export const columnsField = z
-  .array(column, { error: "columns must be a list of texts." })
-  .min(1, { error: "columns must not be empty." })
-  .max(MAX_COLUMNS, { error: `A table has at most ${MAX_COLUMNS} columns.` })
-  .refine((columns) => new Set(columns.map(columnKey)).size === columns.length, {
-    error: "Each column must be named once.",
+  .array(z.string({ error: "columns must be a list of texts." }).trim(), { error: "columns must be a list of texts." })
+  .superRefine((columns, context) => {
+    const message = problemWith(columns);
+    if (message !== undefined) context.addIssue({ code: "custom", message });
   })
   .optional();
+
+function problemWith(columns: readonly string[]): string | undefined {
+  if (columns.length === 0) return "columns must not be empty.";
+  if (columns.length > MAX_COLUMNS) return `A table has at most ${MAX_COLUMNS} columns.`;
+  const fault = columns.map(problemWithName).find((problem) => problem !== undefined);
+  if (fault !== undefined) return `The name of a column must ${fault}.`;
+  return new Set(columns.map(columnKey)).size === columns.length ? undefined : "Each column must be named once.";
+}
+
+function problemWithName(name: string): string | undefined {
+  if (name === "") return "not be empty";
+  if (name.length > MAX_NAME_CHARACTERS) return `have at most ${MAX_NAME_CHARACTERS} characters`;
+  if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(name)) return "be one line of text";
+  return /[\p{L}\p{N}]/u.test(name) ? undefined : "have at least one letter or digit";
+}

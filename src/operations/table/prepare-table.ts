@@ -2,6 +2,7 @@
 
 import type { FollowupEstimate } from "../../costs/followup.ts";
 import { readStored } from "../../runs/history/read.ts";
+import { findTable } from "../../runs/table/find-table.ts";
 import { isFinished } from "../../runs/run.ts";
 import type { StoredReportContext } from "../../runs/start/fallback.ts";
 import type { Database } from "../../store/database.ts";
@@ -9,6 +10,7 @@ import { tableContextOf } from "../followup/context.ts";
 import type { PreparedFollowup } from "../followup/prepare.ts";
 import type { OperationDeps } from "../operation.ts";
 import { wasDiscarded, withoutText } from "../parts/after-failure.ts";
+import { dollars } from "../parts/cost-confirmation.ts";
 
 export interface TableRequest {
   owner: string;
@@ -44,6 +46,14 @@ export async function readTableContext(db: Database, request: TableRequest): Pro
   const { run, result } = await readStored(db, request.owner, request.taskId);
   if (!isFinished(run.status) || result === undefined) return undefined;
   return tableContextOf({ question: run.query, result }, request);
+}
+
+/** One sentence with the price; undefined for a table that was made before. Throws where none can be made. */
+export async function priceToMake(deps: OperationDeps, request: TableRequest): Promise<string | undefined> {
+  if ((await findTable(await deps.database(), request)) !== undefined) return undefined;
+  const { estimate } = await prepareTable(deps, request);
+  if (estimate === undefined) return "The cost of this table is unknown.";
+  return `This table costs about ${dollars(estimate.usd.likely)} (at most ${dollars(estimate.usd.max)}).`;
 }
 
 /** What a table of a run will cost, whatever its columns are. */

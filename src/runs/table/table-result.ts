@@ -44,7 +44,7 @@ const MALFORMED = "Google's answer could not be read as a table. Its text was pa
 const REPAIRED = "Google's answer was damaged and has been repaired: its last row may be incomplete.";
 const NO_ROWS = "The report contains nothing for the rows of this table.";
 
-export function tableResult(result: NewResult, { columns, sources }: TableRequest): NewResult {
+function tableResult(result: NewResult, { columns, sources }: TableRequest): NewResult {
   const read = readTable(result.report, { columns, known: new Set(sources.map(({ n }) => n)) });
   const { note } = result.metadata;
   const noted = (...notes: (string | undefined)[]) => {
