@@ -42,9 +42,7 @@ export const saveResearchToMarkdown = defineOperation({
       .trim()
       .min(1, { error: "output_dir must not be empty." })
       .optional()
-      .describe(
-        "Default: RESEARCH_REPORTS_DIR (over the network always inside it), else ./research_reports.",
-      ),
+      .describe("Default: RESEARCH_REPORTS_DIR (over the network always inside it), else ./research_reports."),
     filename_prefix: pathField("filename_prefix", MAX_PREFIX_CHARACTERS)
       .default("research")
       .describe("How the file name begins."),

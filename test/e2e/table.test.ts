@@ -88,7 +88,7 @@ test.for(["legacy", "modern"] as const)(
     });
     expect(made["results"]).not.toHaveProperty("report");
     // The model got the report with its numbers and the schema, and nothing to search with.
-    const [entry] = scene.gemini.ledger.entries().filter(({ question }) => question?.includes("c2: Price") === true);
+    const entry = scene.gemini.ledger.entries().find(({ question }) => question?.includes("c2: Price") === true);
     expect(entry).toMatchObject({ model: MODEL, tools: [], served: "accepted" });
     expect(entry?.question).toContain("[cite: 1");
     expect(scene.gemini.ledger.acceptedStarts().at(-1)).toMatchObject({ model: MODEL, structured: true });

@@ -7,10 +7,10 @@ import { isFinished } from "../../runs/run.ts";
 import type { StoredReportContext } from "../../runs/start/fallback.ts";
 import type { Database } from "../../store/database.ts";
 import { tableContextOf } from "../followup/context.ts";
-import type { PreparedFollowup } from "../followup/prepare.ts";
+import type { FollowupTerms, PreparedFollowup } from "../followup/prepare.ts";
 import type { OperationDeps } from "../operation.ts";
 import { wasDiscarded, withoutText } from "../parts/after-failure.ts";
-import { dollars } from "../parts/cost-confirmation.ts";
+import { costQuestion, dollars } from "../parts/cost-confirmation.ts";
 
 export interface TableRequest {
   owner: string;
@@ -62,3 +62,14 @@ export const tableEstimate = async (
   { owner, taskId }: Pick<TableRequest, "owner" | "taskId">,
 ): Promise<FollowupEstimate | undefined> =>
   (await prepareTable(deps, { owner, taskId, question: "", columns: [] })).estimate;
+
+/** The same, with what the user must confirm. */
+export async function tableTerms(
+  deps: OperationDeps,
+  { owner, taskId }: Pick<TableRequest, "owner" | "taskId">,
+): Promise<FollowupTerms> {
+  const estimate = await tableEstimate(deps, { owner, taskId });
+  const paid = { query: "", agent: deps.settings.followupModel, followup: estimate ?? null, isTable: true };
+  const question = await costQuestion(deps, { owner }, paid);
+  return { likelyUsd: estimate?.usd.likely, question: question?.because };
+}

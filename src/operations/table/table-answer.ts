@@ -47,7 +47,11 @@ interface Wanted {
 }
 
 /** The run whose result is the table; undefined if it was not made. Throws while it is being made. */
-export async function finishedTable(deps: OperationDeps, { owner }: Call, wanted: Wanted): Promise<Run | undefined> {
+export async function finishedTable(
+  deps: OperationDeps,
+  { owner }: Pick<Call, "owner">,
+  wanted: Wanted,
+): Promise<Run | undefined> {
   const { task_id: taskId, columns } = wanted;
   const run = await findTable(await deps.database(), { owner, taskId, columns });
   if (run === undefined || run.status === "completed") return run;

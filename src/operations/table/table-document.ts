@@ -14,7 +14,11 @@ interface TableDocument {
 }
 
 /** Of the run that made the table, or the newest table of a report. */
-export async function tableDocument(deps: OperationDeps, call: Call, { task_id, format }: TableDocument) {
+export async function tableDocument(
+  deps: OperationDeps,
+  call: Pick<Call, "owner">,
+  { task_id, format }: TableDocument,
+) {
   const made = await finishedTable(deps, call, { task_id });
   if (made === undefined) throw noTable(await deps.findRun(call.owner, task_id));
   const { run, result } = await readStored(await deps.database(), call.owner, made.taskId);
