@@ -34,6 +34,7 @@ const createRequest = z.looseObject({
     .looseObject({
       type: z.literal("deep-research"),
       thinking_summaries: z.enum(["auto", "none"]).optional(),
+      visualization: z.enum(["auto", "off"]).optional(),
       collaborative_planning: z.boolean().optional(),
     })
     .optional(),
@@ -158,7 +159,9 @@ export function readCreate(body: Buffer, stored: StoredInteractions): ReadCreate
     ...(schema && { schema }),
     ...(isOffline && { offline: true }),
   };
-  const facts = { query, agent, labels, thinks, ...continued, ...(plan && { plan }), ...more };
+  // Google draws by default, and only for an agent.
+  const draws = model === undefined && request.agent_config?.visualization !== "off";
+  const facts = { query, agent, labels, thinks, draws, ...continued, ...(plan && { plan }), ...more };
   return { kind: "start", facts, stream, tools, attachments };
 }
 

@@ -206,6 +206,8 @@ export interface ReportView {
   /** The round of a deep search that confirmed the report. */
   verified_in_round?: number;
   note?: string;
+  /** `/api/runs/:id/table.csv` and `table.json` have the table. */
+  has_table?: true;
   /** Google's Search Suggestions: a document for a sandboxed frame, `NONCE_MARK` where the page's nonce belongs. */
   suggestions?: { frame: string; height: number };
 }

@@ -188,6 +188,7 @@ const create = (interactions: Interactions, request: StartRequest, signal: Abort
 
 function bodyOf({ query, agent, labels, variant = {}, files, mcpServers }: StartRequest) {
   const { model, previousInteractionId, input = query, collaborativePlanning, columns } = variant;
+  const { visualization = "off" } = variant;
   const material = materialToSend(variant);
   const common = {
     input: inputWith(input, material, files),
@@ -209,7 +210,7 @@ function bodyOf({ query, agent, labels, variant = {}, files, mcpServers }: Start
   const agent_config = {
     type: "deep-research" as const,
     thinking_summaries: "auto" as const,
-    visualization: "off" as const,
+    visualization,
     ...(collaborativePlanning === undefined ? {} : { collaborative_planning: collaborativePlanning }),
   };
   return { ...common, agent, agent_config };

@@ -12,6 +12,7 @@ import { pollKeyOf } from "../../store/poll-key.ts";
 import type { OperationDeps } from "../operation.ts";
 import { wasDiscarded, withoutText } from "../parts/after-failure.ts";
 import { costQuestion } from "../parts/cost-confirmation.ts";
+import { readTableContext } from "../table/table-context.ts";
 import { readStoredContext } from "./context.ts";
 
 interface FollowupRequest {
@@ -73,7 +74,6 @@ export async function restartedFollowup(
   if (context === undefined) return undefined;
   const db = await deps.database();
   const variant = variantOf(run.options) ?? {};
-  const { readTableContext } = await import("../table/prepare-table.ts");
   const readStoredReport = async () => {
     if (parentTaskId === undefined) return undefined;
     const request = { owner, taskId: parentTaskId, question };

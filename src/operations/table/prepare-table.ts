@@ -3,22 +3,11 @@
 import type { FollowupEstimate } from "../../costs/followup.ts";
 import { readStored } from "../../runs/history/read.ts";
 import { findTable } from "../../runs/table/find-table.ts";
-import { isFinished } from "../../runs/run.ts";
-import type { StoredReportContext } from "../../runs/start/fallback.ts";
-import type { Database } from "../../store/database.ts";
-import { tableContextOf } from "../followup/context.ts";
 import type { FollowupTerms, PreparedFollowup } from "../followup/prepare.ts";
 import type { OperationDeps } from "../operation.ts";
+import { readTableContext, type TableRequest } from "./table-context.ts";
 import { wasDiscarded, withoutText } from "../parts/after-failure.ts";
 import { costQuestion, dollars } from "../parts/cost-confirmation.ts";
-
-export interface TableRequest {
-  owner: string;
-  taskId: string;
-  /** What a row of the table is. */
-  question: string;
-  columns: string[];
-}
 
 /**
  * The context is always the stored report: only in it the sources have the numbers that the cells must name. Throws
@@ -39,13 +28,6 @@ export async function prepareTable(deps: OperationDeps, request: TableRequest): 
     notice,
     estimate: await deps.estimateFollowup(input.length, "table"),
   };
-}
-
-/** Undefined if the run has not ended with a report. */
-export async function readTableContext(db: Database, request: TableRequest): Promise<StoredReportContext | undefined> {
-  const { run, result } = await readStored(db, request.owner, request.taskId);
-  if (!isFinished(run.status) || result === undefined) return undefined;
-  return tableContextOf({ question: run.query, result }, request);
 }
 
 /** One sentence with the price; undefined for a table that was made before. Throws where none can be made. */

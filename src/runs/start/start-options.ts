@@ -26,6 +26,7 @@ const storedVariant = z.object({
   previousInteractionId: z.string().optional(),
   input: z.string().optional(),
   collaborativePlanning: z.boolean().optional(),
+  visualization: z.literal("auto").optional(),
   material: storedMaterial.optional(),
   columns: names,
 }) satisfies z.ZodType<RequestVariant>;
@@ -39,6 +40,10 @@ export const materialOf = (options: Record<string, unknown>): Material | undefin
 
 /** The columns of a run that makes a table; undefined for any other. */
 export const columnsOf = (options: Record<string, unknown>): string[] | undefined => variantOf(options)?.columns;
+
+/** Whether the run's report may have pictures. */
+export const drawsPictures = (options: Record<string, unknown>): boolean =>
+  variantOf(options)?.visualization === "auto";
 
 const anyRecord = z.record(z.string(), z.unknown());
 
