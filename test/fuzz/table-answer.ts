@@ -6,6 +6,8 @@ import { storedTableMarkdown } from "../../src/reports/table/table-markdown.ts";
 import { type FuzzTarget, must, mustBeUnpolluted, mustBeVisible } from "./target.ts";
 
 const COLUMNS = ["Maker", "Price"];
+/** A field of a CSV line with the comma before it. */
+const FIELD = /(?:^|,)(?:"(?:[^"]|"")*"|[^",]*)/g;
 const KNOWN = new Set([1, 2, 3]);
 
 export const tableAnswer: FuzzTarget = {
@@ -37,11 +39,9 @@ export const tableAnswer: FuzzTarget = {
         lines.every((line) => line.match(/(?<!\\)(?:\\\\)*\|/g)?.length === 3),
         "No value ends its cell.",
       );
-      const fields = tableCsv({ query: "", table, sources: [] }).split(/,|\r\n/);
-      must(
-        fields.every((field) => !/^"?[=@]/.test(field)),
-        "No field is a formula.",
-      );
+      const csv = tableCsv({ query: "", table, sources: [] }).split("\r\n");
+      const fields = csv.flatMap((line) => line.match(FIELD) ?? []);
+      must(!fields.some((field) => /^,?"?[=@]/.test(field)), "No field is a formula.");
       return `${repaired} ${Math.min(table.rows.length, 3)}`;
     },
   }),
