@@ -19,8 +19,8 @@ test("the list of tools is the same in every session, whatever happens in betwee
   // Names, texts, schemas and annotations. A change needs a changelog entry and a new version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "4f2832c14d46d8b729d8d5b7627b8e1397f6d0d41027915a473b378b35df2c9d",
-      "modern": "2ca68c37d178e547c167889d4db0f4fb1f2b411bb762b2ae2d402d754581c031",
+      "legacy": "5f4f3bbf504aa3acd0f2eae82daffbf9a713df1ebe89e724177689509e059141",
+      "modern": "e179a30be82057fa1b271d5718a4605c204d2e382331d825141804ab738c3017",
     }
   `);
 });
