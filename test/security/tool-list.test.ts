@@ -19,8 +19,8 @@ test("the list of tools is the same in every session, whatever happens in betwee
   // Names, texts, schemas and annotations. A change needs a changelog entry and a new version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "5f4f3bbf504aa3acd0f2eae82daffbf9a713df1ebe89e724177689509e059141",
-      "modern": "e179a30be82057fa1b271d5718a4605c204d2e382331d825141804ab738c3017",
+      "legacy": "b24d00af080927b5bfd5637f9668a1001cec9388e518d63e48b0680bb3587f7a",
+      "modern": "a1e0baeec5df5ca6fd6a29bd74e1d2455fe3c8eaedc53056c37b830aabecb521",
     }
   `);
 });
