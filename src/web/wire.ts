@@ -130,6 +130,8 @@ export interface ConversationView {
   later: Turn[];
   /** The run that the next question continues, its likely cost, and what the user must confirm. */
   next?: { task_id: string; likely_usd?: number; question?: string };
+  /** What a table of this run would cost, and what the user must confirm. */
+  table?: { likely_usd?: number; question?: string };
 }
 
 /** `GET /api/runs/:id/plan`: the newest plan of a run. */
@@ -206,6 +208,8 @@ export interface ReportView {
   /** How many of its claims were confirmed, in one line. */
   verification?: string;
   note?: string;
+  /** `/api/runs/:id/table.csv` and `table.json` have the table. */
+  has_table?: true;
   /** Google's Search Suggestions: a document for a sandboxed frame, `NONCE_MARK` where the page's nonce belongs. */
   suggestions?: { frame: string; height: number };
 }
@@ -251,7 +255,7 @@ export interface Upload {
 /**
  * `POST /api/ask` with `{query, depth}`,
  * `POST /api/research` with `{query, model?, max_wait_hours?, force_new?, enable_notifications?, plan?, uploads?, agreed}`,
- * `POST /api/runs/:id/followup` with `{question, agreed}`,
+ * `POST /api/runs/:id/followup` with `{question, columns?, agreed}`,
  * `POST /api/runs/:id/cancel` with `{save_partial}`,
  * `POST /api/runs/:id/delete` with `{delete_at_google}`,
  * `POST /api/runs/:id/plan` with `{text, agreed}`, the text of the changed plan,

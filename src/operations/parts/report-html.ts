@@ -1,6 +1,7 @@
 /** A stored report as HTML, for the web page and as a file. Not an operation, because models read Markdown. */
 
 import type { ReportParts } from "../../reports/html/html.ts";
+import { tableIn } from "../../reports/table/table.ts";
 import { frameHeight } from "../../reports/suggestions/frame.ts";
 import { storedVerification, verificationLine } from "../../reports/verification.ts";
 import { findPictures } from "../../runs/picture-store.ts";
@@ -17,6 +18,8 @@ export interface ReportPage extends ReportParts {
   /** How many claims were confirmed, in one line. */
   verification?: string;
   note?: string;
+  /** The report is a table, which can be downloaded as data. */
+  has_table?: true;
   /** Google's Search Suggestions, for a sandboxed frame. */
   suggestions?: SuggestionsView;
 }
@@ -46,6 +49,7 @@ export async function reportPage(
     task_id: run.taskId,
     ...(await cachedReportParts({ ...result, query: run.query })),
     partial: result.partial,
+    ...(tableIn(result.metadata) === undefined ? {} : { has_table: true as const }),
     ...(suggestions === undefined ? {} : { suggestions }),
     ...(typeof verified === "boolean" ? { verified } : {}),
     ...(verified === true && typeof round === "number" ? { verified_in_round: round } : {}),

@@ -6,7 +6,7 @@ import { linkedSources } from "../../reports/citations/linked-sources.ts";
 import { emptyResultReason, resultWarnings } from "../../reports/gates/result-gates.ts";
 import type { Database } from "../../store/database.ts";
 import { findRun } from "../run-store.ts";
-import { materialOf } from "../start/start-options.ts";
+import { columnsOf, materialOf } from "../start/start-options.ts";
 import { NOT_A_REPORT } from "./endings.ts";
 import type { PolledRun } from "./polled-run.ts";
 
@@ -15,11 +15,13 @@ type GatedEnd = { to: "completed"; warnings: string[] } | { to: "failed"; messag
 /** A text that is no report ends the run as failed; the text is kept as partial, because it was paid for. */
 export async function gateReport(db: Database, run: PolledRun, interaction: Interaction): Promise<GatedEnd> {
   const { report } = interaction;
+  const { language, needsSources, isTable } = await circumstances(db, run);
+  // A table is structured data; whether it is one is checked where it is read.
+  if (isTable) return { to: "completed", warnings: [] };
   const reason = emptyResultReason({ report, question: run.query });
   if (reason !== undefined && run.status === "running_async") {
     return { to: "failed", message: `${NOT_A_REPORT} ${reason}` };
   }
-  const { language, needsSources } = await circumstances(db, run);
   const isGrounded = needsSources ? hasSources(interaction) : undefined;
   const warnings = resultWarnings({ report, question: run.query, language, isGrounded });
   // Of a cancelled run that Google finished anyway: its text is the result, whatever it is.
@@ -37,11 +39,12 @@ const hasSources = ({ report, sources, searches }: Interaction): boolean =>
 async function circumstances(db: Database, { owner, taskId }: PolledRun) {
   // A damaged row must not keep a paid report from being stored.
   const run = await findRun(db, owner, taskId).catch(() => undefined);
-  if (run === undefined) return { language: undefined, needsSources: false };
+  if (run === undefined) return { language: undefined, needsSources: false, isTable: false };
   const wishes = run.options["wishes"];
   const language = isRecord(wishes) ? wishes["language"] : undefined;
   return {
     language: typeof language === "string" ? language : undefined,
+    isTable: columnsOf(run.options) !== undefined,
     needsSources: run.followupContext === undefined && materialOf(run.options) === undefined,
   };
 }
