@@ -24,13 +24,9 @@ export async function gateReport(db: Database, run: PolledRun, interaction: Inte
   }
   const isGrounded = needsSources ? hasSources(interaction) : undefined;
   const warnings = resultWarnings({ report, question: run.query, language, isGrounded });
-  // Of a cancelled run that Google finished anyway: its text is the result, whatever it is.
+  // Of a run that had been cancelled or had failed before: its text is the result, whatever it is.
   return { to: "completed", warnings: reason === undefined ? warnings : [reason, ...warnings] };
 }
-
-/** Whether Google has finished the research with a report. */
-export const isReported = ({ query }: PolledRun, { status, report }: Interaction): boolean =>
-  status === "completed" && report.trim() !== "" && emptyResultReason({ report, question: query }) === undefined;
 
 const hasSources = ({ report, sources, searches }: Interaction): boolean =>
   sources.length > 0 || searches.length > 0 || linkedSources(report).length > 0;

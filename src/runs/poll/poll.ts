@@ -6,7 +6,7 @@ import { failpoint } from "../../platform/failpoint.ts";
 import { resultOf } from "./agent-result.ts";
 import { type AgentFinish, finishAgentRun, keepLaterText } from "./poll-result-store.ts";
 import { ask } from "./ask.ts";
-import { gateReport, isReported } from "./gated-report.ts";
+import { gateReport } from "./gated-report.ts";
 import { actionOf, NOTES } from "./current-action.ts";
 import { endedEarlyMessage, EXPIRED, failedMessage, failure, NO_REPORT, REJECTED, UNKNOWN_STATUS } from "./endings.ts";
 import type { PolledRun } from "./polled-run.ts";
@@ -74,7 +74,7 @@ async function found(deps: ResearchDeps, run: PolledRun, interaction: Interactio
   const ofPlan = isPlanning(run) ? await planFound(deps, run, interaction) : undefined;
   if (ofPlan !== undefined) return ofPlan;
   // Polled again after it had failed: only a finished report changes its state.
-  if (run.status === "failed" && !isReported(run, interaction)) {
+  if (run.status === "failed" && (interaction.status !== "completed" || text === "")) {
     await keepText(deps, run, interaction);
     const isOpen = interaction.status === "working" || interaction.status === "unknown";
     const goesOn = isOpen && deps.clock.now() < run.deadlineAt;
