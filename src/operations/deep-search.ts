@@ -164,7 +164,7 @@ export function runDeepSearch(deps: OperationDeps, request: DeepSearchRun, call:
       verified_in_round: verified ? best.roundNumber : undefined,
       verification,
       incomplete,
-      note: joinNotes([...verificationNotes({ verified, verification, open }), cut, ...warnings]),
+      note: joinNotes([cut, ...verificationNotes({ verified, verification, open }), ...warnings]),
     };
     return {
       output: { success: true, result: report, ...own, metadata },
