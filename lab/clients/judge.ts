@@ -102,13 +102,16 @@ function toolsIn({ session }: Evidence, { listed }: WireFacts): string {
   return `${listed.filter((name) => offered.includes(`${prefix}${name}`)).length} of ${listed.length} as \`${prefix}…\``;
 }
 
+/** Of a conversation: the plan, its change, the research and the follow-up are paid for once each. */
+const TURNS = 4;
+
 function failure({ trial, world, session, end }: Evidence, sent: string): string | undefined {
   const exchanges = session.model.exchanges();
   const output = session.output();
   const how = `exit ${end.code}: ${failureReason(output)}`;
   const paid = world.gemini.ledger.acceptedStarts().length;
   const isResearch = trial.scenario !== "patient" && trial.scenario !== "interactive";
-  const wanted = isResearch ? 1 : 0;
+  const wanted = isResearch ? (trial.scenario === "conversation" ? TURNS : 1) : 0;
   if (exchanges.length === 0) return `no tool result reached the model; ${how}`;
   if (paid !== wanted) return `${paid} paid starts instead of ${wanted}`;
   if (sent === "")

@@ -82,6 +82,27 @@ export const opening =
 /** Starts a research run, polls it, and reads its report. */
 export const RESEARCH = opening("start_deep_research", { query: QUESTION }, collect);
 
+const FOLLOWUP = "ask_followup";
+
+/** The turns after the plan: a change, the approval, and a question about the report. */
+function converse(turn: Turn): Step | undefined {
+  const last = turn.exchanges.at(-1);
+  const task_id = taskIdIn(turn.exchanges);
+  if (last === undefined || task_id === undefined) return collect(turn);
+  if (isNamed(last.tool, FOLLOWUP)) return finish(last);
+  if (isNamed(last.tool, READ) && !NEXT.test(last.output)) {
+    return call(turn, FOLLOWUP, { task_id, question: "And in Sweden?" });
+  }
+  if (STATUS.exec(last.output)?.[1] !== "awaiting_approval") return collect(turn);
+  const isChanged = turn.exchanges.some(({ tool }) => isNamed(tool, RESUME));
+  return call(turn, RESUME, isChanged ? { task_id, approve: true } : { task_id, plan_edit: "Add Sweden." });
+}
+
+const RESUME = "resume_research";
+
+/** Asks for a plan, changes and approves it, reads the report, and asks on. */
+export const CONVERSATION = opening("start_deep_research", { query: QUESTION, plan: true }, converse);
+
 /** One blocking call. */
 export const BLOCKING = opening("deep_search", { query: QUESTION }, ({ exchanges }) => {
   const last = exchanges.at(-1);

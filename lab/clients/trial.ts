@@ -7,12 +7,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ScenarioInput } from "../../simulator/scenario.ts";
 import type { Client } from "./client.ts";
 import { judge, type Verdict } from "./judge.ts";
-import { BLOCKING, COME_BACK, QUICK, RESEARCH } from "./script.ts";
+import { BLOCKING, COME_BACK, CONVERSATION, QUICK, RESEARCH } from "./script.ts";
 import { type Session, startSession } from "./session.ts";
 import { startTerminalSession } from "./terminal-session.ts";
 import { openWorld, type Transport, type World } from "./world.ts";
 
-export const SCENARIOS = ["research", "long-report", "patient", "impatient", "interactive"] as const;
+export const SCENARIOS = ["research", "long-report", "patient", "impatient", "conversation", "interactive"] as const;
 
 export interface Trial {
   client: Client;
@@ -26,12 +26,18 @@ export interface Trial {
 
 /** Longer than `start_deep_research` waits, so that the client must check the status several times. */
 const RESEARCH_MS = 45_000;
+/** A turn of a conversation is answered within its call, except the research itself. */
+const CONVERSATION_MS = 12_000;
+const ANSWER = "# In Sweden\n\nThey are common there.";
 /** Google has accepted the start, and the client does not know its task_id yet. */
 const KILL_AFTER_MS = 2_000;
 const ROUNDS = 2;
 
 function simulated({ scenario, patienceSeconds, report }: Trial): ScenarioInput {
   if (scenario === "interactive") return { name: "lab" };
+  if (scenario === "conversation") {
+    return { name: "lab", interactions: { duration_ms: CONVERSATION_MS, report, answer: ANSWER } };
+  }
   if (scenario !== "patient") return { name: "lab", interactions: { duration_ms: RESEARCH_MS, report } };
   const latency_ms = Math.round((patienceSeconds * 1_000) / ROUNDS);
   return { name: "lab", tasks: { deep_search: [{ latency_ms }], verify: [{ answer: "verified", latency_ms }] } };
@@ -55,6 +61,7 @@ async function playImpatient(client: Client, world: World): Promise<Session> {
 async function play({ client, scenario }: Trial, world: World): Promise<Session> {
   if (scenario === "impatient") return playImpatient(client, world);
   if (scenario === "interactive") return startTerminalSession(client, world, QUICK);
+  if (scenario === "conversation") return startSession(client, world, CONVERSATION);
   return startSession(client, world, scenario === "patient" ? BLOCKING : RESEARCH);
 }
 
