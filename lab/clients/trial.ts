@@ -5,14 +5,16 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ScenarioInput } from "../../simulator/scenario.ts";
+import { DEMO_REPORT, DEMO_SOURCES } from "../../simulator/demo/report.ts";
 import type { Client } from "./client.ts";
+import { CONVERSATION } from "./conversation.ts";
 import { judge, type Verdict } from "./judge.ts";
-import { BLOCKING, COME_BACK, CONVERSATION, QUICK, RESEARCH } from "./script.ts";
+import { BLOCKING, COME_BACK, QUICK, RESEARCH } from "./script.ts";
 import { type Session, startSession } from "./session.ts";
 import { startTerminalSession } from "./terminal-session.ts";
 import { openWorld, type Transport, type World } from "./world.ts";
 
-export const SCENARIOS = ["research", "long-report", "patient", "impatient", "conversation", "interactive"] as const;
+export const SCENARIOS = ["research", "long-report", "patient", "impatient", "interactive", "conversation"] as const;
 
 export interface Trial {
   client: Client;
@@ -26,9 +28,6 @@ export interface Trial {
 
 /** Longer than `start_deep_research` waits, so that the client must check the status several times. */
 const RESEARCH_MS = 45_000;
-/** A turn of a conversation is answered within its call, except the research itself. */
-const CONVERSATION_MS = 12_000;
-const ANSWER = "# In Sweden\n\nThey are common there.";
 /** Google has accepted the start, and the client does not know its task_id yet. */
 const KILL_AFTER_MS = 2_000;
 const ROUNDS = 2;
@@ -36,7 +35,8 @@ const ROUNDS = 2;
 function simulated({ scenario, patienceSeconds, report }: Trial): ScenarioInput {
   if (scenario === "interactive") return { name: "lab" };
   if (scenario === "conversation") {
-    return { name: "lab", interactions: { duration_ms: CONVERSATION_MS, report, answer: ANSWER } };
+    const report = { report: DEMO_REPORT, sources: DEMO_SOURCES, parts: 1 };
+    return { name: "lab", interactions: { duration_ms: RESEARCH_MS, english: true, usage_after_ms: 0, ...report } };
   }
   if (scenario !== "patient") return { name: "lab", interactions: { duration_ms: RESEARCH_MS, report } };
   const latency_ms = Math.round((patienceSeconds * 1_000) / ROUNDS);

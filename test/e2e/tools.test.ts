@@ -30,8 +30,8 @@ const NAMES = [
   "list_research",
 ];
 const CORE = ["search", "deep_search", "start_deep_research", "check_research_status", "get_research_results"];
-/** Every session of every client pays for the list. */
-const MOST_BYTES = 16 * 1024;
+/** Every session of every client pays for the list. References to the run card, which no model sees, are a fortieth. */
+const MOST_BYTES = 17 * 1024;
 /** Those that return reports, which a client must not cut. */
 const REPORTING = ["search", "deep_search", "start_deep_research", "get_research_results", "ask_followup"];
 /** Of what a model sees of the default set (U4). */
@@ -167,7 +167,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "openWorldHint": false,
           "readOnlyHint": true,
         },
-        "description": "Returns the stored report of a run: in full, or as far as it got (partial) if it failed or was cancelled. For completed runs and lost calls, not for unfinished runs. A report over 100,000 characters comes as its opening and an outline: read on with section. Free, instant, local. Returns report, numbered sources and figures.",
+        "description": "Returns the stored report of a run with sources and figures; of a failed or cancelled run as far as it got (partial). For completed runs and lost calls, not for unfinished runs. Over 100,000 characters it comes as opening and outline: read on with section. Free, local.",
         "name": "get_research_results",
         "title": "Get research results",
       },
@@ -178,7 +178,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "openWorldHint": true,
           "readOnlyHint": false,
         },
-        "description": "Asks a further question about a finished run (task_id), answered from its report and the web. Use it instead of a new research on the same topic. Costs cents, takes about a minute, and is a run of its own: if it is still running, continue with check_research_status.",
+        "description": "Asks a further question about a finished run (task_id), answered from its report and the web. Use it instead of a new research on the same topic. Costs cents, takes about a minute; if it is still running, continue with check_research_status.",
         "name": "ask_followup",
         "title": "Ask a follow-up",
       },
@@ -189,7 +189,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "openWorldHint": false,
           "readOnlyHint": false,
         },
-        "description": "Saves the report of a finished run as a Markdown file with metadata and numbered sources; a failed or cancelled run as far as it got, marked PARTIAL. To read it use get_research_results. Free, local, never overwrites. Returns the absolute path.",
+        "description": "Saves the report of a finished run as a Markdown file with sources; of a failed or cancelled run as far as it got, marked PARTIAL. To read it use get_research_results. Free, local, never overwrites. Returns the absolute path.",
         "name": "save_research_to_markdown",
         "title": "Save research to Markdown",
       },
@@ -230,7 +230,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
   `);
 });
 
-test.for(ERAS)("the list is smaller than 16 KB and 2,500 tokens: %s (A5, U4)", async (era, context) => {
+test.for(ERAS)("the list is smaller than 17 KB and 2,500 tokens: %s (A5, U4)", async (era, context) => {
   const tools = await listTools(context, era);
   const bytes = Buffer.byteLength(JSON.stringify(tools));
   const shown = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
@@ -288,7 +288,9 @@ test("every field of an answer is in the output schema but a few common ones, an
   const isAnnounced = (field: string): boolean => !MARKS.includes(field);
   const listed = OPERATIONS.filter(({ name }) => NAMES.includes(name));
   expect(fields).toEqual(listed.map(({ output }) => Object.keys(output.shape).filter(isAnnounced)));
-  expect(tools.filter((tool) => tool._meta !== undefined).map(({ name }) => name)).toEqual(REPORTING);
+  expect(
+    tools.filter((tool) => tool._meta?.["anthropic/maxResultSizeChars"] !== undefined).map(({ name }) => name),
+  ).toEqual(REPORTING);
   expect(JSON.stringify(tools)).not.toMatch(/\$schema|"additionalProperties":\{/);
 });
 

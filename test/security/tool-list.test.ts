@@ -19,8 +19,8 @@ test("the list of tools is the same in every session, whatever happens in betwee
   // Names, texts, schemas and annotations. A change needs a changelog entry and a new version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "4f2832c14d46d8b729d8d5b7627b8e1397f6d0d41027915a473b378b35df2c9d",
-      "modern": "2ca68c37d178e547c167889d4db0f4fb1f2b411bb762b2ae2d402d754581c031",
+      "legacy": "108a2924548bf18b858520862bfa59b4ec9a32d09b26597ad6acf33eb0ea1ea5",
+      "modern": "597df9e09f20b246b888596466021606e28eabf74af6171feaf96b95c31f4ca5",
     }
   `);
 });
