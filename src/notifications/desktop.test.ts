@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { LOOPBACK_ONLY_VARIABLES } from "../../test/kit/loopback-only/records.ts";
 import { HOSTILE_TEXTS, MARKER } from "../../test/kit/hostile/texts.ts";
 import { type ChildOutcome, type ChildRequest, runChild } from "../platform/child.ts";
 import { createDesktopNotifier, type DesktopNotifierOptions, notificationFor } from "./desktop.ts";
