@@ -29,4 +29,6 @@ export const TARGETS: readonly FuzzTarget[] = [
   redaction,
   cleanBoundary,
   pictures,
+  htmlPage,
+  robotsFile,
 ];
