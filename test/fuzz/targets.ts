@@ -12,11 +12,8 @@ import { jsonRpc } from "./json-rpc.ts";
 import { markdownReport } from "./markdown-report.ts";
 import { pictures } from "./pictures.ts";
 import { redaction } from "./redaction.ts";
-<<<<<<< HEAD
 import { robotsFile } from "./robots-file.ts";
-=======
 import { tableAnswer } from "./table-answer.ts";
->>>>>>> main
 import type { FuzzTarget } from "./target.ts";
 import { toolArguments } from "./tool-arguments.ts";
 
@@ -33,10 +30,7 @@ export const TARGETS: readonly FuzzTarget[] = [
   redaction,
   cleanBoundary,
   pictures,
-<<<<<<< HEAD
   htmlPage,
   robotsFile,
-=======
   tableAnswer,
->>>>>>> main
 ];
