@@ -92,7 +92,7 @@ function guardLookups() {
       return refuse(refusal(name, method), rest);
     };
   };
-  const throughCallback = (error, rest) => void process.nextTick(rest.at(-1), error);
+  const throughCallback = (error, rest) => process.nextTick(rest.at(-1), error);
   const throughPromise = (error) => Promise.reject(error);
   const resolving = (owner) => Object.keys(owner).filter((name) => /^resolve|^lookup$/.test(name));
   for (const method of resolving(dns)) guard(dns, method, throughCallback);
