@@ -11,6 +11,8 @@ const { values, positionals: chosen } = parseArgs({
     seconds: { type: "string" },
     workers: { type: "string" },
     only: { type: "string" },
+    // The file with the cases of the guard bench.
+    set: { type: "string" },
   },
 });
 
@@ -30,6 +32,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Table | undefined>>> = {
   tokens: async () => (await import("./tokens.ts")).tokens(),
   rounds: async () => (await import("./rounds.ts")).rounds(),
   lies: async () => (await import("./lies.ts")).lies(),
+  guard: async () => (await import("./guard.ts")).guard(values.set),
   "hostile-text": async () => (await import("./hostile-text.ts")).hostileText(),
 };
 
