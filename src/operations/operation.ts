@@ -61,6 +61,8 @@ export interface OperationDeps {
     /** Length of the longest report that is returned whole to a caller without `wholeReports`. */
     inlineCharacters: number;
     confirmAboveUsd: number;
+    /** Where the dashboard is reached, for addresses of runs. */
+    publicUrl: string;
     followupModel: string;
     /** From where an MCP client on this machine may send files. */
     files: FileAccess;
