@@ -148,6 +148,7 @@ export const getResearchResults = defineOperation({
     ...others
   }) => {
     const { context, follow_up_of, follow_ups, verification, ...rest } = others;
+    const shown = { ...rest, verification: verificationText(verification) };
     const { duration_minutes, source_count, cost_usd, ...figures } = withWishNote(metadata);
     const text = textOfTable({ report, table });
     return [
@@ -160,14 +161,11 @@ export const getResearchResults = defineOperation({
       ...conversationLines({ context, follow_up_of, follow_ups }),
       ...materialLines(material),
       // What a person must see comes last: some clients show only the last three lines.
-      factLines({
-        ...figures,
-        ...rest,
-        verification: verificationText(verification),
-        source_count,
-        duration_minutes,
-        cost_usd,
-      }),
+      factLines(
+        others.next_step === undefined
+          ? { ...figures, ...shown, source_count, duration_minutes, cost_usd }
+          : { ...figures, source_count, duration_minutes, cost_usd, ...shown },
+      ),
     ].join("\n\n");
   },
 });
