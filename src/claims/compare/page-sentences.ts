@@ -21,6 +21,9 @@ export interface PageSentences {
 const MAX_SENTENCES = 5_000;
 const MAX_SENTENCE_CHARACTERS = 3_000;
 
+/** `Basel, 7 May 2026 – ` before the first sentence of a report. */
+const DATELINE = /^\p{Lu}[\p{L} ./-]{1,40}(?:,| \()[^–—]{0,30}?\)?\s(?:[–—]|-(?=\s))\s?/u;
+
 const known = new WeakMap<PageText, PageSentences>();
 
 export function readPageSentences(page: PageText): PageSentences {
@@ -29,7 +32,7 @@ export function readPageSentences(page: PageText): PageSentences {
   const sentences = [page.title.slice(0, MAX_SENTENCE_CHARACTERS)];
   const blocks = [0];
   for (const [index, block] of page.blocks.entries()) {
-    const text = normalized(block);
+    const text = normalized(block).replace(DATELINE, "");
     for (const { start, end } of sentencesIn(text)) {
       if (sentences.length >= MAX_SENTENCES) break;
       sentences.push(text.slice(start, Math.min(end, start + MAX_SENTENCE_CHARACTERS)));
