@@ -30,8 +30,8 @@ const NAMES = [
   "list_research",
 ];
 const CORE = ["search", "deep_search", "start_deep_research", "check_research_status", "get_research_results"];
-/** Every session of every client pays for the list. */
-const MOST_BYTES = 16 * 1024;
+/** Every session of every client pays for the list. References to the run card, which no model sees, are a fortieth. */
+const MOST_BYTES = 17 * 1024;
 /** Those that return reports, which a client must not cut. */
 const REPORTING = ["search", "deep_search", "start_deep_research", "get_research_results", "ask_followup"];
 /** Of what a model sees of the default set (U4). */
@@ -230,7 +230,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
   `);
 });
 
-test.for(ERAS)("the list is smaller than 16 KB and 2,500 tokens: %s (A5, U4)", async (era, context) => {
+test.for(ERAS)("the list is smaller than 17 KB and 2,500 tokens: %s (A5, U4)", async (era, context) => {
   const tools = await listTools(context, era);
   const bytes = Buffer.byteLength(JSON.stringify(tools));
   const shown = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
@@ -288,7 +288,9 @@ test("every field of an answer is in the output schema but a few common ones, an
   const isAnnounced = (field: string): boolean => !MARKS.includes(field);
   const listed = OPERATIONS.filter(({ name }) => NAMES.includes(name));
   expect(fields).toEqual(listed.map(({ output }) => Object.keys(output.shape).filter(isAnnounced)));
-  expect(tools.filter((tool) => tool._meta !== undefined).map(({ name }) => name)).toEqual(REPORTING);
+  expect(
+    tools.filter((tool) => tool._meta?.["anthropic/maxResultSizeChars"] !== undefined).map(({ name }) => name),
+  ).toEqual(REPORTING);
   expect(JSON.stringify(tools)).not.toMatch(/\$schema|"additionalProperties":\{/);
 });
 
