@@ -5,8 +5,11 @@ import { printCircumstances, printTable, type Table } from "./report.ts";
 
 const { values, positionals: chosen } = parseArgs({
   allowPositionals: true,
-  // Options of the fleet bench, for shorter measurements.
   options: {
+    // A file of labelled pairs, and the half of it: `tuned` or `unseen`.
+    set: { type: "string" },
+    part: { type: "string" },
+    // Options of the fleet bench, for shorter measurements.
     runs: { type: "string" },
     seconds: { type: "string" },
     workers: { type: "string" },
@@ -29,6 +32,8 @@ const BENCHES: Readonly<Record<string, () => Promise<Table | undefined>>> = {
   page: async () => (await import("./page.ts")).page(),
   tokens: async () => (await import("./tokens.ts")).tokens(),
   "hostile-text": async () => (await import("./hostile-text.ts")).hostileText(),
+  verdicts: async () => (await import("./claims/verdicts.ts")).verdicts(values),
+  citations: async () => (await import("./claims/citations.ts")).citations(),
 };
 
 const unknown = chosen.find((name) => !Object.hasOwn(BENCHES, name));
