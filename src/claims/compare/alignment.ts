@@ -27,13 +27,17 @@ export function matches(claim: Token, page: Token): boolean {
 }
 
 /** Content words of the claim, in order, to positions of the sentence. Undefined if there is no such alignment. */
-export function align(claim: readonly Token[], sentence: readonly Token[], language: Language): Alignment | undefined {
+export function align(
+  claim: readonly Token[],
+  sentence: readonly Token[],
+  { language, shortNames }: { language: Language; shortNames: ReadonlySet<string> },
+): Alignment | undefined {
   if (claim.length === 0 || sentence.length > MAX_TOKENS) return undefined;
   const positions = claim.map((token) =>
     sentence.flatMap((candidate, at) => (isContent(candidate) && matches(token, candidate) ? [at] : [])),
   );
   if (positions.some((found) => found.length === 0)) return undefined;
-  const fits = createGapCheck(sentence, language);
+  const fits = createGapCheck(sentence, language, shortNames);
   // Backwards, so that each position knows whether the rest can follow.
   const next: Map<number, number>[] = [];
   for (let index = claim.length - 1; index >= 0; index -= 1) {
@@ -59,15 +63,22 @@ export function align(claim: readonly Token[], sentence: readonly Token[], langu
 }
 
 /** Whether the words between two positions can be left out. */
-function createGapCheck(sentence: readonly Token[], language: Language): (from: number, to: number) => boolean {
-  const { relatives, conjunctions, prepositions } = WORD_LISTS[language];
+function createGapCheck(
+  sentence: readonly Token[],
+  language: Language,
+  shortNames: ReadonlySet<string>,
+): (from: number, to: number) => boolean {
+  const { relatives, conjunctions, prepositions, scope } = WORD_LISTS[language];
   return (from, to) => {
     const between = sentence.slice(from + 1, to);
     const content = between.filter(isContent);
     if (content.length === 0) return true;
     if (content.every((token) => token.kind === "date" || isTimeWord(token, language))) return true;
     if (content.every(({ text }) => LEGAL_FORMS.has(text))) return true;
+    // `Orbis Media agreed` where the page also calls it Orbis.
+    if (content.length === 1 && between[0]?.isName === true && shortNames.has(sentence[from]?.key ?? "")) return true;
     if (isParenthesis(between, sentence[to])) return true;
+    if (isApposition(between, sentence[to], { prepositions, scope })) return true;
     if (isBesideDate(between, sentence[to], prepositions)) return true;
     return isSharedSubject({ between, from, to }, sentence, { relatives, conjunctions });
   };
@@ -82,6 +93,21 @@ function isParenthesis(between: readonly Token[], next: Token | undefined): bool
   const isFigure = next?.kind === "number" || next?.kind === "date";
   return !(isFigure && between.some(({ kind }) => kind === "number" || kind === "date"));
 }
+
+/** `the games publisher Lattice`: what kind of thing a name is. */
+function isApposition(
+  between: readonly Token[],
+  next: Token | undefined,
+  { prepositions, scope }: { prepositions: ReadonlySet<string>; scope: ReadonlySet<string> },
+): boolean {
+  const article = between.find(({ kind, key }) => kind !== "stop" || !prepositions.has(key));
+  if (next?.isName !== true || article === undefined || !ARTICLES.has(article.key)) return false;
+  const words = between.slice(between.indexOf(article) + 1);
+  const isKind = words.every(({ kind, text, key }) => kind === "word" && !/^\p{Lu}/u.test(text) && !scope.has(key));
+  return isKind && words.length <= MAX_PLACE_WORDS;
+}
+
+const ARTICLES = new Set("the a an le la les l un une".split(" "));
 
 const MAX_PLACE_WORDS = 3;
 

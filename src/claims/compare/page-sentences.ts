@@ -15,6 +15,8 @@ export interface PageSentences {
   language: Language | undefined;
   /** Read as the page's language, or as English. */
   tokens: readonly (readonly Token[])[];
+  /** Names that the page also uses without the word after them: `Orbis` of `Orbis Media`. */
+  shortNames: ReadonlySet<string>;
 }
 
 /** Reading more would take seconds. */
@@ -40,7 +42,19 @@ export function readPageSentences(page: PageText): PageSentences {
     }
   }
   const language = languageOf(sentences.slice(0, 100).join(" "));
-  const read = { sentences, blocks, language, tokens: sentences.map((text) => tokensOf(text, language ?? "en")) };
+  const tokens = sentences.map((text) => tokensOf(text, language ?? "en"));
+  const read = { sentences, blocks, language, tokens, shortNames: shortNamesIn(tokens) };
   known.set(page, read);
   return read;
+}
+
+function shortNamesIn(sentences: readonly (readonly Token[])[]): Set<string> {
+  const isCapitalized = (token: Token | undefined): boolean => token?.kind === "word" && /^\p{Lu}/u.test(token.text);
+  return new Set(
+    sentences.flatMap((tokens) =>
+      tokens
+        .filter((token, at) => isCapitalized(token) && !isCapitalized(tokens[at + 1]) && !isCapitalized(tokens[at - 1]))
+        .map(({ key }) => key),
+    ),
+  );
 }

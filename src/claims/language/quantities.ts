@@ -231,7 +231,8 @@ function readScale(text: string, at: number): { factor: number; end: number; isJ
   const { scale, short, ja } = match.groups ?? {};
   // A single letter is a scale only after a currency or digits without a gap: `$5m`, `1.94bn`; `5 m` are metres.
   const name = (scale ?? short ?? ja ?? "").toLowerCase().replace(/\.$/, "");
-  if (short !== undefined && !/[$€£¥]\s?[\d.,]{1,20}$/u.test(text.slice(Math.max(0, at - 24), at))) return undefined;
+  const written = text.slice(Math.max(0, at - 28), at);
+  if (short !== undefined && !/(?:[$€£¥]|\b[A-Z]{3})\s?[\d.,]{1,20}$/u.test(written)) return undefined;
   const factor = SCALES[name];
   return factor === undefined ? undefined : { factor, end: at + match[0].length, isJapanese: ja !== undefined };
 }
