@@ -6,7 +6,7 @@ import { printCircumstances, printTable, type Table } from "./report.ts";
 const { values, positionals: chosen } = parseArgs({
   allowPositionals: true,
   options: {
-    // A file of labelled pairs, and the half of it: `tuned` or `unseen`.
+    // The file with the cases of the guard or verdicts bench, and the half of the latter: `tuned` or `unseen`.
     set: { type: "string" },
     part: { type: "string" },
     // Options of the fleet bench, for shorter measurements.
@@ -31,6 +31,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Table | undefined>>> = {
   http: async () => (await import("./http.ts")).http(),
   page: async () => (await import("./page.ts")).page(),
   tokens: async () => (await import("./tokens.ts")).tokens(),
+  guard: async () => (await import("./guard.ts")).guard(values.set),
   "hostile-text": async () => (await import("./hostile-text.ts")).hostileText(),
   verdicts: async () => (await import("./claims/verdicts.ts")).verdicts(values),
   citations: async () => (await import("./claims/citations.ts")).citations(),

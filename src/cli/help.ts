@@ -92,9 +92,17 @@ export const COMMAND_HELP: Record<string, CommandHelp> = {
     examples: [`followup ${ID} and what about apartments`, `followup ${ID} "Which of these is cheapest?" --json`],
     seeAlso: ["show", "research"],
   },
+  table: {
+    group: ASK,
+    examples: [
+      `table ${ID} Maker Price "Noise at night" --rows "one row per heat pump"`,
+      `table ${ID} Maker Price --csv > pumps.csv`,
+    ],
+    seeAlso: ["followup", "save"],
+  },
   save: {
     group: READ,
-    examples: [`save ${ID}`, `save ${ID} --output-dir reports`],
+    examples: [`save ${ID}`, `save ${ID} --output-dir reports`, `save ${ID} --format csv`],
     seeAlso: ["show"],
   },
   rename: {

@@ -38,6 +38,7 @@ export const closedDeps: OperationDeps = {
     templatesDir: undefined,
     inlineCharacters: 100_000,
     confirmAboveUsd: 5,
+    publicUrl: "https://research.example.com",
     followupModel: "gemini-3.1-pro-preview",
     files: { workingDirectory: "/", roots: [], privatePaths: [] },
   },

@@ -19,8 +19,8 @@ test("the list of tools is the same in every session, whatever happens in betwee
   // Names, texts, schemas and annotations. A change needs a changelog entry and a new version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "b24d00af080927b5bfd5637f9668a1001cec9388e518d63e48b0680bb3587f7a",
-      "modern": "a1e0baeec5df5ca6fd6a29bd74e1d2455fe3c8eaedc53056c37b830aabecb521",
+      "legacy": "345ad14ff29ca53d2dbb2fe42ca01d4d350fdefd6a3ce95d7fb7833037bf937f",
+      "modern": "a55f00816965be5248302a18cfb9bb74b79648c7b7a596ffa8318210e327e2ab",
     }
   `);
 });

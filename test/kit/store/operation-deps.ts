@@ -38,6 +38,7 @@ export function openApp(): { deps: OperationDeps; lines: string[]; background: P
       templatesDir: undefined,
       inlineCharacters: 100_000,
       confirmAboveUsd: 0,
+      publicUrl: "https://research.example.com",
       followupModel: "gemini-3.1-pro-preview",
       files: { workingDirectory: "/", roots: [], privatePaths: [] },
     },

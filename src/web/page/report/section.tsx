@@ -142,6 +142,11 @@ function ReportTools({ report }: { report: ReportView }) {
       <CopyButton name="report" label="Copy Markdown" text={read} />
       <DownloadButton path={markdown} label="Download .md" />
       <DownloadButton path={`/api/runs/${taskId}/report.html`} label="Download .html" />
+      {report.has_table === true
+        ? ["csv", "json"].map((ending) => (
+            <DownloadButton key={ending} path={`/api/runs/${taskId}/table.${ending}`} label={`Download .${ending}`} />
+          ))
+        : null}
       <button type="button" class="button small" onClick={() => print()}>
         Print / PDF
       </button>
