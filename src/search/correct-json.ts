@@ -5,6 +5,7 @@ import {
   type Answer,
   type AskRequest,
   type Backend,
+  type GroundedSegment,
   PaidFailure,
   type VisitedSource,
 } from "../gemini/search-backend.ts";
@@ -60,6 +61,8 @@ export interface Research {
   /** Undefined if the backend cannot tell. */
   isGrounded: boolean | undefined;
   reading: PagesRead;
+  /** Google's grounding supports; their texts are those of the answer, in which the report is escaped. */
+  supports: GroundedSegment[];
   /** The report is truncated. */
   incomplete: boolean;
 }
@@ -231,7 +234,7 @@ function toResearch(
   answer: ResearchAnswer,
   main: Pick<
     Answer,
-    "model" | "sources" | "unreadUrls" | "openedUrls" | "queries" | "isGrounded" | "searchSuggestions"
+    "model" | "sources" | "unreadUrls" | "openedUrls" | "queries" | "isGrounded" | "searchSuggestions" | "supports"
   > & {
     backend: Answer["backend"] | undefined;
   },
@@ -254,6 +257,7 @@ function toResearch(
     searchSuggestions: main.searchSuggestions,
     isGrounded: main.isGrounded,
     reading: { backend: main.backend, opened: main.openedUrls, unread: main.unreadUrls },
+    supports: main.supports ?? [],
     incomplete: false,
   };
 }

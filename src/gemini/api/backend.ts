@@ -113,7 +113,7 @@ function failureOf(
 }
 
 function answerOf(received: StreamedResponse, requestedModel: string): Answer {
-  const { text, sources, unreadUrls, openedUrls, queries, searchSuggestions } = received;
+  const { text, sources, unreadUrls, openedUrls, queries, searchSuggestions, supports } = received;
   return {
     backend: "api",
     text,
@@ -125,6 +125,7 @@ function answerOf(received: StreamedResponse, requestedModel: string): Answer {
     queries,
     isGrounded: sources.length + unreadUrls.length + queries.length > 0,
     searchSuggestions,
+    supports,
     usage: { ...received.usage, searches: queries.length, isIncomplete: received.hasBadUsage },
     notices: [],
   };
