@@ -166,7 +166,11 @@ function operationDeps(parts: Parts): OperationDeps {
   const { config, log, shutdown, store } = parts;
   const { settings } = config;
   const backend = lazy(() => createBackend(parts));
-  return {
+  const verification = lazy(async () => {
+    const { composeVerification } = await import("./compose-verification.ts");
+    return composeVerification(parts, deps.search);
+  });
+  const deps: OperationDeps = {
     ...researchDeps(parts),
     clock: systemClock,
     log,
@@ -204,8 +208,10 @@ function operationDeps(parts: Parts): OperationDeps {
         maxCycles: settings.JSON_MAX_RETRIES,
       };
     },
+    verification,
     settings: operationSettings(config),
   };
+  return deps;
 }
 
 async function createBackend(parts: Parts): Promise<Backend> {

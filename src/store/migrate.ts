@@ -25,6 +25,7 @@ import * as library from "./migrations/0018-library.ts";
 import * as followups from "./migrations/0019-followups.ts";
 import * as plans from "./migrations/0020-plans.ts";
 import * as material from "./migrations/0021-material.ts";
+import * as evidence from "./migrations/0023-evidence.ts";
 
 const MIGRATIONS: Record<string, Migration> = {
   "0001-runs": runs,
@@ -48,6 +49,7 @@ const MIGRATIONS: Record<string, Migration> = {
   "0019-followups": followups,
   "0020-plans": plans,
   "0021-material": material,
+  "0023-evidence": evidence,
 };
 
 const LATEST = Object.keys(MIGRATIONS).at(-1) ?? "";

@@ -14,6 +14,7 @@ export const closedDeps: OperationDeps = {
   log: silentLog,
   database: closed,
   notifications: closed,
+  verification: closed,
   recorder: closed,
   search: closed,
   searchObstacle: async () => undefined,

@@ -21,6 +21,7 @@ export function openApp(): { deps: OperationDeps; lines: string[]; background: P
     search: missing,
     research: missing,
     agent: missing,
+    verification: missing,
     findRun: missing,
     estimate: missing,
     estimateFollowup: missing,
