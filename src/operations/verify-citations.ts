@@ -25,6 +25,8 @@ const MODEL_LIMITS = { maxPages: 24, maxMs: 40_000, findings: 15 };
 const PERSON_LIMITS = { maxPages: 1_000, maxMs: 20 * 60_000, findings: 1_000 };
 
 const MAX_NUMBERS = 200;
+const NO_NUMBERS = "numbers must be a list of source numbers.";
+const isSourceNumber = (n: number): boolean => Number.isSafeInteger(n) && n > 0;
 const MAX_CLAIM_CHARACTERS = 400;
 
 const countField = z.looseObject({ claims: z.number(), uncited: z.number() });
@@ -39,21 +41,17 @@ export const verifyCitations = defineOperation({
   name: "verify_citations",
   title: "Verify citations",
   description:
-    "Fetches the pages that a report cites and compares each claim with its page. Only when the user asks for it. Up to a minute; call again for what is left. Returns counts, then claims not confirmed, which are not thereby wrong.",
+    "Fetches the pages that a report cites and compares its claims with them. Only on the user's request. Free, a minute; call again for the rest. Returns counts, then claims not confirmed.",
   input: z.strictObject({
     task_id: taskIdField,
     numbers: z
-      .array(z.int({ error: "numbers must be source numbers." }).min(1, { error: "numbers must be source numbers." }), {
-        error: "numbers must be a list of source numbers.",
+      .array(z.number({ error: NO_NUMBERS }).refine(isSourceNumber, { error: NO_NUMBERS }), { error: NO_NUMBERS })
+      .refine(({ length }) => length > 0 && length <= MAX_NUMBERS, {
+        error: `numbers must have 1 to ${MAX_NUMBERS} source numbers.`,
       })
-      .min(1, { error: "numbers must not be empty." })
-      .max(MAX_NUMBERS, { error: `numbers must have at most ${MAX_NUMBERS} entries.` })
       .optional()
-      .describe("Only these sources, with every claim and passage."),
-    again: z
-      .boolean({ error: "again must be true or false." })
-      .default(false)
-      .describe("Refetch pages of the last day."),
+      .describe("Only these sources, in full."),
+    refetch: z.boolean({ error: "refetch must be true or false." }).optional(),
   }),
   output: outputSchema({
     message: z.string(),
@@ -71,12 +69,18 @@ export const verifyCitations = defineOperation({
   webText: true,
   question: async (deps, input, call) => {
     const { judgeQuestion } = await import("./parts/judge-cost.ts");
-    return judgeQuestion(deps, { ...input, ...limitsOf(call) }, call);
+    return judgeQuestion(deps, { ...input, again: input.refetch === true, ...limitsOf(call) }, call);
   },
   run: async (deps, input, call) => {
     const { result } = await finishedReport(await deps.database(), call.owner, input.task_id);
     const verification = await deps.verification();
-    const wanted = { taskId: input.task_id, result, numbers: input.numbers, again: input.again, ...limitsOf(call) };
+    const wanted = {
+      taskId: input.task_id,
+      result,
+      numbers: input.numbers,
+      again: input.refetch === true,
+      ...limitsOf(call),
+    };
     const left = await verify(deps, verification, { wanted, call });
     return answerOf(verification, { ...wanted, left, isPartial: result.partial });
   },
@@ -157,7 +161,11 @@ async function answerOf({ db, log }: VerifyDeps, wanted: Answered) {
     independent_domains: independentDomains(cited).length,
     ...(copies.length > 0 ? { copies } : {}),
     findings: shown,
-    ...noteFor({ hidden: found.length - shown.length, left }),
+    ...noteFor({
+      hidden: found.length - shown.length,
+      left,
+      isUncertain: shown.some(({ verdict }) => verdict === "not_confirmed"),
+    }),
     ...(await usedByJudge(db, taskId)),
   };
 }
@@ -221,8 +229,11 @@ function messageFor(all: readonly ClaimStanding[], left: number): string {
   return `${supported} of ${cited.length} cited claims are confirmed by a page they cite.${rest}`;
 }
 
-function noteFor({ hidden, left }: { hidden: number; left: number }): { note?: string } {
+function noteFor({ hidden, left, isUncertain }: { hidden: number; left: number; isUncertain: boolean }): {
+  note?: string;
+} {
   const notes = [
+    ...(isUncertain ? ["not_confirmed is no finding against a claim: the page may say it in other words."] : []),
     ...(left > 0 ? ["Call again to check the pages that are left."] : []),
     ...(hidden > 0 ? [`${hidden} more findings: ask for the sources of interest with numbers.`] : []),
   ];
