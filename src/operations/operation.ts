@@ -64,6 +64,8 @@ export interface OperationDeps {
     /** Length of the longest report that is returned whole to a caller without `wholeReports`. */
     inlineCharacters: number;
     confirmAboveUsd: number;
+    /** A model judges citations (`VERIFY_JUDGE`), which costs money. */
+    hasJudge: boolean;
     followupModel: string;
     /** From where an MCP client on this machine may send files. */
     files: FileAccess;

@@ -135,30 +135,21 @@ interface Answered extends Wanted {
   findings: number;
 }
 
-async function answerOf({ db, log }: VerifyDeps, wanted: Answered) {
+async function answerOf(deps: VerifyDeps, wanted: Answered) {
   const { taskId, result, numbers, left } = wanted;
-  const { claimsOfRun } = await import("../verification/claims-of-run.ts");
-  const { findEvidence, findPageChecks } = await import("../verification/evidence-store.ts");
-  const { countsOf, standings } = await import("../verification/standing.ts");
-  const { copiesAmong } = await import("../verification/copies.ts");
-  const { independentDomains } = await import("../reports/independent-domains.ts");
-  const { claims } = await claimsOfRun({ db, log }, wanted);
-  const all = standings(claims, await findEvidence(db, taskId));
-  const checks = await findPageChecks(db, taskId);
-  const cited = result.sources.filter(({ n }) => claims.some(({ sources }) => sources.includes(n)));
-  const counts = countsOf(all);
-  const copies = copiesAmong([...checks.values()]);
-  const found = findingsIn(all, { numbers, sources: result.sources });
-  const shown = found.slice(0, wanted.findings);
+  const { readCitations } = await import("../verification/read-citations.ts");
   const { usedByJudge } = await import("./parts/judge-cost.ts");
+  const { claims, counts, checks, cited, copies, independentDomains } = await readCitations(deps, wanted);
+  const found = findingsIn(claims, { numbers, sources: result.sources });
+  const shown = found.slice(0, wanted.findings);
   return {
     success: true,
     task_id: taskId,
-    message: messageFor(all, left),
+    message: messageFor(claims, left),
     counts,
-    attached_by_google: claims.filter(({ googleSources }) => googleSources.length > 0).length,
+    attached_by_google: claims.filter(({ claim }) => claim.googleSources.length > 0).length,
     pages: { cited: cited.length, checked: checks.size, left },
-    independent_domains: independentDomains(cited).length,
+    independent_domains: independentDomains.length,
     ...(copies.length > 0 ? { copies } : {}),
     findings: shown,
     ...noteFor({
@@ -166,7 +157,7 @@ async function answerOf({ db, log }: VerifyDeps, wanted: Answered) {
       left,
       isUncertain: shown.some(({ verdict }) => verdict === "not_confirmed"),
     }),
-    ...(await usedByJudge(db, taskId)),
+    ...(await usedByJudge(deps.db, taskId)),
   };
 }
 

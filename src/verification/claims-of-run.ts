@@ -24,11 +24,13 @@ export interface ClaimsOfRun {
 /** Stored together with the claims: these are of no use for another text. */
 export const reportHashOf = (report: string): string => createHash("sha256").update(report).digest("hex");
 
+export interface ClaimsDeps {
+  db: Database;
+  log: Log;
+}
+
 /** A report that cannot be split has no claims; it stays readable, and the log names it. */
-export async function claimsOfRun(
-  { db, log }: { db: Database; log: Log },
-  { taskId, result }: ReportOfRun,
-): Promise<ClaimsOfRun> {
+export async function claimsOfRun({ db, log }: ClaimsDeps, { taskId, result }: ReportOfRun): Promise<ClaimsOfRun> {
   const reportHash = reportHashOf(result.report);
   const stored = await findClaims(db, taskId, reportHash);
   if (stored !== undefined) return { claims: stored, reportHash };

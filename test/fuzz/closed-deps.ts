@@ -39,6 +39,7 @@ export const closedDeps: OperationDeps = {
     templatesDir: undefined,
     inlineCharacters: 100_000,
     confirmAboveUsd: 5,
+    hasJudge: false,
     followupModel: "gemini-3.1-pro-preview",
     files: { workingDirectory: "/", roots: [], privatePaths: [] },
   },

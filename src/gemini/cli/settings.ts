@@ -57,7 +57,10 @@ export function mergeSettings(existing: Settings, managed: ManagedSettings): Set
 }
 
 /** The settings of one call. */
-export function settingsForCall(settings: Settings, call: { purpose: "research" | "correction" | "judgement" }): Settings {
+export function settingsForCall(
+  settings: Settings,
+  call: { purpose: "research" | "correction" | "judgement" },
+): Settings {
   const own = structuredClone(settings);
   if (call.purpose !== "research") {
     delete own["mcpServers"];

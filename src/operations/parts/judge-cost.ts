@@ -1,6 +1,7 @@
 /** What the judge of citations (`VERIFY_JUDGE`) may cost: said first, asked about above the user's limit, and counted. */
 
 import { roundUsd } from "../../costs/actual.ts";
+import type { StoredResult } from "../../runs/run.ts";
 import type { Database } from "../../store/database.ts";
 import { findJudgeUsage } from "../../verification/claim-store.ts";
 import { type Judge, planVerification, type VerificationPlan } from "../../verification/verify.ts";
@@ -20,6 +21,7 @@ export const judgeQuestion = (deps: OperationDeps, asked: Asked, call: Call): Pr
   questionBefore(deps, asked, call).catch(() => undefined);
 
 async function questionBefore(deps: OperationDeps, asked: Asked, call: Call): Promise<Question | undefined> {
+  if (!deps.settings.hasJudge) return undefined;
   const verification = await deps.verification();
   if (verification.judge === undefined) return undefined;
   const { result } = await finishedReport(await deps.database(), call.owner, asked.task_id);
@@ -66,4 +68,13 @@ export async function usedByJudge(db: Database, taskId: string) {
   if (used === undefined) return {};
   const { requests, input, output, costUsd } = used;
   return { judge: { requests, input_tokens: input, output_tokens: output, cost_usd: roundUsd(costUsd) } };
+}
+
+/** What judging all citations that are due would cost, before a person decides; nothing without a judge. */
+export async function judgeEstimate(deps: OperationDeps, run: { taskId: string; result: StoredResult }) {
+  if (!deps.settings.hasJudge) return {};
+  const verification = await deps.verification();
+  if (verification.judge === undefined) return {};
+  const { pairs } = await planVerification(verification, { ...run, again: false, maxPages: Infinity });
+  return { judge: { model: verification.judge.model, pairs, max_usd: verification.judge.estimateUsd(pairs) } };
 }

@@ -39,6 +39,7 @@ export function openApp(): { deps: OperationDeps; lines: string[]; background: P
       templatesDir: undefined,
       inlineCharacters: 100_000,
       confirmAboveUsd: 0,
+      hasJudge: false,
       followupModel: "gemini-3.1-pro-preview",
       files: { workingDirectory: "/", roots: [], privatePaths: [] },
     },

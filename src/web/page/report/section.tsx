@@ -2,9 +2,11 @@
 
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { ReportView } from "../../wire.ts";
+import type { CitationsView, ReportView } from "../../wire.ts";
 import { fetchJson, fetchWithSecret } from "../app/request.ts";
 import { announce, Problem, useLoad } from "../ui/parts.tsx";
+import { useCitationChecks } from "../citations/checks.ts";
+import { markCitations } from "../citations/marks.ts";
 import { CitationCard } from "./card.tsx";
 import { ReportContents } from "./contents.tsx";
 import { DownloadButton } from "./download.tsx";
@@ -88,7 +90,9 @@ function Report({ report, isNew, onComplete }: LoadedReportProps) {
         key="contents"
       />
     ) : null;
-  const sourceList = <ReportSources sources={sources} key="sources" />;
+  const checks = useCitationChecks(report.task_id);
+  useCitationMarks(body, { report, view: checks.view, revision: loaded.revision });
+  const sourceList = <ReportSources sources={sources} checks={checks} key="sources" />;
   const hasSide = contents.length > 1 || sources.length > 0;
   return (
     <section class="report" aria-label="Report" id="report" tabIndex={-1} ref={section}>
@@ -105,7 +109,7 @@ function Report({ report, isNew, onComplete }: LoadedReportProps) {
             <p class="notice warn">Part of this report could not be loaded. Reload the page to see all of it.</p>
           )}
           <SearchSuggestions suggestions={report.suggestions} />
-          <CitationCard body={body} sources={sources} />
+          <CitationCard body={body} sources={sources} checks={checks} />
         </div>
         {isWide && hasSide ? (
           <aside class="report-side" aria-label="Contents and sources">
@@ -119,6 +123,21 @@ function Report({ report, isNew, onComplete }: LoadedReportProps) {
       {isNew ? <ReadyNotice section={section} /> : null}
     </section>
   );
+}
+
+interface Marked {
+  report: ReportView;
+  view: CitationsView | undefined;
+  /** Changes when further parts of the text are shown. */
+  revision: number;
+}
+
+function useCitationMarks(body: RefObject<HTMLElement | null>, { report: { sources }, view, revision }: Marked): void {
+  useEffect(() => {
+    if (view === undefined || body.current === null) return;
+    const byNumber = new Map(sources.flatMap(({ n, also = [] }) => [n, ...also].map((shown) => [shown, n])));
+    markCitations(body.current, view, (shown) => byNumber.get(shown));
+  }, [sources, view, revision]);
 }
 
 function ReportTools({ report }: { report: ReportView }) {
@@ -135,12 +154,33 @@ function ReportTools({ report }: { report: ReportView }) {
       <CopyButton name="report" label="Copy Markdown" text={read} />
       <DownloadButton path={markdown} label="Download .md" />
       <DownloadButton path={`/api/runs/${taskId}/report.html`} label="Download .html" />
+      {report.sources.length === 0 ? null : <SourceDownloads taskId={taskId} />}
       <button type="button" class="button small" onClick={() => print()}>
         Print / PDF
       </button>
     </div>
   );
 }
+
+/** For reference managers. */
+function SourceDownloads({ taskId }: { taskId: string }) {
+  return (
+    <details class="more-downloads">
+      <summary class="button small">Sources as…</summary>
+      <div class="row">
+        {SOURCE_FILES.map(([ending, label]) => (
+          <DownloadButton key={ending} path={`/api/runs/${taskId}/sources.${ending}`} label={label} />
+        ))}
+      </div>
+    </details>
+  );
+}
+
+const SOURCE_FILES = [
+  ["bib", "BibTeX"],
+  ["ris", "RIS"],
+  ["json", "CSL-JSON"],
+] as const;
 
 /** Only deep searches are verified. */
 function Verification({ report: { verified, verified_in_round: round } }: { report: ReportView }) {
