@@ -27,9 +27,10 @@ const product: BuildOptions = {
   platform: "node",
   // Its main file is in a form whose imports no bundler sees.
   resolve: { alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" } },
-  input: { main: "src/main.ts" },
-  // Installed by whoever wants them, and loaded only then.
-  external: ["pg", "pg-boss", /^@opentelemetry\//],
+  // A worker thread is started from a file of its own.
+  input: { main: "src/main.ts", "page-worker": "src/pages/worker/page-worker.ts" },
+  // Installed by whoever wants them, and loaded only then. The canvas draws PDF pages, which are only read here.
+  external: ["pg", "pg-boss", /^@opentelemetry\//, "@napi-rs/canvas"],
   output: productOutput,
   transform: { define: { BUILD_VERSION } },
 };
@@ -47,7 +48,11 @@ const configurations: BuildOptions[] = [
   // Never shipped: the product with its failpoints, and a server with the conformance fixtures.
   {
     ...product,
-    input: { main: "src/main.ts", conformance: "test/conformance/main.ts" },
+    input: {
+      main: "src/main.ts",
+      "page-worker": "src/pages/worker/page-worker.ts",
+      conformance: "test/conformance/main.ts",
+    },
     output: { ...productOutput, dir: "dist-failpoints", minify: false },
     transform: {
       define: {

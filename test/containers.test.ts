@@ -50,7 +50,7 @@ const CHANGES: Change[] = [
   ],
   ["a volume that is not there", { composition: ["- state:/data", "- states:/data"] }, /states is no volume/],
   ["a public port", { composition: ["127.0.0.1:3000:3000", "3000:3000"] }, /open to the network/],
-  ["another version of the program", { composition: ["mcp:0.1.0", "mcp:0.0.9"] }, /is not version/],
+  ["another version of the program", { composition: ["mcp:0.2.0", "mcp:0.0.9"] }, /is not version/],
 ];
 
 test.each(CHANGES)("a violation is found: %s (P7)", (_what, changes, sentence) => {

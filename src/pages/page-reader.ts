@@ -1,0 +1,102 @@
+/** Reads cited pages on a user's request. The stages of one page, in order. */
+
+import { createHash } from "node:crypto";
+import { isGoogleRedirect, type RedirectResolver } from "../gemini/redirect-links.ts";
+import type { Clock } from "../platform/clock.ts";
+import { type Network, publicNetwork } from "./guard/network.ts";
+import { PAGE_LIMITS, type PageLimits } from "./limits.ts";
+import type { PageReading, PageText, ReadPage } from "./page.ts";
+import { createRobots, RobotsError, RobotsUnknownError } from "./robots/robots.ts";
+import { type FailedOutcome, failedOutcome } from "./transport/fetch-errors.ts";
+import { followRedirects } from "./transport/follow.ts";
+import { createHostQueue } from "./transport/host-queue.ts";
+import { createReadingThread } from "./worker/reading-thread.ts";
+
+export interface PageReader {
+  read: ReadPage;
+  /** Ends the worker thread; pages in progress end without a result. */
+  close(): Promise<void>;
+}
+
+export interface PageReaderOptions {
+  /** Resolves Google's redirect links: a request of its own, before the page is requested. */
+  resolver: RedirectResolver;
+  clock: Clock;
+  limits?: Partial<PageLimits> | undefined;
+  /** Tests map names to servers on loopback. */
+  network?: Network | undefined;
+}
+
+type Outcome = FailedOutcome | { outcome: "text"; page: PageText };
+
+export function createPageReader({
+  resolver,
+  clock,
+  network = publicNetwork,
+  ...options
+}: PageReaderOptions): PageReader {
+  const limits: PageLimits = { ...PAGE_LIMITS, ...options.limits };
+  const closing = new AbortController();
+  const hosts = createHostQueue(clock, limits);
+  const deps = { network, limits, hosts };
+  const robots = createRobots((url) => followRedirects(url, deps, closing.signal), clock);
+  const thread = createReadingThread(limits);
+
+  const fetchAndRead = async (url: string, signal: AbortSignal): Promise<Partial<PageReading> & Outcome> => {
+    const followed = await followRedirects(url, { ...deps, permit: robots.permit }, signal);
+    if ("error" in followed) return { finalUrl: followed.url, ...outcomeOf(followed.error) };
+    const { status, contentType, body } = followed.response;
+    const receipt = { finalUrl: followed.url, httpStatus: status };
+    const decided = byStatus(status);
+    if (decided !== undefined && !MAY_BE_WALL.includes(status)) return { ...receipt, ...decided };
+    const job = { bytes: body, contentType, requestedUrl: url, finalUrl: followed.url };
+    const content = await thread.read(job, signal);
+    if (decided !== undefined) return { ...receipt, ...(isBarrier(content) ? content : decided) };
+    return content.outcome === "text"
+      ? { ...receipt, hash: hashOf(content.page), ...content }
+      : { ...receipt, ...content };
+  };
+
+  return {
+    read: async (url, callerSignal) => {
+      const signal = AbortSignal.any([callerSignal, closing.signal]);
+      signal.throwIfAborted();
+      const receipt = { url, finalUrl: url, checkedAt: clock.now() };
+      const target = isGoogleRedirect(url) ? await resolver.resolve(url, signal) : url;
+      signal.throwIfAborted();
+      if (target === undefined)
+        return { ...receipt, outcome: "not_checked", reason: "Google's link could not be resolved." };
+      return { ...receipt, finalUrl: target, ...(await fetchAndRead(target, signal)) };
+    },
+    close: async () => {
+      closing.abort();
+      await thread.close();
+    },
+  };
+}
+
+/** These come with a page that explains them, such as a check for robots. */
+const MAY_BE_WALL = [401, 403, 429, 503];
+
+const isBarrier = (content: { outcome: string; wall?: string }): boolean =>
+  content.wall === "captcha" || content.wall === "paywall" || content.wall === "login";
+
+function byStatus(status: number): FailedOutcome | undefined {
+  if (status >= 200 && status < 300) return undefined;
+  if (status === 404 || status === 410) return { outcome: "gone", reason: `The site answers with status ${status}.` };
+  if (status === 401) return { outcome: "unreadable", wall: "login" };
+  if (status === 402) return { outcome: "unreadable", wall: "paywall" };
+  if (status === 429) return { outcome: "unreachable", reason: "The site limits the rate of requests (status 429)." };
+  return { outcome: "unreachable", reason: `The site answers with status ${status}.` };
+}
+
+function outcomeOf(error: unknown): FailedOutcome {
+  if (error instanceof RobotsError) return { outcome: "unreadable", wall: "robots" };
+  if (error instanceof RobotsUnknownError) return { outcome: "not_checked", reason: error.message };
+  return failedOutcome(error);
+}
+
+const hashOf = ({ title, blocks }: PageText): string =>
+  createHash("sha256")
+    .update([title, ...blocks].join("\n"))
+    .digest("hex");

@@ -1,0 +1,83 @@
+/** Tells a page from a wall, a missing page and a parked domain, by its length and the phrases at its beginning. */
+
+import type { PageText, Wall } from "../page.ts";
+import type { HtmlSignals } from "./html-text.ts";
+import { CAPTCHA, CONSENT, LOGIN, NEEDS_SCRIPT, NOT_FOUND, PAYWALL, PARKED } from "./wall-phrases.ts";
+
+export interface WallContext {
+  requestedUrl: string;
+  finalUrl: string;
+}
+
+export type NoPage = { outcome: "unreadable"; wall: Wall } | { outcome: "gone"; reason: string };
+
+/** A page with more text than this has something to read, whatever it offers at its beginning. */
+const SHORT_CHARACTERS = 700;
+/** An article behind a paywall shows its first paragraphs. */
+const TEASER_CHARACTERS = 2_500;
+/** Less text than this, and scripts: the text is made by the scripts. */
+const EMPTY_CHARACTERS = 80;
+const MAX_HEAD_BLOCKS = 12;
+
+/** Characters of Japanese and Chinese count for two: they hold about twice as much. */
+const lengthOf = (text: string): number => text.length + (text.match(/[\u3040-\u30FF\u4E00-\u9FFF]/g)?.length ?? 0);
+
+export function noPageIn(page: PageText, signals: HtmlSignals, context?: WallContext): NoPage | undefined {
+  const body = page.blocks.join("\n").slice(0, 10 * TEASER_CHARACTERS);
+  const length = lengthOf(body);
+  const head = [page.title, ...page.blocks.slice(0, 2)].join("\n").slice(0, 600);
+  const start = [page.title, ...page.blocks.slice(0, MAX_HEAD_BLOCKS)].join("\n").slice(0, 2_000);
+  if (length < EMPTY_CHARACTERS) {
+    const needsScript = signals.scripts > 0 || NEEDS_SCRIPT.test(signals.noscript);
+    if (needsScript && !isNotFound(page, head)) return wall("script_only");
+    if (length === 0) return wall("format");
+  }
+  if (length < SHORT_CHARACTERS) {
+    const found = shortPage({ page, head, start, signals });
+    if (found !== undefined) return found;
+  }
+  if (length < TEASER_CHARACTERS && (signals.isFree === false || PAYWALL.test(body.slice(-1_200)))) {
+    if (signals.isFree === false || length < TEASER_CHARACTERS / 2) return wall("paywall");
+  }
+  return context !== undefined && isHomeInstead(context)
+    ? { outcome: "gone", reason: "The address leads to the site's home page." }
+    : undefined;
+}
+
+const wall = (name: Wall): NoPage => ({ outcome: "unreadable", wall: name });
+
+interface ShortPage {
+  page: PageText;
+  head: string;
+  start: string;
+  signals: HtmlSignals;
+}
+
+function shortPage({ page, head, start, signals }: ShortPage): NoPage | undefined {
+  if (PARKED.test(start)) return { outcome: "gone", reason: "The domain is parked or for sale." };
+  if (CAPTCHA.test(head)) return wall("captcha");
+  if (NEEDS_SCRIPT.test(start) && lengthOf(start) < SHORT_CHARACTERS / 2) return wall("script_only");
+  if (isNotFound(page, head)) return { outcome: "gone", reason: "The site says that the page does not exist." };
+  if (CONSENT.test(head)) return wall("consent");
+  if (signals.isFree === false || PAYWALL.test(start)) return wall("paywall");
+  if (signals.hasPasswordField || LOGIN.test(page.title)) return wall("login");
+  return LOGIN.test(head) && page.blocks.length < 6 ? wall("login") : undefined;
+}
+
+/** In the title or the first heading; a question or an explanation there is an article about missing pages. */
+function isNotFound(page: PageText, head: string): boolean {
+  const lines = [page.title, page.blocks[0] ?? ""].filter((line) => line.length < 120);
+  const isAbout = lines.some((line) => /\?\s*$|\b(?:what|how|why|guide|was ist|wie|pourquoi|comment)\b/i.test(line));
+  return !isAbout && (lines.some((line) => NOT_FOUND.test(line)) || (/^oops/im.test(head) && NOT_FOUND.test(head)));
+}
+
+/** Many sites answer for a page that is gone with a redirect to their home page. */
+function isHomeInstead({ requestedUrl, finalUrl }: WallContext): boolean {
+  if (!URL.canParse(requestedUrl) || !URL.canParse(finalUrl)) return false;
+  const requested = new URL(requestedUrl);
+  const final = new URL(finalUrl);
+  const bare = ({ hostname }: URL): string => hostname.replace(/^(?:www|m)\./, "");
+  const isHome = ({ pathname, search }: URL): boolean =>
+    /^\/(?:[a-z]{2}(?:-[a-z]{2})?\/?)?(?:(?:index|home|default)(?:\.\w+)?)?$/i.test(pathname) && search === "";
+  return bare(requested) === bare(final) && isHome(final) && !isHome(requested);
+}

@@ -1,0 +1,49 @@
+/** Reads the bytes of a response by their kind; runs in the page worker. */
+
+import { decodeText } from "../text/charset.ts";
+import { plainToText } from "../text/plain-text.ts";
+import { type PageContent, readHtml } from "../text/read-html.ts";
+
+export interface Job {
+  bytes: Uint8Array;
+  contentType: string;
+  requestedUrl: string;
+  finalUrl: string;
+}
+
+export async function readContent({ bytes, contentType, ...context }: Job): Promise<PageContent> {
+  const kind = kindOf(bytes, contentType);
+  if (kind === "other") return { outcome: "unreadable", wall: "format" };
+  if (kind === "pdf") return await readPdf(bytes);
+  const text = decodeText(bytes, contentType);
+  if (kind === "html") return readHtml(text, context);
+  const page = plainToText(text);
+  return page.blocks.length === 0 ? { outcome: "unreadable", wall: "format" } : { outcome: "text", page };
+}
+
+type Kind = "html" | "plain" | "pdf" | "other";
+
+/** The first bytes decide where the declared type is missing or general: many servers send a PDF as octet-stream. */
+function kindOf(bytes: Uint8Array, contentType: string): Kind {
+  const type = contentType.split(";")[0]?.trim().toLowerCase() ?? "";
+  const start = Buffer.from(bytes.subarray(0, 1_024)).toString("latin1");
+  if (start.slice(0, 64).includes("%PDF-")) return "pdf";
+  if (type === "application/pdf") return "other";
+  if (type === "text/html" || type === "application/xhtml+xml") return "html";
+  const isGeneral = type === "" || type === "application/octet-stream" || type === "text/plain";
+  if (isGeneral && /^\s*(?:<!--[^>]*-->\s*)*<(?:!doctype html|html|head|body)\b/i.test(start)) return "html";
+  // eslint-disable-next-line no-control-regex
+  if (isGeneral || /^text\/(?:markdown|csv|x-markdown|x-rst)$/.test(type)) return /\0/.test(start) ? "other" : "plain";
+  return "other";
+}
+
+async function readPdf(bytes: Uint8Array): Promise<PageContent> {
+  try {
+    const { pdfToText } = await import("../text/pdf-text.ts");
+    const page = await pdfToText(bytes);
+    // Without text it is a scan.
+    return page.blocks.length === 0 ? { outcome: "unreadable", wall: "format" } : { outcome: "text", page };
+  } catch {
+    return { outcome: "unreadable", wall: "format" };
+  }
+}
