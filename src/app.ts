@@ -104,6 +104,10 @@ export function createApp(options: AppOptions): App {
     shutdown.finally(opened.close);
     if (options.maintains !== false) await maintainStore({ config, log, shutdown, stateDir }, opened);
     openedStore = opened;
+    if (options.maintains !== false && opened.durable && config.settings.VERIFY_CITATIONS === "auto") {
+      // Not awaited: it uses the store itself.
+      void import("./compose-verification.ts").then(({ checkAutomatically }) => checkAutomatically(parts, deps));
+    }
     return opened;
   });
   const { logsRepairs = true } = options;

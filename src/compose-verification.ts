@@ -14,14 +14,15 @@ export async function composeVerification(parts: Parts, search: OperationDeps["s
   const { createPageReader } = await import("./pages/page-reader.ts");
   const { createRedirectResolver } = await import("./gemini/redirect-links.ts");
   const { db } = await store();
-  const reader = createPageReader({});
+  const resolver = createRedirectResolver();
+  const reader = createPageReader({ resolver, clock: systemClock });
   shutdown.finally(() => reader.close());
   return {
     db,
     clock: systemClock,
     log,
     readPage: reader.read,
-    resolver: createRedirectResolver(),
+    resolver,
     judge: parts.config.settings.VERIFY_JUDGE === "gemini" ? await createModelJudge(parts, search) : undefined,
   };
 }
@@ -63,4 +64,14 @@ async function createModelJudge(
         onActivity: () => {},
       }),
   });
+}
+
+/** Checks the citations of finished runs until the process shuts down (`VERIFY_CITATIONS=auto`). */
+export async function checkAutomatically(
+  { log, shutdown }: Pick<Parts, "log" | "shutdown">,
+  { verification }: Pick<OperationDeps, "verification">,
+): Promise<void> {
+  const { startAutomaticChecks } = await import("./verification/automatic-checks.ts");
+  const withoutJudge = async (): Promise<VerifyDeps> => ({ ...(await verification()), judge: undefined });
+  startAutomaticChecks({ verification: withoutJudge, log, leaving: shutdown.signal }, shutdown.during);
 }

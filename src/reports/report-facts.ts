@@ -19,6 +19,8 @@ export interface ReportMetadata {
   /** The round of a deep search that confirmed the report. */
   verifiedInRound?: number | undefined;
   note: string | undefined;
+  /** What the check of its citations found, in one line. */
+  citations?: string | undefined;
   /** What was sent with the question. */
   material?: readonly string[] | undefined;
   savedAt: number;
@@ -50,6 +52,7 @@ export function reportFacts(
     Mode: about.mode,
     Model: about.model,
     Verified: verifiedText(about),
+    "Citations checked": about.citations,
     Note: about.note,
     Sent: about.material === undefined || about.material.length === 0 ? undefined : about.material.join("; "),
     Started: isoTime(about.startedAt),

@@ -37,6 +37,12 @@ export async function findClaims(db: Database, taskId: string, reportHash: strin
   }
 }
 
+/** Whether the stored claims are those of this report. */
+export async function hasClaimsOf(db: Database, taskId: string, reportHash: string): Promise<boolean> {
+  const claims = db.selectFrom("research_claims").select("task_id").where("task_id", "=", taskId);
+  return (await claims.where("report_hash", "=", reportHash).executeTakeFirst()) !== undefined;
+}
+
 /**
  * Stores the claims of a report, and deletes the evidence about those of an earlier one, whose numbers mean other
  * claims. What the judge used stays counted. Returns the claims that are stored then: another process may have been

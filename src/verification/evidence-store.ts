@@ -6,6 +6,7 @@ import { type Evidence, EVIDENCE_KINDS, VERDICTS } from "../claims/evidence.ts";
 import { lockRun } from "../runs/lock-store.ts";
 import { storedJson } from "../runs/unreadable.ts";
 import { type Database, storable, type Tables } from "../store/database.ts";
+import { hasClaimsOf } from "./claim-store.ts";
 import type { PageCheck } from "./page-check.ts";
 
 /** Evidence with the time at which it was found. */
@@ -28,8 +29,7 @@ export function savePageCheck(
 ): Promise<void> {
   return db.transaction().execute(async (transaction) => {
     if (!(await lockRun(transaction, taskId))) return;
-    const claims = transaction.selectFrom("research_claims").select("task_id").where("task_id", "=", taskId);
-    if ((await claims.where("report_hash", "=", reportHash).executeTakeFirst()) === undefined) return;
+    if (!(await hasClaimsOf(transaction, taskId, reportHash))) return;
     const { source } = check;
     await transaction.deleteFrom("research_pages").where("task_id", "=", taskId).where("source", "=", source).execute();
     await transaction.insertInto("research_pages").values(pageRow(taskId, check)).execute();

@@ -10,6 +10,7 @@ import { deleteRun } from "../runs/deletion/deletion-store.ts";
 import { findResult } from "../runs/result-store.ts";
 import { finishRun } from "../runs/run-store.ts";
 import type { Database } from "../store/database.ts";
+import { checkFinishedRuns } from "./automatic-checks.ts";
 import { claimsOfRun, googleEvidence } from "./claims-of-run.ts";
 import { findEvidence, findPageChecks, saveEvidence } from "./evidence-store.ts";
 import { countsOf, standings } from "./standing.ts";
@@ -215,4 +216,16 @@ test("damaged claims are split anew (W1)", async () => {
   const deps = { db, log: createTestLog((line) => lines.push(line)) };
   expect((await claimsOfRun(deps, { taskId: "run", result })).claims).toHaveLength(5);
   expect(lines).toEqual([]);
+});
+
+test("with VERIFY_CITATIONS=auto each finished report is checked once, without a judge; others only on request (T-3, W3)", async () => {
+  const db = await openRun();
+  const { deps, fetched } = openWorld(db);
+  const leaving = new AbortController().signal;
+  const verification = async () => deps;
+  expect(fetched).toEqual([]);
+  expect(await checkFinishedRuns({ verification, leaving })).toBe(1);
+  expect(fetched).toHaveLength(4);
+  expect(await checkFinishedRuns({ verification, leaving })).toBe(0);
+  expect(await pairs(db)).toContain("1 supported");
 });

@@ -5,8 +5,8 @@ import type { CitationsView, CitedPairView, ClaimView } from "../../wire.ts";
 /** Without marks, emphasis and spaces, which the page and the report write differently. */
 const plain = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "");
 
-/** Shorter beginnings would match other sentences, too. */
-const MIN_SHARED_CHARACTERS = 12;
+/** Of the longer text: less would match other sentences, too. */
+const MIN_SHARED = 0.6;
 
 export interface FoundPair {
   claim: ClaimView;
@@ -25,6 +25,7 @@ export function pairFor(
     return pair === undefined ? [] : [{ claim, pair, text: plain(claim.text) }];
   });
   const isSame = (text: string): boolean =>
-    Math.min(text.length, sought.length) >= MIN_SHARED_CHARACTERS && (text.includes(sought) || sought.includes(text));
+    Math.min(text.length, sought.length) >= MIN_SHARED * Math.max(text.length, sought.length) &&
+    (text.includes(sought) || sought.includes(text));
   return found.find(({ text }) => text === sought) ?? found.find(({ text }) => isSame(text));
 }
