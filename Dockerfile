@@ -21,10 +21,14 @@ RUN npm install --no-fund --no-audit --ignore-scripts \
     @opentelemetry/sdk-metrics@3.1.1 \
     @opentelemetry/sdk-trace@3.1.1
 
-FROM node:24-slim
+# Speaks MCP over stdio, as catalogues of MCP servers expect: docker run -i --rm …
+FROM node:24-slim AS stdio
 LABEL org.opencontainers.image.title="gemini-search-mcp" \
     org.opencontainers.image.description="Web research for AI assistants through Google Gemini, as an MCP server." \
-    org.opencontainers.image.licenses="MIT"
+    org.opencontainers.image.source="https://github.com/gemini-search-mcp/gemini-search-mcp" \
+    org.opencontainers.image.version="0.2.0" \
+    org.opencontainers.image.licenses="MIT" \
+    io.modelcontextprotocol.server.name="io.github.gemini-search-mcp/gemini-search-mcp"
 ENV NODE_ENV=production \
     GEMINI_SEARCH_CONFIG_DIR=/data \
     MCP_SERVER_HOST=0.0.0.0 \
@@ -40,9 +44,11 @@ COPY --from=optional /optional/node_modules node_modules
 RUN install --directory --owner=node --group=node --mode=0700 /data
 USER node
 VOLUME /data
-EXPOSE 3000
 STOPSIGNAL SIGTERM
+ENTRYPOINT ["node", "/app/bin/gemini-search-mcp.js"]
+
+FROM stdio
+EXPOSE 3000
 HEALTHCHECK --interval=15s --timeout=5s --start-period=20s --retries=3 \
     CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.MCP_SERVER_PORT}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "/app/bin/gemini-search-mcp.js"]
 CMD ["serve"]

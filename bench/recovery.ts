@@ -116,7 +116,17 @@ const INTENT = {
 
 function stateOf(interactionIds: readonly string[], life: Record<string, unknown>): string {
   const key = keyFingerprint(TEST_KEY);
-  const facts = { query: QUERY, agent: DEFAULT_AGENT, labels: {}, key, at: Date.now(), skipped: 0, thinks: true, life };
+  const facts = {
+    query: QUERY,
+    agent: DEFAULT_AGENT,
+    labels: {},
+    key,
+    at: Date.now(),
+    skipped: 0,
+    thinks: true,
+    draws: false,
+    life,
+  };
   const line = (id: string): SavedLine => ({ event: "start", id, ...facts });
   return interactionIds.map((id) => `${JSON.stringify(line(id))}\n`).join("");
 }

@@ -10,7 +10,7 @@ import configurations from "../rolldown.config.ts";
 import { createProgram } from "../src/cli/program.ts";
 import { SETTINGS } from "../src/config/settings.ts";
 import { type Composition, programsOf, readComposition, ROOT, type Service } from "./compose-file.ts";
-import { allOf, argumentsOf, lastOf, pairsOf, readStages, type Stage } from "./docker-file.ts";
+import { allOf, argumentsOf, lastOf, pairsOf, readStages, type Stage, withInherited } from "./docker-file.ts";
 
 export interface Containers {
   dockerfile: string;
@@ -34,11 +34,12 @@ const OWN = packageSchema.parse(JSON.parse(readFileSync(resolve(ROOT, "package.j
 /** Returns every violation as a sentence. */
 export function checkContainers({ dockerfile, dockerignore, composition }: Containers): string[] {
   const stages = readStages(dockerfile);
-  const final = stages.at(-1);
-  if (final === undefined) return ["The Dockerfile has no stage."];
+  const last = stages.at(-1);
+  if (last === undefined) return ["The Dockerfile has no stage."];
+  const final = withInherited(last, stages);
   const composed = readComposition(composition);
   return [
-    ...stages.flatMap(({ image }) => pinned(image)),
+    ...stages.filter(({ image }) => !stages.some(({ name }) => name === image)).flatMap(({ image }) => pinned(image)),
     ...copies(stages, dockerignore),
     ...buildInputs(dockerignore),
     ...packages(stages),

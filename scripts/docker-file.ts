@@ -37,6 +37,14 @@ export const allOf = ({ instructions }: Stage, name: string): string[] =>
 /** The last of several instructions, which is the one in effect. */
 export const lastOf = (stage: Stage, name: string): string | undefined => allOf(stage, name).at(-1);
 
+/** The stage with the instructions of the stages that it is built from, first ones first. */
+export function withInherited(stage: Stage, stages: readonly Stage[]): Stage {
+  const base = stages.find(({ name }) => name !== undefined && name === stage.image);
+  if (base === undefined) return stage;
+  const { image, instructions } = withInherited(base, stages);
+  return { image, name: stage.name, instructions: [...instructions, ...stage.instructions] };
+}
+
 /** Parses the form `["a", "b"]`; undefined for the shell form. */
 export function argumentsOf(rest: string | undefined): string[] | undefined {
   try {

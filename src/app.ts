@@ -67,6 +67,8 @@ export interface AppOptions {
   scrapable?: boolean;
   /** False for a command that only reads, such as a health check: other processes maintain the store. */
   maintains?: boolean;
+  /** Ends the process after the shutdown; default: process.exit. */
+  exit?: (code: number) => void;
 }
 
 export function createApp(options: AppOptions): App {
@@ -81,7 +83,7 @@ export function createApp(options: AppOptions): App {
   const { showsAnnouncements = false } = options;
   const log = createLog({ from, format, timestamps, showsAnnouncements, redact, traceIds, ...to });
   for (const warning of config.warnings) log.warn(warning);
-  const shutdown = createShutdown();
+  const shutdown = createShutdown(options.exit);
   const stateDir = config.configDirWritable ? config.configDir : privateTempDir(shutdown);
   let openedStore: Store | undefined;
   const telemetry = openTelemetry({

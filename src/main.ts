@@ -1,6 +1,7 @@
 /** Entry point: without arguments the stdio server, or a greeting at a terminal; otherwise a command. */
 
 import { isatty } from "node:tty";
+import { createGuestExit } from "./platform/shutdown.ts";
 import { unexpectedError } from "./platform/unexpected-error.ts";
 
 const STDIN = 0;
@@ -19,6 +20,15 @@ export async function main(argv: string[]): Promise<void> {
     printUnexpected(error);
     process.exitCode = 1;
   }
+}
+
+/**
+ * The stdio server in a process that another program owns, such as Claude Desktop's, which imports this bundle: it has
+ * no arguments and no terminal, and that process is not ours to end.
+ */
+export async function serveAsGuest(): Promise<void> {
+  process.on("uncaughtException", printUnexpected);
+  await serveStdio({ exit: createGuestExit() });
 }
 
 /** Where no log is at hand. Node itself would print the whole line of the bundle, which can be all of a file. */
@@ -43,8 +53,12 @@ async function start(argv: string[]): Promise<void> {
     const { printGreeting } = await import("./cli/greeting.ts");
     return printGreeting();
   }
+  await serveStdio({});
+}
+
+async function serveStdio({ exit }: { exit?: (code: number) => void }): Promise<void> {
   const [{ createApp }, { runStdioServer }] = await Promise.all([import("./app.ts"), import("./mcp/stdio/stdio.ts")]);
-  const app = createApp({ logFrom: "INFO" });
+  const app = createApp({ logFrom: "INFO", ...(exit === undefined ? {} : { exit }) });
   if (app.config.depth > 0) {
     app.log.error(NESTED_START);
     process.exitCode = 1;

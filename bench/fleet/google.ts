@@ -37,7 +37,7 @@ function createEndedAnswer(): (run: number) => string {
     answered: "delivered",
   } as const;
   const life = parseLife({ duration_ms: 0, usage_after_ms: 0 });
-  const ended = { start, life, thinks: false, skipped: 0, cancelledAt: undefined };
+  const ended = { start, life, thinks: false, draws: false, skipped: 0, cancelledAt: undefined };
   const { id: _, ...rest } = interactionAt(ended, 1, { withInput: true });
   const tail = JSON.stringify(rest).slice(1);
   return (run) => `{"id":"${RUN_PREFIX}${run}",${tail}`;

@@ -10,7 +10,11 @@ const COLOURS = { paper: 0xf4f4f1, bar: 0x3b6fd4, axis: 0x333333 };
 const CHUNK_FRAME_BYTES = 12;
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** Returns Base64, padded to `bytes` by a chunk that readers ignore. `random` returns an integer below its argument. */
+/** A block of no pixels, of which a compressed stream may have any number. */
+const EMPTY_BLOCK = Buffer.from([0, 0, 0, 0xff, 0xff]);
+const ZLIB_HEADER_BYTES = 2;
+
+/** Returns Base64, padded to `bytes`. `random` returns an integer below its argument. */
 export function chartPng(random: (below: number) => number, bytes = 0): string {
   const heights = Array.from({ length: BARS }, () => 20 + random(HEIGHT - 40));
   const rows = Buffer.alloc((WIDTH * 3 + 1) * HEIGHT);
@@ -22,11 +26,20 @@ export function chartPng(random: (below: number) => number, bytes = 0): string {
   header.writeUInt32BE(HEIGHT, 4);
   // Eight bits for each of red, green and blue.
   header.set([8, 2, 0, 0, 0], 8);
-  const [head, pixels, end] = [chunk("IHDR", header), chunk("IDAT", deflateSync(rows)), chunk("IEND", Buffer.alloc(0))];
-  const missing = bytes - SIGNATURE.length - head.length - pixels.length - end.length - CHUNK_FRAME_BYTES;
-  const padding = missing > 0 ? [chunk("siZe", Buffer.alloc(missing, "simulated"))] : [];
-  return Buffer.concat([SIGNATURE, head, ...padding, pixels, end]).toString("base64");
+  const [head, pixels, end] = [chunk("IHDR", header), deflateSync(rows), chunk("IEND", Buffer.alloc(0))];
+  const size = SIGNATURE.length + head.length + pixels.length + end.length + 2 * CHUNK_FRAME_BYTES;
+  const missing = Math.max(0, bytes - size);
+  const rest = missing > 0 ? [chunk("siZe", Buffer.alloc(missing % EMPTY_BLOCK.length))] : [];
+  const data = chunk("IDAT", padded(pixels, Math.floor(missing / EMPTY_BLOCK.length)));
+  return Buffer.concat([SIGNATURE, head, ...rest, data, end]).toString("base64");
 }
+
+const padded = (deflated: Buffer, blocks: number): Buffer =>
+  Buffer.concat([
+    deflated.subarray(0, ZLIB_HEADER_BYTES),
+    Buffer.alloc(blocks * EMPTY_BLOCK.length, EMPTY_BLOCK),
+    deflated.subarray(ZLIB_HEADER_BYTES),
+  ]);
 
 function colourAt(x: number, y: number, heights: readonly number[]): number {
   if (y > HEIGHT - 8 && y < HEIGHT - 5) return COLOURS.axis;

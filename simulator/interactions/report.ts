@@ -41,6 +41,8 @@ interface ReportOptions extends CourseOptions {
   /** Replaces the invented text. */
   text: string | undefined;
   image: boolean;
+  /** Sent instead of a chart. */
+  images?: readonly Omit<ImageContent, "type">[] | undefined;
   imageBytes: number | undefined;
   /** Replaces the invented sources, and is listed below a given text. */
   sources: readonly { url: string; title: string }[] | undefined;
@@ -230,7 +232,8 @@ export function reportFor(topic: Topic, options: ReportOptions): ReportContent[]
   }
   // Google ends a report with its sources; a given text without given sources is exact.
   const given = (text: string): string => (options.sources === undefined ? text : `${text}\n\n${sourceList(sources)}`);
-  const picture = (): ImageContent => ({ type: "image", mime_type: "image/png", data: chartPng(random, imageBytes) });
+  const chart = (): Omit<ImageContent, "type">[] => [{ mime_type: "image/png", data: chartPng(random, imageBytes) }];
+  const pictures = (): ImageContent[] => (options.images ?? chart()).map((image) => ({ type: "image", ...image }));
   const whole = options.text === undefined ? invent(topic, sources, { random, english }) : given(options.text);
   const text = options.length === "half" ? firstHalf(whole) : whole;
   const block = (part: string): TextContent => {
@@ -239,7 +242,7 @@ export function reportFor(topic: Topic, options: ReportOptions): ReportContent[]
   };
   if (textBytes !== undefined) {
     const [before, after] = inventSized(topic, sources, { random, english, bytes: textBytes });
-    return [[block(before), ...(options.image ? [picture()] : []), block(after)]];
+    return [[block(before), ...(options.image ? pictures() : []), block(after)]];
   }
   const parts = inParts(text, options.parts);
   const splittable = parts.findIndex((part) => splitForImage(part)[1] !== "");
@@ -247,6 +250,6 @@ export function reportFor(topic: Topic, options: ReportOptions): ReportContent[]
   return parts.map((part, index) => {
     if (!options.image || index !== pictureIndex) return [block(part)];
     const [before, after] = splitForImage(part);
-    return [block(before), picture(), ...(after === "" ? [] : [block(after)])];
+    return [block(before), ...pictures(), ...(after === "" ? [] : [block(after)])];
   });
 }

@@ -33,6 +33,7 @@ const createRequest = z.looseObject({
     .looseObject({
       type: z.literal("deep-research"),
       thinking_summaries: z.enum(["auto", "none"]).optional(),
+      visualization: z.enum(["auto", "off"]).optional(),
       collaborative_planning: z.boolean().optional(),
     })
     .optional(),
@@ -148,7 +149,9 @@ export function readCreate(body: Buffer, stored: StoredInteractions): ReadCreate
   const attachments = attachmentsIn(request.input);
   const parts = partsIn(request.input);
   const attached = parts.length > 0 && { attached: parts };
-  const facts = { query, agent, labels, thinks, ...continued, ...(plan && { plan }), ...attached };
+  // Google draws by default, and only for an agent.
+  const draws = model === undefined && request.agent_config?.visualization !== "off";
+  const facts = { query, agent, labels, thinks, draws, ...continued, ...(plan && { plan }), ...attached };
   return { kind: "start", facts, stream, tools, attachments };
 }
 

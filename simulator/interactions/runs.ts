@@ -11,6 +11,8 @@ export interface Run {
   readonly life: Life;
   /** Whether thought summaries were requested. */
   readonly thinks: boolean;
+  /** Whether the report may have pictures. */
+  readonly draws: boolean;
   /** Documents and pictures of its input. */
   readonly attached?: Record<string, unknown>[] | undefined;
   /** Skipped time before its start, in milliseconds. */
@@ -21,7 +23,7 @@ export interface Run {
 
 export type RunFacts = Pick<AcceptedStart, "query" | "agent" | "model" | "previous" | "context" | "labels" | "key"> & {
   plan?: Mutable<PlanTurn> | undefined;
-} & Pick<Run, "life" | "thinks" | "attached">;
+} & Pick<Run, "life" | "thinks" | "draws" | "attached">;
 
 type Mutable<Plan extends PlanTurn> = Omit<Plan, "changes"> & { changes: string[] };
 
@@ -77,9 +79,9 @@ function createMemory(ledger: Ledger): { runs: Map<string, Run>; skipped: () => 
     apply(line) {
       switch (line.event) {
         case "start": {
-          const { event: _, life, thinks, attached, skipped: before, ...facts } = line;
+          const { event: _, life, thinks, draws, attached, skipped: before, ...facts } = line;
           const start: AcceptedStart = { ...facts, answered: "cut" };
-          const state = { thinks, attached, skipped: before, cancelledAt: undefined };
+          const state = { thinks, draws, attached, skipped: before, cancelledAt: undefined };
           runs.set(line.id, { start, life: sharedLife(life), ...state });
           return ledger.recordStart(start);
         }

@@ -44,8 +44,10 @@ const LIFE = {
   course: z.array(z.strictObject({ thought: z.string(), queries: z.array(z.string()) })),
   /** Invents in English only; otherwise in several languages, so that bytes and characters differ. */
   english: z.boolean(),
-  /** A picture in the middle, which splits the report into two texts. */
+  /** A picture in the middle, which splits the report into two texts; by default only if the question asks for one. */
   image: z.boolean(),
+  /** What the pictures are instead of a chart, valid or not. */
+  images: z.array(z.strictObject({ mime_type: z.string(), data: z.string() })),
   /** Sizes of the picture and of the texts before and after it, in bytes. */
   image_bytes: z.int().positive(),
   text_bytes: z.tuple([z.int().positive(), z.int().positive()]),
@@ -86,7 +88,8 @@ const lifeSchema = z.strictObject({
   sources: LIFE.sources.optional(),
   course: LIFE.course.optional(),
   english: LIFE.english.default(false),
-  image: LIFE.image.default(false),
+  image: LIFE.image.optional(),
+  images: LIFE.images.optional(),
   image_bytes: LIFE.image_bytes.optional(),
   text_bytes: LIFE.text_bytes.optional(),
   schema: LIFE.schema.default("steps"),

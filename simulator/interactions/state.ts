@@ -17,6 +17,7 @@ const savedLine = z.discriminatedUnion("event", [
     at: z.number(),
     skipped: z.number(),
     thinks: z.boolean(),
+    draws: z.boolean(),
     plan: z.object({ topic: z.string(), changes: z.array(z.string()), isApproved: z.boolean() }).optional(),
     attached: z.array(z.record(z.string(), z.unknown())).optional(),
     life: z.record(z.string(), z.unknown()),

@@ -114,6 +114,12 @@ export function researchSteps(run: Run, until = Infinity): TimedStep[] {
   });
 }
 
+const PICTURE = /\b(?:charts?|diagrams?|graphics|graphs?|infographics?|plots?|visuali[sz]\w*)\b/i;
+
+/** The agent draws only what the question, or a change of its plan, asks for. */
+const asksForPicture = ({ start: { query, plan } }: Run): boolean =>
+  [query, plan?.topic ?? "", ...(plan?.changes ?? [])].some((text) => PICTURE.test(text));
+
 function reportOf(run: Run, status: string): ReportContent[][] {
   const { life } = run;
   const { plan } = run.start;
@@ -122,11 +128,12 @@ function reportOf(run: Run, status: string): ReportContent[][] {
   }
   // A cancelled run has no report, whatever the scenario defines.
   const length = status === life.status ? (life.text ?? TEXT_BY_STATUS[status] ?? "whole") : "none";
-  const { report: text, image, image_bytes: imageBytes, text_bytes: textBytes, parts, annotations } = life;
+  const { report: text, images, image_bytes: imageBytes, text_bytes: textBytes, parts, annotations } = life;
+  const image = run.draws && (life.image ?? asksForPicture(run));
   const course = { sources: life.sources, course: life.course, english: life.english };
   return length === "none"
     ? []
-    : reportFor(topicOf(run), { length, text, image, imageBytes, textBytes, parts, annotations, ...course });
+    : reportFor(topicOf(run), { length, text, image, images, imageBytes, textBytes, parts, annotations, ...course });
 }
 
 const BETWEEN = "\n\n**Structuring the report**\n\nThe summary stands; I turn to the sections.";

@@ -83,6 +83,7 @@ const addStart = (program: Command, command: StartCommand): void =>
       max_wait_hours: "stop waiting after this many hours, 1 to 72 (default 8)",
       model: AGENT,
       force_new: "start and pay again even if the same research was started minutes ago",
+      visualization: "auto (default): charts, if the question asks for them; off: none",
       plan: "first show Google's plan, for cents; you approve or change it",
       ...WISHES,
       files: "send this file, too: PDF, text, Markdown, CSV, PNG, JPEG or WebP; repeatable",

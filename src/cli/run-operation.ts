@@ -71,6 +71,7 @@ function callOf<Output>({ shutdown }: App, { json, wait }: CommandCall<Output>, 
     progress: (message) => line.show(forPeople(message)),
     wholeReports: true,
     hasTypedPaths: true,
+    visualization: "auto",
     estimates: new Map(),
     // A person sees the live view, or gets the prompt back, as soon as Google has accepted the research.
     ...(!json && (wait || process.stdout.isTTY) ? { returnWhen: AbortSignal.abort() } : {}),

@@ -16,6 +16,8 @@ export interface RequestVariant {
   input?: string | undefined;
   /** True asks for a plan instead of a report. False is sent explicitly: without it, Google would plan on. */
   collaborativePlanning?: boolean | undefined;
+  /** The agent may draw charts, which it does if the question asks for them; "off" is sent without it. */
+  visualization?: "auto" | undefined;
   /** Files, pages, stores and servers that the agent uses besides the web. */
   material?: Material | undefined;
 }

@@ -110,6 +110,8 @@ export interface Call extends Caller {
   expectedTokens?: number | undefined;
   /** The user typed the paths in the input, so that they may be anywhere. */
   hasTypedPaths?: boolean | undefined;
+  /** Whether charts are wanted where the input does not say so: people see them, most programs do not. */
+  visualization?: "auto" | undefined;
   /** Once aborted, a run in progress is returned as unfinished instead of being waited for. */
   returnWhen?: AbortSignal | undefined;
 }

@@ -5,6 +5,7 @@ import { LOCAL_OWNER } from "../caller.ts";
 import { currentAgent, DEFAULT_AGENT } from "../gemini/agents.ts";
 import { readStored } from "../runs/history/read.ts";
 import { isFinished, isIdle, type Run } from "../runs/run.ts";
+import { drawsPictures } from "../runs/start/start-options.ts";
 import {
   ANSWER_WITHIN_MS,
   failedStart,
@@ -30,7 +31,7 @@ import {
 import { outlineLines, readingFields, reportLimit } from "./parts/report-reading.ts";
 import { NO_PLAN, planFields, planned, storedPlan } from "./parts/plan.ts";
 import type { Wishes } from "../search/wishes.ts";
-import { asClarifiedBefore, joinsRun, variantFor } from "./question/same-start.ts";
+import { asClarifiedBefore, joinsRun, variantFor, type Visualization } from "./question/same-start.ts";
 import { CLARIFYING_QUESTION, isVague } from "./question/vague-question.ts";
 import { wishesOf, withWishes, withWishNote } from "./question/wishes.ts";
 import { type AboutStart, finishedResearch } from "./start/finished-research.ts";
@@ -66,11 +67,15 @@ export const startDeepResearch = defineOperation({
     force_new: z
       .boolean({ error: "force_new must be true or false." })
       .default(false)
-      .describe("Start and pay again even if the same was started minutes ago."),
+      .describe("Start and pay again instead of joining."),
     plan: z
       .boolean({ error: "plan must be true or false." })
       .default(false)
-      .describe("First return a plan, for cents; resume_research approves it."),
+      .describe("First a plan, for cents; resume_research approves it."),
+    visualization: z
+      .enum(["auto", "off"], { error: "visualization must be auto or off." })
+      .optional()
+      .describe("Charts, if asked for."),
     ...materialFields,
   }),
   output: outputSchema({
@@ -138,10 +143,11 @@ export const startDeepResearch = defineOperation({
       run: accepted,
       ms: started.kind === "joined" ? 0 : Math.max(0, window),
     });
-    const joined = started.kind === "joined" ? joinedNotice(run, deps.clock.now()) : undefined;
-    const notices = [joined, notice].filter((each) => each !== undefined);
+    const visualization = input.visualization ?? call.visualization;
+    const joined = started.kind === "joined" ? noticesOfJoined(run, deps.clock.now(), visualization) : [];
+    const notices = [...joined, ...(notice === undefined ? [] : [notice])];
     const about = {
-      ...(joined === undefined ? {} : { joined: true }),
+      ...(joined.length === 0 ? {} : { joined: true }),
       ...(notices.length === 0 ? {} : { notice: notices.join(" ") }),
     };
     // A run becomes sync only by an answer that its caller receives.
@@ -193,6 +199,12 @@ export const startDeepResearch = defineOperation({
   },
 });
 
+/** A start that asks for charts joins a run without them, too, so that it is not paid for twice. */
+function noticesOfJoined(run: Run, now: number, visualization: Visualization | undefined): string[] {
+  const isWithoutCharts = visualization === "auto" && !drawsPictures(run.options);
+  return [joinedNotice(run, now), ...(isWithoutCharts ? ["It was started without charts."] : [])];
+}
+
 interface StartRequest {
   input: Wishes & {
     query: string;
@@ -200,6 +212,7 @@ interface StartRequest {
     max_wait_hours: number;
     force_new: boolean;
     plan: boolean;
+    visualization?: Visualization | undefined;
   };
   agent: string;
   notice: string | undefined;
@@ -227,7 +240,7 @@ async function start(deps: OperationDeps, call: Call, { input, agent, notice, gi
     maxWaitMs: input.max_wait_hours * HOUR_MS,
     callerWaitsMs: deps.settings.syncWindowMs === 0 ? 0 : ANSWER_WITHIN_MS,
     forceNew: input.force_new,
-    variant: variantFor({ ...input, material }),
+    variant: variantFor({ ...input, material, visualization: input.visualization ?? call.visualization }),
     wishes: wishesOf(input),
     notice,
     files,

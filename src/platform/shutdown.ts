@@ -62,3 +62,18 @@ const TERMINATION_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 export function leaveOnSignals(shutdown: Shutdown, exitCode: (signal: string) => number): void {
   for (const name of TERMINATION_SIGNALS) process.on(name, () => void shutdown.leave(exitCode(name)));
 }
+
+/**
+ * The exit of a server in a process that another program owns: it only sets the exit code, and the process ends when its
+ * owner or its event loop does. A signal was meant for the process, so after the shutdown it has its usual effect.
+ */
+export function createGuestExit(): (code: number) => void {
+  let received: NodeJS.Signals | undefined;
+  for (const name of TERMINATION_SIGNALS) process.once(name, () => (received ??= name));
+  return (code) => {
+    process.exitCode = code;
+    if (received === undefined) return;
+    process.removeAllListeners(received);
+    process.kill(process.pid, received);
+  };
+}

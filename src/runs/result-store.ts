@@ -280,6 +280,6 @@ async function havePicturesChanged(
 export async function dropResult(db: Database, taskId: string): Promise<void> {
   await dropFromSearch(db, taskId);
   await db.deleteFrom("research_results").where("task_id", "=", taskId).execute();
-  await dropPictures(db, taskId);
+  await dropPictures(db, [taskId]);
   await db.deleteFrom("research_rounds").where("task_id", "=", taskId).execute();
 }

@@ -120,6 +120,12 @@ export interface Tables {
     byte_length: number;
     /** Position in the report, in UTF-8 bytes. */
     offset_byte: number;
+    /** Empty where the bytes are in `picture_contents`. */
+    content: Uint8Array;
+  };
+  /** The bytes of pictures, each once for all runs that have it. */
+  picture_contents: {
+    content_hash: string;
     content: Uint8Array;
   };
   /** Files that a start sends, numbered from 1. Kept only while the start may have to be repeated. */

@@ -4,6 +4,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { draftResearch, SUBMIT } from "../kit/browser/ask-form.ts";
 import { browserInstalled, enterPage, startBrowser } from "../kit/browser/browser.ts";
+import { openPageServer } from "../kit/browser/page-api.ts";
 import { openHttpScene, type RunningHttpServer } from "../kit/server/http-server.ts";
 
 const QUERY = "When is the next total solar eclipse?";
@@ -96,6 +97,33 @@ describe.skipIf(installed === "missing")("a question on the page", () => {
       .toEqual([["Completed", QUERY]]);
     await page.evaluate("shown[0].dispatchEvent(new Event('click'))");
     await page.waitForURL(`**${path}`);
+  });
+
+  test("that asks for a chart gets one, shown from this server alone and in the saved file, unless charts are off (V4)", async (context) => {
+    const scene = await openPageServer(context, { duration_ms: 0 });
+    const server = await scene.serve();
+    const { page, pageErrors, otherOrigins } = await enterPage(browser, server);
+    context.onTestFinished(() => page.context().close());
+    const charts = page.getByLabel("Draw charts if the question asks for them");
+    const start = async (question: string, { drawn }: { drawn: boolean }): Promise<void> => {
+      await page.goto("/start");
+      await draftResearch(page, question);
+      expect(await charts.isChecked()).toBe(true);
+      await charts.setChecked(drawn);
+      await page.locator(`${SUBMIT}:enabled`, { hasText: "Start" }).click();
+      await page.waitForURL("**/runs/*");
+      await page.locator(".report-text").waitFor();
+    };
+    await start("How deep are the ten deepest lakes? Draw a chart of them.", { drawn: true });
+    await page.locator(".picture img[src]").waitFor();
+    expect(await page.evaluate("document.querySelector('.picture img').decode().then(() => true)")).toBe(true);
+    const saved = await server.request(`/api/runs/${runIdOf(page)}/report.html`);
+    expect((await saved.text()).match(/<img [^>]*src="[^"]{22}/g)).toEqual([
+      expect.stringMatching('src="data:image/png;base64,$'),
+    ]);
+    await start("How deep are the five deepest lakes? Draw a chart of them.", { drawn: false });
+    expect(await page.locator(".picture").count()).toBe(0);
+    expect([scene.posts(), pageErrors, otherOrigins]).toEqual([2, [], []]);
   });
 
   test("that failed can be asked again from its run (F2)", async (context) => {

@@ -3,15 +3,20 @@
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, test, type TestContext } from "vitest";
-import { openResearch, startRun, untilStatus } from "../kit/server/research.ts";
+import { pngOf } from "../kit/browser/pictures.ts";
+import { openResearch, QUERY, startRun, untilStatus } from "../kit/server/research.ts";
 import { openScene } from "../kit/server/scene.ts";
+import type { Era, RunningServer } from "../kit/server/server.ts";
 
+const ERAS: Era[] = ["legacy", "modern"];
 const LINK = /!\[Picture 1\]\((research:\/\/runs\/[0-9a-f-]{36}\/pictures\/1)\)/;
 
+const CHART_QUERY = "How do heat pumps perform in cold climates? Include a chart of their efficiency.";
+
 async function picturedRun(context: TestContext) {
-  const scene = await openResearch(context, { image: true });
+  const scene = await openResearch(context);
   const server = await scene.server();
-  const task_id = await startRun(server);
+  const task_id = await startRun(server, CHART_QUERY, { visualization: "auto" });
   await untilStatus(server, task_id, "completed");
   return { scene, server, task_id };
 }
@@ -49,6 +54,96 @@ test("a report is returned with its pictures as images, and links at their posit
     arguments: { task_id, section: "outline" },
   });
   expect(outline.content.map(({ type }) => type)).toEqual(["text"]);
+});
+
+/** The pictures that a run ended with. */
+async function picturesOf(server: RunningServer, task_id: string): Promise<unknown[]> {
+  await untilStatus(server, task_id, "completed");
+  return (await server.call("get_research_results", { task_id })).structured["pictures"] ?? [];
+}
+
+test.for(ERAS)(
+  "charts are drawn where the caller asks for them, and by default only for people: %s (V4)",
+  async (era, context) => {
+    const scene = await openResearch(context);
+    const server = await scene.server({ era });
+    const start = (query: string, more: object) => startRun(server, query, { force_new: true, ...more });
+    expect(await picturesOf(server, await start(CHART_QUERY, {}))).toEqual([]);
+    expect(await picturesOf(server, await start(CHART_QUERY, { visualization: "off" }))).toEqual([]);
+    expect(await picturesOf(server, await start(QUERY, { visualization: "auto" }))).toEqual([]);
+    const drawn = await start(CHART_QUERY, { visualization: "auto" });
+    expect(await picturesOf(server, drawn)).toHaveLength(1);
+    const { content } = await server.client.callTool({ name: "get_research_results", arguments: { task_id: drawn } });
+    expect(content.map(({ type }) => type)).toEqual(["text", "image"]);
+    const wrong = await server.call("start_deep_research", { query: CHART_QUERY, visualization: "always" });
+    expect(wrong.structured["error"]).toMatchObject({
+      code: "INVALID_INPUT",
+      message: "visualization must be auto or off.",
+    });
+    expect(scene.posts()).toBe(4);
+  },
+);
+
+test("a run started in the terminal has charts unless they are turned off, and joins the same start without (V4)", async (context) => {
+  const scene = await openResearch(context, { duration_ms: 0 });
+  const research = async (...flags: string[]) => {
+    const { stdout } = await scene.command(["research", CHART_QUERY, "--wait", "--json", ...flags]);
+    return JSON.parse(stdout) as { report: string; pictures?: { about: string }[] };
+  };
+  expect((await research("--visualization", "off")).pictures).toBeUndefined();
+  const server = await scene.server();
+  const joined = await server.call("start_deep_research", { query: CHART_QUERY, visualization: "auto" });
+  expect(joined.structured).toMatchObject({ joined: true, notice: expect.stringMatching("started without charts.") });
+  expect(scene.posts()).toBe(1);
+  const drawn = await research("--force-new");
+  expect(drawn.pictures).toMatchObject([{ about: expect.stringMatching(/^PNG, 320 × 180/) }]);
+  expect(drawn.report).toMatch(LINK);
+  const [{ stdout: shown }, { stdout: help }] = [
+    await scene.command(["research", CHART_QUERY, "--wait"]),
+    await scene.command(["research", "--help"]),
+  ];
+  expect(shown).toContain("Picture 1");
+  expect(help).toMatch(/--visualization <.+>\s+auto \(default\): charts, if the question asks/);
+});
+
+test("a plan keeps the wish for charts until its research draws them, and a chart can be added to it (V4, V2)", async (context) => {
+  const scene = await openResearch(context, { duration_ms: 0 });
+  const server = await scene.server();
+  const start = { query: QUERY, plan: true, visualization: "auto" };
+  const { task_id } = (await server.call("start_deep_research", start)).structured;
+  await untilStatus(server, task_id, "awaiting_approval");
+  await server.call("resume_research", { task_id, plan_edit: "Add a chart of the efficiency." });
+  await untilStatus(server, task_id, "awaiting_approval");
+  await server.call("resume_research", { task_id, approve: true });
+  expect(await picturesOf(server, task_id)).toHaveLength(1);
+  expect(scene.posts()).toBe(3);
+});
+
+test("a picture that is no picture, or too large to show, is left out with a note (V4)", async (context) => {
+  const scene = await openResearch(context, { duration_ms: 0 });
+  const server = await scene.server();
+  const bomb = pngOf(60_000, 60_000).toString("base64");
+  const svg = Buffer.from("<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>").toString("base64");
+  scene.play({
+    duration_ms: 0,
+    images: [
+      { mime_type: "image/png", data: bomb },
+      { mime_type: "image/svg+xml", data: svg },
+      { mime_type: "image/png", data: svg },
+      { mime_type: "image/jpeg", data: pngOf(10, 10).toString("base64") },
+      { mime_type: "image/png", data: Buffer.concat([pngOf(10, 10), Buffer.from("<script>")]).toString("base64") },
+    ],
+  });
+  const task_id = await startRun(server, CHART_QUERY, { visualization: "auto" });
+  const pictures = await picturesOf(server, task_id);
+  expect(pictures).toMatchObject([{ n: 1, bytes: pngOf(10, 10).length }]);
+  const { text } = await server.call("get_research_results", { task_id });
+  expect(text).toContain("4 pictures of this report could not be kept");
+  expect(text).toContain("1 more than 40 million pixels");
+  const deleted = await server.call("cancel_research", { task_id, delete: true });
+  expect(deleted.structured["success"]).toBe(true);
+  expect(scene.sql("select content_hash from picture_contents")).toEqual([]);
+  await expect(server.client.readResource({ uri: `research://runs/${task_id}/pictures/1` })).rejects.toThrow();
 });
 
 test("pictures above a megabyte in total are returned as links to resources (S2)", async (context) => {

@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { RESEARCH_PRESETS } from "../../simulator/interactions/presets.ts";
-import { openResearch, type ResearchScene, startRun, untilStatus } from "../kit/server/research.ts";
+import { openResearch, QUERY, type ResearchScene, startRun, untilStatus } from "../kit/server/research.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
 const recorded = RESEARCH_PRESETS.find(({ name }) => name === "research-as-recorded")?.interactions;
@@ -82,7 +82,7 @@ test("a recorded run yields its whole report, its picture, each thought once, an
   // Slow enough for a client to see its thoughts.
   const scene = await openResearch(context, { ...recorded, speed: 100 });
   const server = await scene.server();
-  const task_id = await startRun(server);
+  const task_id = await startRun(server, QUERY, { visualization: "auto" });
   const watching = server.call("check_research_status", { task_id, wait_seconds: 20 });
   await untilStatus(server, task_id, "completed");
   await watching;
@@ -95,9 +95,11 @@ test("a recorded run yields its whole report, its picture, each thought once, an
   const words = (text: string): string[] => text.replaceAll(/\[[\d ,:cite]+\]/g, "").match(/\p{L}+/gu) ?? [];
   expect(words(bodyOf(report))).toEqual(words(bodyOf(sent)));
   expect(report).toMatch(/\n\n!\[Picture 1\]\(\S+\)\n\n+## /);
-  expect(pictures).toMatchObject([{ n: 1, mime_type: "image/png", bytes: 207_000 }]);
   const image = answer.content.find(({ type }) => type === "image");
-  expect(Buffer.from(image?.type === "image" ? image.data : "", "base64")).toHaveLength(207_000);
+  const bytes = Buffer.from(image?.type === "image" ? image.data : "", "base64").length;
+  // Without a chunk of a few bytes that draws nothing.
+  expect(207_000 - bytes).toBeLessThan(20);
+  expect(pictures).toMatchObject([{ n: 1, mime_type: "image/png", bytes }]);
   const listed = sent.match(/^\d+\. \[.+\]\(https/gm) ?? [];
   expect(listed.length).toBeGreaterThan(5);
   expect(sources).toHaveLength(listed.length);

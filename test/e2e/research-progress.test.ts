@@ -215,7 +215,7 @@ describe("a finished research", () => {
   ])("is read from %s (K1)", async ([_name, interactions], context) => {
     const scene = await openResearch(context, { ...interactions, duration_ms: 0 });
     const server = await scene.server();
-    const task_id = await startRun(server);
+    const task_id = await startRun(server, QUERY, { visualization: "auto" });
     await untilStatus(server, task_id, "completed");
     const { report, sources } = (await server.call(RESULTS, { task_id })).structured;
     expect(report).toContain("## Executive summary");

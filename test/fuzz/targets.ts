@@ -9,6 +9,7 @@ import { interactionJson } from "./interaction-json.ts";
 import { jsonExtraction } from "./json-extraction.ts";
 import { jsonRpc } from "./json-rpc.ts";
 import { markdownReport } from "./markdown-report.ts";
+import { pictures } from "./pictures.ts";
 import { redaction } from "./redaction.ts";
 import type { FuzzTarget } from "./target.ts";
 import { toolArguments } from "./tool-arguments.ts";
@@ -25,4 +26,5 @@ export const TARGETS: readonly FuzzTarget[] = [
   toolArguments,
   redaction,
   cleanBoundary,
+  pictures,
 ];

@@ -58,6 +58,7 @@ const TABLES = {
   research_attempts: 230,
   research_results: 115,
   research_search: 114,
+  picture_contents: 3,
   research_pictures: 3,
   research_files: 1,
   research_rounds: 115,

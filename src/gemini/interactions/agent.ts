@@ -186,7 +186,7 @@ const create = (interactions: Interactions, request: StartRequest, signal: Abort
   interactions.create(bodyOf(request), { ...NO_RETRY, signal });
 
 function bodyOf({ query, agent, labels, variant = {}, files, mcpServers }: StartRequest) {
-  const { model, previousInteractionId, input = query, collaborativePlanning } = variant;
+  const { model, previousInteractionId, input = query, collaborativePlanning, visualization = "off" } = variant;
   const material = materialToSend(variant);
   const common = {
     input: inputWith(input, material, files),
@@ -200,7 +200,7 @@ function bodyOf({ query, agent, labels, variant = {}, files, mcpServers }: Start
   const agent_config = {
     type: "deep-research" as const,
     thinking_summaries: "auto" as const,
-    visualization: "off" as const,
+    visualization,
     ...(collaborativePlanning === undefined ? {} : { collaborative_planning: collaborativePlanning }),
   };
   return { ...common, agent, agent_config };

@@ -14,17 +14,21 @@ interface Asked extends Wishes {
   query: string;
   plan: boolean;
   material: Material | undefined;
+  visualization?: Visualization | undefined;
 }
 
+export type Visualization = "auto" | "off";
+
 /** Plan, wishes and material are part of the request, so a start with other wishes is another start. */
-export function variantFor({ query, plan, material, ...input }: Asked): RequestVariant | undefined {
+export function variantFor({ query, plan, material, visualization, ...input }: Asked): RequestVariant | undefined {
   const wishes = wishesOf(input);
-  if (!plan && wishes === undefined && material === undefined) return undefined;
-  return {
+  const variant: RequestVariant = {
     ...(plan ? { collaborativePlanning: true } : {}),
+    ...(visualization === "auto" ? { visualization } : {}),
     ...(wishes === undefined ? {} : { input: questionWithWishes(query, wishes) }),
     ...(material === undefined ? {} : { material }),
   };
+  return Object.keys(variant).length === 0 ? undefined : variant;
 }
 
 interface StartInput extends Asked {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { chart, pngHeader } from "../../../test/kit/browser/pictures.ts";
+import { chart, pngOf } from "../../../test/kit/browser/pictures.ts";
 import { keepPictures, MAX_PICTURE_BYTES, MAX_PICTURES } from "./keep.ts";
 import { sniffPicture } from "./sniff.ts";
 
@@ -9,13 +9,16 @@ const received = (content: Buffer | string, mimeType = "image/png", offsetByte =
   offsetByte,
 });
 
-const jpeg = Buffer.from("ffd8ffe000104a46494600010100000100010000ffc0001108012c01900301110002110103110100ffd9", "hex");
+const jpeg = Buffer.from(
+  "ffd8ffe000104a46494600010100000100010000ffc0001108012c019003011100021101031101ffda0008010100003f001234ff00ffd9",
+  "hex",
+);
 const webp = (chunk: string, rest: string): Buffer =>
   Buffer.concat([Buffer.from(`RIFF\0\0\0\0WEBP${chunk}\0\0\0\0`, "latin1"), Buffer.from(rest.padEnd(40, "0"), "hex")]);
 
 describe("sniffPicture", () => {
   test.each([
-    ["PNG", pngHeader(640, 480), { mimeType: "image/png", width: 640, height: 480 }],
+    ["PNG", pngOf(640, 480), { mimeType: "image/png", width: 640, height: 480 }],
     ["JPEG", jpeg, { mimeType: "image/jpeg", width: 400, height: 300 }],
     ["lossy WebP", webp("VP8 ", "3000009d012a9001b400"), { mimeType: "image/webp", width: 400, height: 180 }],
     ["lossless WebP", webp("VP8L", "2f8f012d00"), { mimeType: "image/webp", width: 400, height: 181 }],
@@ -29,8 +32,8 @@ describe("sniffPicture", () => {
     ["HTML", Buffer.from("<!doctype html><script>alert(1)</script>")],
     ["GIF", Buffer.from("GIF89a\u0001\0\u0001\0", "latin1")],
     ["no bytes", Buffer.alloc(0)],
-    ["a PNG cut in its header", pngHeader(1, 1).subarray(0, 20)],
-    ["a PNG without width", pngHeader(0, 480)],
+    ["a PNG cut in its header", pngOf(1, 1).subarray(0, 20)],
+    ["a PNG without width", pngOf(0, 480)],
     ["a JPEG without a frame", Buffer.from("ffd8ffe000104a46494600010100000100010000ffd9", "hex")],
     ["a JPEG with a segment of no length", Buffer.from(`ffd8ffe00000${"00".repeat(40)}`, "hex")],
     ["a WebP of an unknown kind", webp("ALPH", "00")],
@@ -39,7 +42,7 @@ describe("sniffPicture", () => {
   });
 
   test("reads any truncated picture without reading beyond its end (S2)", () => {
-    for (const content of [pngHeader(640, 480), jpeg, webp("VP8X", "00")]) {
+    for (const content of [pngOf(640, 480), jpeg, webp("VP8X", "00")]) {
       for (let length = 0; length <= content.length; length += 1) {
         expect(() => sniffPicture(content.subarray(0, length))).not.toThrow();
       }
@@ -64,29 +67,31 @@ describe("keepPictures", () => {
     const { pictures, note } = keepPictures([
       received(Buffer.from("<svg onload=alert(1)>"), "image/svg+xml"),
       received(jpeg, "image/png"),
-      received(pngHeader(20_000, 10)),
-      received(pngHeader(9_000, 9_000)),
-      received(pngHeader(10, 10, MAX_PICTURE_BYTES + 100)),
-      received(pngHeader(10, 10)),
+      received(pngOf(60_000, 60_000)),
+      received(pngOf(20_000, 10)),
+      received(pngOf(9_000, 9_000)),
+      received(pngOf(10, 10).subarray(0, 60)),
+      received(pngOf(10, 10, MAX_PICTURE_BYTES + 100)),
+      received(pngOf(10, 10)),
     ]);
     expect(pictures.map(({ width }) => width)).toEqual([10]);
     expect(note).toBe(
-      "5 pictures of this report could not be kept: 2 not of its declared type, or of a type other than PNG, JPEG, WEBP; 2 more than 40 million pixels; 1 larger than 5.5 MB.",
+      "7 pictures of this report could not be kept: 2 not of its declared type, or of a type other than PNG, JPEG, WEBP; 3 more than 40 million pixels; 1 incomplete or damaged; 1 larger than 5.5 MB.",
     );
   });
 
   test("keeps no picture that does not fit into one MCP message (K3)", () => {
-    const { pictures } = keepPictures([received(pngHeader(10, 10, MAX_PICTURE_BYTES))]);
+    const { pictures } = keepPictures([received(pngOf(10, 10, MAX_PICTURE_BYTES))]);
     const blob = Buffer.from(pictures[0]?.content ?? []).toString("base64");
     expect(blob.length).toBeGreaterThan(7_000_000);
     expect(blob.length).toBeLessThan(7_900_000);
   });
 
   test("keeps a limited number, and a limited size in all (S2)", () => {
-    const many = keepPictures(Array.from({ length: MAX_PICTURES + 3 }, () => received(pngHeader(10, 10))));
+    const many = keepPictures(Array.from({ length: MAX_PICTURES + 3 }, () => received(pngOf(10, 10))));
     expect(many.pictures).toHaveLength(MAX_PICTURES);
     expect(many.note).toContain("3 beyond the first 20");
-    const large = keepPictures(Array.from({ length: 3 }, () => received(pngHeader(10, 10, 5_000_000))));
+    const large = keepPictures(Array.from({ length: 3 }, () => received(pngOf(10, 10, 5_000_000))));
     expect(large.pictures).toHaveLength(2);
     expect(large.note).toBe("A picture of this report could not be kept: 1 beyond 12 MB in total.");
   });

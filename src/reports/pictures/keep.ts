@@ -2,6 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { PICTURE_TYPES, type Picture, type PictureType } from "./picture.ts";
+import { rebuildPicture } from "./rebuild/rebuild.ts";
 import { sniffPicture } from "./sniff.ts";
 
 export interface ReceivedPicture {
@@ -22,7 +23,7 @@ const MAX_PICTURES_BYTES = 12 * 1_024 * 1_024;
 const MAX_PICTURE_SIDE = 10_000;
 const MAX_PICTURE_PIXELS = 40_000_000;
 
-type Refusal = "type" | "bytes" | "dimensions" | "total" | "count";
+type Refusal = "type" | "damaged" | "bytes" | "dimensions" | "total" | "count";
 
 export interface KeptPictures {
   pictures: Picture[];
@@ -63,10 +64,12 @@ function readPicture(
   if (isFull) return "count";
   // Before decoding: base64 uses four characters for three bytes.
   if (data.length > (MAX_PICTURE_BYTES / 3) * 4 + 4) return "bytes";
-  const content = Buffer.from(data, "base64");
-  const sniffed = sniffPicture(content);
+  const received = Buffer.from(data, "base64");
+  const sniffed = sniffPicture(received);
   if (sniffed === undefined || !declares(mimeType, sniffed.mimeType)) return "type";
   if (!isViewable(sniffed)) return "dimensions";
+  const content = rebuildPicture(received, sniffed.mimeType);
+  if (content === undefined) return "damaged";
   if (content.length > MAX_PICTURE_BYTES) return "bytes";
   if (content.length > bytesLeft) return "total";
   const hash = createHash("sha256").update(content).digest("hex");
@@ -90,6 +93,7 @@ const TYPE_NAMES = PICTURE_TYPES.map((type) => type.slice("image/".length).toUpp
 
 const BECAUSE: Record<Refusal, string> = {
   type: `not of its declared type, or of a type other than ${TYPE_NAMES}`,
+  damaged: "incomplete or damaged",
   bytes: `larger than ${MAX_PICTURE_BYTES / 1_024 / 1_024} MB`,
   dimensions: `more than ${MAX_PICTURE_PIXELS / 1_000_000} million pixels`,
   total: `beyond ${MAX_PICTURES_BYTES / 1_024 / 1_024} MB in total`,

@@ -4,6 +4,7 @@ import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import type { Database, Tables } from "../../store/database.ts";
 import { tryLockExclusive, skipLocked } from "../../store/dialect.ts";
 import { lockRun } from "../lock-store.ts";
+import { dropPictures } from "../picture-store.ts";
 import { isFinished, RUN_STATUSES } from "../run.ts";
 
 const FINISHED = RUN_STATUSES.filter(isFinished);
@@ -95,7 +96,7 @@ export function deleteRuns(db: Database, taskIds: string[], now: number): Promis
   });
 }
 
-/** Executes one statement per table, regardless of the number of runs. */
+/** The number of statements does not depend on the number of runs. */
 async function removeRuns(transaction: Database, taskIds: string[]): Promise<void> {
   await transaction
     .updateTable("research_tasks")
@@ -112,6 +113,7 @@ async function removeRuns(transaction: Database, taskIds: string[]): Promise<voi
         .where("search_rowid", "is not", null),
     )
     .execute();
+  await dropPictures(transaction, taskIds);
   for (const table of TABLES_OF_A_RUN) await transaction.deleteFrom(table).where("task_id", "in", taskIds).execute();
   await transaction.deleteFrom("research_tasks").where("task_id", "in", taskIds).execute();
 }

@@ -10,7 +10,7 @@ import { flushUnchargedFailures, guardLostCommit } from "../recovery/uncharged-s
 import type { Run } from "../run.ts";
 import { findRun } from "../run-store.ts";
 import { refuseBeforeIntent, sendAttempt } from "../start/start.ts";
-import { materialOf, maxWaitOf } from "../start/start-options.ts";
+import { maxWaitOf, variantOf } from "../start/start-options.ts";
 import { endExpiredPlans } from "./expired-plans.ts";
 import { editInProgress, newestPlan, type StoredPlan } from "./plan-store.ts";
 import { HOW_TO_START_AGAIN } from "./run-plan.ts";
@@ -66,12 +66,13 @@ async function commit(
   const { owner, taskId, edit, estimate, callerWaitsMs } = request;
   const now = deps.clock.now();
   const { attemptId } = newStartIds();
-  const material = materialOf(run.options);
+  const { material, visualization } = variantOf(run.options) ?? {};
   const variant: RequestVariant = {
     previousInteractionId: plan.interactionId,
     input: edit ?? GO_AHEAD,
     // Sent explicitly: without it Google answers "go ahead" with another plan.
     collaborativePlanning: edit !== undefined,
+    ...(visualization === undefined ? {} : { visualization }),
     ...(material === undefined ? {} : { material }),
   };
   const turn = {

@@ -19,6 +19,13 @@ export async function carryUnfinished(from: Database): Promise<(to: Database) =>
   const results = await from.selectFrom("research_results").selectAll().where("task_id", "in", ids).execute();
   const rounds = await from.selectFrom("research_rounds").selectAll().where("task_id", "in", ids).execute();
   const pictures = await from.selectFrom("research_pictures").selectAll().where("task_id", "in", ids).execute();
+  const contents = await from
+    .selectFrom("picture_contents")
+    .selectAll()
+    .where("content_hash", "in", (picture) =>
+      picture.selectFrom("research_pictures").select("content_hash").where("task_id", "in", ids),
+    )
+    .execute();
   const files = await from.selectFrom("research_files").selectAll().where("task_id", "in", ids).execute();
   const notifications = await notificationsOf(
     from,
@@ -39,6 +46,7 @@ export async function carryUnfinished(from: Database): Promise<(to: Database) =>
       for (const row of rounds) await keepExisting(transaction.insertInto("research_rounds").values(row));
       for (const row of results)
         await keepExisting(transaction.insertInto("research_results").values({ ...row, search_rowid: null }));
+      for (const row of contents) await keepExisting(transaction.insertInto("picture_contents").values(row));
       for (const row of pictures) await keepExisting(transaction.insertInto("research_pictures").values(row));
       for (const row of files) await keepExisting(transaction.insertInto("research_files").values(row));
       await copyNotifications(transaction, notifications);

@@ -28,10 +28,19 @@ interface JoinKeyInput {
 }
 
 export function joinKeyOf({ owner, query, agent, maxWaitMs, followupOn, ...request }: JoinKeyInput): string {
-  const variant = followupOn === undefined ? request.variant : undefined;
+  const variant = followupOn === undefined ? comparedVariant(request.variant) : undefined;
   return createHash("sha256")
     .update([owner, query, agent, JSON.stringify({ max_wait_ms: maxWaitMs, variant, followup: followupOn })].join("\0"))
     .digest("hex");
+}
+
+/**
+ * Without the wish for pictures: its default differs between transports, and the same question is not paid for twice
+ * because it was asked in a terminal first.
+ */
+function comparedVariant(variant: RequestVariant = {}): RequestVariant | undefined {
+  const { visualization: _, ...compared } = variant;
+  return Object.keys(compared).length === 0 ? undefined : compared;
 }
 
 /** Authoritative only inside the transaction of a start; outside of it the result is a prediction. */

@@ -26,6 +26,7 @@ const storedVariant = z.object({
   previousInteractionId: z.string().optional(),
   input: z.string().optional(),
   collaborativePlanning: z.boolean().optional(),
+  visualization: z.literal("auto").optional(),
   material: storedMaterial.optional(),
 }) satisfies z.ZodType<RequestVariant>;
 
@@ -35,6 +36,10 @@ export const variantOf = (options: Record<string, unknown>): RequestVariant | un
 
 /** What was sent with the question besides its text; undefined for a run without it. */
 export const materialOf = (options: Record<string, unknown>): Material | undefined => variantOf(options)?.material;
+
+/** Whether the run's report may have pictures. */
+export const drawsPictures = (options: Record<string, unknown>): boolean =>
+  variantOf(options)?.visualization === "auto";
 
 const anyRecord = z.record(z.string(), z.unknown());
 

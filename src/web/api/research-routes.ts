@@ -100,6 +100,7 @@ function createActor({ deps, shutdown }: App) {
   const callOf = (context: Context<CallerEnv>, agreed: unknown): Call => ({
     ...context.get("caller"),
     client: CLIENT,
+    visualization: "auto",
     signal: deps.leaving,
     since: deps.clock.monotonic(),
     progress: () => {},

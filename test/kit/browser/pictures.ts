@@ -1,5 +1,6 @@
-/** Pictures for tests: a real chart, and PNG headers with arbitrary dimensions. */
+/** Pictures for tests: a real chart, and pictures that declare arbitrary dimensions. */
 
+import { crc32 } from "node:zlib";
 import { chartPng } from "../../../simulator/interactions/chart.ts";
 
 let seed = 0;
@@ -10,11 +11,29 @@ export const chart = (): string => {
   return chartPng((below) => (seed * 7_919) % below);
 };
 
-/** The beginning of a PNG that declares these dimensions; its pixels are missing. */
-export function pngHeader(width: number, height: number, bytes = 64): Buffer {
-  const png = Buffer.alloc(Math.max(33, bytes));
-  Buffer.from("\u0089PNG\r\n\u001A\n\0\0\0\rIHDR", "latin1").copy(png);
-  png.writeUInt32BE(width, 16);
-  png.writeUInt32BE(height, 20);
-  return png;
+/** A PNG that declares these dimensions and has this size; its pixels are noise. */
+export const pngOf = (width: number, height: number, bytes = 100): Buffer =>
+  Buffer.concat([
+    Buffer.from("\u0089PNG\r\n\u001A\n", "latin1"),
+    pngChunk("IHDR", header(width, height)),
+    pngChunk("IDAT", Buffer.alloc(Math.max(1, bytes - PNG_FRAME_BYTES), 7)),
+    pngChunk("IEND", Buffer.alloc(0)),
+  ]);
+
+const PNG_FRAME_BYTES = 57;
+
+export function pngChunk(type: string, data: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(type, "latin1"), data]);
+  const [length, check] = [Buffer.alloc(4), Buffer.alloc(4)];
+  length.writeUInt32BE(data.length);
+  check.writeUInt32BE(crc32(body));
+  return Buffer.concat([length, body, check]);
+}
+
+function header(width: number, height: number): Buffer {
+  const data = Buffer.alloc(13);
+  data.writeUInt32BE(width, 0);
+  data.writeUInt32BE(height, 4);
+  data.set([8, 2], 8);
+  return data;
 }

@@ -115,7 +115,18 @@ async function addRest(db: Database): Promise<void> {
     const size = { mime_type: "image/png", width: 10, height: 10, byte_length: 1_000 };
     await db
       .insertInto("research_pictures")
-      .values({ task_id: runId(number), n: 1, ...size, content_hash: "h", offset_byte: 5, content: randomBytes(1_000) })
+      .values({
+        task_id: runId(number),
+        n: 1,
+        ...size,
+        content_hash: `h${number}`,
+        offset_byte: 5,
+        content: randomBytes(number === 3 ? 1_000 : 0),
+      })
+      .execute();
+    await db
+      .insertInto("picture_contents")
+      .values({ content_hash: `h${number}`, content: randomBytes(1_000) })
       .execute();
     await db
       .insertInto("access_tokens")

@@ -11,6 +11,7 @@ test("a draft survives a reload unchanged", () => {
     hours: 3,
     notify: false,
     plan: true,
+    charts: false,
     wishes: { since: "2025-01-01" },
   };
   expect(readDraft(JSON.stringify(written))).toEqual(written);

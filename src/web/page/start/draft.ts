@@ -53,10 +53,20 @@ export interface Draft {
   notify: boolean;
   /** Ask for the plan first, and start the research when it is approved. */
   plan: boolean;
+  /** The report may have charts. */
+  charts: boolean;
   wishes: Wishes;
 }
 
-export const EMPTY: Draft = { query: "", depth: "search", hours: 8, notify: true, plan: false, wishes: {} };
+export const EMPTY: Draft = {
+  query: "",
+  depth: "search",
+  hours: 8,
+  notify: true,
+  plan: false,
+  charts: true,
+  wishes: {},
+};
 
 type Asked = Pick<RunDetail, "query" | "kind" | "model" | "wishes">;
 
@@ -104,6 +114,7 @@ export function readDraft(kept: string | undefined): Draft {
     hours: typeof draft.hours === "number" ? draft.hours : EMPTY.hours,
     notify: typeof draft.notify === "boolean" ? draft.notify : EMPTY.notify,
     plan: draft.plan === true,
+    charts: draft.charts !== false,
     // The server checks them.
     wishes: typeof draft.wishes === "object" ? { ...draft.wishes } : EMPTY.wishes,
   };

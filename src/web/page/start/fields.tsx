@@ -86,6 +86,14 @@ export const OptionFields = ({ draft, change }: Fields) => (
     <label class="check">
       <input
         type="checkbox"
+        checked={draft.charts}
+        onChange={({ currentTarget }) => change({ charts: currentTarget.checked })}
+      />
+      <span>Draw charts if the question asks for them</span>
+    </label>
+    <label class="check">
+      <input
+        type="checkbox"
         checked={draft.notify}
         onChange={({ currentTarget }) => change({ notify: currentTarget.checked })}
       />

@@ -129,13 +129,14 @@ function useStarting({ draft, files }: Start, { forget, estimateAgain }: StartOp
   return { starting, start };
 }
 
-const fieldsOf = ({ query, depth, hours, notify, plan, wishes }: Draft) => ({
+const fieldsOf = ({ query, depth, hours, notify, plan, charts, wishes }: Draft) => ({
   ...wishes,
   query: query.trim(),
   model: depth,
   max_wait_hours: hours,
   enable_notifications: notify,
   plan,
+  visualization: charts ? "auto" : "off",
 });
 
 function problemOf(draft: Draft, estimate: EstimateView | undefined, agreed: boolean): string | undefined {
