@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { isGoogleRedirect } from "../../gemini/redirect-links.ts";
 import { citeByNumber } from "../../reports/citations/cite-by-number.ts";
 import { removeSourceList } from "../../reports/citations/own-source-list.ts";
+import { withoutStartMarks } from "../../reports/citations/positions.ts";
 import type { Source } from "../../reports/report.ts";
 import { sectionsOf } from "../../reports/sections.ts";
 import { readStored } from "../../runs/history/read.ts";
@@ -53,7 +54,7 @@ async function turnsUpTo(db: Database, owner: string, taskId: string): Promise<T
 /** The report with its sources by number: long redirect links are of no use to a model. */
 function answerOf({ report, sources, citations = [] }: RunResult): string {
   const numbered =
-    citations.length === 0 ? citeByNumber(report, sources) : { report: removeSourceList(report, sources), sources };
+    citations.length === 0 ? citeByNumber(report, sources) : { report: removeSourceList(withoutStartMarks(report), sources), sources };
   const listed = numbered.sources.slice(0, MAX_SOURCES).map(sourceLine);
   return [numbered.report.trim(), ...(listed.length === 0 ? [] : [`Sources:\n${listed.join("\n")}`])].join("\n\n");
 }

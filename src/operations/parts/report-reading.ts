@@ -12,6 +12,7 @@ import {
 } from "../../reports/sections.ts";
 import { citeByNumber } from "../../reports/citations/cite-by-number.ts";
 import { removeSourceList } from "../../reports/citations/own-source-list.ts";
+import { withoutStartMarks } from "../../reports/citations/positions.ts";
 import type { Source } from "../../reports/report.ts";
 import type { RunResult } from "../../runs/run.ts";
 import { list } from "./answer-text.ts";
@@ -88,14 +89,17 @@ const TOO_LONG =
   "The whole report is too long for one answer: save_research_to_markdown writes it to a file. This is its beginning; read on with next_section as section.";
 
 function wholeReport(report: string, maxCharacters: number): WithReport<ReportReading> {
-  if (maxCharacters === Infinity || Buffer.byteLength(JSON.stringify(report)) <= MAX_REPORT_BYTES) return { report };
+  if (maxCharacters === Infinity || Buffer.byteLength(JSON.stringify(report)) <= MAX_REPORT_BYTES) {
+    return { report: withoutStartMarks(report) };
+  }
   return opening(report, TOO_LONG);
 }
 
 function opening(report: string, note: string): WithReport<ReportReading> {
   const sections = sectionsOf(report);
   const { end, next } = readOpening(report, sections);
-  return { report: report.slice(0, end), complete: false, next_section: next, outline: outlineOf(sections), note };
+  const beginning = withoutStartMarks(report.slice(0, end));
+  return { report: beginning, complete: false, next_section: next, outline: outlineOf(sections), note };
 }
 
 interface ReadingRequest {
@@ -131,7 +135,12 @@ export function readReport(
   const cited = new Set(
     citations.filter(({ start_byte, end_byte }) => start_byte < to && end_byte > from).map(({ n }) => n),
   );
-  const reading = { report: text, complete: text.length === report.length, section, next_section: next };
+  const reading = {
+    report: withoutStartMarks(text),
+    complete: text.length === report.length,
+    section,
+    next_section: next,
+  };
   const shown = citations.length === 0 ? sources : sources.filter(({ n }) => cited.has(n));
   const first = maxCharacters === Infinity ? undefined : sourcePage(shown, 1);
   if (first?.next === undefined) return { ...reading, sources: shown };

@@ -1,6 +1,6 @@
 /** Replaces links in a report to its own sources by the sources' numbers, because the source list has the URLs. */
 
-import { MARK, numbersIn } from "./positions.ts";
+import { MARK, numbersIn, withoutStartMarks } from "./positions.ts";
 import { linkDefinitions, linkDefinition } from "./citation-numbers.ts";
 import { isCodeCertain, outsideCode } from "../markdown/outside-code.ts";
 import { listedSources, dropAmbiguousNumbers, removeSourceList } from "./own-source-list.ts";
@@ -25,7 +25,8 @@ export interface CitedReport {
  * In the result a number in brackets outside code is a source number, whatever numbering the report used. A link label
  * becomes the title of a source that has none.
  */
-export function citeByNumber(report: string, sources: readonly Source[]): CitedReport {
+export function citeByNumber(original: string, sources: readonly Source[]): CitedReport {
+  const report = withoutStartMarks(original);
   // Without certainty about code, the report's own numbers cannot be rewritten and would look like source numbers.
   if (!isCodeCertain(report)) return { report, sources: [...sources] };
   const byPage = new Map(sources.map((source) => [pageKey(source.url), source]));

@@ -6,11 +6,13 @@ import type { Source } from "../report.ts";
 
 /** `3. [domain](url)`: the agent's own numbers, as used by its `[cite: 3]` marks. */
 const LISTED_SOURCE = /^[ \t]*(\d{1,4})\.[ \t]+\[([^\]\n]*)\]\((https?:\/\/[^)\s]+)\)[ \t\r]*$/;
-const LIST_TITLE = /^[#*_ \t]*(?:sources|references|works cited|quellen|bibliography|citations)[:*_ \t\r]*$/i;
+const LIST_TITLE =
+  /^[#*_ \t]*(?:\d{1,2}[.)][ \t]*)?(?:sources(?: cited)?|references|works cited|bibliography|citations|quellen(?:verzeichnis|angaben)?|literatur(?:verzeichnis)?|einzelnachweise|références|bibliographie|参考文献|引用文献|出典|情報源|参考資料)[:：*_ \t\r]*$/i;
 
 const MAX_TITLE_CHARACTERS = 100;
 
-const isTitle = (line: string): boolean => line.length <= MAX_TITLE_CHARACTERS && LIST_TITLE.test(line);
+export const isSourceListTitle = (line: string): boolean =>
+  line.length <= MAX_TITLE_CHARACTERS && LIST_TITLE.test(line);
 
 export interface ListedSource {
   n: number;
@@ -30,7 +32,7 @@ function entryOf(line: string): ListedSource | undefined {
  */
 export function listedSources(report: string): ListedSource[] {
   const lines = report.split("\n");
-  const titles = lines.flatMap((line, index) => (isTitle(line) ? [index] : []));
+  const titles = lines.flatMap((line, index) => (isSourceListTitle(line) ? [index] : []));
   const first = titles.length === 1 ? (titles[0] ?? 0) : 0;
   return lines.slice(first).flatMap((line) => entryOf(line) ?? []);
 }
@@ -58,7 +60,7 @@ export function removeSourceList(report: string, sources: readonly Source[]): st
     else if (line.trim() !== "" || end === lines.length) break;
   }
   if (numbers.size === 0) return report;
-  const hasTitle = isTitle(lines[end - 1] ?? "");
+  const hasTitle = isSourceListTitle(lines[end - 1] ?? "");
   const body = lines.slice(0, hasTitle ? end - 1 : end).join("\n");
   return hasTitle || citesAny(body, numbers) ? body : report;
 }

@@ -28,10 +28,16 @@ export const MARK = String.raw`\[(cite:[ \t]*)?(\d{1,4}(?:[ \t]*,[ \t]*\d{1,4}){
 /** Excludes parts of links, images and definitions, and array[1]. */
 export const MARK_IN_TEXT = new RegExp(String.raw`(?<![\]!\\])(?<!\w(?=\[\d))${MARK}(?![(\[:])`, "gi");
 
+/** Google's mark before a cited text, which no reader needs. */
+const START_MARK = /\[cite_start\]/gi;
+
+export const withoutStartMarks = (text: string): string =>
+  text.includes("[") ? text.replaceAll(START_MARK, "") : text;
+
 export const numbersIn = (list: string): number[] => [...new Set(list.split(",").map(Number))];
 
 export function locateCitations(report: string, citations: readonly ByteCitation[]): LocatedCitations {
-  if (citations.length === 0) return { text: cleanText(report), positions: [] };
+  if (citations.length === 0) return { text: cleanText(withoutStartMarks(report)), positions: [] };
   const raw = report.toWellFormed();
   const marks = marksIn(raw);
   const loose = attach(marks, raw, citations);
@@ -40,7 +46,7 @@ export function locateCitations(report: string, citations: readonly ByteCitation
   let copied = 0;
   const positions: CitationPosition[] = [];
   for (const { start, end, numbers } of changes) {
-    if (start > copied) text += cleanText(raw.slice(copied, start));
+    if (start > copied) text += cleanText(withoutStartMarks(raw.slice(copied, start)));
     copied = Math.max(copied, end);
     // The space before a mark is removed with it.
     if (end > start && text.endsWith(" ")) text = text.slice(0, -1);
@@ -48,7 +54,7 @@ export function locateCitations(report: string, citations: readonly ByteCitation
   }
   // Cleaned once more because an invisible sequence may span a cut. Positions after it may then be slightly off, which
   // is harmless.
-  return { text: cleanText(text + cleanText(raw.slice(copied))), positions };
+  return { text: cleanText(text + cleanText(withoutStartMarks(raw.slice(copied)))), positions };
 }
 
 /** The marks in a text, each with the citations at its end. */
@@ -98,7 +104,7 @@ function asChange({ start, end, isGoogleMark, numbers, cited }: Mark): Change[] 
 
 /** Adds each citation to the mark at its end, and returns the citations without a mark. */
 function attach(marks: readonly Mark[], raw: string, citations: readonly ByteCitation[]): Change[] {
-  const ends = indicesOf(
+  const ends = indicesOfBytes(
     raw,
     citations.map(({ end_byte }) => end_byte),
   );
@@ -125,7 +131,7 @@ function spacesAt(raw: string, at: number): number {
 }
 
 /** Converts byte offsets to character indices in one pass. An offset inside a character or a CRLF moves after it. */
-function indicesOf(raw: string, wanted: readonly number[]): Map<number, number> {
+export function indicesOfBytes(raw: string, wanted: readonly number[]): Map<number, number> {
   const indices = new Map<number, number>();
   let byte = 0;
   let index = 0;

@@ -1,7 +1,7 @@
 /** Renders a stored run as a Markdown document: escapes every value here, and a template arranges them. */
 
 import { cleanText } from "../../platform/clean-text.ts";
-import { type ByteCitation, MARK_IN_TEXT, numbersIn } from "../citations/positions.ts";
+import { type ByteCitation, MARK_IN_TEXT, numbersIn, withoutStartMarks } from "../citations/positions.ts";
 import { resolveCitationNumbers } from "../citations/citation-numbers.ts";
 import { neutralMarkdown } from "./neutral-markdown.ts";
 import { outsideCode } from "./outside-code.ts";
@@ -37,7 +37,7 @@ export interface ReportDocument {
  */
 export function renderMarkdown(document: ReportDocument, options?: TemplateOptions): string {
   const { query, sources, partial, reason, metadata, includeSources } = document;
-  const report = pictured(document, neutralMarkdown(removeSourceList(cleanText(document.report), sources)));
+  const report = pictured(document, neutralMarkdown(removeSourceList(cleanText(withoutStartMarks(document.report)), sources)));
   const { title, body } = splitTitle(withLinkedMarks(report, document));
   const because = reason === undefined ? "" : ` ${plain(reason)}`;
   const text = renderTemplate(

@@ -1,0 +1,138 @@
+/** Compares a claim with the text of the page it cites, without a model. */
+
+import type { PageText } from "../pages/page.ts";
+import type { Claim } from "./claim.ts";
+import { align, matches } from "./compare/alignment.ts";
+import { clausesOf } from "./compare/clauses.ts";
+import { objectionTo, type Objection } from "./compare/gates.ts";
+import { type PageSentences, readPageSentences } from "./compare/page-sentences.ts";
+import { wordOrders } from "./compare/word-orders.ts";
+import { matchTableCell } from "./compare/table-cells.ts";
+import { languageOf } from "./language/detect.ts";
+import { isContent, normalized, type Token, tokensOf } from "./language/tokens.ts";
+import type { Language } from "./language/word-lists.ts";
+
+export interface Comparison {
+  verdict: "supported" | "weak" | "not_confirmed";
+  /** The sentence or sentences of the page that decided. */
+  passage?: string;
+  reason?: string;
+}
+
+const MAX_CLAIM_CHARACTERS = 1_500;
+
+export function comparePage(claim: Pick<Claim, "text" | "context" | "headings">, page: PageText): Comparison {
+  const text = claim.text.slice(0, MAX_CLAIM_CHARACTERS);
+  const read = readPageSentences(page);
+  const verbatim = claim.context.length > 0 ? -1 : read.sentences.findIndex((sentence) => sameText(sentence, text));
+  if (verbatim !== -1 && !isRetracted(read.tokens[verbatim + 1])) {
+    return { verdict: "supported", passage: read.sentences[verbatim] ?? "" };
+  }
+  const { language } = read;
+  if (language === undefined || (languageOf(text) ?? language) !== language) {
+    return notConfirmed("The claim and the page are in languages that cannot be compared.");
+  }
+  const cell = matchTableCell([...claim.context, text].join(" "), page, language);
+  if (cell !== undefined) return { verdict: "supported", passage: cell };
+  return compareSentences({ text, context: claim.context }, { ...read, language });
+}
+
+const notConfirmed = (reason: string, passage?: string): Comparison => ({
+  verdict: "not_confirmed",
+  reason,
+  ...(passage === undefined ? {} : { passage }),
+});
+
+const sameText = (one: string, other: string): boolean => {
+  const plain = (text: string): string =>
+    normalized(text)
+      .replace(/[\s.!。]+$/u, "")
+      .toLowerCase();
+  return one.length > 15 && plain(one) === plain(other);
+};
+
+const NOT_FOUND = "No sentence of the page says this in comparable words.";
+
+type ComparedPage = PageSentences & { language: Language };
+
+interface Found {
+  at: number;
+  objection: Objection | undefined;
+}
+
+/** Each clause must be found in one sentence; those after the first in the same sentence or the next. */
+function compareSentences({ text, context }: Pick<Claim, "text" | "context">, page: ComparedPage): Comparison {
+  const { sentences, tokens: read, language } = page;
+  let best: Objection | undefined;
+  for (const clauses of clausesOf(tokensOf(text, language), language)) {
+    const found: Found[] = [];
+    for (const clause of clauses) {
+      const near = found.at(-1)?.at;
+      const candidates = near === undefined ? read.map((_sentence, at) => at) : [near, near + 1];
+      const here = findClause(clause, candidates, page);
+      if (here === undefined) break;
+      found.push(here);
+      if (here.objection?.kind === "no") break;
+    }
+    const worst =
+      found.find(({ objection }) => objection?.kind === "no") ?? found.find(({ objection }) => objection !== undefined);
+    best ??= worst?.objection;
+    if (found.length < clauses.length || worst?.objection?.kind === "no") continue;
+    if (!hasContext({ text, context }, found, page)) {
+      best ??= { kind: "no", reason: "The page says it, but not of what the claim is about." };
+      continue;
+    }
+    const passage = [...new Set(found.map(({ at }) => sentences[at] ?? ""))].join(" ");
+    if (isRetracted(read[(found.at(-1)?.at ?? 0) + 1])) return notConfirmed("The page corrects it later.", passage);
+    if (worst?.objection === undefined) return { verdict: "supported", passage };
+    return { verdict: "weak", passage, reason: worst.objection.reason };
+  }
+  return notConfirmed(best?.reason ?? NOT_FOUND);
+}
+
+/** A text of fewer words says nothing without its labels. */
+const MIN_OWN_WORDS = 4;
+
+/** Whether the labels that the text depends on are in the sentence, or for a whole sentence at least in its block. */
+function hasContext(
+  { text, context }: Pick<Claim, "text" | "context">,
+  found: readonly Found[],
+  { tokens, blocks, language }: ComparedPage,
+): boolean {
+  if (context.length === 0) return true;
+  const isShort = tokensOf(text, language).filter(isContent).length < MIN_OWN_WORDS;
+  const labels = tokensOf((isShort ? context : context.slice(-1)).join(" "), language).filter(isContent);
+  const [first] = found;
+  const near = tokens.filter((_sentence, at) =>
+    isShort ? at === first?.at : at === 0 || blocks[at] === blocks[first?.at ?? 0],
+  );
+  return labels.every((label) => near.some((sentence) => sentence.some((token) => matches(label, token))));
+}
+
+function findClause(
+  clause: readonly Token[],
+  candidates: readonly number[],
+  { tokens, language }: ComparedPage,
+): Found | undefined {
+  let best: Found | undefined;
+  for (const at of candidates) {
+    const sentence = tokens[at];
+    if (sentence === undefined) continue;
+    for (const content of wordOrders(clause.filter(isContent), { claim: clause, sentence })) {
+      const alignment = align(content, sentence, language);
+      if (alignment === undefined) continue;
+      const objection = objectionTo({ claim: clause, content, sentence, matched: alignment.matched, language });
+      if (objection === undefined) return { at, objection };
+      if (best === undefined || (best.objection?.kind === "no" && objection.kind === "weak")) best = { at, objection };
+    }
+  }
+  return best;
+}
+
+const RETRACTIONS =
+  /^(?:correct|revis|retract|withdr|wrong|incorrect|false|den(?:y|ied)|korrigier|berichtig|falsch|zurückgezogen|corrig|rectifi|faux|démen|訂正|誤)/u;
+
+/** Whether the sentence after the passage takes it back. */
+function isRetracted(next: readonly Token[] | undefined): boolean {
+  return next?.some(({ text }) => RETRACTIONS.test(text.toLowerCase())) === true;
+}

@@ -1,0 +1,133 @@
+/** Splits a report into claims: its sentences and cells, with what they depend on and the sources they cite. */
+
+import type { ByteCitation } from "../reports/citations/positions.ts";
+import { resolveCitationNumbers } from "../reports/citations/citation-numbers.ts";
+import { indexSources } from "../reports/html/sources.ts";
+import type { Source } from "../reports/report.ts";
+import { onOneLine } from "../reports/report-facts.ts";
+import type { Claim } from "./claim.ts";
+import { blocksOf } from "./split/blocks.ts";
+import { type Draft, draftsOf } from "./split/drafts.ts";
+import { annotationTies, type GroundedSegment, supportTies, type Tie } from "./split/google-ties.ts";
+import type { CitationTargets } from "./split/inline.ts";
+
+export interface CitedReport {
+  report: string;
+  sources: readonly Source[];
+  /** Google's annotations, by byte range. */
+  citations?: readonly ByteCitation[] | undefined;
+  /** Google's grounding supports. */
+  supports?: readonly GroundedSegment[] | undefined;
+  /** Set if numbers in brackets are source numbers, as after `citeByNumber`; otherwise the report must explain them. */
+  isNumbered?: boolean | undefined;
+}
+
+const MAX_CLAIMS = 5_000;
+
+export function splitClaims(cited: CitedReport): Claim[] {
+  const { report, sources, citations = [], supports = [] } = cited;
+  const { blocks, definitions } = blocksOf(report);
+  const { numberOf } = indexSources(sources, "");
+  const targets = citationTargets(cited, { definitions, numberOf });
+  const drafts: Draft[] = [];
+  for (const draft of draftsOf(blocks, targets)) {
+    drafts.push(draft);
+    if (drafts.length === MAX_CLAIMS) break;
+  }
+  const known = new Set(sources.map(({ n }) => n));
+  const ties = [...annotationTies(report, citations), ...supportTies(report, supports, numberOf)];
+  attach(
+    drafts,
+    ties.filter(({ source }) => known.has(source)),
+  );
+  return drafts.map((draft, index) => toClaim(draft, index + 1));
+}
+
+function toClaim({ text, headings, context, start, end, cites }: Draft, n: number): Claim {
+  const ordered = cites.toSorted((a, b) => a.at - b.at);
+  return {
+    n,
+    text: onOneLine(text),
+    headings,
+    context,
+    start,
+    end,
+    sources: [...new Set(ordered.map(({ source }) => source))],
+    googleSources: [...new Set(ordered.filter(({ isGoogle }) => isGoogle).map(({ source }) => source))],
+  };
+}
+
+interface Links {
+  definitions: ReadonlyMap<string, string>;
+  numberOf: (url: string) => number | undefined;
+}
+
+function citationTargets(cited: CitedReport, { definitions, numberOf }: Links): CitationTargets {
+  const { report, sources, isNumbered = false } = cited;
+  const meant = resolveCitationNumbers(cited);
+  const known = new Set(sources.map(({ n }) => n));
+  const footnotes = footnotesOf(report);
+  return {
+    numbered: (numbers, isGoogleMark) =>
+      numbers.flatMap((n) => {
+        const source = (isGoogleMark ? meant.google : meant.plain).get(n) ?? (isNumbered ? n : undefined);
+        return source !== undefined && known.has(source) ? [source] : [];
+      }),
+    linked: numberOf,
+    defined: (label) => definitions.get(label.toUpperCase()) ?? definitions.get(label),
+    footnote: (label) => {
+      const note = footnotes.get(label);
+      if (note === undefined) return undefined;
+      const urls = [...note.matchAll(/https?:\/\/[^\s()<>[\]]{1,2000}/g)].map(([url]) => numberOf(url));
+      return [...new Set(urls)].filter((n) => n !== undefined);
+    },
+  };
+}
+
+const MAX_FOOTNOTES = 1_000;
+
+function footnotesOf(report: string): Map<string, string> {
+  const notes = new Map<string, string>();
+  if (!report.includes("[^")) return notes;
+  for (const [, label = "", note = ""] of report.matchAll(/^ {0,3}\[\^([^\s\][^]{1,60})\]:[ \t]*([^\n]{0,5000})/gm)) {
+    if (notes.size < MAX_FOOTNOTES && !notes.has(label)) notes.set(label, note);
+  }
+  return notes;
+}
+
+/** A range over more sentences is no statement about one of them. */
+const MAX_TIED_SENTENCES = 20;
+
+/** Adds Google's ties. The drafts are in the order of the text and do not overlap. */
+function attach(drafts: readonly Draft[], ties: readonly Tie[]): void {
+  for (const { start, end, source } of ties) {
+    const first = drafts[lastBefore(drafts, start)] === undefined ? 0 : lastBefore(drafts, start);
+    if (start === end) {
+      const draft = drafts[first];
+      if (draft !== undefined && start >= draft.reach.start && start <= draft.reach.end) {
+        draft.cites.push({ at: start, source, isGoogle: true });
+      }
+      continue;
+    }
+    for (let index = first; index < Math.min(drafts.length, first + MAX_TIED_SENTENCES); index += 1) {
+      const draft = drafts[index];
+      if (draft === undefined || draft.start >= end) break;
+      const shared = Math.min(end, draft.end) - Math.max(start, draft.start);
+      if (shared * 2 >= Math.min(end - start, draft.end - draft.start)) {
+        draft.cites.push({ at: Math.min(end, draft.end), source, isGoogle: true });
+      }
+    }
+  }
+}
+
+/** The last draft whose reach begins before the position, or -1. */
+function lastBefore(drafts: readonly Draft[], position: number): number {
+  let low = 0;
+  let high = drafts.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((drafts[middle]?.reach.start ?? 0) <= position) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
