@@ -22,7 +22,7 @@ export const VERDICT_MEANINGS: Record<Verdict, string> = {
   unsupported: "A model read the page: it does not say this.",
   not_confirmed: "No passage with the same words and figures was found. The page may still say it in other words.",
   unreadable: "The page could not be read.",
-  gone: "The page does not exist any more.",
+  gone: "The page no longer exists.",
   unreachable: "The site did not answer.",
   not_checked: "The page was not checked.",
 };

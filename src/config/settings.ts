@@ -7,6 +7,7 @@ import { z } from "zod";
 import { type McpServerEntry, mcpServers } from "./mcp-servers.ts";
 import { list, secret, setting, text, url, wholeNumber } from "./setting.ts";
 import { TELEMETRY_SETTINGS } from "./telemetry-settings.ts";
+import { VERIFICATION_SETTINGS } from "./verification-settings.ts";
 import { DEFAULT_TOOLS, TOOL_CHOICES, toolSetSetting } from "./tool-sets.ts";
 
 export const SETTINGS = {
@@ -155,26 +156,7 @@ export const SETTINGS = {
     about:
       "Resolve each source link once at Google's redirect host after a run has ended; no page is read. docs/google-terms.md explains why it is off by default.",
   }),
-  VERIFY_CITATIONS: setting<"on-request" | "auto">({
-    schema: z.enum(["on-request", "auto"]),
-    default: "on-request",
-    about:
-      "`auto` fetches the pages that each finished report cites and compares them with its claims; otherwise that happens only when a user asks for it. docs/google-terms.md explains why it is off by default.",
-  }),
-  VERIFY_JUDGE: setting<"off" | "gemini">({
-    schema: z.enum(["off", "gemini"]),
-    default: "off",
-    about:
-      "`gemini` asks a small model about each cited claim that the comparison of texts does not confirm, for about $0.002 each (needs GEMINI_API_KEY).",
-  }),
-  VERIFY_JUDGE_MODEL: setting<string>({
-    schema: z
-      .string()
-      .trim()
-      .regex(/^[a-z0-9][a-z0-9.-]{2,80}$/),
-    default: "gemini-3.8-flash",
-    about: "Model of VERIFY_JUDGE.",
-  }),
+  ...VERIFICATION_SETTINGS,
   RESEARCH_REPORTS_DIR: setting<string | undefined>({
     schema: text,
     default: undefined,

@@ -16,7 +16,7 @@ import { resumeResearch } from "./resume-research.ts";
 import { saveResearchToMarkdown } from "./save-research-to-markdown.ts";
 import { search } from "./search.ts";
 import { startDeepResearch } from "./start-deep-research.ts";
-import { verifyCitations } from "./verify-citations.ts";
+import { verifyCitations } from "./citations/verify-citations.ts";
 
 /** By tool name, with the types of each. */
 export const CATALOG = {

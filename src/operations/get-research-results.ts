@@ -20,7 +20,7 @@ import {
   withPictureLinks,
 } from "./parts/answer-extras.ts";
 import { factLines, list } from "./parts/answer-text.ts";
-import { checkedCitations, citationsCheckedField } from "./parts/checked-citations.ts";
+import { checkedCitations, citationsCheckedField } from "./citations/checked-citations.ts";
 import { costSchema } from "./parts/cost-schema.ts";
 import { conversationFields, conversationLines, conversationOf } from "./followup/conversation.ts";
 import { materialField, materialIn, materialLines } from "./parts/material.ts";

@@ -182,7 +182,7 @@ interface Saved {
 
 /** The metadata of a saved file, with what the check of its citations found: beside the text, never in it. */
 export async function savedMetadata(db: Database, { run, result, now }: Saved): Promise<ReportMetadata> {
-  const { checkedCitationsText } = await import("./parts/checked-citations.ts");
+  const { checkedCitationsText } = await import("./citations/checked-citations.ts");
   const citations = await checkedCitationsText(db, { taskId: run.taskId, report: result.report });
   return { ...reportMetadata(run, result, now), citations };
 }

@@ -4,7 +4,7 @@ import { getDomain } from "tldts";
 import { isRedirect, type Source } from "./report.ts";
 
 /** The domain that its owner registered, such as `example.co.uk`; undefined if a redirect link hides it. */
-export function registrableDomain({ url, resolved_url: resolved, domain }: SourceAddress): string | undefined {
+function registrableDomain({ url, resolved_url: resolved, domain }: SourceAddress): string | undefined {
   const address = resolved ?? (isRedirect(url) ? domain : url);
   // Pages of two users of one host, such as `a.github.io` and `b.github.io`, are independent.
   const found = getDomain(address, { allowPrivateDomains: true }) ?? undefined;

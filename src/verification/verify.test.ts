@@ -21,10 +21,10 @@ const HOUR_MS = 3_600_000;
 const LINK = "https://vertexaisearch.cloud.google.com/grounding-api-redirect/x";
 
 const REPORT = [
-  "Lake Onda is 42 metres deep. [1]",
-  "The village of Onda has 310 inhabitants. [2]",
-  "The ferry to Onda was discontinued in 1987. [3]",
-  "The bridge of Onda was opened in 1990. [4]",
+  "Lake Onda is 42 metres deep ([lake](https://a.example/lake)).",
+  "The village of Onda has 310 inhabitants ([village](https://b.example/village)).",
+  "The ferry to Onda was discontinued in 1987 ([ferry](https://c.example/ferry)).",
+  `The bridge of Onda was opened in 1990 ([bridge](${LINK})).`,
   "Nothing else is known about the place.",
 ].join("\n\n");
 
@@ -52,7 +52,7 @@ const PAGES: Record<string, Partial<PageReading>> = {
 async function openRun(taskId = "run", db?: Database) {
   const database = db ?? (await openDatabase());
   await insertRun(database, { task_id: taskId, status: "running", lease_owner: "p" });
-  const citations = [{ n: 1, start_byte: 0, end_byte: 28 }];
+  const citations = [{ n: 1, start_byte: 0, end_byte: 27 }];
   await finishRun(database, {
     taskId,
     processId: "p",
@@ -192,7 +192,7 @@ test("evidence belongs to one run, follows its report and is deleted with it (W3
   const result = await findResult(db, "run");
   if (result === undefined) throw new Error("There is no report.");
   // A report that arrives late has other claims.
-  const late = { ...result, report: "The lake is frozen. [1]" };
+  const late = { ...result, report: "The lake is frozen ([lake](https://a.example/lake))." };
   const { claims } = await claimsOfRun({ db, log }, { taskId: "run", result: late });
   expect(claims).toHaveLength(1);
   expect(await pairs(db)).toEqual([]);

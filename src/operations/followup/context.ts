@@ -54,7 +54,9 @@ async function turnsUpTo(db: Database, owner: string, taskId: string): Promise<T
 /** The report with its sources by number: long redirect links are of no use to a model. */
 function answerOf({ report, sources, citations = [] }: RunResult): string {
   const numbered =
-    citations.length === 0 ? citeByNumber(report, sources) : { report: removeSourceList(withoutStartMarks(report), sources), sources };
+    citations.length === 0
+      ? citeByNumber(report, sources)
+      : { report: removeSourceList(withoutStartMarks(report), sources), sources };
   const listed = numbered.sources.slice(0, MAX_SOURCES).map(sourceLine);
   return [numbered.report.trim(), ...(listed.length === 0 ? [] : [`Sources:\n${listed.join("\n")}`])].join("\n\n");
 }

@@ -247,7 +247,8 @@ test("without its list of sources a report keeps its addresses (U3)", () => {
 });
 
 test("Google's start marks are shown on no surface (W1)", () => {
-  const text = "[cite_start]So it is. [cite: 1] [cite_start]And so. [cite: 2]\n\n**Sources:**\n\n1. [p1](https://p1.example/x)\n2. [p2](https://p2.example/x)";
+  const text =
+    "[cite_start]So it is. [cite: 1] [cite_start]And so. [cite: 2]\n\n**Sources:**\n\n1. [p1](https://p1.example/x)\n2. [p2](https://p2.example/x)";
   const sources = [1, 2].map((page) => ({ url: address(page), title: "" }));
   for (const citations of [[], [{ sourceIndex: 0, startByte: 22, endByte: 31 }]]) {
     const result = resultOf({ ...FINISHED, report: text, sources, citations }, { partial: false });

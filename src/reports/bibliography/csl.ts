@@ -6,7 +6,7 @@ import { isRedirect, type Source } from "../report.ts";
 import { webUrl } from "../web-url.ts";
 
 /** What a page said about itself when it was read. */
-export interface PageFacts {
+interface PageFacts {
   title?: string | undefined;
   date?: string | undefined;
   author?: string | undefined;

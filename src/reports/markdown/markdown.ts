@@ -37,7 +37,10 @@ export interface ReportDocument {
  */
 export function renderMarkdown(document: ReportDocument, options?: TemplateOptions): string {
   const { query, sources, partial, reason, metadata, includeSources } = document;
-  const report = pictured(document, neutralMarkdown(removeSourceList(cleanText(withoutStartMarks(document.report)), sources)));
+  const report = pictured(
+    document,
+    neutralMarkdown(removeSourceList(cleanText(withoutStartMarks(document.report)), sources)),
+  );
   const { title, body } = splitTitle(withLinkedMarks(report, document));
   const because = reason === undefined ? "" : ` ${plain(reason)}`;
   const text = renderTemplate(

@@ -24,7 +24,7 @@ const claim = (text: string): Claim => ({
 
 const PAGE = {
   title: "Onda",
-  blocks: ["The village sits on a hill.", "According to the survey, Lake Onda’s depth is 42 metres – not more."],
+  blocks: ["The village sits on a hill.", "According to the survey, Lake Onda’s depth is 42 metres – as expected."],
 };
 const LONG_PAGE = { title: "Onda", blocks: Array.from({ length: 400 }, (_, n) => `Sentence ${n} about the valley.`) };
 
@@ -35,7 +35,7 @@ const says =
 
 test("a verdict counts only with a quote that is on the page and agrees with the claim (W2, W3)", async () => {
   const deep = claim("Lake Onda is 42 metres deep.");
-  const quote = `Lake Onda's  depth is 42 metres - not more.`;
+  const quote = `Lake Onda's  depth is 42 metres - as expected.`;
   expect(await judgeClaim(says("supported", quote), deep, PAGE)).toEqual({ verdict: "supported", passage: quote });
   const invented = await judgeClaim(says("supported", "Lake Onda is 42 metres deep."), deep, PAGE);
   expect(invented).toMatchObject({ verdict: "not_confirmed", reason: expect.stringContaining("not on the page") });

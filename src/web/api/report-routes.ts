@@ -5,11 +5,12 @@ import type { App } from "../../app.ts";
 import { readReportDocument } from "../../operations/parts/read-report.ts";
 import { perform } from "../../operations/perform.ts";
 import { reportHtmlDocument, reportPage } from "../../operations/parts/report-html.ts";
+import { reportFileName } from "../../reports/files/file-name.ts";
 import type { Picture } from "../../reports/pictures/picture.ts";
 import { suggestionFrame } from "../../reports/suggestions/frame.ts";
 import { findPicture } from "../../runs/picture-store.ts";
+import type { Run } from "../../runs/run.ts";
 import { outcomeResponse, jsonResponse } from "./json-response.ts";
-import { download } from "./report-download.ts";
 import { requestedRun } from "./requested-run.ts";
 import type { Caller, CallerEnv } from "../../caller.ts";
 import { NONCE_MARK, type ReportPart, type ReportView } from "../wire.ts";
@@ -75,3 +76,22 @@ const pictureResponse = ({ content, mimeType }: Picture): Response =>
       "cache-control": "no-store",
     },
   });
+
+interface Download {
+  run: Run;
+  type: string;
+  ending: string;
+}
+
+export function download(text: string, { run, type, ending }: Download): Response {
+  const name = reportFileName({ prefix: "research", taskId: run.taskId, now: run.completedAt ?? run.createdAt }, 1);
+  return new Response(text, {
+    headers: {
+      "content-type": `${type}; charset=utf-8`,
+      // The name consists of letters, digits, hyphens and dots, so it needs no escaping.
+      "content-disposition": `attachment; filename="${name.replace(/md$/, ending)}"`,
+      "x-content-type-options": "nosniff",
+      "cache-control": "no-store",
+    },
+  });
+}

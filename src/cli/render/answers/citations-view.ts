@@ -2,7 +2,7 @@
 
 import { VERDICT_LABELS } from "../../../claims/verdict-labels.ts";
 import { VERDICTS, type Verdict } from "../../../claims/evidence.ts";
-import type { CitationsAnswer } from "../../../operations/verify-citations.ts";
+import type { CitationsAnswer } from "../../../operations/citations/verify-citations.ts";
 import { oneLine } from "../../../platform/clean-text.ts";
 import { forPeople } from "../../wording.ts";
 import { type AnswerSpace, nextCommands, shortId } from "../answer-view.ts";

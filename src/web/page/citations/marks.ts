@@ -1,7 +1,7 @@
 /** Marks the citations in the text with their verdicts: beside the text, which stays as it was received. */
 
 import { VERDICT_LABELS } from "../../../claims/verdict-labels.ts";
-import type { CitationsView } from "../../wire.ts";
+import type { CitationsView } from "../../wire-citations.ts";
 import { citedSentence } from "../report/sentence.ts";
 import { pairFor } from "./match.ts";
 import { verdictShape } from "./verdict.tsx";

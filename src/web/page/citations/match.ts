@@ -1,6 +1,6 @@
 /** Finds the claim that a citation in the text belongs to. */
 
-import type { CitationsView, CitedPairView, ClaimView } from "../../wire.ts";
+import type { CitationsView, CitedPairView, ClaimView } from "../../wire-citations.ts";
 
 /** Without marks, emphasis and spaces, which the page and the report write differently. */
 const plain = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "");

@@ -1,12 +1,10 @@
 /** The button that checks all citations, its progress, and the counts of what was found. */
 
-import { VERDICT_LABELS } from "../../../claims/verdict-labels.ts";
-import type { CitationsView } from "../../wire.ts";
+import { VERDICTS } from "../../../claims/evidence.ts";
+import type { CitationsView } from "../../wire-citations.ts";
 import { Problem } from "../ui/parts.tsx";
 import type { CitationChecks } from "./checks.ts";
 import { VerdictBadge } from "./verdict.tsx";
-
-const VERDICTS = Object.keys(VERDICT_LABELS) as (keyof typeof VERDICT_LABELS)[];
 
 export function CitationPanel({ checks }: { checks: CitationChecks }) {
   const { view, running, error } = checks;

@@ -1,13 +1,13 @@
 /** `verify_citations`: on the user's request, fetches the pages that a report cites and compares them with its claims. */
 
 import { z } from "zod";
-import type { Verdict } from "../claims/evidence.ts";
-import { cancelled } from "../gemini/failures.ts";
-import { isoTime } from "../platform/clock.ts";
-import type { Source } from "../reports/report.ts";
-import type { StoredResult } from "../runs/run.ts";
-import type { CitedPair, ClaimStanding } from "../verification/standing.ts";
-import type { VerifyDeps } from "../verification/verify.ts";
+import type { Verdict } from "../../claims/evidence.ts";
+import { cancelled } from "../../gemini/failures.ts";
+import { isoTime } from "../../platform/clock.ts";
+import type { Source } from "../../reports/report.ts";
+import type { StoredResult } from "../../runs/run.ts";
+import type { CitedPair, ClaimStanding } from "../../verification/standing.ts";
+import type { VerifyDeps } from "../../verification/verify.ts";
 import {
   type Call,
   defineOperation,
@@ -15,9 +15,9 @@ import {
   outputSchema,
   type OutputOf,
   taskIdField,
-} from "./operation.ts";
-import { factLines, list } from "./parts/answer-text.ts";
-import { finishedReport } from "./save-research-to-markdown.ts";
+} from "../operation.ts";
+import { factLines, list } from "../parts/answer-text.ts";
+import { finishedReport } from "../save-research-to-markdown.ts";
 
 /** An answer must come before clients give up, some after 60 s; the next call goes on where this one stopped. */
 const MODEL_LIMITS = { maxPages: 24, maxMs: 40_000, findings: 15 };
@@ -68,7 +68,7 @@ export const verifyCitations = defineOperation({
   positional: "task_id",
   webText: true,
   question: async (deps, input, call) => {
-    const { judgeQuestion } = await import("./parts/judge-cost.ts");
+    const { judgeQuestion } = await import("./judge-cost.ts");
     return judgeQuestion(deps, { ...input, again: input.refetch === true, ...limitsOf(call) }, call);
   },
   run: async (deps, input, call) => {
@@ -113,8 +113,8 @@ async function verify(
   verification: VerifyDeps,
   { wanted, call }: { wanted: Wanted; call: Call },
 ): Promise<number> {
-  const { planVerification, verifyCitations: check } = await import("../verification/verify.ts");
-  const { requireJudgeConsent, judgeNotice } = await import("./parts/judge-cost.ts");
+  const { planVerification, verifyCitations: check } = await import("../../verification/verify.ts");
+  const { requireJudgeConsent, judgeNotice } = await import("./judge-cost.ts");
   const plan = await planVerification(verification, wanted);
   requireJudgeConsent(deps, verification.judge, { plan, call });
   const pages = Math.min(plan.due.length, wanted.maxPages);
@@ -137,8 +137,8 @@ interface Answered extends Wanted {
 
 async function answerOf(deps: VerifyDeps, wanted: Answered) {
   const { taskId, result, numbers, left } = wanted;
-  const { readCitations } = await import("../verification/read-citations.ts");
-  const { usedByJudge } = await import("./parts/judge-cost.ts");
+  const { readCitations } = await import("../../verification/read-citations.ts");
+  const { usedByJudge } = await import("./judge-cost.ts");
   const { claims, counts, checks, cited, copies, independentDomains } = await readCitations(deps, wanted);
   const found = findingsIn(claims, { numbers, sources: result.sources });
   const shown = found.slice(0, wanted.findings);

@@ -7,7 +7,7 @@ import { findJudgeUsage } from "../../verification/claim-store.ts";
 import { type Judge, planVerification, type VerificationPlan } from "../../verification/verify.ts";
 import type { Call, OperationDeps, Question } from "../operation.ts";
 import { finishedReport } from "../save-research-to-markdown.ts";
-import { confirmationNeeded, dollars } from "./cost-confirmation.ts";
+import { confirmationNeeded, dollars } from "../parts/cost-confirmation.ts";
 
 interface Asked {
   task_id: string;

@@ -1,18 +1,18 @@
 /** Routes that check the citations of a report on the user's request, and the bibliography files of its sources. */
 
 import type { Hono } from "hono";
-import type { App } from "../../app.ts";
-import type { CallerEnv } from "../../caller.ts";
-import { citationsView } from "../../operations/parts/citations-view.ts";
-import { perform } from "../../operations/perform.ts";
-import { sourcesFile } from "../../operations/parts/sources-file.ts";
-import { verifyCitations } from "../../operations/verify-citations.ts";
-import { BIBLIOGRAPHY_FILES, BIBLIOGRAPHY_FORMATS } from "../../reports/bibliography/bibliography.ts";
-import { outcomeResponse, jsonResponse } from "./json-response.ts";
-import { readJsonBody } from "./json-body.ts";
-import { download } from "./report-download.ts";
-import { requestedRun } from "./requested-run.ts";
-import type { CitationsView } from "../wire.ts";
+import type { App } from "../../../app.ts";
+import type { CallerEnv } from "../../../caller.ts";
+import { citationsView } from "../../../operations/citations/citations-view.ts";
+import { perform } from "../../../operations/perform.ts";
+import { sourcesFile } from "../../../operations/citations/sources-file.ts";
+import { verifyCitations } from "../../../operations/citations/verify-citations.ts";
+import { BIBLIOGRAPHY_FILES, BIBLIOGRAPHY_FORMATS } from "../../../reports/bibliography/bibliography.ts";
+import { outcomeResponse, jsonResponse } from "../json-response.ts";
+import { readJsonBody } from "../json-body.ts";
+import { download } from "../report-routes.ts";
+import { requestedRun } from "../requested-run.ts";
+import type { CitationsView } from "../../wire-citations.ts";
 
 export function serveCitations(web: Hono<CallerEnv>, { deps, shutdown }: App): void {
   const viewOf = async (owner: string, taskId: string): Promise<Response> => {

@@ -2,15 +2,15 @@
 
 import { expect, test, type TestContext } from "vitest";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
-import { openReader } from "../../test/kit/sites/reader.ts";
-import type { Handler } from "../../test/kit/sites/sites.ts";
-import { openRunner } from "../../test/kit/store/runner.ts";
-import { systemClock } from "../platform/clock.ts";
-import { finishRun, insertRunning } from "../runs/run-store.ts";
-import type { VerifyDeps } from "../verification/verify.ts";
-import type { Call, OperationDeps } from "./operation.ts";
-import { getResearchResults } from "./get-research-results.ts";
-import { perform } from "./perform.ts";
+import { openReader } from "../../../test/kit/sites/reader.ts";
+import type { Handler } from "../../../test/kit/sites/sites.ts";
+import { openRunner } from "../../../test/kit/store/runner.ts";
+import { systemClock } from "../../platform/clock.ts";
+import { finishRun, insertRunning } from "../../runs/run-store.ts";
+import type { VerifyDeps } from "../../verification/verify.ts";
+import type { Call, OperationDeps } from "../operation.ts";
+import { getResearchResults } from "../get-research-results.ts";
+import { perform } from "../perform.ts";
 import { verifyCitations } from "./verify-citations.ts";
 
 const TASK_ID = "11111111-2222-4333-8444-555555555555";
@@ -26,14 +26,14 @@ const FILLER =
   "<p>The valley has been described by travellers since the eighteenth century, often at length.</p>".repeat(4);
 
 const PAGES: Record<string, Handler> = {
-  "lake.example/depth": page(`<p>Lake Onda is 42 metres deep.</p>${FILLER}`),
-  "village.example/people": page(`<p>The village of Onda has 290 inhabitants.</p>${FILLER}`),
+  "lake.onda-press.com/depth": page(`<p>Lake Onda is 42 metres deep.</p>${FILLER}`),
+  "village.onda-press.org/people": page(`<p>The village of Onda has 290 inhabitants.</p>${FILLER}`),
 };
 
 const URLS = [
-  "http://lake.example/depth",
-  "http://village.example/people",
-  "http://ferry.example/gone",
+  "http://lake.onda-press.com/depth",
+  "http://village.onda-press.org/people",
+  "http://ferry.onda-press.net/gone",
   "http://10.0.0.7/x",
 ];
 
@@ -126,7 +126,12 @@ test("counts come first, then what is not confirmed; passages by number; nothing
   expect(first.structured).toMatchObject({
     findings: [
       { source: 4, verdict: "not_checked" },
-      { source: 1, verdict: "supported", passage: expect.stringContaining("42 metres deep"), domain: "lake.example" },
+      {
+        source: 1,
+        verdict: "supported",
+        passage: expect.stringContaining("42 metres deep"),
+        domain: "lake.onda-press.com",
+      },
     ],
   });
   expect(sites.requests).toHaveLength(requests);
