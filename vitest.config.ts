@@ -84,6 +84,9 @@ export default defineConfig(({ mode }) => {
         },
       ],
       env: { TEST_LENGTH: isLong ? "long" : "short" },
+      // Test files of one worker share their modules: loading them anew for each file takes half of the processor time
+      // of unit tests. A test therefore leaves no global state behind.
+      isolate: false,
       testTimeout: 60_000,
       hookTimeout: 60_000,
       // As long as `waitFor` of test/kit waits.

@@ -60,34 +60,44 @@ interface Found {
   objection: Objection | undefined;
 }
 
-/** Each clause must be found in one sentence; those after the first in the same sentence or the next. */
-function compareSentences({ text, context }: Pick<Claim, "text" | "context">, page: ComparedPage): Comparison {
-  const { sentences, tokens: read, language } = page;
-  let best: Objection | undefined;
-  for (const clauses of clausesOf(tokensOf(text, language), language)) {
-    const found: Found[] = [];
-    for (const clause of clauses) {
-      const near = found.at(-1)?.at;
-      const candidates = near === undefined ? read.map((_sentence, at) => at) : [near, near + 1];
-      const here = findClause(clause, candidates, page);
-      if (here === undefined) break;
-      found.push(here);
-      if (here.objection?.kind === "no") break;
-    }
-    const worst =
-      found.find(({ objection }) => objection?.kind === "no") ?? found.find(({ objection }) => objection !== undefined);
-    best ??= worst?.objection;
-    if (found.length < clauses.length || worst?.objection?.kind === "no") continue;
-    if (!hasContext({ text, context }, found, page)) {
-      best ??= { kind: "no", reason: "The page says it, but not of what the claim is about." };
-      continue;
-    }
-    const passage = [...new Set(found.map(({ at }) => sentences[at] ?? ""))].join(" ");
-    if (isRetracted(read[(found.at(-1)?.at ?? 0) + 1])) return notConfirmed("The page corrects it later.", passage);
-    if (worst?.objection === undefined) return { verdict: "supported", passage };
-    return { verdict: "weak", passage, reason: worst.objection.reason };
+function compareSentences(claim: Pick<Claim, "text" | "context">, page: ComparedPage): Comparison {
+  let failure: Comparison | undefined;
+  for (const clauses of clausesOf(tokensOf(claim.text, page.language), page.language)) {
+    const comparison = judge(claim, { found: findClauses(clauses, page), wanted: clauses.length }, page);
+    if (comparison.verdict !== "not_confirmed") return comparison;
+    failure ??= comparison;
   }
-  return notConfirmed(best?.reason ?? NOT_FOUND);
+  return failure ?? notConfirmed(NOT_FOUND);
+}
+
+/** Each clause must be found in one sentence; those after the first in the same sentence or the next. */
+function findClauses(clauses: readonly (readonly Token[])[], page: ComparedPage): Found[] {
+  const found: Found[] = [];
+  for (const clause of clauses) {
+    const near = found.at(-1)?.at;
+    const here = findClause(clause, near === undefined ? [...page.tokens.keys()] : [near, near + 1], page);
+    if (here === undefined) break;
+    found.push(here);
+    if (here.objection?.kind === "no") break;
+  }
+  return found;
+}
+
+function judge(
+  claim: Pick<Claim, "text" | "context">,
+  { found, wanted }: { found: readonly Found[]; wanted: number },
+  page: ComparedPage,
+): Comparison {
+  const objections = found.flatMap(({ objection }) => objection ?? []);
+  const refused = objections.find(({ kind }) => kind === "no");
+  if (refused !== undefined) return notConfirmed(refused.reason);
+  if (found.length < wanted) return notConfirmed(NOT_FOUND);
+  if (!hasContext(claim, found, page)) return notConfirmed("The page says it, but not of what the claim is about.");
+  const passage = [...new Set(found.map(({ at }) => page.sentences[at] ?? ""))].join(" ");
+  if (isRetracted(page.tokens[(found.at(-1)?.at ?? 0) + 1]))
+    return notConfirmed("The page corrects it later.", passage);
+  const [doubt] = objections;
+  return doubt === undefined ? { verdict: "supported", passage } : { verdict: "weak", passage, reason: doubt.reason };
 }
 
 /** A text of fewer words says nothing without its labels. */

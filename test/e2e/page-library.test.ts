@@ -1,6 +1,6 @@
-import { createRequire } from "node:module";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from "vitest";
+import { violations } from "../kit/browser/accessibility.ts";
 import { browserInstalled, openPage, startBrowser } from "../kit/browser/browser.ts";
 import { openHttpScene } from "../kit/server/http-server.ts";
 
@@ -33,18 +33,6 @@ const chips = async (page: Page): Promise<string> =>
   (await page.locator(".states").innerText()).replaceAll(/\s+/g, " ").trim();
 const focused = (page: Page): Promise<string> => page.locator(":focus").innerText();
 const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
-
-const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
-
-async function violations(page: Page): Promise<unknown> {
-  await page.addScriptTag({ path: AXE });
-  const found = await page.evaluate(
-    `axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"] })
-      .then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))`,
-  );
-  const wide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
-  return wide === true ? [found, "wider than the window"] : found;
-}
 
 const installed = await browserInstalled();
 

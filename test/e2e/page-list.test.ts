@@ -1,9 +1,9 @@
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from "vitest";
 import type { ScenarioInput } from "../../simulator/scenario.ts";
+import { violations } from "../kit/browser/accessibility.ts";
 import { browserInstalled, openPage, startBrowser } from "../kit/browser/browser.ts";
 import { openHttpScene, type RunningHttpServer } from "../kit/server/http-server.ts";
 import { draftResearch, SUBMIT } from "../kit/browser/ask-form.ts";
@@ -45,20 +45,6 @@ interface Wish {
 const ready = (page: Page): Promise<void> => page.locator(`${SUBMIT}:enabled`).waitFor();
 const announced = (page: Page): Promise<string | null> => page.locator("#announcements").textContent();
 const focused = (page: Page): Promise<string> => page.locator(":focus").innerText();
-
-const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
-
-async function violations(page: Page): Promise<unknown> {
-  await page.addScriptTag({ path: AXE });
-  // A button that is being enabled has an intermediate colour.
-  await page.evaluate("Promise.all(document.getAnimations().map((animation) => animation.finished))");
-  const found = await page.evaluate(
-    `axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"] })
-      .then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))`,
-  );
-  const wide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
-  return wide === true ? [found, "wider than the window"] : found;
-}
 
 const installed = await browserInstalled();
 

@@ -125,7 +125,7 @@ function quotation({ claim, sentence, matched }: Aligned): Objection | undefined
   if (claim.some(({ text }) => QUOTES.test(text))) return undefined;
   const quotesBefore = sentence.slice(0, matched[0] ?? 0).filter(({ text }) => QUOTES.test(text)).length;
   const quotesIn = sentence.slice(matched[0] ?? 0, matched.at(-1) ?? 0).filter(({ text }) => QUOTES.test(text)).length;
-  return quotesBefore % 2 === 1 && quotesIn === 0 ? no("The page quotes it as somebody's words.") : undefined;
+  return quotesBefore % 2 === 1 && quotesIn === 0 ? no("The page only quotes it.") : undefined;
 }
 
 /** Prepositions of one meaning; the first of each is its name. */

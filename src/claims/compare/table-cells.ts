@@ -26,27 +26,43 @@ interface Wanted {
   language: Language;
 }
 
-function states(block: string, { content, title, language }: Wanted): boolean {
-  if (block.length > MAX_CELL_CHARACTERS) return false;
-  const parts = block.split(": ");
-  if (parts.length < 3) return false;
-  const [row = "", column = "", value = ""] = parts.slice(-3);
-  const read = (text: string): Token[] => tokensOf(text, language).filter(isContent);
-  const caption = [...read(parts.slice(0, -3).join(" ")), ...read(title)];
-  const [amount, ...rest] = read(value);
-  if (amount?.kind !== "number" || rest.length > 0) return false;
-  const unit = amount.quantity?.unit || [...caption, ...read(column)].find(({ key }) => key === "percent")?.key || "";
-  const isNamed = (token: Token): boolean => content.some((claimed) => same(claimed, token));
-  if (!read(row).every(isNamed) || read(row).length === 0) return false;
-  if (!read(column).every((token) => isNamed(token))) return false;
-  const numbers = content.filter(({ kind }) => kind === "number");
-  const [claimed] = numbers;
-  if (numbers.length !== 1 || claimed?.quantity === undefined || claimed.quantity.value !== amount.quantity?.value)
-    return false;
-  if (claimed.quantity.unit !== unit && claimed.quantity.unit !== "") return false;
-  const known = [...caption, ...read(row), ...read(column)];
-  return content.every((token) => token === claimed || known.some((other) => same(token, other)));
+interface CellTokens {
+  row: Token[];
+  column: Token[];
+  /** Caption and title of the page, which may name what all cells are about. */
+  about: Token[];
+  value: Token;
 }
 
-const same = (one: Token, other: Token): boolean =>
-  matches(one, other) || (one.kind === "word" && one.key === other.key);
+function states(block: string, wanted: Wanted): boolean {
+  const cell = readCell(block, wanted);
+  if (cell === undefined) return false;
+  const { content } = wanted;
+  const numbers = content.filter(({ kind }) => kind === "number");
+  const [claimed] = numbers;
+  if (numbers.length !== 1 || claimed === undefined || !isSameAmount(claimed, cell)) return false;
+  const heads = [...cell.row, ...cell.column];
+  const isNamed = heads.every((head) => content.some((token) => matches(token, head)));
+  const known = [...heads, ...cell.about];
+  return isNamed && content.every((token) => token === claimed || known.some((other) => matches(token, other)));
+}
+
+function readCell(block: string, { title, language }: Wanted): CellTokens | undefined {
+  const parts = block.length > MAX_CELL_CHARACTERS ? [] : block.split(": ");
+  if (parts.length < 3) return undefined;
+  const read = (text: string): Token[] => tokensOf(text, language).filter(isContent);
+  const [row = "", column = "", value = ""] = parts.slice(-3);
+  const [amount, ...rest] = read(value);
+  if (amount?.kind !== "number" || rest.length > 0 || read(row).length === 0) return undefined;
+  const about = [...read(parts.slice(0, -3).join(" ")), ...read(title)];
+  return { row: read(row), column: read(column), about, value: amount };
+}
+
+/** The unit may be in the cell, its column or the caption; a claim without a unit is about whatever the table counts. */
+function isSameAmount({ quantity: claimed }: Token, { value, column, about }: CellTokens): boolean {
+  const { quantity } = value;
+  if (claimed === undefined || quantity === undefined || claimed.value !== quantity.value) return false;
+  const isPercent = [...column, ...about].some(({ text }) => /^(?:percent|prozent|%)$/i.test(text));
+  const unit = quantity.unit === "" && isPercent ? "percent" : quantity.unit;
+  return claimed.unit === unit || claimed.unit === "";
+}

@@ -32,7 +32,7 @@ const EN: WordLists = {
   prepositions: words(`of in on at by to from for with about against between among into onto over under above below
     after before during through across within per than via toward towards around behind beyond near off since until till
     upon versus vs along despite besides inside outside`),
-  negations: words(`not no never none nor neither nobody nothing nowhere without cannot hardly scarcely barely isn't
+  negations: words(`not no never none nor neither nothing nowhere without cannot hardly scarcely barely isn't
     aren't wasn't weren't don't doesn't didn't hasn't haven't hadn't won't wouldn't can't couldn't shouldn't mustn't`),
   possible: words(`may might could can possibly perhaps maybe likely unlikely probably potentially apparently
     reportedly allegedly presumably seemingly suggests suggest seems appears`),

@@ -169,8 +169,8 @@ function citesOf({ marks }: InlineText, sentences: readonly Sentence[]): number[
     const position = labelFrom === undefined ? at : labelFrom + 1;
     while (current + 1 < sentences.length && (sentences[current + 1]?.start ?? 0) < position) current += 1;
     cites[current]?.push(...sources);
-    for (let index = current - 1; from !== undefined && index >= 0; index -= 1) {
-      if ((sentences[index]?.end ?? 0) <= from) break;
+    if (from === undefined) continue;
+    for (let index = current - 1; index >= 0 && (sentences[index]?.end ?? 0) > from; index -= 1) {
       cites[index]?.push(...sources);
     }
   }
