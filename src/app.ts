@@ -104,12 +104,8 @@ export function createApp(options: AppOptions): App {
       carryOver: async (replaced) => (await import("./runs/start/carry-over-store.ts")).carryUnfinished(replaced),
     });
     shutdown.finally(opened.close);
-    if (options.maintains !== false) await maintainStore({ config, log, shutdown, stateDir }, opened);
+    if (options.maintains !== false) await maintain(opened, parts, deps);
     openedStore = opened;
-    if (options.maintains !== false && opened.durable && config.settings.VERIFY_CITATIONS === "auto") {
-      // Not awaited: it uses the store itself.
-      void import("./compose-verification.ts").then(({ checkAutomatically }) => checkAutomatically(parts, deps));
-    }
     return opened;
   });
   const { logsRepairs = true } = options;
@@ -135,6 +131,14 @@ export function createApp(options: AppOptions): App {
       return runner;
     },
   };
+}
+
+async function maintain(store: Store, parts: Parts, deps: OperationDeps): Promise<void> {
+  await maintainStore(parts, store);
+  if (!store.durable || parts.config.settings.VERIFY_CITATIONS !== "auto") return;
+  const { checkAutomatically } = await import("./compose-verification.ts");
+  // Not awaited: it waits for the store, which is being opened.
+  void checkAutomatically(parts, deps);
 }
 
 interface TelemetryParts extends Pick<ResearchComposition, "config" | "log" | "shutdown"> {
