@@ -20,15 +20,23 @@ test("every client's file is known, on every platform", () => {
     vscode: "/h/.config/Code/User/mcp.json",
     codex: "/h/.codex/config.toml",
     "gemini-cli": "/h/.gemini/settings.json",
+    antigravity: undefined,
+    opencode: "/h/.config/opencode/opencode.json",
+    windsurf: "/h/.codeium/windsurf/mcp_config.json",
+    zed: "/h/.config/zed/settings.json",
+    "lm-studio": "/h/.lmstudio/mcp.json",
   });
   expect(files("darwin")).toMatchObject({
     "claude-desktop": "/h/Library/Application Support/Claude/claude_desktop_config.json",
     vscode: "/h/Library/Application Support/Code/User/mcp.json",
+    zed: "/h/.config/zed/settings.json",
+    opencode: "/h/.config/opencode/opencode.json",
   });
   expect(files("win32", { APPDATA: "/r" })).toMatchObject({
     "claude-desktop": "/r/Claude/claude_desktop_config.json",
     vscode: "/r/Code/User/mcp.json",
     codex: "/h/.codex/config.toml",
+    zed: undefined,
   });
   const moved = { XDG_CONFIG_HOME: "/x", CODEX_HOME: "/c", CLAUDE_CONFIG_DIR: "/cc", GEMINI_CLI_HOME: "/g" };
   expect(files("linux", moved)).toMatchObject({
@@ -37,11 +45,13 @@ test("every client's file is known, on every platform", () => {
     vscode: "/x/Code/User/mcp.json",
     codex: "/c/config.toml",
     "gemini-cli": "/g/.gemini/settings.json",
+    opencode: "/x/opencode/opencode.json",
+    zed: "/x/zed/settings.json",
   });
   expect(files("linux", { XDG_CONFIG_HOME: "relative", CODEX_HOME: "" })).toEqual(files("linux"));
 });
 
-test("project files are in the project; Claude Desktop has none", () => {
+test("project files are in the project, for clients that have them", () => {
   const paths = { platform: "linux" as const, home: "/h", project: "/p", environment: {} };
   expect(byName((client) => client.file(paths, "project"))).toEqual({
     "claude-code": "/p/.mcp.json",
@@ -50,6 +60,11 @@ test("project files are in the project; Claude Desktop has none", () => {
     vscode: "/p/.vscode/mcp.json",
     codex: "/p/.codex/config.toml",
     "gemini-cli": "/p/.gemini/settings.json",
+    antigravity: "/p/.agents/mcp_config.json",
+    opencode: "/p/opencode.json",
+    windsurf: undefined,
+    zed: undefined,
+    "lm-studio": undefined,
   });
 });
 
@@ -61,6 +76,16 @@ test("each client passes the key on by reference, in its own syntax, with a long
     vscode: { type: "stdio", ...launch, env: { GEMINI_API_KEY: "${env:GEMINI_API_KEY}" } },
     codex: { ...launch, env_vars: ["GEMINI_API_KEY"], tool_timeout_sec: 1_800 },
     "gemini-cli": { ...launch, env: { GEMINI_API_KEY: "$GEMINI_API_KEY" }, timeout: 1_800_000 },
+    antigravity: launch,
+    opencode: {
+      type: "local",
+      command: ["gemini-search-mcp"],
+      environment: { GEMINI_API_KEY: "{env:GEMINI_API_KEY}" },
+      enabled: true,
+    },
+    windsurf: { ...launch, env: { GEMINI_API_KEY: "${env:GEMINI_API_KEY}" } },
+    zed: { ...launch, env: {} },
+    "lm-studio": launch,
   });
 });
 
@@ -73,6 +98,17 @@ test("a running server is referenced with its token by reference, or by value on
     vscode: { type: "http", url, headers: { Authorization: "Bearer ${env:MCP_AUTH_TOKEN}" } },
     codex: { url, bearer_token_env_var: "MCP_AUTH_TOKEN", tool_timeout_sec: 1_800 },
     "gemini-cli": { type: "http", url, headers: { Authorization: "Bearer $MCP_AUTH_TOKEN" }, timeout: 1_800_000 },
+    antigravity: { serverUrl: url, headers: { Authorization: "Bearer $MCP_AUTH_TOKEN" } },
+    opencode: {
+      type: "remote",
+      url,
+      headers: { Authorization: "Bearer {env:MCP_AUTH_TOKEN}" },
+      oauth: false,
+      enabled: true,
+    },
+    windsurf: { serverUrl: url, headers: { Authorization: "Bearer ${env:MCP_AUTH_TOKEN}" } },
+    zed: undefined,
+    "lm-studio": undefined,
   });
   const codex = CLIENTS.find(({ name }) => name === "codex");
   expect(codex?.http?.({ url, token: "t" })).toEqual({

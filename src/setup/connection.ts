@@ -4,7 +4,8 @@ import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { AppError } from "../errors.ts";
 import { isRecord } from "../platform/is-record.ts";
-import { type Client, installedClients, programOnPath, type Scope } from "./clients.ts";
+import { installedClients, programOnPath } from "./clients.ts";
+import type { Client, Scope } from "./clients/client.ts";
 import { readConfigFile } from "./config-file.ts";
 import type { Entry } from "./entry-format.ts";
 import type { Paths } from "./paths.ts";
@@ -23,7 +24,10 @@ export interface Connection {
 }
 
 export const findConnections = (paths: Paths): Promise<Connection[]> =>
-  Promise.all(installedClients(paths).map((client) => connectionOf(client, paths)));
+  Promise.all(installedClients(paths).map((client) => connectionOf(client, paths))).then((connections) =>
+    // `init` cannot connect the others for all projects, so a missing entry is nothing to report.
+    connections.filter(({ client, entries }) => entries.length > 0 || client.file(paths, "user") !== undefined),
+  );
 
 const SCOPES: readonly Scope[] = ["user", "project"];
 
@@ -68,10 +72,14 @@ async function entriesOf(client: Client, file: string, paths: Paths): Promise<Fi
 }
 
 /** A server at a URL need not be running now, so it counts as present. */
-function missingProgram({ command, args }: Entry, paths: Paths): string | undefined {
+function missingProgram(entry: Entry, paths: Paths): string | undefined {
+  // OpenCode has the arguments in the same list.
+  const [command, ...args]: unknown[] = Array.isArray(entry["command"])
+    ? entry["command"]
+    : [entry["command"], ...(Array.isArray(entry["args"]) ? entry["args"] : [])];
   if (typeof command !== "string") return undefined;
   const isThere = isAbsolute(command) ? existsSync(command) : programOnPath(command, paths) !== undefined;
   if (!isThere) return command;
-  const script: unknown = Array.isArray(args) ? args[0] : undefined;
+  const [script] = args;
   return typeof script === "string" && isAbsolute(script) && !existsSync(script) ? script : undefined;
 }

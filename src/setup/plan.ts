@@ -4,7 +4,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../platform/is-record.ts";
-import type { Client } from "./clients.ts";
+import type { Client } from "./clients/client.ts";
 import { BACKUP, type ConfigFile, readConfigFile } from "./config-file.ts";
 import type { Entry, EntryFormat, EntryPath } from "./entry-format.ts";
 import { unifiedDiff } from "./unified-diff.ts";
@@ -54,8 +54,8 @@ export async function planChange(request: PlanRequest): Promise<Plan> {
 }
 
 /** A reference such as ${KEY} is not a secret; a token is. */
-const REFERENCE = /^(?:Bearer )?\$\{?[\w:-]+\}?$/;
-const HOLDS_SECRETS = new Set(["env", "headers", "http_headers"]);
+const REFERENCE = /^(?:Bearer )?(?:\$\{?[\w:-]+\}?|\{env:\w+\})$/;
+const HOLDS_SECRETS = new Set(["env", "environment", "headers", "http_headers"]);
 
 /** The values of our new entry that may be shown. */
 function showableValues(value: unknown, key = ""): string[] {
@@ -87,20 +87,18 @@ const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]"]);
 
 export function isOurs(found: unknown, known?: string): found is Entry {
   if (!isRecord(found)) return false;
-  const { command, args, url, httpUrl } = found;
-  const serverUrl = url ?? httpUrl;
-  if (typeof serverUrl === "string") {
-    if (serverUrl === known) return true;
-    const { hostname, pathname } = URL.canParse(serverUrl) ? new URL(serverUrl) : { hostname: "", pathname: "" };
+  const { command, args, url, httpUrl, serverUrl } = found;
+  const address = url ?? httpUrl ?? serverUrl;
+  if (typeof address === "string") {
+    if (address === known) return true;
+    const { hostname, pathname } = URL.canParse(address) ? new URL(address) : { hostname: "", pathname: "" };
     return LOOPBACK.has(hostname) && pathname === "/mcp";
   }
-  return [command, ...(Array.isArray(args) ? args : [])].some(
-    (part) => typeof part === "string" && part.includes("gemini-search-mcp"),
-  );
+  return [command, args].flat().some((part) => typeof part === "string" && part.includes("gemini-search-mcp"));
 }
 
 /** We decide how a server is reached; other settings of the user stay. */
-const OURS = new Set(["type", "command", "args", "url"]);
+const OURS = new Set(["type", "command", "args", "url", "serverUrl"]);
 const TOKENS = new Set(["headers", "http_headers", "bearer_token_env_var"]);
 
 function merge(found: unknown, entry: Entry, { url, renewToken }: PlanRequest): Entry {

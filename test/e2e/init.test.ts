@@ -1,4 +1,4 @@
-/** `init` through the built command line: six clients in a temporary home, whose own settings are preserved. */
+/** `init` through the built command line: every client in a temporary home, whose own settings are preserved. */
 
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -15,8 +15,15 @@ const FILES = {
   vscode: [".config/Code/User/mcp.json", '\uFEFF{\r\n    "servers": {},\r\n    "inputs": []\r\n}\r\n'],
   codex: [".codex/config.toml", '# mine\nmodel = "x"\n\n[mcp_servers.a] # theirs\ncommand = "b"'],
   "gemini-cli": [".gemini/settings.json", "{}"],
+  opencode: [".config/opencode/opencode.json", '{\n  "$schema": "https://opencode.ai/config.json"\n}\n'],
+  windsurf: [".codeium/windsurf/mcp_config.json", '{\n  "mcpServers": {\n  }\n}\n'],
+  zed: [".config/zed/settings.json", '// Zed settings\n{\n  "theme": "One Dark", // mine\n  "vim_mode": true,\n}\n'],
+  "lm-studio": [".lmstudio/mcp.json", '{\n  "mcpServers": {}\n}'],
 } as const;
 type ClientName = keyof typeof FILES;
+/** They have no project files, or none that could be verified. */
+const USER_ONLY = ["claude-desktop", "windsurf", "zed", "lm-studio"];
+const WITHOUT_URLS = ["claude-desktop", "zed", "lm-studio"];
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a constant
 const NAMES = Object.keys(FILES) as ClientName[];
 
@@ -93,7 +100,7 @@ test("init describes a deeply nested file in one line, and sets up the other cli
   expect(text("gemini-cli")).toContain("gemini-search-mcp");
 });
 
-describe("init with six clients", () => {
+describe("init with every client", () => {
   test("writes each in its own format, keeps a backup, then has nothing to do, and --remove restores the bytes", async () => {
     const { json, all, text, file } = openHome();
     const added = await json(["--yes"], { env: { GEMINI_API_KEY: TEST_KEY } });
@@ -109,6 +116,12 @@ describe("init with six clients", () => {
       model: "x",
       mcp_servers: { a: { command: "b" }, "gemini-search": { args: [BIN], env_vars: ["GEMINI_API_KEY"] } },
     });
+    expect(JSON.parse(text("opencode"))).toMatchObject({
+      mcp: {
+        "gemini-search": { command: [expect.any(String), BIN], environment: { GEMINI_API_KEY: expect.any(String) } },
+      },
+    });
+    expect(text("zed")).toContain('"theme": "One Dark", // mine\n');
     expect(text("cursor")).toContain('"a": { "command": "b" }, // last\n');
     expect(text("vscode").startsWith("\uFEFF{\r\n")).toBe(true);
     expect(text("vscode").replaceAll("\r\n", "")).not.toContain("\n");
@@ -117,7 +130,7 @@ describe("init with six clients", () => {
     expect(JSON.stringify([all(), added])).not.toContain(TEST_KEY);
 
     const before = all();
-    expect(Object.keys(before).filter(isBackup)).toHaveLength(6);
+    expect(Object.keys(before).filter(isBackup)).toHaveLength(NAMES.length);
     const again = await json(["--yes"]);
     expect(again.clients.map(({ action, state }) => [action, state])).toEqual(NAMES.map(() => ["none", "configured"]));
     expect(all()).toEqual(before);
@@ -160,6 +173,10 @@ describe("init with six clients", () => {
       ["vscode", "failed", "PERMISSION_DENIED"],
       ["codex", "failed", "INVALID_INPUT"],
       ["gemini-cli", "failed", "INVALID_INPUT"],
+      ["opencode", "added", undefined],
+      ["windsurf", "added", undefined],
+      ["zed", "added", undefined],
+      ["lm-studio", "added", undefined],
     ]);
     const saying = (name: ClientName) => clients.find(({ client }) => client === name)?.error?.message;
     expect(saying("cursor")).toContain("mcp.json, line 4: This is not valid JSON. The file was not touched.");
@@ -181,22 +198,34 @@ describe("init", () => {
     expect(existsSync(none.file("gemini-cli"))).toBe(true);
   });
 
-  test("--scope project writes into the project, for all but Claude Desktop", async () => {
+  test("--scope project writes into the project, for clients that have project files", async () => {
     const { json, home, all } = openHome();
+    mkdirSync(join(home, ".gemini/antigravity-cli"), { recursive: true });
     const { clients } = await json(["--yes", "--scope", "project"]);
-    expect(clients.map(({ client }) => client)).toEqual(NAMES.filter((name) => name !== "claude-desktop"));
-    const made = [".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json", ".codex/config.toml", ".gemini/settings.json"];
+    const withProjects = NAMES.filter((name) => !USER_ONLY.includes(name));
+    expect(clients.map(({ client }) => client).toSorted()).toEqual([...withProjects, "antigravity"].toSorted());
+    const made = [
+      ".mcp.json",
+      ".cursor/mcp.json",
+      ".vscode/mcp.json",
+      ".codex/config.toml",
+      ".gemini/settings.json",
+      ".agents/mcp_config.json",
+      "opencode.json",
+    ];
     expect(made.map((path) => existsSync(join(home, "project", path)))).toEqual(made.map(() => true));
     expect(all()).toMatchObject(original);
     const named = await json(["--yes", "--scope", "project", "claude-desktop"]);
     expect(named.clients[0]?.error?.message).toContain("no project files");
+    const other = await json(["--yes", "antigravity"]);
+    expect(other.clients[0]?.error?.message).toContain("Only the project file of Antigravity CLI is known");
   });
 
   test("--http names the token, --write-token writes it and shows it nowhere", async () => {
     const { run, text, all } = openHome();
     const token = "a-token-of-more-than-16";
     const env = { MCP_AUTH_TOKEN: token, MCP_SERVER_PORT: "4321" };
-    const names = NAMES.filter((name) => name !== "claude-desktop");
+    const names = NAMES.filter((name) => !WITHOUT_URLS.includes(name));
     const { code, stdout, stderr } = await run(["--yes", "--http", ...names], { env });
     expect(code).toBe(0);
     expect(stdout).toContain("http://127.0.0.1:4321/mcp");

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { AppError } from "../../errors.ts";
 import { urlHost } from "../../http/host-guard.ts";
-import type { Client, Scope } from "../../setup/clients.ts";
+import type { Client, Scope } from "../../setup/clients/client.ts";
 import type { Entry } from "../../setup/entry-format.ts";
 import { type Launches, launchesOf } from "../../setup/launch.ts";
 import type { Paths } from "../../setup/paths.ts";
@@ -76,7 +76,7 @@ export interface ClientChange {
 export function clientChange(client: Client, setup: Setup): ClientChange {
   const { place, url, options } = setup;
   const file = client.file(place, options.scope);
-  if (file === undefined) throw invalid(`${client.title} has no project files.`, "Use --scope user for it.");
+  if (file === undefined) throw noFile(client, options.scope);
   const entry = options.remove ? undefined : entryFor(client, setup);
   const newMode = options.scope === "user" ? 0o600 : 0o644;
   const request = { client, file, newMode, name: options.name, entry, url, renewToken: options.writeToken };
@@ -86,7 +86,15 @@ export function clientChange(client: Client, setup: Setup): ClientChange {
 function entryFor(client: Client, { launches, options, url, token }: Setup): Entry {
   if (!options.http) return client.stdio(client.withoutShell === true ? launches.byPath : launches.byName);
   if (client.http !== undefined) return client.http({ url, token });
-  throw invalid(`${client.title}'s file accepts only commands, not URLs.`, "Leave out --http for it.");
+  throw invalid(`${client.title} accepts only commands from init, not URLs.`, "Leave out --http for it.");
+}
+
+function noFile({ title, onlyScope }: Client, scope: Scope): AppError {
+  if (onlyScope === scope)
+    return invalid(`The file of ${title} is not known on this system.`, "Add the server in its settings.");
+  return scope === "project"
+    ? invalid(`${title} has no project files.`, "Use --scope user for it.")
+    : invalid(`Only the project file of ${title} is known.`, "Use --scope project for it.");
 }
 
 export const invalid = (message: string, suggestion: string): AppError =>
