@@ -142,7 +142,7 @@ function optionFor(flag: string, property: Property, { name, about }: OptionText
   const option = new Option(`--${flag} <${placeholderFor(name, property)}>`, about);
   if (property.enum !== undefined) option.choices(property.enum);
   if (property.type === "integer") option.argParser((text: string) => (/^-?\d+$/.test(text) ? Number(text) : text));
-  if (property.items?.type === "number") {
+  if (property.items?.type === "integer") {
     const numbersIn = (text: string): (number | string)[] =>
       text.split(",").map((part) => (/^\d+$/.test(part.trim()) ? Number(part) : part));
     option.argParser<(number | string)[]>((text, before) => [...(before ?? []), ...numbersIn(text)]);
@@ -155,7 +155,7 @@ function optionFor(flag: string, property: Property, { name, about }: OptionText
 }
 
 function placeholderFor(name: string, { type, items }: Property): string {
-  if (type === "integer" || items?.type === "number") return "n";
+  if (type === "integer" || items?.type === "integer") return "n";
   return name.endsWith("_domains") ? "list" : "value";
 }
 
