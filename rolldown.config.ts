@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import type { BuildOptions, OutputOptions } from "rolldown";
+import { cardDocument } from "./scripts/card-document.ts";
 import { pageStyles } from "./scripts/page-styles.ts";
 import { thirdPartyNotices } from "./scripts/third-party-notices.ts";
 
@@ -44,6 +45,13 @@ const configurations: BuildOptions[] = [
     output: { ...output, dir: "dist/page" },
     transform: { target: "es2023" },
     plugins: [pageStyles()],
+  },
+  {
+    platform: "browser",
+    input: { card: "src/web/page/chat/main.tsx" },
+    output: { ...output, dir: "dist/card", format: "iife", codeSplitting: false },
+    transform: { target: "es2023", define: { BUILD_VERSION } },
+    plugins: [cardDocument()],
   },
   // Never shipped: the product with its failpoints, and a server with the conformance fixtures.
   {

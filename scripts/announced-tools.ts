@@ -8,6 +8,8 @@ import type { Tool } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { OPERATIONS } from "../src/operations/catalog.ts";
 import type { Operation } from "../src/operations/operation.ts";
+import { APP_ONLY, CARD_REFERENCE, CARDED_TOOLS } from "../src/mcp/run-card.ts";
+import { CARD_OPERATIONS } from "../src/web/chat/card-tools.ts";
 import { isRecord } from "../src/platform/is-record.ts";
 
 /** Claude Code writes a longer result to a file unless the tool declares its size. */
@@ -17,12 +19,21 @@ const REPORTS = ["report", "result", "results"];
 type Schema = Record<string, unknown>;
 const objectSchema = z.looseObject({ type: z.literal("object") });
 
-export const announcedTools = (): { tools: Tool[]; tasks: string[] } => ({
-  tools: OPERATIONS.map(announced),
+export const announcedTools = (): { tools: Tool[]; tasks: string[]; cardTools: Tool[] } => ({
+  tools: OPERATIONS.map((operation) => announced(operation, metaOf(operation))),
   tasks: OPERATIONS.filter(({ task }) => task !== undefined).map(({ name }) => name),
+  cardTools: CARD_OPERATIONS.map((operation) => announced(operation, APP_ONLY)),
 });
 
-function announced({ name, title, description, input, output, annotations }: Operation): Tool {
+function metaOf({ name, output }: Operation): Tool["_meta"] {
+  const meta = {
+    ...(REPORTS.some((field) => field in output.shape) ? REPORT_META : {}),
+    ...(CARDED_TOOLS.some((carded) => carded === name) ? CARD_REFERENCE : {}),
+  };
+  return Object.keys(meta).length === 0 ? undefined : meta;
+}
+
+function announced({ name, title, description, input, output, annotations }: Operation, meta: Tool["_meta"]): Tool {
   return {
     name,
     title,
@@ -30,7 +41,7 @@ function announced({ name, title, description, input, output, annotations }: Ope
     inputSchema: objectSchema.parse(accepted(z.toJSONSchema(input, { io: "input" }))),
     outputSchema: objectSchema.parse(returned(z.toJSONSchema(output, { io: "output" }))),
     annotations,
-    ...(REPORTS.some((field) => field in output.shape) ? { _meta: REPORT_META } : {}),
+    ...(meta === undefined ? {} : { _meta: meta }),
   };
 }
 

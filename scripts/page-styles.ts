@@ -12,13 +12,16 @@ export function pageStyles(): Plugin {
     name: "page-styles",
     generateBundle() {
       const names = readdirSync(STYLES).filter((name) => name.endsWith(".css") && name !== FIRST);
-      const source = [FIRST, ...names.toSorted()].map((name) => minified(readFileSync(join(STYLES, name), "utf8")));
-      this.emitFile({ type: "asset", fileName: "page.css", source: source.join("\n") });
+      const source = styles([FIRST, ...names.toSorted()].map((name) => join(STYLES, name)));
+      this.emitFile({ type: "asset", fileName: "page.css", source });
     },
   };
 }
 
-/** Removes comments and indentation. */
+/** The content of the files, without comments and indentation. */
+export const styles = (files: readonly string[]): string =>
+  files.map((file) => minified(readFileSync(file, "utf8"))).join("\n");
+
 const minified = (css: string): string =>
   css
     .replaceAll(/\/\*[^]*?\*\//g, "")

@@ -1,11 +1,13 @@
 /**
- * Takes screenshots of every view of the page in both themes and two widths, and writes docs/page.md: `npm run
- * screenshots`.
+ * Takes screenshots of every view of the page in both themes and two widths and of the run card, and writes
+ * docs/page.md: `npm run screenshots [-- <view> …]`; the view of the card is `app`.
  */
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Browser, Page } from "playwright-core";
+import { shootCards } from "./card-screenshots.ts";
+import { UI_CAPABILITIES } from "../test/kit/chat/chat-host.ts";
 import { enterPage, openPage, startBrowser } from "../test/kit/browser/browser.ts";
 import { openHttpScene, type RunningHttpServer } from "../test/kit/server/http-server.ts";
 import { sampleMonths, sampleStatuses, insertSampleRuns } from "../test/kit/browser/sample-runs.ts";
@@ -37,6 +39,10 @@ async function main(): Promise<void> {
   const { task_id: running } = (await started.json()) as { task_id: string };
   const browser = await startBrowser({ ignoreDefaultArgs: ["--hide-scrollbars"] });
   endings.unshift(() => browser.close());
+  if (wanted("app")) {
+    const { client } = await scene.server({ capabilities: UI_CAPABILITIES });
+    await shootCards(browser, { client, running, directory: DIRECTORY });
+  }
   for (const theme of THEMES) {
     for (const width of ["wide", "narrow"] as const) await shootAll(browser, { server, running }, { theme, width });
   }

@@ -16,6 +16,7 @@ import { type Outcome, perform, performDetachable } from "../operations/perform.
 import announced from "./announced-tools.json" with { type: "json" };
 import { clientOf } from "./client.ts";
 import { confirm } from "./confirm.ts";
+import { cardTools, findCardOperation, isCancelOfCard, isCardTool, showsCards } from "./run-card.ts";
 import { legacyTaskHandle, failedBeforeTask } from "./tasks/legacy-tasks.ts";
 import { boundedToolResult } from "./message-size.ts";
 import { withToolTelemetry } from "./tool-telemetry.ts";
@@ -46,11 +47,13 @@ function withParameters(tool: Tool, isOffered: (name: string) => boolean): Tool 
 }
 
 /** The catalogue is loaded with the first call: tools/list does not need it. */
-async function findOperation(name: string, { tools }: Connection): Promise<Operation> {
+async function findOperation(name: string, { tools }: Connection, isCard: boolean): Promise<Operation> {
+  const ofCard = await findCardOperation(name, tools);
+  if (ofCard !== undefined) return ofCard;
   const { OPERATIONS } = await import("../operations/catalog.ts");
   const operation = OPERATIONS.find((candidate) => candidate.name === name);
   if (operation === undefined) throw invalidName(`There is no tool ${JSON.stringify(name)}.`);
-  if (tools.callable.has(name)) return operation;
+  if (tools.callable.has(name) || (isCard && isCancelOfCard(name, tools))) return operation;
   throw invalidName(
     `The tool ${name} is not among the tools offered here (${tools.name}). GEMINI_SEARCH_TOOLS=all offers it, or ?tools=all in the address of an HTTP server.`,
   );
@@ -75,9 +78,14 @@ export function serveTools(mcpServer: McpServer, options: ToolsOptions): void {
     return connection.caller.from !== "network" || !LOCAL_PARAMETERS.includes(name);
   };
   const tools = listed.map((tool) => withParameters(tool, isOffered));
-  server.setRequestHandler("tools/list", () => ({ tools }));
-  const answer = async (toolCall: ToolCall): Promise<CallToolResult | InputRequiredResult> =>
-    callOperation(await findOperation(toolCall.params.name, connection), toolCall, options);
+  const withCards = [...tools, ...cardTools(TOOLS, connection.tools)];
+  server.setRequestHandler("tools/list", (_request, context) => ({
+    tools: showsCards(server, context) ? withCards : tools,
+  }));
+  const answer = async (toolCall: ToolCall): Promise<CallToolResult | InputRequiredResult> => {
+    const isCard = showsCards(server, toolCall.context);
+    return callOperation(await findOperation(toolCall.params.name, connection, isCard), toolCall, options);
+  };
   // Registered as one unit of work: a shutdown waits for the whole call, not for one of its steps.
   server.setRequestHandler("tools/call", ({ params }, context) =>
     app.shutdown.during(
@@ -88,7 +96,8 @@ export function serveTools(mcpServer: McpServer, options: ToolsOptions): void {
   );
 }
 
-const metricLabel = (name: string): string => (TOOLS.some((tool) => tool.name === name) ? name : "other");
+const metricLabel = (name: string): string =>
+  TOOLS.some((tool) => tool.name === name) || isCardTool(name) ? name : "other";
 
 async function callOperation(
   operation: Operation,

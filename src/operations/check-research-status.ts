@@ -169,7 +169,7 @@ async function waitForChange(deps: OperationDeps, run: Run, { call, ms, seen }: 
 }
 
 /** Polls the run from this process too, in case no other does; without a key or after an error the store is only read. */
-async function followRun(deps: OperationDeps, run: Run): Promise<() => void> {
+export async function followRun(deps: OperationDeps, run: Run): Promise<() => void> {
   try {
     if ((await deps.agent()) === undefined) return () => {};
     const { runner } = await deps.research();

@@ -37,8 +37,14 @@ async function storeRun(scene: HttpScene, secretUrl: string): Promise<string> {
     domain: new URL(url).hostname,
   }));
   const claim = (n: number, text: string) => ({
-    ...{ n, text, headings: [], context: [], start: 0, end: 1 },
-    ...{ sources: [n], googleSources: n === 1 ? [1] : [] },
+    n,
+    text,
+    headings: [],
+    context: [],
+    start: 0,
+    end: 1,
+    sources: [n],
+    googleSources: n === 1 ? [1] : [],
   });
   const claims = [claim(1, "Lake Onda is 42 metres deep."), claim(2, "The cellar is full of wine.")];
   const database = new DatabaseSync(join(scene.configDir, "deep_research.db"), { timeout: 5_000 });

@@ -70,6 +70,19 @@ describe.skipIf(installed === "missing")("tidying up the list in a browser", () 
     await expect.poll(() => chips(page)).toBe("All 1 Completed 1 Archived 1");
     await expect.poll(() => names(other), { timeout: 30_000 }).toEqual([SECOND]);
     await expect.poll(() => chips(other), { timeout: 30_000 }).toBe("All 1 Completed 1 Archived 1");
+    // Undo: by its key, and by its button, with the focus on the run that came back.
+    await page.keyboard.press("u");
+    await expect.poll(() => names(page)).toEqual([SECOND, TITLE]);
+    await expect.poll(() => names(other), { timeout: 30_000 }).toEqual([SECOND, TITLE]);
+    expect(await page.locator(".undo").count()).toBe(0);
+    await button(page, `Archive: ${TITLE}`).click();
+    await expect.poll(() => names(page)).toEqual([SECOND]);
+    await button(page, "Undo").press("Enter");
+    await expect.poll(() => focused(page)).toBe(TITLE);
+    await button(page, `Archive: ${TITLE}`).click();
+    await button(page, "Dismiss").click();
+    expect(await page.locator(".undo").count()).toBe(0);
+    await expect.poll(() => names(page)).toEqual([SECOND]);
     expect(pageErrors).toEqual([]);
   });
 
@@ -136,7 +149,11 @@ describe.skipIf(installed === "missing")("tidying up the list in a browser", () 
       expect(await violations(page)).toEqual([]);
       await button(page, "Save").click();
       await page.locator(".asked").waitFor();
+      await button(page, `Archive: ${SECOND}`).click();
+      await button(page, "Undo").waitFor();
       expect(await violations(page)).toEqual([]);
+      await button(page, "Undo").click();
+      await expect.poll(() => page.locator(".run-link").count()).toBe(2);
       await page.locator(".run-link").last().click();
       await page.locator(".run-head .asked").waitFor();
       expect(await violations(page)).toEqual([]);

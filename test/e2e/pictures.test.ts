@@ -102,7 +102,9 @@ test("a run started in the terminal has charts unless they are turned off, and j
     await scene.command(["research", CHART_QUERY, "--wait"]),
     await scene.command(["research", "--help"]),
   ];
-  expect(shown).toContain("Picture 1");
+  expect(shown).toContain("\n*Picture 1*\n");
+  expect(shown).toContain("1 picture: saved beside the report, or shown when you open it in the browser.");
+  expect(shown).not.toContain("research://");
   expect(help).toMatch(/--visualization <.+>\s+auto \(default\): charts, if the question asks/);
 });
 

@@ -19,8 +19,8 @@ test("the list of tools is the same in every session, whatever happens in betwee
   // Names, texts, schemas and annotations. A change needs a changelog entry and a new version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "4f2832c14d46d8b729d8d5b7627b8e1397f6d0d41027915a473b378b35df2c9d",
-      "modern": "2ca68c37d178e547c167889d4db0f4fb1f2b411bb762b2ae2d402d754581c031",
+      "legacy": "b24d00af080927b5bfd5637f9668a1001cec9388e518d63e48b0680bb3587f7a",
+      "modern": "a1e0baeec5df5ca6fd6a29bd74e1d2455fe3c8eaedc53056c37b830aabecb521",
     }
   `);
 });

@@ -5,6 +5,7 @@ import type { App } from "../../app.ts";
 import type { ResourceRequest } from "./contents.ts";
 import { ABOUT_PICTURE, ABOUT_REPORT, ABOUT_RUN, pictureUri, reportUri, RUNS_URI, runUri } from "./uris.ts";
 import type { Connection } from "../connection.ts";
+import { CARD_RESOURCE, isCardUri, readCard, showsCards } from "../run-card.ts";
 
 const TEMPLATES = [
   { ...ABOUT_RUN, name: "run", uriTemplate: runUri("{task_id}") },
@@ -34,10 +35,11 @@ export function serveResources({ server }: McpServer, { app, connection, onListe
     const { listResources } = await contents();
     const resources = await listResources(app, requestFor(RUNS_URI, context));
     onListed();
-    return { resources };
+    return { resources: showsCards(server, context) ? [...resources, CARD_RESOURCE] : resources };
   });
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: TEMPLATES }));
   server.setRequestHandler("resources/read", async ({ params: { uri } }, context) => {
+    if (isCardUri(uri)) return readCard(uri);
     const { readResource } = await contents();
     return readResource(app, requestFor(uri, context));
   });

@@ -1,7 +1,7 @@
 /** The planning state of a run, as it is stored with the run: its current turn, and what the earlier turns cost. */
 
 import { z } from "zod";
-import { addCosts, type Cost, NO_COST } from "../../costs/actual.ts";
+import { addCosts, type Cost, NO_COST, roundCost } from "../../costs/actual.ts";
 
 export const START_WITH_PLAN =
   "get_research_results still returns the plan: start_deep_research with the question and this plan as its query starts the research.";
@@ -65,7 +65,7 @@ export const readUsage = (json: string | null): TurnUsage =>
 
 export const addUsage = (one: TurnUsage, other: TurnUsage): TurnUsage => ({
   tokens: { input: one.tokens.input + other.tokens.input, output: one.tokens.output + other.tokens.output },
-  cost: addCosts(one.cost, other.cost),
+  cost: roundCost(addCosts(one.cost, other.cost)),
 });
 
 /** The usage of a run: that of its current interaction and of the planning turns before it. */

@@ -50,7 +50,7 @@ export async function openResearch(
   return {
     ...scene,
     env,
-    server: ({ era, env: own } = {}) => scene.server({ ...(era !== undefined && { era }), env: { ...QUICK, ...own } }),
+    server: (options = {}) => scene.server({ ...options, env: { ...QUICK, ...options.env } }),
     command: (args, options) => scene.command(args, { ...options, env: { ...QUICK, ...options?.env } }),
     startCommand: (args, options) => scene.startCommand(args, { ...options, env: { ...QUICK, ...options?.env } }),
     posts: () =>

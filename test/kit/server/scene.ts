@@ -9,9 +9,9 @@ import { type Simulator, startSimulator } from "../../../simulator/server.ts";
 import { type CommandOptions, type CommandResult, type RunningCommand, startCommand } from "./command.ts";
 import { databaseEnvironment } from "../store/databases.ts";
 import {
-  type Era,
   isolatedEnvironment,
   type RunningServer,
+  type ServerOptions,
   startServer,
   temporaryDirectory,
   TEST_KEY,
@@ -22,7 +22,7 @@ export interface Scene {
   configDir: string;
   /** Directs a process to the simulator, through the API backend. */
   env: Record<string, string>;
-  server(options?: { era?: Era; env?: Record<string, string> }): Promise<RunningServer>;
+  server(options?: Omit<ServerOptions, "configDir">): Promise<RunningServer>;
   command(args: string[], options?: Partial<CommandOptions>): Promise<CommandResult>;
   startCommand(args: string[], options?: Partial<CommandOptions>): RunningCommand;
 }
@@ -60,7 +60,7 @@ export async function openScene({ onTestFinished }: Ending, scenario: ScenarioIn
       // A modern client first starts a server for discovery and discards it: twice the processes, one of them without a
       // log.
       const { era = "legacy" } = options;
-      const server = await startServer({ era, env: { ...env, ...options.env }, configDir });
+      const server = await startServer({ ...options, era, env: { ...env, ...options.env }, configDir });
       onTestFinished(() => server.close());
       return server;
     },

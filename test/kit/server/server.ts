@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { Client } from "@modelcontextprotocol/client";
+import { Client, type ClientCapabilities } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
 export const ROOT = resolve(import.meta.dirname, "../../..");
@@ -42,6 +42,8 @@ export interface ServerOptions {
   env?: Record<string, string>;
   /** Kept if given by the caller; otherwise created, and removed on close. */
   configDir?: string;
+  /** What the client declares. */
+  capabilities?: ClientCapabilities;
 }
 
 /** For tests, which start thousands of processes: compiling is a seventh of each start. */
@@ -60,7 +62,8 @@ export function isolatedEnvironment(configDir: string): Record<string, string> {
 
 export const temporaryDirectory = (): string => mkdtempSync(join(tmpdir(), "gemini-search-test-"));
 
-export async function startServer({ era = "modern", env = {}, configDir }: ServerOptions = {}): Promise<RunningServer> {
+export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
+  const { era = "modern", env = {}, configDir, capabilities = {} } = options;
   const directory = configDir ?? temporaryDirectory();
   const transport = new StdioClientTransport({
     command: process.execPath,
@@ -74,7 +77,7 @@ export async function startServer({ era = "modern", env = {}, configDir }: Serve
   });
   const client = new Client(
     { name: "test-client", version: "1.0.0" },
-    { versionNegotiation: { mode: era === "modern" ? { pin: "2026-07-28" } : "legacy" } },
+    { capabilities, versionNegotiation: { mode: era === "modern" ? { pin: "2026-07-28" } : "legacy" } },
   );
   await client.connect(transport);
   return {

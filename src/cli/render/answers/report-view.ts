@@ -68,6 +68,9 @@ function terminalReport(shown: ShownReport, space: AnswerSpace & Space): string 
   ]);
 }
 
+/** Only an MCP client can follow it. */
+const PICTURE_LINK = /!\[(Picture \d+)\]\(research:\/\/[^)\s]+\)/g;
+
 /** The report's own Markdown, for files and other programs. */
 function pipedReport(shown: ShownReport): string {
   const { warnings = [], parts = [], remarks, suggestions = [] } = shown;
@@ -77,7 +80,7 @@ function pipedReport(shown: ShownReport): string {
   return sections([
     ...warnings,
     shown.continues ?? "",
-    shown.text === undefined ? "" : numberedMarkdown(shown.text).trim(),
+    shown.text === undefined ? "" : numberedMarkdown(shown.text).replaceAll(PICTURE_LINK, "*$1*").trim(),
     ...parts,
     listed.length === 0 ? "" : `Sources:\n${listed.join("\n")}`,
     suggestions.length === 0

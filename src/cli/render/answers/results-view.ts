@@ -122,6 +122,7 @@ export async function resultsView(output: Results, space: AnswerSpace): Promise<
         ...noteRemarks(note),
         ...wishRemarks(metadata.wishes),
         ...materialRemarks(output),
+        ...pictureRemarks(output),
       ],
       figures: { ...metadata, durationMs: duration_minutes * MINUTE_MS, tokens, model },
       next: isPart ? readingOn(output) : finished(taskId),
@@ -168,6 +169,13 @@ function plannedView(output: Results, plan: string, space: AnswerSpace): string 
 
 const materialRemarks = ({ material }: Results): Remark[] =>
   materialTexts(material).map((text) => ({ text: `Sent with the question: ${oneLine(text)}`, style: "faint" }));
+
+/** A terminal shows only where they are in the text. */
+function pictureRemarks({ pictures = [] }: Results): Remark[] {
+  if (pictures.length === 0) return [];
+  const what = pictures.length === 1 ? "1 picture" : `${pictures.length} pictures`;
+  return [{ text: `${what}: saved beside the report, or shown when you open it in the browser.`, style: "faint" }];
+}
 
 /** On a terminal the whole report of an agent is read from the store: only there its citations have positions. */
 function textOf(output: Results, stored: StoredReport | undefined, { width }: AnswerSpace): CitedText | undefined {

@@ -14,6 +14,7 @@ export type Shortcut =
   | "star"
   | "rename"
   | "archive"
+  | "undo"
   | "help";
 
 export const SHORTCUTS: { keys: string; action: Shortcut; text: string }[] = [
@@ -26,6 +27,7 @@ export const SHORTCUTS: { keys: string; action: Shortcut; text: string }[] = [
   { keys: "s", action: "star", text: "Star the run, or remove its star" },
   { keys: "t", action: "rename", text: "Rename the run" },
   { keys: "e", action: "archive", text: "Archive the run, or return it to the list" },
+  { keys: "u", action: "undo", text: "Undo archiving" },
   { keys: "?", action: "help", text: "Show these keys" },
 ];
 
@@ -86,10 +88,11 @@ function act(shortcut: Shortcut, showHelp: () => void): void {
 /** The attribute of a button that a shortcut presses. */
 export const SHORTCUT_BUTTON = "data-shortcut";
 
-/** For the run that is open, or the one of the list that has the focus. */
+/** For the run that is open, or the one of the list that has the focus; a run to be returned is in neither. */
 function pressButton(shortcut: Shortcut): void {
   const run = document.activeElement?.closest("tr[data-status]") ?? document.querySelector("article.run");
-  run?.querySelector<HTMLElement>(`[${SHORTCUT_BUTTON}=${shortcut}]`)?.click();
+  const scope = shortcut === "undo" ? document : run;
+  scope?.querySelector<HTMLElement>(`[${SHORTCUT_BUTTON}=${shortcut}]`)?.click();
 }
 
 export const SEARCH = "search";

@@ -7,6 +7,7 @@ import { hasEnded } from "../figures/tally.ts";
 import { announce, Problem } from "../ui/parts.tsx";
 import { type Marks, nameOf, organize } from "./organize.ts";
 import { RenameDialog } from "./rename-dialog.tsx";
+import { offerUndo } from "./undo.tsx";
 
 /** SVG paths in a 16 by 16 box. */
 const STAR = "m8 1.8 1.9 3.9 4.3.6-3.1 3 .7 4.3L8 11.6l-3.8 2 .7-4.3-3.1-3 4.3-.6z";
@@ -40,7 +41,8 @@ export function OrganizeButtons({ run, compact = false }: OrganizeButtonsProps) 
     const hadFocus = row?.contains(document.activeElement) === true;
     if (!(await act({ archived }))) return;
     if (hadFocus) neighbour?.focus({ preventScroll: true });
-    announce(archived ? "Archived." : "Returned to the list.");
+    offerUndo(archived ? run : undefined);
+    announce(archived ? "Archived. Undo is at the end of the page." : "Returned to the list.");
   };
   const labelled = { compact, disabled: pending, of: nameOf(run) };
   return (

@@ -5,13 +5,14 @@ import { useEffect, useRef } from "preact/hooks";
 const TARGET_ATTRIBUTE = "data-reached";
 
 /** All ids are ASCII and need no decoding. */
-const targetOf = (hash: string): HTMLElement | null => (hash === "" ? null : document.getElementById(hash.slice(1)));
+export const targetOf = (hash: string): HTMLElement | null =>
+  hash === "" ? null : document.getElementById(hash.slice(1));
 
 function unmark(): void {
   for (const marked of document.querySelectorAll(`[${TARGET_ATTRIBUTE}]`)) marked.removeAttribute(TARGET_ATTRIBUTE);
 }
 
-function focusTarget(target: HTMLElement, { scroll }: { scroll: boolean }): void {
+export function focusTarget(target: HTMLElement, { scroll }: { scroll: boolean }): void {
   unmark();
   target.setAttribute(TARGET_ATTRIBUTE, "");
   // Headings and sources are not in the tab order, but reading continues from there.

@@ -1,6 +1,6 @@
 /** The report of a run: text, contents, sources, and downloads. */
 
-import type { RefObject } from "preact";
+import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { CitationsView } from "../../wire-citations.ts";
 import type { ReportView } from "../../wire.ts";
@@ -33,7 +33,10 @@ export function ReportSection({ taskId, isNew, scroll, below }: ReportProps) {
   const [isComplete, setComplete] = useState(false);
   useJumps({ isLoaded: value !== undefined, isComplete, scroll });
   useStableScroll(below, value !== undefined);
-  if (value !== undefined) return <Report report={value} isNew={isNew} onComplete={() => setComplete(true)} />;
+  if (value !== undefined) {
+    const tools = <ReportTools report={value} />;
+    return <Report report={value} isNew={isNew} tools={tools} onComplete={() => setComplete(true)} />;
+  }
   if (error === undefined) {
     // As high as the window, so that nothing below moves when the report arrives.
     return (
@@ -68,10 +71,12 @@ function useIsWide(): boolean {
 interface LoadedReportProps {
   report: ReportView;
   isNew: boolean;
+  /** Buttons above the text. */
+  tools: ComponentChildren;
   onComplete: () => void;
 }
 
-function Report({ report, isNew, onComplete }: LoadedReportProps) {
+export function Report({ report, isNew, tools, onComplete }: LoadedReportProps) {
   const { contents, sources } = report;
   const section = useRef<HTMLElement>(null);
   const body = useRef<HTMLDivElement>(null);
@@ -100,7 +105,10 @@ function Report({ report, isNew, onComplete }: LoadedReportProps) {
       <p class="on-paper report-title" dir="auto">
         {report.title}
       </p>
-      <ReportTools report={report} />
+      <div class="row report-tools">
+        <Verification report={report} />
+        {tools}
+      </div>
       <Remarks report={report} />
       <div class={hasSide ? "report-columns" : "report-column"}>
         {isWide ? null : contentsList}
@@ -150,8 +158,7 @@ function ReportTools({ report }: { report: ReportView }) {
     return response.text();
   };
   return (
-    <div class="row report-tools">
-      <Verification report={report} />
+    <>
       <CopyButton name="report" label="Copy Markdown" text={read} />
       <DownloadButton path={markdown} label="Download .md" />
       <DownloadButton path={`/api/runs/${taskId}/report.html`} label="Download .html" />
@@ -159,7 +166,7 @@ function ReportTools({ report }: { report: ReportView }) {
       <button type="button" class="button small" onClick={() => print()}>
         Print / PDF
       </button>
-    </div>
+    </>
   );
 }
 

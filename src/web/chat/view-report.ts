@@ -1,0 +1,118 @@
+/** `view_report`: a finished report in the forms that the run card of an MCP App needs. Not for models. */
+
+import { z } from "zod";
+import { AppError } from "../../errors.ts";
+import {
+  type Call,
+  defineOperation,
+  type OperationDeps,
+  outputSchema,
+  taskIdField,
+} from "../../operations/operation.ts";
+import { reportPage } from "../../operations/parts/report-html.ts";
+import { reportDocument, templatesOf } from "../../operations/save-research-to-markdown.ts";
+import { reportFileName } from "../../reports/files/file-name.ts";
+import { suggestionFrame } from "../../reports/suggestions/frame.ts";
+import { readStored } from "../../runs/history/read.ts";
+import { findPicture } from "../../runs/picture-store.ts";
+import { NONCE_MARK, type ReportView } from "../wire.ts";
+import { modelSummary } from "./model-summary.ts";
+
+const FORMS = ["html", "picture", "markdown", "summary"] as const;
+const N_ERROR = "n must be a whole number from 0 to 9999.";
+
+export const viewReport = defineOperation({
+  name: "view_report",
+  title: "View a report",
+  description: "Returns the report of a run for the card that shows it in the chat. Free, local.",
+  input: z.strictObject({
+    task_id: taskIdField,
+    form: z.enum(FORMS, { error: `form must be one of ${FORMS.join(", ")}.` }).default("html"),
+    n: z
+      .int({ error: N_ERROR })
+      .min(0, { error: N_ERROR })
+      .max(9_999, { error: N_ERROR })
+      .default(0)
+      .describe("The part of the HTML, or the number of the picture."),
+  }),
+  output: outputSchema({
+    report: z.looseObject({}).describe("With part 0 of the HTML: what else there is to show."),
+    html: z.string(),
+    mime_type: z.string(),
+    data: z.string().describe("A picture in base64."),
+    document: z.string(),
+    file_name: z.string(),
+    summary: z.string().describe("A short text for the model's context."),
+  }),
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  positional: "task_id",
+  run: async (deps, { task_id, form, n }, call) => {
+    const about = { success: true, task_id };
+    if (form === "html") return { ...about, ...(await htmlPart(deps, call, { task_id, n })) };
+    if (form === "picture") return { ...about, ...(await pictureOf(deps, call, { task_id, n })) };
+    if (form === "markdown") return { ...about, ...(await markdownOf(deps, call, task_id)) };
+    return { ...about, summary: await summaryOf(deps, call, task_id) };
+  },
+  toText: ({ task_id }) => `The report of run ${task_id}, for its card.`,
+});
+
+interface Wanted {
+  task_id: string;
+  n: number;
+}
+
+async function htmlPart(
+  deps: OperationDeps,
+  { owner }: Call,
+  { task_id, n }: Wanted,
+): Promise<{ html: string } | { report: ReportView & Record<string, unknown> }> {
+  const { suggestions, parts, ...report } = await reportPage(await deps.database(), { owner, task_id });
+  const html = parts[n];
+  if (n > 0) {
+    if (html === undefined) throw missing("This report has no such part.");
+    return { html };
+  }
+  const frame =
+    suggestions === undefined
+      ? {}
+      : { suggestions: { frame: suggestionFrame(suggestions.html, NONCE_MARK), height: suggestions.height } };
+  return { report: { ...report, html: html ?? "", more_parts: parts.length - 1, ...frame } };
+}
+
+/** Reads the run first, which fails for any caller but its owner. */
+async function pictureOf(
+  deps: OperationDeps,
+  { owner }: Call,
+  { task_id, n }: Wanted,
+): Promise<{ mime_type: string; data: string }> {
+  const { taskId } = await deps.findRun(owner, task_id);
+  const picture = await findPicture(await deps.database(), taskId, n);
+  if (picture === undefined) throw missing("This report has no such picture.");
+  return { mime_type: picture.mimeType, data: Buffer.from(picture.content).toString("base64") };
+}
+
+async function markdownOf(
+  deps: OperationDeps,
+  { owner }: Call,
+  task_id: string,
+): Promise<{ document: string; file_name: string }> {
+  const { run, render } = await reportDocument(await deps.database(), {
+    owner,
+    task_id,
+    include_metadata: true,
+    include_sources: true,
+    templates: templatesOf(deps),
+    now: deps.clock.now(),
+  });
+  const named = { prefix: "research", taskId: run.taskId, now: run.completedAt ?? run.createdAt };
+  return { document: render(), file_name: reportFileName(named, 1) };
+}
+
+async function summaryOf(deps: OperationDeps, { owner }: Call, task_id: string): Promise<string> {
+  const { run, result } = await readStored(await deps.database(), owner, task_id);
+  if (result === undefined) throw missing("This run has no report.");
+  return modelSummary({ ...run, ...result });
+}
+
+const missing = (message: string): AppError =>
+  new AppError({ code: "INVALID_INPUT", message, details: { status: 400, field: "n" } });

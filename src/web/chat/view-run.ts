@@ -1,0 +1,142 @@
+/** `view_run`: a run with its timeline, for the run card of an MCP App. Not for models, which use check_research_status. */
+
+import { z } from "zod";
+import { followRun } from "../../operations/check-research-status.ts";
+import {
+  type Call,
+  defineOperation,
+  type OperationDeps,
+  outputSchema,
+  queryField,
+  taskIdField,
+} from "../../operations/operation.ts";
+import { AppError } from "../../errors.ts";
+import { isIdle, type Run } from "../../runs/run.ts";
+import { listRuns } from "../../runs/run-store.ts";
+import { milestones, readTimeline, type RunTimelineEntry, timelineEntriesAfter } from "../../runs/history/timeline.ts";
+import { waitForRun } from "../../runs/history/wait.ts";
+import { detailOf, timelineEntry } from "../api/summary.ts";
+import type { RunCardView } from "../wire-chat.ts";
+
+/** A card has room for these; the dashboard shows all. */
+const MAX_ENTRIES = 200;
+/** How many of the newest runs are compared with a question, and how long ago they may have ended. */
+const MAX_COMPARED = 20;
+const MAX_ENDED_AGO_MS = 60_000;
+
+const CURSOR_FORMAT = /^(\d{1,15})-(\d{1,3})-([a-z_]{1,20})$/;
+const CURSOR_ERROR = "cursor must be the one from the previous answer.";
+const WAIT_ERROR = "wait_seconds must be a whole number from 0 to 50.";
+
+export const viewRun = defineOperation({
+  name: "view_run",
+  title: "View a run",
+  description: "Returns a run and what is new in its timeline, for the card that shows it in the chat. Free, local.",
+  input: z.strictObject({
+    task_id: taskIdField.optional(),
+    query: queryField("query").optional().describe("Without task_id: the question of the run, which was just asked."),
+    wait_seconds: z
+      .int({ error: WAIT_ERROR })
+      .min(0, { error: WAIT_ERROR })
+      .max(50, { error: WAIT_ERROR })
+      .default(0)
+      .describe("Wait up to this long for news."),
+    cursor: z
+      .string({ error: CURSOR_ERROR })
+      .regex(CURSOR_FORMAT, { error: CURSOR_ERROR })
+      .optional()
+      .describe("cursor of the previous answer."),
+  }),
+  output: outputSchema({
+    cursor: z.string(),
+    run: z.looseObject({}),
+    entries: z.array(z.looseObject({ id: z.string(), at: z.string(), kind: z.string(), text: z.string() })),
+  }),
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  positional: undefined,
+  run: async (deps, input, call) => {
+    const seen = readCursor(input.cursor);
+    const found = await requestedRun(deps, call, input);
+    const run =
+      seen === undefined ? found : await waitForNews(deps, found, { call, seen, ms: input.wait_seconds * 1_000 });
+    const { entries, seq } = await newEntries(deps, run, seen?.seq);
+    const view: RunCardView = { run: await detailOf(deps, run), entries: entries.map(timelineEntry) };
+    return {
+      success: true,
+      task_id: run.taskId,
+      status: run.status,
+      progress: run.progress,
+      ...view,
+      cursor: `${seq}-${Math.floor(run.progress)}-${run.status}`,
+    };
+  },
+  toText: ({ task_id, status, progress }) => `task_id: ${task_id}\nstatus: ${status}\nprogress: ${progress}`,
+});
+
+/** The run with this id, or the newest one with this question: a call that is still running has not returned its id. */
+async function requestedRun(
+  deps: OperationDeps,
+  { owner }: Call,
+  { task_id: taskId, query }: { task_id?: string | undefined; query?: string | undefined },
+): Promise<Run> {
+  if (taskId !== undefined) return deps.findRun(owner, taskId);
+  const runs =
+    query === undefined ? [] : await listRuns(await deps.database(), { owner, limit: MAX_COMPARED, ...ANY_RUN });
+  const since = deps.clock.now() - MAX_ENDED_AGO_MS;
+  const found = runs.find((run) => run.query === query && (run.completedAt ?? Infinity) >= since);
+  if (found !== undefined) return found;
+  throw new AppError({
+    code: "TASK_NOT_FOUND",
+    message: "There is no run with this question yet.",
+    suggestion: "Ask again in a few seconds.",
+  });
+}
+
+const ANY_RUN = { status: undefined, kind: undefined, before: undefined };
+
+interface Seen {
+  seq: number;
+  progress: number;
+  status: string;
+}
+
+function readCursor(cursor: string | undefined): Seen | undefined {
+  const [, seq, progress, status] = CURSOR_FORMAT.exec(cursor ?? "") ?? [];
+  return status === undefined ? undefined : { seq: Number(seq), progress: Number(progress), status };
+}
+
+/** Unlike a model, a card is updated by every entry of the timeline. */
+async function waitForNews(
+  deps: OperationDeps,
+  run: Run,
+  { call, seen, ms }: { call: Call; seen: Seen; ms: number },
+): Promise<Run> {
+  if (isIdle(run.status) || run.status === "start_unknown" || ms === 0) return run;
+  const unwatch = run.kind === "agent" ? await followRun(deps, run) : () => {};
+  const db = await deps.database();
+  return waitForRun(db, deps.clock, {
+    owner: call.owner,
+    taskId: run.taskId,
+    until: async (now) =>
+      now.status !== seen.status ||
+      Math.floor(now.progress) !== seen.progress ||
+      (await timelineEntriesAfter(db, now, { after: seen.seq, limit: 1 })).length > 0,
+    ms,
+    signal: AbortSignal.any([call.signal, deps.leaving]),
+  }).finally(unwatch);
+}
+
+/** Milestones have no sequence number and are always among them; a card merges entries by id. */
+async function newEntries(
+  deps: OperationDeps,
+  run: Run,
+  after: number | undefined,
+): Promise<{ entries: RunTimelineEntry[]; seq: number }> {
+  const db = await deps.database();
+  if (after === undefined) {
+    const { entries, lastSeq } = await readTimeline(db, run);
+    return { entries: entries.slice(-MAX_ENTRIES), seq: lastSeq };
+  }
+  const events = await timelineEntriesAfter(db, run, { after, limit: MAX_ENTRIES });
+  return { entries: [...(await milestones(db, run)), ...events], seq: events.at(-1)?.seq ?? after };
+}

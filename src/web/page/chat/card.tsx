@@ -1,0 +1,103 @@
+/** The card: a run in progress with its timeline, then its report. */
+
+import type { RunDetail, TimelineEntry } from "../../wire.ts";
+import { TimelineList } from "../live/timeline-list.tsx";
+import { RunHead } from "../run/head.tsx";
+import { ANNOUNCEMENTS, Problem } from "../ui/parts.tsx";
+import { CancelButton, ModeButton } from "./actions.tsx";
+import type { Host, HostContext } from "./host.ts";
+import type { HostTools } from "./host-tools.ts";
+import { CardReport } from "./report.tsx";
+
+export interface CardState {
+  run?: RunDetail;
+  entries: TimelineEntry[];
+  /** Known before the run is. */
+  question?: string;
+  problem?: unknown;
+  isCancelled?: boolean;
+}
+
+export interface CardParts {
+  host: Host | undefined;
+  tools: HostTools | undefined;
+  context: HostContext;
+  setContext: (change: HostContext) => void;
+}
+
+export function Card({ state, ...parts }: CardParts & { state: CardState }) {
+  const { run } = state;
+  return (
+    <>
+      <div class="unseen" role="status" id={ANNOUNCEMENTS} />
+      <main class="card-main stack">
+        {run === undefined ? (
+          <Waiting state={state} host={parts.host} />
+        ) : (
+          <RunCard run={run} state={state} {...parts} />
+        )}
+      </main>
+    </>
+  );
+}
+
+/** Before the run is known. */
+function Waiting({ state, host }: { state: CardState; host: Host | undefined }) {
+  const { question, problem, isCancelled } = state;
+  const canRead = host === undefined || host.capabilities.serverTools !== undefined;
+  return (
+    <>
+      <h1 dir="auto">{question ?? "Research"}</h1>
+      {problem === undefined ? null : <Problem error={problem} />}
+      {isCancelled === true ? <p class="quiet">The call was cancelled.</p> : null}
+      {canRead ? null : <p class="notice">This chat does not let the card read the run. Ask for its status instead.</p>}
+      {problem === undefined && isCancelled !== true && canRead ? (
+        <p class="quiet" role="status">
+          Loading the run…
+        </p>
+      ) : null}
+    </>
+  );
+}
+
+/** What only the user can decide costs money, so that it is decided in the chat, where the server asks. */
+const DECISIONS: Partial<Record<RunDetail["status"], string>> = {
+  awaiting_approval: "The plan waits for your approval. Answer in the chat.",
+  start_unknown: "It isn't known whether Google started this run. Decide in the chat whether to start it again.",
+};
+
+function RunCard({ run, state, host, tools, context, setContext }: CardParts & { run: RunDetail; state: CardState }) {
+  const decision = DECISIONS[run.status];
+  const isOver = run.completed_at !== undefined;
+  const timeline = <TimelineList entries={state.entries} run={run} section={{ current: null }} />;
+  return (
+    <article class={run.has_report ? "run stack has-report" : "run stack"}>
+      <RunHead run={run} />
+      {decision === undefined ? null : <p class="notice">{decision}</p>}
+      {state.problem === undefined ? null : <Problem error={state.problem} />}
+      {host === undefined || tools === undefined ? null : (
+        <div class="row actions">
+          {run.actions.includes("cancel") ? <CancelButton run={run} tools={tools} /> : null}
+          <ModeButton host={host} context={context} setContext={setContext} />
+        </div>
+      )}
+      {run.has_report && host !== undefined && tools !== undefined ? (
+        <CardReport
+          key={`${run.task_id} ${run.status}`}
+          run={run}
+          host={host}
+          tools={tools}
+          isScrolling={context.displayMode !== "fullscreen"}
+        />
+      ) : null}
+      {isOver ? (
+        <details class="past">
+          <summary>Activity</summary>
+          {timeline}
+        </details>
+      ) : (
+        timeline
+      )}
+    </article>
+  );
+}

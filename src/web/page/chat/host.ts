@@ -1,0 +1,135 @@
+/**
+ * The connection to the chat client that contains the card: JSON-RPC over postMessage, as the MCP Apps specification
+ * of 2026-01-26 defines it.
+ */
+
+const PROTOCOL_VERSION = "2026-01-26";
+
+export type DisplayMode = "inline" | "fullscreen" | "pip";
+
+export interface HostContext {
+  theme?: "light" | "dark";
+  displayMode?: DisplayMode;
+  availableDisplayModes?: DisplayMode[];
+  styles?: { variables?: Record<string, string | undefined> };
+  safeAreaInsets?: { top: number; right: number; bottom: number; left: number };
+}
+
+interface HostCapabilities {
+  openLinks?: object;
+  downloadFile?: object;
+  serverTools?: object;
+  updateModelContext?: object;
+}
+
+export interface ToolAnswer {
+  isError?: boolean;
+  structuredContent?: Record<string, unknown>;
+}
+
+export interface HostEvents {
+  onInput: (input: Record<string, unknown>) => void;
+  onResult: (answer: ToolAnswer) => void;
+  onCancelled: () => void;
+  onContext: (context: HostContext) => void;
+  /** The client removes the card. */
+  onTeardown: () => void;
+}
+
+export interface Host {
+  capabilities: HostCapabilities;
+  request: (method: string, params: object) => Promise<Record<string, unknown>>;
+  notify: (method: string, params: object) => void;
+}
+
+/** Longer than any answer of the server takes, so that a client that lost a request does not block the card for good. */
+const TIMEOUT_MS = 90_000;
+
+interface Message {
+  jsonrpc?: unknown;
+  id?: unknown;
+  method?: unknown;
+  params?: unknown;
+  result?: unknown;
+}
+
+type Settle = (message: Message) => void;
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
+
+export async function connectHost(version: string, events: HostEvents): Promise<Host> {
+  const pending = new Map<number, Settle>();
+  const channel = openChannel();
+  channel.listen((message) => {
+    if (typeof message.method === "string") receive(channel, message, events);
+    else if (typeof message.id === "number") pending.get(message.id)?.(message);
+  });
+  const request = createRequests(channel, pending);
+  const welcome = await request("ui/initialize", {
+    appInfo: { name: "gemini-search-mcp", version },
+    appCapabilities: { availableDisplayModes: ["inline", "fullscreen"] },
+    protocolVersion: PROTOCOL_VERSION,
+  });
+  const { hostCapabilities, hostContext } = welcome;
+  if (isObject(hostContext)) events.onContext(hostContext);
+  channel.send({ method: "ui/notifications/initialized", params: {} });
+  return {
+    capabilities: isObject(hostCapabilities) ? hostCapabilities : {},
+    request,
+    notify: (method, params) => channel.send({ method, params }),
+  };
+}
+
+interface Channel {
+  send: (message: object) => void;
+  listen: (receive: (message: Message) => void) => void;
+}
+
+/** Only messages of the window that contains the card are read. Its origin differs from client to client. */
+function openChannel(): Channel {
+  return {
+    send: (message) => parent.postMessage({ jsonrpc: "2.0", ...message }, "*"),
+    listen: (receiveMessage) =>
+      addEventListener("message", ({ source, data }: MessageEvent<unknown>) => {
+        if (source === parent && isObject(data) && data["jsonrpc"] === "2.0") receiveMessage(data);
+      }),
+  };
+}
+
+function createRequests(channel: Channel, pending: Map<number, Settle>): Host["request"] {
+  let last = 0;
+  return (method, params) =>
+    new Promise((resolve, reject) => {
+      const id = (last += 1);
+      const timer = setTimeout(() => settle({}), TIMEOUT_MS);
+      const settle: Settle = ({ result }) => {
+        clearTimeout(timer);
+        pending.delete(id);
+        if (isObject(result)) resolve(result);
+        else reject(new Error("The client refused the request."));
+      };
+      pending.set(id, settle);
+      channel.send({ id, method, params });
+    });
+}
+
+function receive(channel: Channel, { id, method, params }: Message, events: HostEvents): void {
+  const given = isObject(params) ? params : {};
+  if (id === undefined) {
+    notified(String(method), given, events);
+    return;
+  }
+  if (method === "ui/resource-teardown") events.onTeardown();
+  else if (method !== "ping") {
+    channel.send({ id, error: { code: -32_601, message: "Method not found" } });
+    return;
+  }
+  channel.send({ id, result: {} });
+}
+
+function notified(method: string, params: Record<string, unknown>, events: HostEvents): void {
+  if (method === "ui/notifications/tool-input" && isObject(params["arguments"])) events.onInput(params["arguments"]);
+  if (method === "ui/notifications/tool-result") events.onResult(params);
+  if (method === "ui/notifications/tool-cancelled") events.onCancelled();
+  if (method === "ui/notifications/host-context-changed") events.onContext(params);
+}

@@ -1,0 +1,24 @@
+/** The contract between the run card in a chat and the server: answers of the tools that only the card calls. */
+
+import type { ReportView, RunDetail, TimelineEntry } from "./wire.ts";
+
+/** Of `view_run`. */
+export interface RunCardView {
+  run: RunDetail;
+  /** New ones, and always the milestones; merged by id. */
+  entries: TimelineEntry[];
+}
+
+export interface RunCardAnswer extends RunCardView {
+  task_id: string;
+  /** For the next call. */
+  cursor: string;
+}
+
+/** Of `view_report`, by its `form`. */
+export interface ReportForms {
+  html: { report?: ReportView; html?: string };
+  picture: { mime_type: string; data: string };
+  markdown: { document: string; file_name: string };
+  summary: { summary: string };
+}
