@@ -67,7 +67,7 @@ const returned = ({ properties, required }: Schema): Schema => ({
   required,
 });
 
-/** Marks beside a figure, what was sent with a question, and fields that many tools share, which only the reference lists. */
+/** Marks beside a figure, fields of some answers only, and fields that many tools share: only the reference lists them. */
 export const MARKS = [
   "cost_incomplete",
   "cost_estimated",
@@ -78,6 +78,13 @@ export const MARKS = [
   "caution",
   "notice",
   "check_status_command",
+  "joined",
+  "context",
+  "table",
+  "complete",
+  "section",
+  "next_section",
+  "verified_in_round",
 ];
 
 const withoutMarks = (fields: unknown): Schema =>

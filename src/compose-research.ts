@@ -61,10 +61,10 @@ export function researchDeps(parts: ResearchComposition): ResearchDeps {
       return findRun((await store()).db, owner, taskId);
     },
     estimate: (query, model, owner) => estimateFor(parts, { query, model, owner }),
-    estimateFollowup: async (characters) => {
+    estimateFollowup: async (characters, answer) => {
       const { estimateFollowup } = await import("./costs/followup.ts");
       const model = config.settings.RESEARCH_FOLLOWUP_MODEL;
-      return estimateFollowup({ characters, model, prices: await parts.prices(), now: systemClock.now() });
+      return estimateFollowup({ characters, answer, model, prices: await parts.prices(), now: systemClock.now() });
     },
     estimatePlan: ({ agent: model, ...start }) => estimateFor(parts, { ...start, model }),
     mcpServer: (name) => configuredServer(config, name),

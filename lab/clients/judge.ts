@@ -1,6 +1,7 @@
 /** Judges a trial: whether the answer arrived complete, in which form, and at what cost. */
 
 import type { Exchange } from "./model-api.ts";
+import { conversationFailure, PAID_STARTS } from "./conversation.ts";
 import { isNamed, finalAnswer, READ } from "./script.ts";
 import type { Session } from "./session.ts";
 import type { Trial } from "./trial.ts";
@@ -107,13 +108,19 @@ function failure({ trial, world, session, end }: Evidence, sent: string): string
   const output = session.output();
   const how = `exit ${end.code}: ${failureReason(output)}`;
   const paid = world.gemini.ledger.acceptedStarts().length;
-  const isResearch = trial.scenario !== "patient" && trial.scenario !== "interactive";
-  const wanted = isResearch ? 1 : 0;
+  const isConversation = trial.scenario === "conversation";
+  const isResearch = trial.scenario !== "patient" && trial.scenario !== "interactive" && !isConversation;
+  const wanted = isConversation ? PAID_STARTS : isResearch ? 1 : 0;
   if (exchanges.length === 0) return `no tool result reached the model; ${how}`;
   if (paid !== wanted) return `${paid} paid starts instead of ${wanted}`;
   if (sent === "")
     return `it ended without the report; ${how}; its model last read: ${exchanges.at(-1)?.output.slice(0, 100)}`;
   if (isResearch && letters(sent) !== letters(trial.report)) return "a report that differs from the simulated one";
+  const starts = world.gemini.ledger.acceptedStarts();
+  const broken = isConversation
+    ? conversationFailure({ starts, exchanges, facts: wireFacts(world.wire()) })
+    : undefined;
+  if (broken !== undefined) return broken;
   if (!output.includes(finalAnswer(exchanges.at(-1)?.output ?? ""))) return `the answer of its model was lost; ${how}`;
   if (IN_BACKGROUND.test(output)) return `a quick search was moved to the background: ${failureReason(output)}`;
   return undefined;

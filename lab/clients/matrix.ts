@@ -78,8 +78,9 @@ Real clients, headless unless noted otherwise, each with a scripted model of its
 - **patient**: one \`deep_search\` that lasts ${setting.patienceSeconds} s.
 - **impatient**: the client is killed (SIGKILL) 2 s after Google accepted the research, before the call returned; a new process of it finds the run with \`list_research\` and reads it.
 - **interactive**: the client in a real terminal (tmux), as a person uses it: a question is typed, its model calls \`search\` once. The answer must appear in the same turn; the headless trials do not show whether a call is moved to the background.
+- **conversation**: a plan is asked for, changed and approved; the report is read, a follow-up asked, a table's price read and the table made. Google's ledger must show one paid start for each of the five.
 
-A pass means: the client ended with its model's answer, the model had read every line of the report, and Google's ledger shows exactly one paid start (none for \`deep_search\`). *cut* means that everything worked, but the client passed only a part of the report to its model.
+A pass means: the client ended with its model's answer, the model had read every line of the report, and Google's ledger shows exactly one paid start (none for \`deep_search\`, five for a conversation). *cut* means that everything worked, but the client passed only a part of the report to its model.
 
 ### Outcomes
 

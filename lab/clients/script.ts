@@ -14,7 +14,7 @@ const WAIT_SECONDS = 45;
 const TASK_ID = /task_id[\\"']*\s*[:=]\s*[\\"']*([\w-]{8,})/;
 const CURSOR = /cursor\W+(\d+-\d+-[0-9a-f]{8}(?:-stalled)?)/;
 const NEXT = /next_section\W+(\d[\d.~]*)/;
-const STATUS = /(?:^|[^\w])status[\\"']*\s*[:=]\s*[\\"']*(\w+)/;
+export const STATUS = /(?:^|[^\w])status[\\"']*\s*[:=]\s*[\\"']*(\w+)/;
 
 /** Most clients put the server's name before the tool's, some in a spelling of their own. */
 export const isNamed = (full: string, tool: string): boolean =>
@@ -26,12 +26,12 @@ const toolNamed = ({ tools }: Turn, name: string): OfferedTool | undefined =>
 const has = (tool: OfferedTool, parameter: string): boolean =>
   JSON.stringify(tool.parameters).includes(`"${parameter}"`);
 
-function call(turn: Turn, name: string, input: Record<string, unknown>): Step | undefined {
+export function call(turn: Turn, name: string, input: Record<string, unknown>): Step | undefined {
   const tool = toolNamed(turn, name);
   return tool === undefined ? undefined : { reply: { tool, input } };
 }
 
-function checkStatus(turn: Turn, task_id: string): Step | undefined {
+export function checkStatus(turn: Turn, task_id: string): Step | undefined {
   const tool = toolNamed(turn, "check_research_status");
   if (tool === undefined) return undefined;
   if (has(tool, "wait_seconds")) {
@@ -50,9 +50,9 @@ export function finalAnswer(output: string): string {
   return `${DONE}: ${heading}`;
 }
 
-const finish = ({ output }: Exchange): Step => ({ reply: { text: finalAnswer(output) } });
+export const finish = ({ output }: Exchange): Step => ({ reply: { text: finalAnswer(output) } });
 
-const taskIdIn = (exchanges: readonly Exchange[]): string | undefined =>
+export const taskIdIn = (exchanges: readonly Exchange[]): string | undefined =>
   exchanges.map(({ output }) => TASK_ID.exec(output)?.[1]).find((id) => id !== undefined);
 
 /** From a task_id on: check the status until the run has ended, then read the report. */

@@ -5,14 +5,16 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ScenarioInput } from "../../simulator/scenario.ts";
+import { DEMO_REPORT, DEMO_SOURCES } from "../../simulator/demo/report.ts";
 import type { Client } from "./client.ts";
+import { CONVERSATION } from "./conversation.ts";
 import { judge, type Verdict } from "./judge.ts";
 import { BLOCKING, COME_BACK, QUICK, RESEARCH } from "./script.ts";
 import { type Session, startSession } from "./session.ts";
 import { startTerminalSession } from "./terminal-session.ts";
 import { openWorld, type Transport, type World } from "./world.ts";
 
-export const SCENARIOS = ["research", "long-report", "patient", "impatient", "interactive"] as const;
+export const SCENARIOS = ["research", "long-report", "patient", "impatient", "interactive", "conversation"] as const;
 
 export interface Trial {
   client: Client;
@@ -32,6 +34,10 @@ const ROUNDS = 2;
 
 function simulated({ scenario, patienceSeconds, report }: Trial): ScenarioInput {
   if (scenario === "interactive") return { name: "lab" };
+  if (scenario === "conversation") {
+    const report = { report: DEMO_REPORT, sources: DEMO_SOURCES, parts: 1 };
+    return { name: "lab", interactions: { duration_ms: RESEARCH_MS, english: true, usage_after_ms: 0, ...report } };
+  }
   if (scenario !== "patient") return { name: "lab", interactions: { duration_ms: RESEARCH_MS, report } };
   const latency_ms = Math.round((patienceSeconds * 1_000) / ROUNDS);
   return { name: "lab", tasks: { deep_search: [{ latency_ms }], verify: [{ answer: "verified", latency_ms }] } };
@@ -55,6 +61,7 @@ async function playImpatient(client: Client, world: World): Promise<Session> {
 async function play({ client, scenario }: Trial, world: World): Promise<Session> {
   if (scenario === "impatient") return playImpatient(client, world);
   if (scenario === "interactive") return startTerminalSession(client, world, QUICK);
+  if (scenario === "conversation") return startSession(client, world, CONVERSATION);
   return startSession(client, world, scenario === "patient" ? BLOCKING : RESEARCH);
 }
 

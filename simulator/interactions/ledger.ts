@@ -23,6 +23,8 @@ export interface AcceptedStart {
   readonly key: string;
   /** Present for a turn of collaborative planning, and for the research that carries out its plan. */
   readonly plan?: PlanTurn | undefined;
+  /** The answer follows a JSON schema. */
+  readonly structured?: boolean;
   /** Milliseconds since 1970. */
   readonly at: number;
   /** `cut` until the complete response was written; whether the client read it is unknown. */

@@ -8,6 +8,7 @@ import { endOf, statusAt } from "./resource.ts";
 import { outputSteps, textLength } from "./steps.ts";
 import type { Reply } from "../models/wire.ts";
 import { attachmentsIn, partsIn, refusalOfMaterial, toolSchema } from "./input/material.ts";
+import { refusalOfFormat, responseFormat, schemaIn } from "./input/response-format.ts";
 
 const AGENTS = ["deep-research-preview-04-2026", "deep-research-max-preview-04-2026"];
 
@@ -45,6 +46,7 @@ const createRequest = z.looseObject({
     )
     .default({}),
   previous_interaction_id: z.string().optional(),
+  response_format: responseFormat,
 });
 
 type CreateRequest = z.output<typeof createRequest>;
@@ -133,8 +135,9 @@ export function readCreate(body: Buffer, stored: StoredInteractions): ReadCreate
   if (request === undefined) return invalid("body-invalid", "Invalid JSON payload received.");
   const refusal = refusalFor(request, stored);
   if (refusal !== undefined) return refusal;
-  const material = refusalOfMaterial(request);
-  if (material !== undefined) return refused(material.name, material.error);
+  const { response_format: format } = request;
+  const unusable = refusalOfMaterial(request) ?? refusalOfFormat(format, { isAgent: request.model === undefined });
+  if (unusable !== undefined) return refused(unusable.name, unusable.error);
   const query = queryOf(request);
   if (query.trim() === "") return invalid("input-missing", "Input must not be empty.");
   const { model, agent = model ?? "", labels, stream, previous_interaction_id: previous } = request;
@@ -148,10 +151,17 @@ export function readCreate(body: Buffer, stored: StoredInteractions): ReadCreate
   const tools = request.tools.map(({ type }) => type);
   const attachments = attachmentsIn(request.input);
   const parts = partsIn(request.input);
-  const attached = parts.length > 0 && { attached: parts };
+  const schema = schemaIn(format);
+  // Google applies tools to one turn: a model without them answers from its input.
+  const isOffline = model !== undefined && tools.length === 0;
+  const more = {
+    ...(parts.length > 0 && { attached: parts }),
+    ...(schema && { schema }),
+    ...(isOffline && { offline: true }),
+  };
   // Google draws by default, and only for an agent.
   const draws = model === undefined && request.agent_config?.visualization !== "off";
-  const facts = { query, agent, labels, thinks, draws, ...continued, ...(plan && { plan }), ...attached };
+  const facts = { query, agent, labels, thinks, draws, ...continued, ...(plan && { plan }), ...more };
   return { kind: "start", facts, stream, tools, attachments };
 }
 

@@ -39,7 +39,7 @@ export function statusAt(run: Run, elapsed: number): string {
 }
 
 function searchesUntil(run: Run, share: number): number {
-  if (isPlanning(run)) return 0;
+  if (isPlanning(run) || run.offline === true) return 0;
   const activities = scriptOf(topicOf(run), run.life).activities.filter((activity) => activity.at <= share);
   return activities.reduce((sum, activity) => sum + (activity.kind === "search" ? activity.queries.length : 0), 0);
 }

@@ -15,6 +15,10 @@ export interface Run {
   readonly draws: boolean;
   /** Documents and pictures of its input. */
   readonly attached?: Record<string, unknown>[] | undefined;
+  /** The JSON schema of its answer. */
+  readonly schema?: Record<string, unknown> | undefined;
+  /** It has no tools and uses nothing but its input. */
+  readonly offline?: boolean | undefined;
   /** Skipped time before its start, in milliseconds. */
   readonly skipped: number;
   /** Time of the cancel, in virtual milliseconds since the start. */
@@ -23,7 +27,7 @@ export interface Run {
 
 export type RunFacts = Pick<AcceptedStart, "query" | "agent" | "model" | "previous" | "context" | "labels" | "key"> & {
   plan?: Mutable<PlanTurn> | undefined;
-} & Pick<Run, "life" | "thinks" | "draws" | "attached">;
+} & Pick<Run, "life" | "thinks" | "draws" | "attached" | "schema" | "offline">;
 
 type Mutable<Plan extends PlanTurn> = Omit<Plan, "changes"> & { changes: string[] };
 
@@ -79,9 +83,9 @@ function createMemory(ledger: Ledger): { runs: Map<string, Run>; skipped: () => 
     apply(line) {
       switch (line.event) {
         case "start": {
-          const { event: _, life, thinks, draws, attached, skipped: before, ...facts } = line;
-          const start: AcceptedStart = { ...facts, answered: "cut" };
-          const state = { thinks, draws, attached, skipped: before, cancelledAt: undefined };
+          const { event: _, life, thinks, draws, attached, schema, offline, skipped: before, ...facts } = line;
+          const start: AcceptedStart = { ...facts, answered: "cut", ...(schema && { structured: true }) };
+          const state = { thinks, draws, attached, schema, offline, skipped: before, cancelledAt: undefined };
           runs.set(line.id, { start, life: sharedLife(life), ...state });
           return ledger.recordStart(start);
         }

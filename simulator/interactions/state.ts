@@ -20,6 +20,8 @@ const savedLine = z.discriminatedUnion("event", [
     draws: z.boolean(),
     plan: z.object({ topic: z.string(), changes: z.array(z.string()), isApproved: z.boolean() }).optional(),
     attached: z.array(z.record(z.string(), z.unknown())).optional(),
+    schema: z.record(z.string(), z.unknown()).optional(),
+    offline: z.boolean().optional(),
     life: z.record(z.string(), z.unknown()),
   }),
   z.object({ event: z.literal("delivered"), id: z.string() }),

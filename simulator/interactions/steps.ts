@@ -4,6 +4,7 @@ import { reportFor, type ReportContent } from "./report.ts";
 import { isPlanning, topicOf, type Run } from "./runs.ts";
 import type { Life } from "./scenario.ts";
 import { planFor, RESEARCH_SHARE, scriptOf, summariesOf, type Activity } from "./script.ts";
+import { structuredAnswer } from "./input/response-format.ts";
 import { suggestionsFor } from "../models/search-suggestions.ts";
 import { searchWeb } from "../web.ts";
 
@@ -101,7 +102,7 @@ const showsWork = ({ life, thinks }: Run): boolean => thinks && life.steps !== "
 
 /** The visible steps before the report. */
 export function researchSteps(run: Run, until = Infinity): TimedStep[] {
-  if (!showsWork(run) || isPlanning(run)) return [];
+  if (!showsWork(run) || isPlanning(run) || run.offline === true) return [];
   const { life } = run;
   const topic = topicOf(run);
   if (life.steps === "thought") {
@@ -128,6 +129,9 @@ function reportOf(run: Run, status: string): ReportContent[][] {
   }
   // A cancelled run has no report, whatever the scenario defines.
   const length = status === life.status ? (life.text ?? TEXT_BY_STATUS[status] ?? "whole") : "none";
+  if (run.schema !== undefined && life.report === undefined && length === "whole") {
+    return [[{ type: "text", text: structuredAnswer(run.schema, run.start.query) }]];
+  }
   const { report: text, images, image_bytes: imageBytes, text_bytes: textBytes, parts, annotations } = life;
   const image = run.draws && (life.image ?? asksForPicture(run));
   const course = { sources: life.sources, course: life.course, english: life.english };

@@ -97,9 +97,17 @@ export const COMMAND_HELP: Record<string, CommandHelp> = {
     examples: [`check ${ID}`, `check ${ID} --source 3 --refetch`],
     seeAlso: ["show", "save"],
   },
+  table: {
+    group: ASK,
+    examples: [
+      `table ${ID} Maker Price "Noise at night" --rows "one row per heat pump"`,
+      `table ${ID} Maker Price --csv > pumps.csv`,
+    ],
+    seeAlso: ["followup", "save"],
+  },
   save: {
     group: READ,
-    examples: [`save ${ID}`, `save ${ID} --output-dir reports`],
+    examples: [`save ${ID}`, `save ${ID} --output-dir reports`, `save ${ID} --format csv`],
     seeAlso: ["show"],
   },
   rename: {

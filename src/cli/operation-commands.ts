@@ -38,6 +38,7 @@ export function addOperations(program: Command): void {
   addFollowup(program);
   addResume(program);
   addReading(program);
+  addUsing(program);
 }
 
 function addSearches(program: Command): void {
@@ -168,7 +169,13 @@ function addFollowup(program: Command): void {
     summary: "Ask about a finished report",
     description:
       "Ask a further question about a finished run and watch the answer come. Google continues its own research; where it cannot, the stored report is sent along. About a minute, a few cents.",
-    fields: { task_id: RUN, question: QUESTION, wait: "return as soon as it is started" },
+    fields: {
+      task_id: RUN,
+      question: QUESTION,
+      wait: "return as soon as it is started",
+      columns: "answer with a table that has this column, like the command table; repeatable",
+    },
+    flags: { columns: "column" },
     runFirst: true,
     waitsOnTerminal: true,
     view: async (output, space) => (await runs()).followupView(output, space),
@@ -202,9 +209,16 @@ function addReading(program: Command): void {
       task_id: RUN,
       include_sources: "leave out the sources",
       section: "outline, all, sources, or a section of the outline such as 2.1",
+      as: "table: show a table that was made of the report",
+      columns: "with --as table: a column of that table; repeatable",
     },
+    flags: { columns: "column" },
     view: async (output, space) => (await results()).resultsView(output, space),
   });
+}
+
+/** What is done with a report. */
+function addUsing(program: Command): void {
   addOperation(program, CATALOG.verify_citations, {
     name: SHORT_COMMANDS.verify_citations,
     alias: "verify-citations",
@@ -222,7 +236,7 @@ function addReading(program: Command): void {
   addOperation(program, CATALOG.save_research_to_markdown, {
     name: SHORT_COMMANDS.save_research_to_markdown,
     alias: "save-research-to-markdown",
-    summary: "Save a report as a Markdown file",
+    summary: "Save a report or table as a file",
     description: "Save the report of a run as a Markdown file with metadata and numbered sources. Never overwrites.",
     fields: {
       task_id: RUN,
@@ -230,6 +244,7 @@ function addReading(program: Command): void {
       filename_prefix: "beginning of the file name (default research)",
       include_metadata: "leave out model, times, tokens and cost",
       include_sources: "leave out the sources",
+      format: "csv or json: save the table of a run as data",
     },
     view: async (output, space) => (await runs()).savedView(output, space),
   });

@@ -6,6 +6,7 @@ import type { App } from "../app.ts";
 import { LOCAL_CALLER } from "../caller.ts";
 import type { Environment } from "../config/config.ts";
 import { checkResearchStatus } from "../operations/check-research-status.ts";
+import type { Results } from "../operations/get-research-results.ts";
 import type { Call, Operation, OperationDeps } from "../operations/operation.ts";
 import { type Failure, type Outcome, perform, refused } from "../operations/perform.ts";
 import { findRounds } from "../runs/result-store.ts";
@@ -32,6 +33,8 @@ export interface CommandCall<Output> {
   confirm?: Confirmation | undefined;
   /** Renders the answer for people. */
   view: TerminalView<Output>;
+  /** Renders the result of a run that was waited for, instead of the report. */
+  endView?: TerminalView<Results> | undefined;
 }
 
 /** Throws the error that is printed instead of an answer. `canAsk`: stdin and stderr are terminals. */
@@ -131,8 +134,8 @@ async function execute<Output extends Record<string, unknown>>(
     const { structured: answer } = followed.outcome;
     const { asksForDecision, decidePlan } = await import("./plan/decide-plan.ts");
     if (asksForDecision(answer)) return decidePlan(app, { answer, call, log: lines });
-    const { resultsView } = await import("./render/answers/results-view.ts");
-    await print(await resultsView(followed.outcome.structured, answerSpace(app)));
+    const endView = command.endView ?? (await import("./render/answers/results-view.ts")).resultsView;
+    await print(await endView(answer, answerSpace(app)));
   }
   return EXIT_CODES.ok;
 }

@@ -18,10 +18,20 @@ const CHARACTERS_PER_TOKEN = 4;
  * finds count as input. At Google an interaction holds more than its report, which the factor on the context allows for.
  */
 const USE = {
-  min: { context: 1, pages: 0, output: 500, searches: 0 },
-  likely: { context: 1.5, pages: 5_000, output: 3_000, searches: 2 },
-  max: { context: 4, pages: 40_000, output: 12_000, searches: 10 },
+  text: {
+    min: { context: 1, pages: 0, output: 500, searches: 0 },
+    likely: { context: 1.5, pages: 5_000, output: 3_000, searches: 2 },
+    max: { context: 4, pages: 40_000, output: 12_000, searches: 10 },
+  },
+  /** Made of the stored report alone: nothing is searched, and a long table is long as JSON. */
+  table: {
+    min: { context: 1, pages: 0, output: 500, searches: 0 },
+    likely: { context: 1, pages: 0, output: 5_000, searches: 0 },
+    max: { context: 1.2, pages: 0, output: 30_000, searches: 0 },
+  },
 };
+
+export type FollowupAnswer = keyof typeof USE;
 
 /** Derived: from seconds without a search to some minutes with many. */
 const MINUTES: Range = { min: 0.2, likely: 1, max: 5 };
@@ -29,18 +39,20 @@ const MINUTES: Range = { min: 0.2, likely: 1, max: 5 };
 /** Undefined for a model without a price. */
 export function estimateFollowup({
   characters,
+  answer = "text",
   model,
   prices,
   now,
 }: {
   characters: number;
+  answer?: FollowupAnswer | undefined;
   model: string;
   prices: PriceTable;
   now: number;
 }): FollowupEstimate | undefined {
   const costOf = costCalculator(prices);
   const tokens = characters / CHARACTERS_PER_TOKEN;
-  const figures = Object.values(USE).map(({ context, pages, output, searches }) => {
+  const figures = Object.values(USE[answer]).map(({ context, pages, output, searches }) => {
     const usage = { input: Math.ceil(tokens * context + pages), cached: 0, output, searches };
     const { usd, incomplete } = costOf(usage, model, now);
     return incomplete || usd === undefined ? undefined : Number(usd.toPrecision(2));

@@ -20,6 +20,8 @@ export interface RequestVariant {
   visualization?: "auto" | undefined;
   /** Files, pages, stores and servers that the agent uses besides the web. */
   material?: Material | undefined;
+  /** The answer is a table with these columns, as JSON, from the input alone: the model searches nothing. */
+  columns?: string[] | undefined;
 }
 
 export interface StartRequest {

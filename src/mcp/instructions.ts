@@ -15,7 +15,7 @@ const LINES: readonly Line[] = [
     "check_research_status",
     "get_research_results",
   ],
-  ["- ask_followup: a further question about a finished run. Cents.", "ask_followup"],
+  ["- ask_followup: a further question about a finished run, or a table of it. Cents.", "ask_followup"],
   ["State the cost first (estimate_research_cost is free).", "estimate_research_cost", "start_deep_research"],
   ["Every call is stored under a task_id, and a lost call is not a lost answer: do not ask or pay for it again."],
   ["list_research finds the run, get_research_results has its report.", "list_research", "get_research_results"],

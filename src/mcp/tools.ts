@@ -37,8 +37,12 @@ const LEGACY_TOOLS = TOOLS.map((tool) =>
 /** Over HTTP a path would be one of the server. */
 const LOCAL_PARAMETERS = ["files"];
 
-/** A plan that no offered tool can approve would be paid for in vain. */
-const NEEDED_TOOLS: Readonly<Record<string, ToolName>> = { plan: "resume_research" };
+/** A plan that no offered tool can approve would be paid for in vain, and only a follow-up makes a table. */
+const NEEDED_TOOLS: Readonly<Record<string, ToolName>> = {
+  plan: "resume_research",
+  as: "ask_followup",
+  columns: "ask_followup",
+};
 
 function withParameters(tool: Tool, isOffered: (name: string) => boolean): Tool {
   const { properties = {} } = tool.inputSchema;

@@ -2,14 +2,11 @@
 
 import { z } from "zod";
 import { costFields } from "../costs/actual.ts";
-import { AppError } from "../errors.ts";
-import { adviceWithoutReport, optionsAfterUnknownStart } from "./parts/after-failure.ts";
+import { refusedByDatabase, wasDiscarded, withoutText } from "./parts/after-failure.ts";
 import { isoTime } from "../platform/clock.ts";
 import type { Source } from "../reports/report.ts";
 import { isFinished, type Run, type RunResult, type StoredResult } from "../runs/run.ts";
-import { keepsPartial } from "../runs/cancel/cancel-store.ts";
 import { readStored } from "../runs/history/read.ts";
-import type { Database } from "../store/database.ts";
 import {
   pictureField,
   pictureLines,
@@ -34,6 +31,8 @@ import {
 } from "./operation.ts";
 import { NO_PLAN, planAnswer, planFields } from "./parts/plan.ts";
 import { outlineLines, readingFields, readReport, reportLimit } from "./parts/report-reading.ts";
+import { columnsField } from "./table/columns.ts";
+import { asTable, finishedTable, notMade, tableFields, textOfTable } from "./table/table-answer.ts";
 import { tokensUsed } from "./parts/search-run.ts";
 import { wishesIn, wishesMetadata, wishesSchema, withWishNote } from "./question/wishes.ts";
 
@@ -82,7 +81,7 @@ export const getResearchResults = defineOperation({
   name: "get_research_results",
   title: "Get research results",
   description:
-    "Returns the stored report of a run: in full, or as far as it got (partial) if it failed or was cancelled. For completed runs and lost calls, not for unfinished runs. A report over 100,000 characters comes as its opening and an outline: read on with section. Free, instant, local. Returns report, numbered sources and figures.",
+    "Returns the stored report of a run with sources and figures; of a failed or cancelled run as far as it got (partial). For completed runs and lost calls, not for unfinished runs. Over 100,000 characters it comes as opening and outline: read on with section. Free, local.",
   input: z.strictObject({
     task_id: taskIdField,
     include_sources: z
@@ -95,13 +94,16 @@ export const getResearchResults = defineOperation({
       .min(1, { error: "section must not be empty." })
       .max(40, { error: "This report has no such section." })
       .optional()
-      .describe("outline, all, sources, or one of the outline such as 2.1; 2.1~2 is the second part of a long one."),
+      .describe("outline, all, sources, or one such as 2.1; 2.1~2 is the second part of a long one."),
+    as: z.enum(["table"], { error: "as must be table." }).optional().describe("As a table."),
+    columns: columnsField.describe("Of the table."),
   }),
   output: outputSchema({
     partial: z.boolean().describe("True when the run did not finish."),
     query: z.string(),
     ...planFields,
     report: z.string().describe("The report in Markdown, or the requested part."),
+    ...tableFields,
     ...readingFields,
     verified: z.boolean().describe("Of a deep_search: whether it was verified."),
     verified_in_round: z.number(),
@@ -118,9 +120,11 @@ export const getResearchResults = defineOperation({
   positional: "task_id",
   run: async (deps, input, call) => {
     const db = await deps.database();
-    const { run, result } = await readStored(db, call.owner, input.task_id);
+    const wanted = await wantedRun(deps, call, input);
+    if ("note" in wanted) return wanted;
+    const { run, result } = await readStored(db, call.owner, wanted.taskId);
     const plan = result === undefined ? await planAnswer(deps, call, run) : NO_PLAN;
-    if (plan.plan !== undefined) return { ...unapproved(run, deps.clock.now()), ...plan };
+    if (plan.plan !== undefined) return { ...withoutReport(run, deps.clock.now()), ...plan };
     if (result === undefined || !isFinished(run.status)) {
       const backup = deps.backupOf(run.taskId);
       throw backup === undefined ? withoutText(run, await wasDiscarded(db, run)) : refusedByDatabase(run, backup);
@@ -131,6 +135,7 @@ export const getResearchResults = defineOperation({
   picturesOf: ({ task_id, pictures = [] }) => ({ taskId: task_id, links: pictures }),
   toText: ({
     report,
+    table,
     plan,
     outline,
     sources = [],
@@ -143,8 +148,9 @@ export const getResearchResults = defineOperation({
   }) => {
     const { context, follow_up_of, follow_ups, ...rest } = others;
     const { duration_minutes, source_count, cost_usd, ...figures } = withWishNote(metadata);
+    const text = textOfTable({ report, table });
     return [
-      ...(report === undefined ? [] : [report.trim()]),
+      ...(text === undefined ? [] : [text]),
       ...(plan === undefined ? [] : [plan]),
       ...outlineLines(outline),
       ...pictureLines(pictures),
@@ -158,6 +164,18 @@ export const getResearchResults = defineOperation({
   },
 });
 
+type Input = { task_id: string; as?: "table" | undefined; columns?: string[] | undefined };
+
+/** The run to read: the given one, the run that made a table of it, or the answer that there is no such table. */
+async function wantedRun(deps: OperationDeps, call: Call, input: Input) {
+  const { task_id: taskId } = input;
+  if (input.as === undefined && input.columns === undefined) return { taskId };
+  const made = await finishedTable(deps, call, input);
+  if (made !== undefined) return { taskId: made.taskId };
+  const { run, ...offer } = await notMade(deps, call, input);
+  return { ...withoutReport(run, deps.clock.now()), ...NO_PLAN, ...offer };
+}
+
 interface Reading {
   run: Run;
   result: StoredResult;
@@ -165,21 +183,23 @@ interface Reading {
 }
 
 async function reportAnswer(deps: OperationDeps, call: Call, { run, result, input }: Reading) {
-  const { sources, ...reading } = readReport(withPictureLinks(run.taskId, result), {
+  const { sources, ...read } = readReport(withPictureLinks(run.taskId, result), {
     section: input.section,
     maxCharacters: reportLimit(deps, call),
     sources: input.include_sources ? "returned" : "left out",
   });
+  const { table, ...reading } = asTable(result, read);
   return {
     success: true,
     task_id: run.taskId,
     ...NO_PLAN,
     ...(result.partial ? { partial: true, status: run.status } : {}),
     query: run.query,
+    table,
     ...reading,
     ...verification(result, [result.partial ? howItEnded(run) : undefined, noticeOf(run), reading.note]),
     ...(await checkedCitations(await deps.database(), { taskId: run.taskId, report: result.report })),
-    ...picturesIn(run.taskId, result, reading.report),
+    ...picturesIn(run.taskId, result, read.report),
     ...(await suggestionLinks(result.searchSuggestions)),
     ...(input.section === undefined ? await conversationOf(await deps.database(), run) : {}),
     sources: input.include_sources && input.section !== "outline" ? sources : undefined,
@@ -192,10 +212,10 @@ async function reportAnswer(deps: OperationDeps, call: Call, { run, result, inpu
 }
 
 type ReportAnswer = Awaited<ReturnType<typeof reportAnswer>>;
-type Unapproved = Partial<ReportAnswer> & Pick<ReportAnswer, "success" | "task_id" | "query" | "metadata">;
+type WithoutReport = Partial<ReportAnswer> & Pick<ReportAnswer, "success" | "task_id" | "query" | "metadata">;
 
-/** A plan instead of a report: the research was not started. */
-const unapproved = (run: Run, now: number): Unapproved => ({
+/** A plan instead of a report, because the research was not started, or a table that was not made. */
+const withoutReport = (run: Run, now: number): WithoutReport => ({
   success: true,
   task_id: run.taskId,
   status: run.status,
@@ -233,63 +253,6 @@ function howItEnded({ status, error }: Run): string | undefined {
   return `The run failed before its report was complete (${error.code}): ${error.message}`;
 }
 
-/** Whether the run was cancelled with save_partial false. */
-export async function wasDiscarded(db: Database, { status, taskId }: Run): Promise<boolean> {
-  return status === "cancelled" && !(await keepsPartial(db, taskId));
-}
-
 const HAS_EARLIER = "Google also wrote texts before this report: ask for section earlier to read them.";
 
-/** The run has ended at Google, but the stored run is still unfinished. */
-const refusedByDatabase = (run: Run, backup: string): AppError =>
-  new AppError({
-    code: "SQLITE_ERROR",
-    message: `The research has ended, but the database refused its report. It is kept in ${backup}.`,
-    suggestion:
-      "Read that file. The report is stored here as soon as the database can be written: check the disk space.",
-    details: { backup_file: backup },
-    run: { task_id: run.taskId, status: run.status, progress: run.progress },
-  });
-
-export function withoutText(run: Run, isDiscarded: boolean): AppError {
-  const about = { task_id: run.taskId, status: run.status, progress: run.progress };
-  if (run.status === "failed") {
-    return new AppError({
-      code: "RESEARCH_FAILED",
-      message: `This run failed before producing any text. ${run.error?.message ?? ""}`.trim(),
-      suggestion: `${adviceWithoutReport(run)}${run.plan?.isPlanning === false ? " check_research_status returns its plan." : ""}`,
-      details: { reason: run.error?.code },
-      run: about,
-    });
-  }
-  if (isFinished(run.status)) {
-    return new AppError({
-      code: "RESEARCH_NOT_COMPLETED",
-      message: isDiscarded ? DISCARDED : "This run was cancelled before it had any text.",
-      suggestion: adviceWithoutReport(run),
-      run: about,
-    });
-  }
-  return new AppError({
-    code: "RESEARCH_NOT_COMPLETED",
-    ...(run.status === "pending" || run.status === "awaiting_approval" ? UNFINISHED[run.status] : UNFINISHED.running),
-    ...(run.status === "start_unknown" ? { message: NO_REPORT, suggestion: optionsAfterUnknownStart(run) } : {}),
-    // The agent's action is text of a model that has read the web; check_research_status returns it with a caution.
-    details: run.kind === "agent" ? {} : { current_action: run.currentAction },
-    run: about,
-  });
-}
-
-export const DISCARDED = "This run was cancelled with save_partial false, so nothing was kept.";
-
-const UNFINISHED = {
-  running: { message: "This run is still in progress.", suggestion: "Try again in a moment." },
-  pending: { message: "Google has not accepted this research yet.", suggestion: "Try again in a moment." },
-  awaiting_approval: {
-    message: "This run has no report yet: its plan waits for approval.",
-    suggestion: "resume_research with approve true starts the research, which is charged.",
-  },
-};
-
-const NO_REPORT = "It is not known whether Google started this research, so there is no report.";
 export type Results = OutputOf<typeof getResearchResults>;

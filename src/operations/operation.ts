@@ -6,7 +6,7 @@ import type { AppError } from "../errors.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { Estimate, PlanStage } from "../costs/estimate.ts";
-import type { FollowupEstimate } from "../costs/followup.ts";
+import type { FollowupAnswer, FollowupEstimate } from "../costs/followup.ts";
 import type { RemoteMcpServer } from "../gemini/material.ts";
 import type { Agent } from "../gemini/research-agent.ts";
 import type { NamedFile } from "../material/check-file.ts";
@@ -42,7 +42,7 @@ export interface OperationDeps {
   findRun: (owner: string, taskId: string) => Promise<Run>;
   estimate: (query: string, agent: string, owner: string) => Promise<Estimate | undefined>;
   /** The estimate of a follow-up whose context has this many characters; undefined without a price of its model. */
-  estimateFollowup: (characters: number) => Promise<FollowupEstimate | undefined>;
+  estimateFollowup: (characters: number, answer?: FollowupAnswer) => Promise<FollowupEstimate | undefined>;
   /** Of a plan that is to be written, or of the research that carries out a plan. */
   estimatePlan: (start: PlannedStart) => Promise<Estimate | undefined>;
   /** A server of the configuration; throws if it is not configured or a secret of it is not set. */

@@ -17,6 +17,7 @@ import {
   taskIdField,
 } from "./operation.ts";
 import { continueDeepSearch } from "./deep-search.ts";
+import { isTableRun } from "./table/table-answer.ts";
 
 const RESUME = "resume_research";
 const EDIT_ERROR = "plan_edit must be a text of at most 20,000 characters.";
@@ -154,7 +155,8 @@ async function questionOnPlan(deps: OperationDeps, input: PlanInput, call: Call)
 /** The request of an unknown start that is sent again: a follow-up, a plan, the research of a plan, or a research. */
 async function sentAgain(deps: OperationDeps, run: Run) {
   const { query, model: agent = "", plan, taskId } = run;
-  if (run.followupContext !== undefined) return { query, agent, followup: followupEstimate(run), charges: CHARGES };
+  if (run.followupContext !== undefined)
+    return { query, agent, followup: followupEstimate(run), isTable: isTableRun(run), charges: CHARGES };
   const { newestPlan } = await import("../runs/plan/plan-store.ts");
   const text = plan === undefined ? undefined : (await newestPlan(await deps.database(), taskId))?.text;
   const stage = plan?.isPlanning === true ? ("wanted" as const) : text === undefined ? undefined : { text };

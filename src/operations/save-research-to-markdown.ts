@@ -3,10 +3,11 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import { AppError } from "../errors.ts";
-import { adviceWithoutReport } from "./parts/after-failure.ts";
+import { adviceWithoutReport, DISCARDED, wasDiscarded } from "./parts/after-failure.ts";
 import { isoTime } from "../platform/clock.ts";
 import type { PictureFacts } from "../reports/pictures/picture.ts";
 import { materialIn, materialTexts } from "./parts/material.ts";
+import { TABLE_FORMATS, type TableFormat } from "../reports/table/table-files.ts";
 import type { ReportMetadata } from "../reports/report-facts.ts";
 import type { TemplateOptions } from "../reports/markdown/report-template.ts";
 import type { SaveRequest } from "../reports/files/save-markdown.ts";
@@ -16,7 +17,6 @@ import { isFinished, type Run, type RunResult, type StoredResult } from "../runs
 import type { Database } from "../store/database.ts";
 import { factLines } from "./parts/answer-text.ts";
 import { storedWishNote } from "./question/wishes.ts";
-import { DISCARDED, wasDiscarded } from "./get-research-results.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, taskIdField } from "./operation.ts";
 
 const DEFAULT_DIRECTORY = "./research_reports";
@@ -35,21 +35,20 @@ export const saveResearchToMarkdown = defineOperation({
   name: "save_research_to_markdown",
   title: "Save research to Markdown",
   description:
-    "Saves the report of a finished run as a Markdown file with metadata and numbered sources; a failed or cancelled run as far as it got, marked PARTIAL. To read it use get_research_results. Free, local, never overwrites. Returns the absolute path.",
+    "Saves the report of a finished run as a Markdown file with sources; of a failed or cancelled run as far as it got, marked PARTIAL. To read it use get_research_results. Free, local, never overwrites. Returns the absolute path.",
   input: z.strictObject({
     task_id: taskIdField,
     output_dir: pathField("output_dir", MAX_PATH_CHARACTERS)
       .trim()
       .min(1, { error: "output_dir must not be empty." })
       .optional()
-      .describe(
-        "Default: RESEARCH_REPORTS_DIR (over the network always inside it), else ./research_reports. Created if needed.",
-      ),
+      .describe("Default: RESEARCH_REPORTS_DIR (over the network always inside it), else ./research_reports."),
     filename_prefix: pathField("filename_prefix", MAX_PREFIX_CHARACTERS)
       .default("research")
       .describe("How the file name begins."),
     include_metadata: flagField("include_metadata").describe("Write model, times, tokens, cost."),
     include_sources: flagField("include_sources").describe("Write the sources."),
+    format: z.enum(TABLE_FORMATS, { error: "format must be csv or json." }).optional().describe("Save its table."),
   }),
   output: outputSchema({
     file_path: z.string().describe("Absolute path of the file."),
@@ -65,20 +64,18 @@ export const saveResearchToMarkdown = defineOperation({
     const target = await targetDirectory(input.output_dir, deps.settings.reportsDir, call);
     const now = deps.clock.now();
     const db = await deps.database();
-    const { run, result, render } = await reportDocument(db, {
-      ...input,
-      owner: call.owner,
-      templates: templatesOf(deps),
-      now,
-    });
-    const pictures = (result.pictures ?? []).length === 0 ? [] : await findPictures(db, run.taskId);
-    const { pictureFileName } = await import("../reports/pictures/publish.ts");
+    const { format } = input;
+    const { run, result, text, pictures } =
+      format === undefined
+        ? await markdownToSave(db, { ...input, owner: call.owner, templates: templatesOf(deps), now })
+        : await tableToSave(deps, call, { ...input, format });
     const { saveMarkdown } = await import("../reports/files/save-markdown.ts");
     const saved = await saveMarkdown({
       ...target,
       prefix: input.filename_prefix,
       taskId: run.taskId,
-      text: (folder) => render((picture) => `${encodeURIComponent(folder)}/${pictureFileName(picture)}`),
+      ending: format,
+      text,
       pictures,
       now,
     });
@@ -95,6 +92,20 @@ export const saveResearchToMarkdown = defineOperation({
   },
   toText: ({ success: _success, ...facts }) => factLines(facts),
 });
+
+async function markdownToSave(db: Database, request: DocumentRequest) {
+  const { run, result, render } = await reportDocument(db, request);
+  const pictures = (result.pictures ?? []).length === 0 ? [] : await findPictures(db, run.taskId);
+  const { pictureFileName } = await import("../reports/pictures/publish.ts");
+  const text = (folder: string): string =>
+    render((picture) => `${encodeURIComponent(folder)}/${pictureFileName(picture)}`);
+  return { run, result, text, pictures };
+}
+
+async function tableToSave(deps: OperationDeps, call: Call, request: { task_id: string; format: TableFormat }) {
+  const { tableDocument } = await import("./table/table-document.ts");
+  return { ...(await tableDocument(deps, call, request)), pictures: [] };
+}
 
 interface DocumentRequest {
   owner: string;

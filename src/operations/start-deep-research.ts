@@ -14,27 +14,25 @@ import {
   recordReturnedEnd,
   waitForStartOutcome,
 } from "./parts/start-outcome.ts";
-import { factLines, list } from "./parts/answer-text.ts";
 import { costSchema } from "./parts/cost-schema.ts";
 import { costQuestion, estimateFor, requireCostConsent } from "./parts/cost-confirmation.ts";
-import { resultMetadataSchema, sourceLine, sourceSchema } from "./get-research-results.ts";
-import { pictureField, pictureLines, suggestionLines, suggestionsField } from "./parts/answer-extras.ts";
+import { resultMetadataSchema, sourceSchema } from "./get-research-results.ts";
+import { pictureField, suggestionsField } from "./parts/answer-extras.ts";
 import {
   type GivenMaterial,
   materialField,
   materialFields,
   materialIn,
-  materialLines,
   readMaterial,
   withFiles,
 } from "./parts/material.ts";
-import { outlineLines, readingFields, reportLimit } from "./parts/report-reading.ts";
+import { readingFields, reportLimit } from "./parts/report-reading.ts";
 import { NO_PLAN, planFields, planned, storedPlan } from "./parts/plan.ts";
 import type { Wishes } from "../search/wishes.ts";
 import { asClarifiedBefore, joinsRun, variantFor, type Visualization } from "./question/same-start.ts";
 import { CLARIFYING_QUESTION, isVague } from "./question/vague-question.ts";
-import { wishesOf, withWishes, withWishNote } from "./question/wishes.ts";
-import { type AboutStart, finishedResearch } from "./start/finished-research.ts";
+import { wishesOf, withWishes } from "./question/wishes.ts";
+import { type AboutStart, finishedResearch, researchText } from "./start/finished-research.ts";
 import { waitForEnd } from "./start/wait-for-end.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, queryField } from "./operation.ts";
 
@@ -183,20 +181,7 @@ export const startDeepResearch = defineOperation({
     },
   },
   picturesOf: ({ task_id, results }) => ({ taskId: task_id, links: results?.pictures ?? [] }),
-  toText: ({ results, plan, material, success: _success, ...facts }) => {
-    if (results === undefined) {
-      return [...(plan === undefined ? [] : [plan]), ...materialLines(material), factLines(facts)].join("\n\n");
-    }
-    const { report, outline, sources, metadata, pictures, search_suggestions, ...rest } = results;
-    const lists = [
-      ...outlineLines(outline),
-      ...pictureLines(pictures),
-      ...list("Sources", sources.map(sourceLine)),
-      ...suggestionLines(search_suggestions),
-      ...materialLines(material),
-    ];
-    return [report.trim(), ...lists, factLines({ ...facts, ...rest, ...withWishNote(metadata) })].join("\n\n");
-  },
+  toText: (output) => researchText(output),
 });
 
 /** A start that asks for charts joins a run without them, too, so that it is not paid for twice. */

@@ -130,6 +130,8 @@ export interface ConversationView {
   later: Turn[];
   /** The run that the next question continues, its likely cost, and what the user must confirm. */
   next?: { task_id: string; likely_usd?: number; question?: string };
+  /** What a table of this run would cost, and what the user must confirm. */
+  table?: { likely_usd?: number; question?: string };
 }
 
 /** `GET /api/runs/:id/plan`: the newest plan of a run. */
@@ -204,6 +206,8 @@ export interface ReportView {
   /** The round of a deep search that confirmed the report. */
   verified_in_round?: number;
   note?: string;
+  /** `/api/runs/:id/table.csv` and `table.json` have the table. */
+  has_table?: true;
   /** Google's Search Suggestions: a document for a sandboxed frame, `NONCE_MARK` where the page's nonce belongs. */
   suggestions?: { frame: string; height: number };
 }
@@ -249,7 +253,7 @@ export interface Upload {
 /**
  * `POST /api/ask` with `{query, depth}`,
  * `POST /api/research` with `{query, model?, max_wait_hours?, force_new?, enable_notifications?, plan?, uploads?, agreed}`,
- * `POST /api/runs/:id/followup` with `{question, agreed}`,
+ * `POST /api/runs/:id/followup` with `{question, columns?, agreed}`,
  * `POST /api/runs/:id/cancel` with `{save_partial}`,
  * `POST /api/runs/:id/delete` with `{delete_at_google}`,
  * `POST /api/runs/:id/plan` with `{text, agreed}`, the text of the changed plan,

@@ -9,9 +9,12 @@ interface Kill {
   point: string;
   forgotten: boolean;
   paid: number;
+  /** Of a follow-up that makes a table; it never continues the research at Google. */
+  columns?: string[] | undefined;
 }
 
-const questionAt = ({ point, forgotten }: Omit<Kill, "paid">): string => `What about ${point}, ${forgotten}?`;
+const questionAt = ({ point, forgotten, columns = [] }: Omit<Kill, "paid">): string =>
+  `What about ${point}, ${forgotten}?${columns.join("")}`;
 
 /** Failpoints, and how many requests of the follow-up Google may have accepted when the process is killed there. */
 const KILLS: Kill[] = [
@@ -25,18 +28,23 @@ const KILLS: Kill[] = [
   { point: "after-fallback:1", forgotten: true, paid: 0 },
   { point: "after-post:2", forgotten: true, paid: 1 },
   { point: "after-id:1", forgotten: true, paid: 1 },
+  // A table is made of the stored report.
+  { point: "after-intent:1", forgotten: false, paid: 0, columns: ["Maker"] },
+  { point: "after-post:1", forgotten: false, paid: 1, columns: ["Maker"] },
+  { point: "after-id:1", forgotten: false, paid: 1, columns: ["Maker"] },
 ];
 
-test("a kill during a follow-up loses no run and is never followed by a second paid request (V1)", async () => {
+test("a kill during a follow-up or table loses no run and is never followed by a second paid request (V1, V5)", async () => {
   const interactions = { speed: 1_000, usage_after_ms: 0, duration_ms: 60_000 };
   const world = await openKillWorld({ scenario: { name: "follow-ups", interactions } });
   onTestFinished(world.close);
   await prepare(world);
   const [parent] = world.query<{ task_id: string }>("select task_id from research_tasks");
-  const killAt = async ({ point, forgotten, paid }: Kill): Promise<void> => {
+  const killAt = async ({ point, forgotten, paid, columns }: Kill): Promise<void> => {
     const child = world.begin({ failpoint: point });
-    const question = questionAt({ point, forgotten });
-    const answer = child.call("ask_followup", { task_id: parent?.task_id ?? "", question, wait: false });
+    const question = questionAt({ point, forgotten, columns });
+    const input = { task_id: parent?.task_id ?? "", question, wait: false, ...(columns && { columns }) };
+    const answer = child.call("ask_followup", input);
     expect(await child.ended).toMatchObject({ killed: true });
     expect(await answer).toBeUndefined();
     const [run] = world.query<{ task_id: string; followup_context: string }>(
@@ -49,7 +57,7 @@ test("a kill during a follow-up loses no run and is never followed by a second p
     expect({ question, paid: starts.length, context: run?.followup_context }).toEqual({
       question,
       paid,
-      context: hasFallenBack ? "stored_report" : "google",
+      context: hasFallenBack || columns !== undefined ? "stored_report" : "google",
     });
     world.returned.add(run?.task_id ?? "");
     // The judge expects one attempt of each run that was not started again; a refused one was not charged.
@@ -62,21 +70,18 @@ test("a kill during a follow-up loses no run and is never followed by a second p
   const paidBefore = world.gemini.ledger.acceptedStarts().length;
   const life = world.begin();
   await life.call("list_research", {});
-  const statusOf = ({ point, forgotten }: Kill): string | undefined =>
-    world.query<{ status: string }>(
-      "select status from research_tasks where query = ?",
-      questionAt({ point, forgotten }),
-    )[0]?.status;
+  const statusOf = (kill: Kill): string | undefined =>
+    world.query<{ status: string }>("select status from research_tasks where query = ?", questionAt(kill))[0]?.status;
   await expect
     .poll(() => KILLS.map((kill) => ({ ...kill, status: statusOf(kill) })), { timeout: 30_000 })
     .toEqual(KILLS.map((kill) => ({ ...kill, status: kill.point === "after-id:1" ? "completed" : "start_unknown" })));
   expect(world.gemini.ledger.acceptedStarts()).toHaveLength(paidBefore);
   // The user decides about one of them: it is sent again with the report, which only its parent has stored.
-  const [again] = world.query<{ task_id: string }>(
+  const [resumed] = world.query<{ task_id: string }>(
     "select task_id from research_tasks where query = ?",
     questionAt({ point: "after-fallback:1", forgotten: true }),
   );
-  const task_id = again?.task_id ?? "";
+  const task_id = resumed?.task_id ?? "";
   expect(await life.call("resume_research", { task_id, accept_possible_double_charge: true })).toMatchObject({
     success: true,
   });
@@ -86,6 +91,19 @@ test("a kill during a follow-up loses no run and is never followed by a second p
   await expect
     .poll(() => statusOf({ point: "after-fallback:1", forgotten: true, paid: 0 }), { timeout: 15_000 })
     .toBe("completed");
+  // Asked for again, a table whose start is unknown is not sent, and one that was finished meanwhile is free.
+  const tables = KILLS.filter(({ columns }) => columns !== undefined);
+  const again = await Promise.all(
+    tables.map((kill) =>
+      life.call("ask_followup", { task_id: parent?.task_id, question: questionAt(kill), columns: kill.columns }),
+    ),
+  );
+  expect(again).toMatchObject([
+    { error: { code: "START_UNKNOWN" } },
+    { error: { code: "START_UNKNOWN" } },
+    { success: true, joined: true, results: { table: { columns: ["Maker"] } } },
+  ]);
+  expect(world.gemini.ledger.acceptedStarts()).toHaveLength(paidBefore + 1);
   life.closeStdin();
   await life.ended;
   expect((await judge(world)).broken).toEqual([]);

@@ -33,8 +33,39 @@ test.skipIf(!READY)("at the terminal a follow-up needs neither quotes nor a whol
   expect(scene.posts()).toBe(2);
 });
 
+test("in a pipe a table is CSV or JSON, its price is on stderr, and the second time it is free (V5)", async (context) => {
+  const scene = await openResearch(context, { duration_ms: 60_000, english: true });
+  const { stdout } = await scene.command(["research", QUERY, "--wait", "--json"]);
+  const parent = z.object({ task_id: z.string() }).parse(JSON.parse(stdout)).task_id;
+  const make = ["table", parent.slice(0, 8), "Maker", "Noise at night", "--rows", "one row per heat pump"];
+  const made = await scene.command([...make, "--csv"]);
+  expect(made).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^Maker,Maker \(sources\),Noise at night,Noise at night \(sources\)\r\nMaker 1,/),
+    stderr: expect.stringMatching(/This table costs about \$0\.\d+ \(at most \$0\.\d+\)\./),
+  });
+  expect(made.stdout).toMatch(/\[\d\] https:/);
+  const again = await scene.command([...make, "--json"]);
+  expect(again.stderr).not.toContain("costs");
+  const { task_id: tableId, results } = JSON.parse(again.stdout);
+  expect(results.table.columns).toEqual(["Maker", "Noise at night"]);
+  expect((await scene.command(["show", tableId])).stdout).toMatch(
+    /\| Maker \| Noise at night \|\n\| --- \| --- \|\n\| Maker 1 /,
+  );
+  const saved = await scene.command(["save", tableId, "--format", "csv", "--output-dir", scene.configDir]);
+  expect(saved.stdout).toMatch(/\.csv$/m);
+  expect([scene.posts(), scene.accepted()]).toEqual([2, 2]);
+  // Without a terminal there is no answer to a question about the cost.
+  const strict = { env: { RESEARCH_CONFIRM_ABOVE_USD: "0" } };
+  const refused = await scene.command(["table", parent, "Price"], strict);
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("Add --yes to start it") });
+  const wrong = await scene.command(["table", parent, "Price", "price"]);
+  expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("Each column must be named once.") });
+  expect(scene.posts()).toBe(2);
+});
+
 test.skipIf(installed === "missing")(
-  "on the page a follow-up is asked below the report and answered there (V1)",
+  "on the page a follow-up and a table are asked for below the report and shown there (V1, V5)",
   async (context) => {
     const interactions = { speed: 1_000, duration_ms: 60_000, usage_after_ms: 0 };
     const scene = await openHttpScene(context, { name: "conversation", interactions });
@@ -63,6 +94,22 @@ test.skipIf(installed === "missing")(
     const [, ...asked] = scene.gemini.ledger.acceptedStarts();
     expect(asked[1]).toMatchObject({ previous: asked[0]?.id });
     expect(asked).toHaveLength(2);
+    // A table is made of the report itself, and can be downloaded.
+    await page.getByText("Make a table", { exact: true }).click();
+    const maker = page.locator(".make-table");
+    await maker.getByLabel("Columns, separated by commas").fill("Maker, Noise");
+    await maker.getByRole("button", { name: /^Make a table · about \$0\.\d\d$/ }).click();
+    const table = page.getByRole("article", { name: "One row per item that the report compares." });
+    await table.locator("th", { hasText: "Noise" }).waitFor(SOON);
+    const mark = await table.locator("td .cite a").first().getAttribute("href");
+    expect(await table.locator(`[id="${mark?.slice(1)}"]`).count()).toBe(1);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      table.getByRole("button", { name: "Download .csv" }).click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/\.csv$/);
+    expect(scene.gemini.ledger.acceptedStarts()).toHaveLength(4);
+    expect(scene.gemini.ledger.acceptedStarts().at(-1)).toMatchObject({ structured: true });
     // Its own page shows what it continues.
     await second.getByRole("link", { name: "Which of them is quietest?" }).click();
     await page.locator(".turns summary", { hasText: QUERY }).click();
@@ -77,6 +124,6 @@ test.skipIf(installed === "missing")(
       body: JSON.stringify({ question: "And on balconies?" }),
     });
     expect(bare.status).toBe(401);
-    expect(scene.gemini.ledger.acceptedStarts()).toHaveLength(3);
+    expect(scene.gemini.ledger.acceptedStarts()).toHaveLength(4);
   },
 );

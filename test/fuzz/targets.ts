@@ -11,6 +11,7 @@ import { jsonRpc } from "./json-rpc.ts";
 import { markdownReport } from "./markdown-report.ts";
 import { pictures } from "./pictures.ts";
 import { redaction } from "./redaction.ts";
+import { tableAnswer } from "./table-answer.ts";
 import type { FuzzTarget } from "./target.ts";
 import { toolArguments } from "./tool-arguments.ts";
 
@@ -27,4 +28,5 @@ export const TARGETS: readonly FuzzTarget[] = [
   redaction,
   cleanBoundary,
   pictures,
+  tableAnswer,
 ];

@@ -19,8 +19,8 @@ test("the list of tools is the same in every session, whatever happens in betwee
   // Names, texts, schemas and annotations. A change needs a changelog entry and a new version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "b24d00af080927b5bfd5637f9668a1001cec9388e518d63e48b0680bb3587f7a",
-      "modern": "a1e0baeec5df5ca6fd6a29bd74e1d2455fe3c8eaedc53056c37b830aabecb521",
+      "legacy": "108a2924548bf18b858520862bfa59b4ec9a32d09b26597ad6acf33eb0ea1ea5",
+      "modern": "597df9e09f20b246b888596466021606e28eabf74af6171feaf96b95c31f4ca5",
     }
   `);
 });

@@ -6,6 +6,7 @@ import { listResearch } from "../../operations/list-research.ts";
 import { listTable } from "../operation-commands.ts";
 import { addPlanCommands } from "../plan/plan-commands.ts";
 import { addOrganizeCommands } from "./organize-commands.ts";
+import { addTableCommand } from "./table-command.ts";
 import type { TerminalView } from "../render/answer-view.ts";
 import type { Status } from "../render/answers/run-views.ts";
 
@@ -47,6 +48,7 @@ export function addRunCommands(program: Command): void {
       const input = { text: words.map(asPhrase).join(" "), ...(limit === undefined ? {} : { limit }) };
       await runOperation(listResearch, { ...PLAIN, input, json: options.json === true, view: listTable });
     });
+  addTableCommand(program);
   addPlanCommands(program);
   addOrganizeCommands(program);
   json(program.command("delete"))

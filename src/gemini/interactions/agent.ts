@@ -14,6 +14,7 @@ import { guardedFetch, withTimeLimit } from "../transport/guarded-fetch.ts";
 import { readEvent } from "./events.ts";
 import { materialToSend } from "../material.ts";
 import { inputWith, toolsWith } from "./material-body.ts";
+import { tableFormat } from "../table-format.ts";
 import { retryAfterMs } from "../paid-start/retry-after.ts";
 import { divertPaidRequests, sendPaidRequest } from "../paid-start/paid-request.ts";
 import { sendOnce, type SendOnce } from "../paid-start/send-once.ts";
@@ -186,7 +187,8 @@ const create = (interactions: Interactions, request: StartRequest, signal: Abort
   interactions.create(bodyOf(request), { ...NO_RETRY, signal });
 
 function bodyOf({ query, agent, labels, variant = {}, files, mcpServers }: StartRequest) {
-  const { model, previousInteractionId, input = query, collaborativePlanning, visualization = "off" } = variant;
+  const { model, previousInteractionId, input = query, collaborativePlanning, columns } = variant;
+  const { visualization = "off" } = variant;
   const material = materialToSend(variant);
   const common = {
     input: inputWith(input, material, files),
@@ -196,6 +198,14 @@ function bodyOf({ query, agent, labels, variant = {}, files, mcpServers }: Start
     labels,
     ...(previousInteractionId === undefined ? {} : { previous_interaction_id: previousInteractionId }),
   };
+  if (model !== undefined && columns !== undefined) {
+    return {
+      ...common,
+      model,
+      response_format: tableFormat(columns),
+      generation_config: MODEL_OPTIONS.generation_config,
+    };
+  }
   if (model !== undefined) return { ...common, model, ...MODEL_OPTIONS };
   const agent_config = {
     type: "deep-research" as const,

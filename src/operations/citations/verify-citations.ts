@@ -35,7 +35,7 @@ export const verifyCitations = defineOperation({
   name: "verify_citations",
   title: "Verify citations",
   description:
-    "Fetches the pages that a report cites and compares its claims with them. Only on the user's request. Free, a minute; call again for the rest. Returns counts, then claims not confirmed.",
+    "Compares a report with the pages it cites. Only on the user's request. Free, a minute; call again for the rest. Returns counts and claims not confirmed.",
   input: z.strictObject({
     task_id: taskIdField,
     numbers: z
@@ -47,7 +47,7 @@ export const verifyCitations = defineOperation({
       })
       .optional()
       .describe("Only these sources."),
-    refetch: z.boolean({ error: "refetch must be true or false." }).optional().describe("Fetch checked pages again."),
+    refetch: z.boolean({ error: "refetch must be true or false." }).optional().describe("Fetch again."),
   }),
   output: outputSchema({
     message: z.string(),

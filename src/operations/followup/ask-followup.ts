@@ -2,7 +2,8 @@
 
 import { z } from "zod";
 import { LOCAL_OWNER } from "../../caller.ts";
-import { readStored } from "../../runs/history/read.ts";
+import { isoTime } from "../../platform/clock.ts";
+import { readStored, type StoredRun } from "../../runs/history/read.ts";
 import { FOLLOWUP_CONTEXTS, isFinished, type Run } from "../../runs/run.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, queryField, taskIdField } from "../operation.ts";
 import { costQuestion, requireCostConsent } from "../parts/cost-confirmation.ts";
@@ -16,9 +17,10 @@ import {
   recordReturnedEnd,
   waitForStartOutcome,
 } from "../parts/start-outcome.ts";
-import { finishedResearch } from "../start/finished-research.ts";
+import { finishedResearch, researchText } from "../start/finished-research.ts";
 import { waitForEnd } from "../start/wait-for-end.ts";
-import { startDeepResearch } from "../start-deep-research.ts";
+import { columnsField } from "../table/columns.ts";
+import { asTable, isTableRun } from "../table/table-answer.ts";
 import type { PreparedFollowup } from "./prepare.ts";
 
 /** Most follow-ups end within a minute; Google limits a call to ten. */
@@ -29,14 +31,15 @@ export const askFollowup = defineOperation({
   name: NAME,
   title: "Ask a follow-up",
   description:
-    "Asks a further question about a finished run (task_id), answered from its report and the web. Use it instead of a new research on the same topic. Costs cents, takes about a minute, and is a run of its own: if it is still running, continue with check_research_status.",
+    "Asks a further question about a finished run (task_id), answered from its report and the web. Use it instead of a new research on the same topic. Costs cents, takes about a minute; if it is still running, continue with check_research_status.",
   input: z.strictObject({
     task_id: taskIdField,
     question: queryField("question").describe("The further question."),
     wait: z
       .boolean({ error: "wait must be true or false." })
       .default(true)
-      .describe("False: return as soon as it is started."),
+      .describe("False: return once it is started."),
+    columns: columnsField.describe("For a table; question: what a row is."),
   }),
   output: outputSchema({
     mode: z.string().describe("sync: finished within the call; async: continues in the background."),
@@ -55,25 +58,26 @@ export const askFollowup = defineOperation({
   positional: "question",
   webText: true,
   waitFlag: "wait",
-  question: async (deps, { task_id: taskId, question: query }, call) => {
+  question: async (deps, input, call) => {
+    const { task_id: taskId, question: query } = input;
     const { owner } = call;
-    const { prepareFollowup } = await import("./prepare.ts");
-    const { estimate } = await prepareFollowup(deps, { owner, taskId, question: query });
+    if ((await madeBefore(deps, call, input)) !== undefined) return undefined;
+    const { estimate, variant } = await prepare(deps, owner, input);
     const agent = deps.settings.followupModel;
-    const question = await costQuestion(deps, call, { query, agent, followup: estimate ?? null });
+    const isTable = input.columns !== undefined;
+    const question = await costQuestion(deps, call, { query, agent, followup: estimate ?? null, isTable });
     if (question === undefined) return undefined;
     // Joining a run costs nothing.
     const { findSameStart, joinKeyOf } = await import("../../runs/start/duplicate-start-store.ts");
-    const joinKey = joinKeyOf({ owner, query, agent, maxWaitMs: MAX_WAIT_MS, followupOn: taskId });
+    const joinKey = joinKeyOf({ owner, query, agent, maxWaitMs: MAX_WAIT_MS, variant, followupOn: taskId });
     const same = await findSameStart(await deps.database(), { owner, joinKey, now: deps.clock.now() });
     return same === undefined ? question : undefined;
   },
   run: async (deps, input, call) => {
     const answerBy = (call.since ?? deps.clock.monotonic()) + ANSWER_WITHIN_MS;
     const { owner } = call;
-    const { prepareFollowup } = await import("./prepare.ts");
-    const prepared = await prepareFollowup(deps, { owner, taskId: input.task_id, question: input.question });
-    const started = await start(deps, call, { input, prepared });
+    const made = await madeBefore(deps, call, input);
+    const started = made ?? (await start(deps, call, { input, prepared: await prepare(deps, owner, input) }));
     const { taskId } = started;
     call.onRunCreated?.(taskId);
     call.progress(`Asking a follow-up (task_id ${taskId})`);
@@ -83,11 +87,11 @@ export const askFollowup = defineOperation({
     const run = await waitForEnd(deps, call, { run: accepted, ms });
     const isReturned = started.kind === "started" && call.returnWhen?.aborted !== true && !call.signal.aborted;
     if (isReturned && isFinished(run.status)) await recordReturnedEnd(deps, taskId);
-    const joined = started.kind === "joined" ? { joined: true, notice: joinedNotice(run, deps.clock.now()) } : {};
+    const notice = made === undefined ? joinedNotice : madeNotice;
+    const joined = started.kind === "joined" ? { joined: true, notice: notice(run, deps.clock.now()) } : {};
     if (run.status === "completed") {
       const reading = { now: deps.clock.now(), inlineCharacters: reportLimit(deps, call) };
-      const stored = await readStored(await deps.database(), owner, taskId);
-      return { ...(await finishedResearch(stored, reading, aboutRun(stored.run))), ...followupFields(run), ...joined };
+      return { ...(await answered(await readStored(await deps.database(), owner, taskId), reading)), ...joined };
     }
     if (isFinished(run.status)) throw failedStart(run);
     return {
@@ -109,17 +113,52 @@ export const askFollowup = defineOperation({
     isUnfinished: ({ status }) => status === "running_async",
     answer: async (stored, reading) => {
       if (stored.run.status !== "completed") throw failedStart(stored.run);
-      const { run } = stored;
-      return { ...(await finishedResearch(stored, reading, aboutRun(run))), ...followupFields(run) };
+      return answered(stored, reading);
     },
   },
   picturesOf: ({ task_id, results }) => ({ taskId: task_id, links: results?.pictures ?? [] }),
-  toText: (output) => startDeepResearch.toText(output),
+  toText: (output) => researchText(output),
 });
 
+interface FollowupInput {
+  task_id: string;
+  question: string;
+  wait: boolean;
+  columns?: string[] | undefined;
+}
+
 interface FollowupStart {
-  input: { task_id: string; question: string; wait: boolean };
+  input: FollowupInput;
   prepared: PreparedFollowup;
+}
+
+async function prepare(deps: OperationDeps, owner: string, input: FollowupInput): Promise<PreparedFollowup> {
+  const { task_id: taskId, question, columns } = input;
+  if (columns === undefined) return (await import("./prepare.ts")).prepareFollowup(deps, { owner, taskId, question });
+  const { prepareTable } = await import("../table/prepare-table.ts");
+  return prepareTable(deps, { owner, taskId, question, columns });
+}
+
+/** The same table of the same report was paid for, however long ago. */
+async function madeBefore(deps: OperationDeps, { owner }: Call, input: FollowupInput) {
+  const { task_id: taskId, question, columns } = input;
+  if (columns === undefined) return undefined;
+  const { findTable } = await import("../../runs/table/find-table.ts");
+  const run = await findTable(await deps.database(), { owner, taskId, columns, question });
+  return run && { kind: "joined" as const, taskId: run.taskId };
+}
+
+const madeNotice = ({ createdAt }: Run): string =>
+  `Nothing was sent and nothing is charged for this call: this table was asked for at ${isoTime(createdAt)}.`;
+
+async function answered(stored: StoredRun, reading: { now: number; inlineCharacters: number }) {
+  const { run, result } = stored;
+  const { results, ...answer } = await finishedResearch(stored, reading, aboutRun(run));
+  const { metadata = {} } = result ?? {};
+  // What is missing in a table, or why the answer is none.
+  const { note } = isTableRun(run) ? metadata : {};
+  const read = { ...asTable({ metadata }, results), ...(typeof note === "string" ? { note } : {}) };
+  return { ...answer, ...followupFields(run), results: read };
 }
 
 async function start(deps: OperationDeps, call: Call, { input, prepared }: FollowupStart) {
@@ -129,7 +168,7 @@ async function start(deps: OperationDeps, call: Call, { input, prepared }: Follo
   const { followup, variant, notice, estimate } = prepared;
   const { question: query } = input;
   const agent = deps.settings.followupModel;
-  const paid = { query, agent, operation: NAME, followup: estimate ?? null };
+  const paid = { query, agent, operation: NAME, followup: estimate ?? null, isTable: input.columns !== undefined };
   return startResearch(research, {
     beforeStart: await requireCostConsent(deps, call, paid),
     signal: call.signal,

@@ -9,9 +9,10 @@ import { isFinished, type Run } from "../../runs/run.ts";
 import type { Followup } from "../../runs/start/fallback.ts";
 import { variantOf } from "../../runs/start/start-options.ts";
 import { pollKeyOf } from "../../store/poll-key.ts";
-import { wasDiscarded, withoutText } from "../get-research-results.ts";
 import type { OperationDeps } from "../operation.ts";
+import { wasDiscarded, withoutText } from "../parts/after-failure.ts";
 import { costQuestion } from "../parts/cost-confirmation.ts";
+import { readTableContext } from "../table/table-context.ts";
 import { readStoredContext } from "./context.ts";
 
 interface FollowupRequest {
@@ -72,9 +73,14 @@ export async function restartedFollowup(
   const { owner, parentTaskId, followupContext: context, query: question } = run;
   if (context === undefined) return undefined;
   const db = await deps.database();
-  const readStoredReport = async () =>
-    parentTaskId === undefined ? undefined : readStoredContext(db, { owner, taskId: parentTaskId, question });
   const variant = variantOf(run.options) ?? {};
+  const readStoredReport = async () => {
+    if (parentTaskId === undefined) return undefined;
+    const request = { owner, taskId: parentTaskId, question };
+    return variant.columns === undefined
+      ? readStoredContext(db, request)
+      : readTableContext(db, { ...request, columns: variant.columns });
+  };
   if (context === "google") return { context, readStoredReport, variant };
   const stored = await readStoredReport();
   if (stored === undefined) throw parentGone(run);

@@ -17,6 +17,8 @@ interface PaidStart {
   charges?: number;
   /** The estimate of a follow-up, which is asked about in its own words; null if its model has no price. */
   followup?: FollowupEstimate | null | undefined;
+  /** The follow-up makes a table. */
+  isTable?: boolean | undefined;
 }
 
 /**
@@ -55,10 +57,10 @@ export async function estimateFor(
 export async function costQuestion(
   deps: OperationDeps,
   call: PayingCall,
-  { query, agent, plan, tokens = 0, charges = 1, followup }: PaidStart,
+  { query, agent, plan, tokens = 0, charges = 1, followup, isTable = false }: PaidStart,
 ): Promise<Question | undefined> {
   const limit = deps.settings.confirmAboveUsd;
-  const what = followup !== undefined ? "follow-up" : plan === "wanted" ? "plan" : "research";
+  const what = isTable ? "table" : followup !== undefined ? "follow-up" : plan === "wanted" ? "plan" : "research";
   const estimate =
     followup === undefined ? await estimateFor(deps, call, { query, agent, plan, tokens }) : (followup ?? undefined);
   if (estimate !== undefined && limit > 0 && charges * estimate.usd.likely <= limit) return undefined;
@@ -69,8 +71,10 @@ export async function costQuestion(
 
 interface Asked {
   limit: number;
-  what: "research" | "follow-up" | "plan";
+  what: "research" | "follow-up" | "plan" | "table";
 }
+
+const VERBS = { research: "Start", "follow-up": "Start", plan: "Ask for", table: "Make" };
 
 function knownCost(
   { usd, agent }: Pick<Estimate, "usd" | "agent">,
@@ -80,7 +84,7 @@ function knownCost(
   const cost = `This ${what} will cost about ${likely} (at most ${max}) with ${agent}`;
   const upTo = `${likely} (up to ${max})`;
   return {
-    ask: `${what === "plan" ? "Ask for this plan" : `Start this ${what}`} for about ${upTo}?${limit === 0 ? "" : ` Your limit is ${dollars(limit)}.`}`,
+    ask: `${VERBS[what]} this ${what} for about ${upTo}?${limit === 0 ? "" : ` Your limit is ${dollars(limit)}.`}`,
     because:
       limit === 0
         ? `${cost}, and every start must be confirmed.`
@@ -91,7 +95,7 @@ function knownCost(
 }
 
 const unknownCost = (agent: string, { limit, what }: Asked): Question => ({
-  ask: `Start this ${what}? Its cost is unknown.`,
+  ask: `${VERBS[what]} this ${what}? Its cost is unknown.`,
   because: `The cost of this ${what} is unknown: there is no price for ${agent}.`,
   unasked: "add the price of this agent to prices.json in the config directory",
   details: { limit_usd: limit },

@@ -1,6 +1,7 @@
 /** A stored report as HTML, for the web page and as a file. Not an operation, because models read Markdown. */
 
 import type { ReportParts } from "../../reports/html/html.ts";
+import { tableIn } from "../../reports/table/table.ts";
 import { frameHeight } from "../../reports/suggestions/frame.ts";
 import { findPictures } from "../../runs/picture-store.ts";
 import type { Run } from "../../runs/run.ts";
@@ -14,6 +15,8 @@ export interface ReportPage extends ReportParts {
   verified?: boolean;
   verified_in_round?: number;
   note?: string;
+  /** The report is a table, which can be downloaded as data. */
+  has_table?: true;
   /** Google's Search Suggestions, for a sandboxed frame. */
   suggestions?: SuggestionsView;
 }
@@ -42,6 +45,7 @@ export async function reportPage(
     task_id: run.taskId,
     ...(await cachedReportParts({ ...result, query: run.query })),
     partial: result.partial,
+    ...(tableIn(result.metadata) === undefined ? {} : { has_table: true as const }),
     ...(suggestions === undefined ? {} : { suggestions }),
     ...(typeof verified === "boolean" ? { verified } : {}),
     ...(verified === true && typeof round === "number" ? { verified_in_round: round } : {}),

@@ -34,13 +34,17 @@ export interface ReportName {
   prefix: string;
   taskId: string;
   now: number;
+  /** `md` if undefined. */
+  ending?: FileEnding | undefined;
 }
 
+export type FileEnding = "md" | "html" | "csv" | "json";
+
 /** `{prefix}_{task_id}_{YYYYMMDD_HHMMSS}.md` in UTC; the second report with that name ends in `_2.md`. */
-export function reportFileName({ prefix, taskId, now }: ReportName, number: number): string {
+export function reportFileName({ prefix, taskId, now, ending = "md" }: ReportName, number: number): string {
   const stamp = new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "_");
-  const ending = number === 1 ? "" : `_${number}`;
-  return `${namePart(prefix) || "research"}_${namePart(taskId) || "run"}_${stamp}${ending}.md`;
+  const counted = number === 1 ? "" : `_${number}`;
+  return `${namePart(prefix) || "research"}_${namePart(taskId) || "run"}_${stamp}${counted}.${ending}`;
 }
 
 export const monthFolder = (now: number): string => new Date(now).toISOString().slice(0, 7);

@@ -1,4 +1,4 @@
-/** Saves a report as a Markdown file in a folder per month: completely or not at all, and never over another file. */
+/** Saves a report as a Markdown file, or a table as a file of data, in a folder per month: completely or not at all, and never over another file. */
 
 import { lstat, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -6,7 +6,7 @@ import path from "node:path";
 import { pinFolder } from "./allowed-root.ts";
 import { errorCodeOf } from "../../platform/error-code.ts";
 import { fileError } from "./file-errors.ts";
-import { monthFolder, reportFileName } from "./file-name.ts";
+import { type FileEnding, monthFolder, reportFileName } from "./file-name.ts";
 import type { Picture } from "../pictures/picture.ts";
 import { publishPictures, withdrawPictures } from "../pictures/publish.ts";
 import { isTemporary, publishFile } from "./publish-file.ts";
@@ -16,6 +16,7 @@ export interface SaveRequest {
   directory: string;
   prefix: string;
   taskId: string;
+  ending?: FileEnding | undefined;
   /** A function receives the name of the folder with the report's pictures. */
   text: string | ((picturesFolder: string) => string);
   pictures?: readonly Picture[] | undefined;
@@ -66,8 +67,8 @@ type Published = Pick<SavedReport, "name" | "bytes">;
 
 /** Pictures first, so that a published report never refers to missing files. */
 async function publish(directory: string, request: SaveRequest, render: Render): Promise<Published> {
-  const { prefix, taskId, now, assertAllowed, pictures = [] } = request;
-  const name = (number: number): string => reportFileName({ prefix, taskId, now }, number);
+  const { prefix, taskId, now, ending, assertAllowed, pictures = [] } = request;
+  const name = (number: number): string => reportFileName({ prefix, taskId, now, ending }, number);
   if (pictures.length === 0) {
     const content = render("");
     return { name: await publishFile({ directory, content, name }), bytes: content.length };

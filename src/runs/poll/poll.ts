@@ -20,6 +20,7 @@ import { usageOf } from "../plan/turn-usage.ts";
 import { progressBySearches } from "../progress.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { savePartial } from "../result-store.ts";
+import { withTable } from "../table/table-result.ts";
 
 const WRONG_KEY_AGAIN_MS = 60_000;
 /** A rejection that lasts this long is permanent: 400 has been observed to persist after minutes of 403. */
@@ -189,11 +190,12 @@ async function end(
   const isConfirmation = run.status === "cancelled" && ending.to !== "completed";
   const to = isConfirmation ? "cancelled" : ending.to;
   const note = to === "completed" && run.cancelRequestedAt !== undefined ? COMPLETED_AFTER_CANCEL : undefined;
+  const result = hasText || to === "failed" ? resultOf(ended, { partial: to !== "completed", note }) : undefined;
   return record(deps, run, {
     run,
     to,
     confirmsCancel: isConfirmation,
-    result: hasText || to === "failed" ? resultOf(ended, { partial: to !== "completed", note }) : undefined,
+    result: result !== undefined && to === "completed" ? await withTable(deps.db, run, result) : result,
     raw: interaction.raw,
     error: to === "failed" && ending.to === "failed" ? { code: "RESEARCH_FAILED", message: ending.message } : undefined,
     ...usageOf(deps, run, usage),

@@ -23,14 +23,19 @@ interface JoinKeyInput {
   agent: string;
   maxWaitMs: number;
   variant?: RequestVariant | undefined;
-  /** The run that a follow-up continues. Its variant does not count: Google may refuse it and another be sent. */
+  /**
+   * The run that a follow-up continues. Of its variant only the columns of a table count: Google may refuse the rest and
+   * another be sent.
+   */
   followupOn?: string | undefined;
 }
 
 export function joinKeyOf({ owner, query, agent, maxWaitMs, followupOn, ...request }: JoinKeyInput): string {
   const variant = followupOn === undefined ? comparedVariant(request.variant) : undefined;
+  const columns = followupOn === undefined ? undefined : request.variant?.columns;
+  const options = { max_wait_ms: maxWaitMs, variant, followup: followupOn, columns };
   return createHash("sha256")
-    .update([owner, query, agent, JSON.stringify({ max_wait_ms: maxWaitMs, variant, followup: followupOn })].join("\0"))
+    .update([owner, query, agent, JSON.stringify(options)].join("\0"))
     .digest("hex");
 }
 

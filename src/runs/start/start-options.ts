@@ -28,6 +28,7 @@ const storedVariant = z.object({
   collaborativePlanning: z.boolean().optional(),
   visualization: z.literal("auto").optional(),
   material: storedMaterial.optional(),
+  columns: names,
 }) satisfies z.ZodType<RequestVariant>;
 
 /** How the run's request differs from a plain research; undefined for a plain one. */
@@ -36,6 +37,9 @@ export const variantOf = (options: Record<string, unknown>): RequestVariant | un
 
 /** What was sent with the question besides its text; undefined for a run without it. */
 export const materialOf = (options: Record<string, unknown>): Material | undefined => variantOf(options)?.material;
+
+/** The columns of a run that makes a table; undefined for any other. */
+export const columnsOf = (options: Record<string, unknown>): string[] | undefined => variantOf(options)?.columns;
 
 /** Whether the run's report may have pictures. */
 export const drawsPictures = (options: Record<string, unknown>): boolean =>

@@ -5,6 +5,8 @@ import type { App } from "../../app.ts";
 import type { CallerEnv } from "../../caller.ts";
 import { earlierTurns, laterTurns } from "../../operations/followup/conversation.ts";
 import { followupTerms } from "../../operations/followup/prepare.ts";
+import { tableTerms } from "../../operations/table/prepare-table.ts";
+import { isTableRun } from "../../operations/table/table-answer.ts";
 import { reportPresence } from "../../runs/result-store.ts";
 import { isFinished, type Run } from "../../runs/run.ts";
 import type { ConversationView, Turn } from "../wire.ts";
@@ -19,6 +21,10 @@ export function serveConversations(web: Hono<CallerEnv>, { deps }: App): void {
   });
   const hasReport = async ({ status, taskId }: Run): Promise<boolean> =>
     isFinished(status) && (await reportPresence(await deps.database(), taskId)) !== undefined;
+  const tableOffer = async (owner: string, taskId: string): Promise<NonNullable<ConversationView["table"]>> => {
+    const { likelyUsd, question } = await tableTerms(deps, { owner, taskId });
+    return omitUndefined({ likely_usd: likelyUsd, question });
+  };
   web.get("/api/runs/:id/conversation", async (context) => {
     const { owner } = context.get("caller");
     const run = await requestedRun(deps, owner, context.req.param("id"));
@@ -34,6 +40,7 @@ export function serveConversations(web: Hono<CallerEnv>, { deps }: App): void {
       ...(last === undefined || terms === undefined
         ? {}
         : { next: omitUndefined({ task_id: last, likely_usd: terms.likelyUsd, question: terms.question }) }),
+      ...(isReadable && !isTableRun(run) ? { table: await tableOffer(owner, run.taskId) } : {}),
     };
     return jsonResponse(view);
   });

@@ -5,6 +5,8 @@ import type { App } from "../../app.ts";
 import { readReportDocument } from "../../operations/parts/read-report.ts";
 import { perform } from "../../operations/perform.ts";
 import { reportHtmlDocument, reportPage } from "../../operations/parts/report-html.ts";
+import { tableDocument } from "../../operations/table/table-document.ts";
+import { TABLE_FORMATS } from "../../reports/table/table-files.ts";
 import { reportFileName } from "../../reports/files/file-name.ts";
 import type { Picture } from "../../reports/pictures/picture.ts";
 import { suggestionFrame } from "../../reports/suggestions/frame.ts";
@@ -56,6 +58,13 @@ export function serveReports(web: Hono<CallerEnv>, { deps }: App): void {
     const run = await requestedRun(deps, context.get("caller").owner, context.req.param("id"));
     return download(outcome.structured.document, { run, type: "text/markdown", ending: "md" });
   });
+  for (const format of TABLE_FORMATS) {
+    web.get(`/api/runs/:id/table.${format}`, async (context) => {
+      const { taskId } = await requestedRun(deps, context.get("caller").owner, context.req.param("id"));
+      const { run, text } = await tableDocument(deps, context.get("caller"), { task_id: taskId, format });
+      return download(text, { run, type: format === "csv" ? "text/csv" : "application/json", ending: format });
+    });
+  }
   web.get("/api/runs/:id/report.html", async (context) => {
     const { owner } = context.get("caller");
     const { taskId } = await requestedRun(deps, owner, context.req.param("id"));

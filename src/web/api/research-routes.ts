@@ -63,8 +63,8 @@ export function serveResearch(web: Hono<CallerEnv>, app: App): void {
 export function serveRunActions(web: Hono<CallerEnv>, app: App): void {
   const { act } = createActor(app);
   web.post("/api/runs/:id/followup", async (context) => {
-    const { agreed, question } = await readJsonBody(context.req.raw);
-    const input = { question, wait: false, task_id: context.req.param("id") };
+    const { agreed, question, columns } = await readJsonBody(context.req.raw);
+    const input = { question, columns, wait: false, task_id: context.req.param("id") };
     return acted(await act(context, { operation: askFollowup, input, agreed }));
   });
   web.post("/api/runs/:id/cancel", async (context) => {

@@ -124,7 +124,14 @@ async function judgeEnds(world: Records, { runs, results, searchable }: Stored):
     if (status !== "completed") continue;
     const raw = result?.raw ?? undefined;
     const kept = raw === undefined ? undefined : readInteraction(JSON.parse(inflateRawSync(raw).toString()));
-    const whole = result?.partial === 0 && result.report_markdown === google?.report && kept?.report === google.report;
+    // The report of a table is made of Google's answer, which is kept beside it.
+    const isTable = world.gemini.ledger
+      .acceptedStarts()
+      .some(({ id, structured }) => id === interaction_id && structured);
+    const hasText = isTable
+      ? result?.report_markdown.startsWith("| ") === true
+      : result?.report_markdown === google?.report;
+    const whole = result?.partial === 0 && hasText && kept?.report === google?.report;
     if (!whole) broken.push(`Run ${task_id} is completed without its whole report.`);
     if (indexed.get(task_id)?.length !== 1) broken.push(`Run ${task_id} is completed and cannot be found.`);
   }

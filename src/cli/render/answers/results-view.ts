@@ -39,6 +39,11 @@ const finished = (taskId: string): [string, string][] => [
   ["Ask about it", `followup ${shortId(taskId)} …`],
 ];
 
+const savingTable = (taskId: string): [string, string][] => [
+  ["For a spreadsheet", `save ${shortId(taskId)} --format csv`],
+  ["In the browser", `open ${shortId(taskId)}`],
+];
+
 export const searchView = ({ result, ...answer }: SearchAnswer, space: AnswerSpace): Promise<string> =>
   searchedView({ report: result, ...answer }, [], space);
 
@@ -115,7 +120,7 @@ export async function resultsView(output: Results, space: AnswerSpace): Promise<
       parts: [...(outline.length === 0 ? [] : [outlineText(outline)]), ...followUpLines(output, space)],
       sources: output.sources,
       // They belong to the text, and an outline is none.
-      suggestions: output.report === undefined ? undefined : suggestions,
+      suggestions: output.report === undefined && output.table === undefined ? undefined : suggestions,
       remarks: [
         ...verification(output),
         ...contextRemarks(output),
@@ -125,7 +130,7 @@ export async function resultsView(output: Results, space: AnswerSpace): Promise<
         ...pictureRemarks(output),
       ],
       figures: { ...metadata, durationMs: duration_minutes * MINUTE_MS, tokens, model },
-      next: isPart ? readingOn(output) : finished(taskId),
+      next: isPart ? readingOn(output) : output.table === undefined ? finished(taskId) : savingTable(taskId),
     },
     space,
   );
@@ -179,7 +184,9 @@ function pictureRemarks({ pictures = [] }: Results): Remark[] {
 
 /** On a terminal the whole report of an agent is read from the store: only there its citations have positions. */
 function textOf(output: Results, stored: StoredReport | undefined, { width }: AnswerSpace): CitedText | undefined {
-  const { report, sources, section, complete } = output;
+  const { sources, section, complete } = output;
+  // Of a table the answer has the data, and the store its text.
+  const report = output.table === undefined ? output.report : stored?.report;
   if (report === undefined) return undefined;
   const citations = stored?.citations ?? [];
   if (sources === undefined) return numberedText(report, []);

@@ -163,6 +163,11 @@ function ReportTools({ report }: { report: ReportView }) {
       <DownloadButton path={markdown} label="Download .md" />
       <DownloadButton path={`/api/runs/${taskId}/report.html`} label="Download .html" />
       {report.sources.length === 0 ? null : <SourceDownloads taskId={taskId} />}
+      {report.has_table === true
+        ? ["csv", "json"].map((ending) => (
+            <DownloadButton key={ending} path={`/api/runs/${taskId}/table.${ending}`} label={`Download .${ending}`} />
+          ))
+        : null}
       <button type="button" class="button small" onClick={() => print()}>
         Print / PDF
       </button>

@@ -1,15 +1,16 @@
 /** A run in its conversation: what it continues, the follow-ups on it, and the form that asks the next one. */
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { Acted, ConversationView, ReportSource, ReportView, RunDetail, Turn } from "../../wire.ts";
-import { fetchJson, postJson } from "../app/request.ts";
+import type { ConversationView, ReportSource, ReportView, RunDetail, Turn } from "../../wire.ts";
+import { fetchJson } from "../app/request.ts";
 import { runPath } from "../app/router.ts";
 import { isUnfinished } from "../figures/tally.ts";
 import { useLive } from "../live/live.ts";
 import { ReportHtml, SearchSuggestions } from "../report/html.tsx";
 import { SourceLink } from "../report/sources.tsx";
-import { money } from "../ui/amounts.ts";
-import { announce, Problem, Progress, Status, useLoad } from "../ui/parts.tsx";
+import { Problem, Progress, Status, useLoad } from "../ui/parts.tsx";
+import { Consent, priced, useAsking, useConsent } from "./asking.tsx";
+import { TableDownloads, TableForm } from "./table-form.tsx";
 
 const load = (taskId: string) => (signal: AbortSignal) =>
   fetchJson<ConversationView>(`/api/runs/${taskId}/conversation`, { signal });
@@ -65,6 +66,7 @@ export function Later({ run }: { run: RunDetail }) {
         <OpenTurn key={turn.task_id} turn={turn} />
       ))}
       {value.next === undefined ? null : <AskForm next={value.next} asked={reload} />}
+      {value.table === undefined ? null : <TableForm taskId={run.task_id} terms={value.table} asked={reload} />}
     </section>
   );
 }
@@ -93,6 +95,7 @@ function Answer({ turn: { task_id: taskId } }: { turn: Turn }) {
   if (value === undefined) return error === undefined ? <p class="quiet">Loading…</p> : <Problem error={error} />;
   return (
     <div class="report-body" ref={body}>
+      {value.has_table === true ? <TableDownloads taskId={taskId} /> : null}
       <ReportHtml report={value} onComplete={rename} />
       <Sources sources={value.sources} prefix={prefix} />
       <SearchSuggestions suggestions={value.suggestions} id={`${prefix}suggestions`} />
@@ -129,53 +132,21 @@ interface AskFormProps {
   asked: () => void;
 }
 
-interface Asking {
-  text: string;
-  setText: (text: string) => void;
-  error: unknown;
-  pending: boolean;
-  ask: (agreed: boolean) => Promise<void>;
-}
-
-function useAsking({ next, asked }: AskFormProps): Asking {
-  const [text, setText] = useState("");
-  const [error, setError] = useState<unknown>(undefined);
-  const [pending, setPending] = useState(false);
-  // A second click can come before the button is rendered as disabled.
-  const sending = useRef(false);
-  const ask = async (agreed: boolean): Promise<void> => {
-    if (sending.current) return;
-    sending.current = true;
-    setPending(true);
-    setError(undefined);
-    try {
-      const { joined } = await postJson<Acted>(`/api/runs/${next.task_id}/followup`, { question: text.trim(), agreed });
-      announce(joined === true ? "This was asked a few minutes ago." : "Asked.");
-      setText("");
-    } catch (refusal) {
-      setError(refusal);
-    } finally {
-      sending.current = false;
-      setPending(false);
-      asked();
-    }
-  };
-  return { text, setText, error, pending, ask };
-}
-
 function AskForm({ next, asked }: AskFormProps) {
-  const { text, setText, error, pending, ask } = useAsking({ next, asked });
-  // Consent applies to the text that was read: another amount is another question.
-  const [agreedTo, setAgreedTo] = useState<string>();
-  const agreed = next.question !== undefined && next.question === agreedTo;
-  const isReady = /[\p{L}\p{N}]/u.test(text) && (next.question === undefined || agreed);
+  const [text, setText] = useState("");
+  const { error, pending, ask } = useAsking(next.task_id, asked);
+  const consent = useConsent(next.question);
+  const isReady = /[\p{L}\p{N}]/u.test(text) && consent.isGiven;
+  const submit = async (): Promise<void> => {
+    if (await ask({ question: text.trim(), agreed: consent.agreed })) setText("");
+  };
   return (
     <form
       class="stack tight ask-followup"
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        if (isReady) void ask(agreed);
+        if (isReady) void submit();
       }}
     >
       <label class="stack tight">
@@ -188,27 +159,13 @@ function AskForm({ next, asked }: AskFormProps) {
           dir="auto"
         />
       </label>
-      {next.question === undefined ? null : (
-        <label class="check notice warn">
-          <input
-            type="checkbox"
-            checked={agreed}
-            onChange={({ currentTarget }) => setAgreedTo(currentTarget.checked ? next.question : undefined)}
-          />
-          <span>
-            {next.question} <strong>I agree.</strong>
-          </span>
-        </label>
-      )}
+      <Consent {...consent} />
       {error === undefined ? null : <Problem error={error} />}
       <div class="row">
         <button type="submit" class="button primary" disabled={!isReady || pending}>
-          {pending ? "Asking…" : buttonText(next)}
+          {pending ? "Asking…" : priced("Ask", next.likely_usd)}
         </button>
       </div>
     </form>
   );
 }
-
-const buttonText = ({ likely_usd: usd }: AskFormProps["next"]): string =>
-  usd === undefined ? "Ask" : `Ask · about ${money(usd)}`;

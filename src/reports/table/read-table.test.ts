@@ -1,0 +1,72 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { readTable } from "./read-table.ts";
+import { storedTableMarkdown, tableText } from "./table-markdown.ts";
+
+const ASKED = { columns: ["Maker", "Price"], known: new Set([1, 2, 3]) };
+const read = (text: string) => readTable(text, ASKED);
+const WHOLE = '{"rows":[{"c1":{"value":"Nord","sources":[1]},"c2":{"value":"12","sources":[3,1]}}]}';
+const NORD = [
+  { value: "Nord", sources: [1] },
+  { value: "12", sources: [1, 3] },
+];
+
+test.for([
+  ["as it was asked for", WHOLE],
+  ["in a fence after a sentence", `Here it is:\n\`\`\`json\n${WHOLE}\n\`\`\``],
+  ["as a bare list", WHOLE.slice(8, -1)],
+  ["with column names as keys", WHOLE.replaceAll("c1", "maker").replaceAll("c2", " Price")],
+  ["with positions instead of keys", '{"rows":[[{"value":"Nord","sources":[1]},{"value":12,"sources":["3",1]}]]}'],
+  ["with marks in the values", '{"rows":[{"c1":"Nord [1]","c2":"12 [cite: 3, 1]"}]}'],
+] as const)("a table %s is read (V5)", ([, text]) => {
+  expect(read(text)).toEqual({ table: { columns: ASKED.columns, rows: [NORD] }, repaired: false });
+});
+
+test("a table that was cut keeps what was complete, and says so (V5)", () => {
+  for (let end = WHOLE.indexOf("}"); end < WHOLE.length - 1; end += 1) {
+    const found = read(WHOLE.slice(0, end + 1));
+    expect(found?.repaired).toBe(true);
+    // A value is never the beginning of another one.
+    expect([undefined, "12"]).toContain(found?.table.rows[0]?.[1]?.value);
+  }
+});
+
+test("a cell without a value is not found, one without a source is marked, and unknown numbers are named (V5)", () => {
+  const cells = (c1: unknown, c2: unknown) => read(JSON.stringify({ rows: [{ c1, c2 }] }))?.table.rows[0];
+  expect(cells({ value: "Nord", sources: [9, 2.5, "x", 2, 2] }, { value: " ", sources: [1] })).toEqual([
+    { value: "Nord", sources: [2], unknown_sources: [9] },
+    { sources: [], mark: "not found" },
+  ]);
+  expect(cells({ value: "Nord", sources: [9] }, null)).toEqual([
+    { value: "Nord", sources: [], mark: "no source", unknown_sources: [9] },
+    { sources: [], mark: "not found" },
+  ]);
+  // A row without any value is none, and other data is no table.
+  expect(read('{"rows":[{"c1":{"value":""}}]}')).toBeUndefined();
+  expect(read('{"rows":[]}')?.table.rows).toEqual([]);
+  for (const text of ["", "No table.", "{}", "[1,2]", '{"rows":"none"}', '{"__proto__":{"rows":[]}}'])
+    expect(read(text)).toBeUndefined();
+});
+
+test("as Markdown no value leaves its cell or becomes markup, and each citation covers its mark (V5)", () => {
+  const value = fc.string({ unit: fc.constantFrom("|", "\\", "`", "[", "]", "(1)", "<b>", "*", "é", "\n", "1", " ") });
+  fc.assert(
+    fc.property(fc.array(fc.tuple(value, value), { minLength: 1, maxLength: 4 }), (values) => {
+      const rows = values.map(([one, two]) => [
+        { value: one, sources: [1, 3] },
+        { value: two, sources: [2], unknown_sources: [7] },
+      ]);
+      const table = { columns: ["A|B", "C"], rows };
+      const { report, citations } = storedTableMarkdown(table);
+      const unescaped = /(?<!\\)(?:\\\\)*\|/g;
+      for (const text of [report.trimEnd(), tableText(table)]) {
+        const lines = text.split("\n");
+        expect(lines).toHaveLength(rows.length + 2);
+        for (const line of lines) expect(line.match(unescaped)).toHaveLength(3);
+      }
+      const bytes = Buffer.from(report);
+      const marks = citations.map(({ start_byte, end_byte }) => bytes.subarray(start_byte, end_byte).toString());
+      expect(marks).toEqual(rows.flatMap(() => ["[cite: 1, 3]", "[cite: 1, 3]", "[cite: 2]"]));
+    }),
+  );
+});

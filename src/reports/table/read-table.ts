@@ -1,0 +1,109 @@
+/** Reads the table in a model's answer: its JSON as it is, then repaired, with every source number checked. */
+
+import { jsonrepair } from "jsonrepair";
+import { parseJson } from "../../gemini/parse-json.ts";
+import { cellKey } from "../../gemini/table-format.ts";
+import { cleanText } from "../../platform/clean-text.ts";
+import { isRecord } from "../../platform/is-record.ts";
+import { numbersIn } from "../citations/positions.ts";
+import type { Cell, Table } from "./table.ts";
+
+export interface ReadTable {
+  table: Table;
+  /** The JSON was damaged: the last row may be incomplete. */
+  repaired: boolean;
+}
+
+interface Asked {
+  columns: readonly string[];
+  /** Numbers of the report's sources. */
+  known: ReadonlySet<number>;
+}
+
+/** Undefined if the text contains no table. */
+export function readTable(text: string, asked: Asked): ReadTable | undefined {
+  for (const { value, repaired } of readings(text)) {
+    const rows = rowsIn(value);
+    if (rows === undefined) continue;
+    const read = rows.flatMap((row) => rowOf(row, asked));
+    // Rows of another shape are no rows of this table.
+    if (rows.length > 0 && read.length === 0) continue;
+    return { table: { columns: [...asked.columns], rows: read }, repaired };
+  }
+  return undefined;
+}
+
+function* readings(text: string): Generator<{ value: unknown; repaired: boolean }> {
+  const whole = parseJson(text);
+  if (whole !== undefined) yield { value: whole, repaired: false };
+  // Around it a model may write a sentence or a fence.
+  const start = text.search(/[{[]/);
+  if (start === -1) return;
+  const end = Math.max(text.lastIndexOf("}"), text.lastIndexOf("]"));
+  const inner = parseJson(text.slice(start, end + 1));
+  if (inner !== undefined) yield { value: inner, repaired: false };
+  const closed = repairedValue(text.slice(start, end > start ? end + 1 : undefined));
+  if (closed !== undefined) yield { value: closed, repaired: true };
+  const open = repairedValue(text.slice(start));
+  if (open !== undefined) yield { value: open, repaired: true };
+}
+
+function repairedValue(text: string): unknown {
+  try {
+    return parseJson(jsonrepair(text));
+  } catch {
+    return undefined;
+  }
+}
+
+function rowsIn(value: unknown): unknown[] | undefined {
+  if (Array.isArray(value)) return value;
+  if (!isRecord(value)) return undefined;
+  if (Array.isArray(value["rows"])) return value["rows"];
+  return Object.values(value).find((inner) => Array.isArray(inner));
+}
+
+/** Empty for what is no row, and for a row without any value. */
+function rowOf(row: unknown, { columns, known }: Asked): Cell[][] {
+  if (typeof row !== "object" || row === null) return [];
+  const named = Array.isArray(row) ? undefined : new Map(Object.entries(row).map(([key, cell]) => [plain(key), cell]));
+  const cells = columns.map((column, index) => {
+    const given: unknown =
+      named === undefined ? Object(row)[index] : (named.get(plain(cellKey(index))) ?? named.get(plain(column)));
+    return cellOf(given, known);
+  });
+  return cells.some(({ value }) => value !== undefined) ? [cells] : [];
+}
+
+const plain = (name: string): string => name.trim().toLowerCase();
+
+/** What models write instead of an empty value. */
+const NOT_FOUND = /^(?:["'“”]{2}|not found|null|none|n\/a|-|–|—)?$/i;
+
+const MARK = /\s*\[(?:cite:\s*)?(\d{1,4}(?:\s*,\s*\d{1,4}){0,49})\]/gi;
+
+function cellOf(given: unknown, known: ReadonlySet<number>): Cell {
+  const { value: text, sources: list } = isRecord(given) ? given : { value: given, sources: [] };
+  const cited = new Set(Array.isArray(list) ? list.map(Number) : [Number(list ?? Number.NaN)]);
+  const value = textOf(text)
+    // A mark in the value names sources as well.
+    .replaceAll(MARK, (_mark, numbers: string) => {
+      for (const n of numbersIn(numbers)) cited.add(n);
+      return "";
+    })
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  if (NOT_FOUND.test(value)) return { sources: [], mark: "not found" };
+  const named = [...cited].filter((n) => Number.isSafeInteger(n)).toSorted((a, b) => a - b);
+  const sources = named.filter((n) => known.has(n));
+  const unknown = named.filter((n) => !known.has(n));
+  return {
+    value,
+    sources,
+    ...(sources.length === 0 ? { mark: "no source" as const } : {}),
+    ...(unknown.length === 0 ? {} : { unknown_sources: unknown }),
+  };
+}
+
+const textOf = (value: unknown): string =>
+  typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? cleanText(String(value)) : "";

@@ -1,0 +1,75 @@
+/** Turns the answer of a run that makes a table into its result: a Markdown table, with the cells as data. */
+
+import { readTable } from "../../reports/table/read-table.ts";
+import { storedTableMarkdown } from "../../reports/table/table-markdown.ts";
+import { countMarks, type Table } from "../../reports/table/table.ts";
+import type { Source } from "../../reports/report.ts";
+import type { Database } from "../../store/database.ts";
+import { findResult } from "../result-store.ts";
+import type { NewResult } from "../run.ts";
+import { findRun } from "../run-store.ts";
+import { columnsOf } from "../start/start-options.ts";
+import type { PolledRun } from "../poll/polled-run.ts";
+
+/** The result itself for any other run. */
+export async function withTable(
+  db: Database,
+  { owner, taskId }: Pick<PolledRun, "owner" | "taskId">,
+  result: NewResult,
+): Promise<NewResult> {
+  const request = await tableRequest(db, owner, taskId);
+  return request === undefined ? result : tableResult(result, request);
+}
+
+interface TableRequest {
+  columns: string[];
+  /** Of the report that the table is made from; empty if it was deleted since. */
+  sources: readonly Source[];
+}
+
+/** Damaged rows must not prevent the run from ending: then its answer is kept as it is. */
+async function tableRequest(db: Database, owner: string, taskId: string): Promise<TableRequest | undefined> {
+  try {
+    const { options, parentTaskId } = await findRun(db, owner, taskId);
+    const columns = columnsOf(options);
+    if (columns === undefined) return undefined;
+    const report = parentTaskId === undefined ? undefined : await findResult(db, parentTaskId).catch(() => undefined);
+    return { columns, sources: report?.sources ?? [] };
+  } catch {
+    return undefined;
+  }
+}
+
+const MALFORMED = "Google's answer could not be read as a table. Its text was paid for and is kept as it is.";
+const REPAIRED = "Google's answer was damaged and has been repaired: its last row may be incomplete.";
+const NO_ROWS = "The report contains nothing for the rows of this table.";
+
+function tableResult(result: NewResult, { columns, sources }: TableRequest): NewResult {
+  const read = readTable(result.report, { columns, known: new Set(sources.map(({ n }) => n)) });
+  const { note } = result.metadata;
+  const noted = (...notes: (string | undefined)[]) => {
+    const all = [note, ...notes].filter((each) => typeof each === "string");
+    return all.length === 0 ? {} : { note: all.join(" ") };
+  };
+  if (read === undefined) return { ...result, metadata: { ...result.metadata, ...noted(MALFORMED) } };
+  const { table, repaired } = read;
+  const cited = new Set(table.rows.flatMap((row) => row.flatMap((cell) => cell.sources)));
+  const notes = [repaired ? REPAIRED : undefined, table.rows.length === 0 ? NO_ROWS : undefined, ...marksNote(table)];
+  return {
+    ...result,
+    ...storedTableMarkdown(table),
+    sources: sources.filter(({ n }) => cited.has(n)),
+    metadata: { ...result.metadata, ...noted(...notes), table },
+  };
+}
+
+function marksNote(table: Table): string[] {
+  const { notFound, withoutSource, unknownSources } = countMarks(table);
+  const cells = (count: number): string => (count === 1 ? "1 cell" : `${count} cells`);
+  const remarks = [
+    ...(notFound === 0 ? [] : [`${cells(notFound)} not found in the report`]),
+    ...(withoutSource === 0 ? [] : [`${cells(withoutSource)} without a source`]),
+    ...(unknownSources === 0 ? [] : [`${cells(unknownSources)} with a source number that does not exist`]),
+  ];
+  return remarks.length === 0 ? [] : [`${remarks.join(", ")}.`];
+}
