@@ -87,7 +87,7 @@ function document(): string {
       `<picture><source media="(prefers-color-scheme: dark)" srcset="screenshots/${name}-dark-${width}.png"><img alt="${caption}" src="screenshots/${name}-light-${width}.png" height="420"></picture>`;
     return `## ${name[0]?.toUpperCase()}${name.slice(1).replaceAll("-", " ")}\n\n${caption}\n\n${picture("wide")} ${picture("narrow")}`;
   });
-  return `# The dashboard\n\n\`gemini-search-mcp dashboard\` opens it. The screenshots were taken by \`npm run screenshots\` with invented runs; they follow your light or dark theme. A report shows its pictures in the text and Google's Search Suggestions below it. You can delete a finished run here and, optionally, at Google. Runs can be starred (\`s\`), renamed (\`t\`) and archived (\`e\`); the filters Starred and Archived appear with the first such run. Deep Research takes files with the question (**Files to send along**); its details list what was sent.\n\n${parts.join("\n\n")}\n`;
+  return `# The dashboard\n\n\`gemini-search-mcp dashboard\` opens it. The screenshots were taken by \`npm run screenshots\` with invented runs; they follow your light or dark theme. A report shows its pictures in the text and Google's Search Suggestions below it. You can delete a finished run here and, optionally, at Google. Runs can be starred (\`s\`), renamed (\`t\`) and archived (\`e\`, undone with \`u\`); the filters Starred and Archived appear with the first such run. Deep Research draws charts if the question asks for them, unless you turn that off before the start; it takes files with the question (**Files to send along**); its details list what was sent.\n\n${parts.join("\n\n")}\n`;
 }
 
 try {

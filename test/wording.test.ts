@@ -50,7 +50,12 @@ const SENTENCES = filesIn("src", /\.tsx?$/)
   .flatMap(sentencesOf);
 
 /** Generated from results of experiments, whose texts change when an experiment is run again. */
-const GENERATED = new Set(["docs/RELIABILITY.md", "docs/clients.md", "docs/terminal.md"]);
+const GENERATED = new Set([
+  "docs/RELIABILITY.md",
+  "docs/clients.md",
+  "docs/terminal.md",
+  "docs/install-transcripts.md",
+]);
 const DOCUMENTS = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
   .concat(filesIn("docs", /\.md$/))
   .filter((file) => !GENERATED.has(file));

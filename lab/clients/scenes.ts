@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DEMO_COURSE } from "../../simulator/demo/course.ts";
 import { DEMO_REPORT, DEMO_SOURCES } from "../../simulator/demo/report.ts";
 import type { ScenarioInput } from "../../simulator/scenario.ts";
+import { CONVERSATION } from "./conversation.ts";
 import type { ClientTerminal } from "./client-terminal.ts";
 import type { Script, Step } from "./model.ts";
 import { collect, opening, QUESTION } from "./script.ts";
@@ -178,6 +179,32 @@ const confirmScene = (name: string, keys: readonly string[]): Scene => ({
   },
 });
 
+/** From the plan to the table, in one turn. */
+const CONVERSED: Scene = {
+  name: "conversation",
+  scenario: { ...RESEARCH, interactions: { ...RESEARCH.interactions, usage_after_ms: 0, speed: 16 } },
+  script: () => (turn) => {
+    const step = CONVERSATION(turn);
+    const isOver = step !== undefined && "text" in step.reply;
+    return isOver ? answer("The table is finished: every cell has its sources.") : step;
+  },
+  play: async (stage) => {
+    await stage.ask(`Plan a deep research, leave out Asia, then make a table: ${QUESTION}`);
+    await called(stage, 1);
+    await settle(stage);
+    await stage.shoot("after the plan");
+    await answered(stage);
+    await settle(stage);
+    await stage.shoot("the end");
+    if (stage.detailsKey !== undefined) {
+      await stage.key(stage.detailsKey);
+      await settle(stage);
+      await stage.shoot("the details");
+    }
+    await stage.showServer();
+  },
+};
+
 const CANCEL: Scene = {
   name: "cancel",
   scenario: DEEP_SEARCH,
@@ -230,6 +257,7 @@ export const SCENES: readonly Scene[] = [
   RESEARCHED,
   confirmScene("accept", ["Enter"]),
   confirmScene("decline", ["Escape"]),
+  CONVERSED,
   CANCEL,
   MENUS,
 ];
