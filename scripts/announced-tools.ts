@@ -8,6 +8,7 @@ import type { Tool } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { OPERATIONS } from "../src/operations/catalog.ts";
 import type { Operation } from "../src/operations/operation.ts";
+import { CHATGPT_OPERATIONS } from "../src/operations/chatgpt/catalog.ts";
 import { APP_ONLY, CARD_REFERENCE, CARDED_TOOLS } from "../src/mcp/run-card.ts";
 import { CARD_OPERATIONS } from "../src/web/chat/card-tools.ts";
 import { isRecord } from "../src/platform/is-record.ts";
@@ -19,10 +20,18 @@ const REPORTS = ["report", "result", "results"];
 type Schema = Record<string, unknown>;
 const objectSchema = z.looseObject({ type: z.literal("object") });
 
-export const announcedTools = (): { tools: Tool[]; tasks: string[]; cardTools: Tool[] } => ({
+interface AnnouncedTools {
+  tools: Tool[];
+  tasks: string[];
+  cardTools: Tool[];
+  chatgptTools: Tool[];
+}
+
+export const announcedTools = (): AnnouncedTools => ({
   tools: OPERATIONS.map((operation) => announced(operation, metaOf(operation))),
   tasks: OPERATIONS.filter(({ task }) => task !== undefined).map(({ name }) => name),
   cardTools: CARD_OPERATIONS.map((operation) => announced(operation, APP_ONLY)),
+  chatgptTools: CHATGPT_OPERATIONS.map((operation) => announced(operation, undefined)),
 });
 
 function metaOf({ name, output }: Operation): Tool["_meta"] {

@@ -222,13 +222,14 @@ function addServe(program: Command): void {
     .description("Serve the tools and the dashboard over HTTP (MCP Streamable HTTP at /mcp) to any number of clients.")
     .addOption(settingOption(SETTINGS.MCP_SERVER_HOST, "--host <address>"))
     .addOption(settingOption(PORT, "--port <n>"))
+    .addOption(settingOption(PROFILE, "--profile <name>"))
     .option("--no-auth", "run without tokens (loopback only)")
     .option("--open", "open the dashboard in the browser")
     .exitOverride()
-    .action(async ({ host, port, auth, open }: { host?: string; port?: string; auth: boolean; open?: boolean }) => {
+    .action(async ({ host, port, profile, auth, open }: ServeFlags) => {
       const { pageOnTerminal, runServe } = await import("./commands/serve.ts");
       const page = pageOnTerminal({ open: open === true });
-      await runServe({ flags: { MCP_SERVER_HOST: host, MCP_SERVER_PORT: port }, auth, page });
+      await runServe({ flags: { MCP_SERVER_HOST: host, MCP_SERVER_PORT: port, MCP_PROFILE: profile }, auth, page });
     });
   program
     .command("dashboard")
@@ -253,6 +254,20 @@ function addServe(program: Command): void {
     .exitOverride()
     .action(openDashboard);
 }
+
+interface ServeFlags {
+  host?: string;
+  port?: string;
+  profile?: string;
+  auth: boolean;
+  open?: boolean;
+}
+
+const PROFILE = {
+  ...SETTINGS.MCP_PROFILE,
+  about: "tools in the shape that one client expects: chatgpt",
+  wrong: "The profile must be chatgpt.",
+};
 
 const PORT = { ...SETTINGS.MCP_SERVER_PORT, wrong: "Port must be a number from 0 to 65535." };
 

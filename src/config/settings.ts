@@ -8,6 +8,7 @@ import { type McpServerEntry, mcpServers } from "./mcp-servers.ts";
 import { list, secret, setting, text, url, wholeNumber } from "./setting.ts";
 import { TELEMETRY_SETTINGS } from "./telemetry-settings.ts";
 import { VERIFICATION_SETTINGS } from "./verification-settings.ts";
+import { PROFILE_CHOICES, type Profile, profileSetting } from "./profiles.ts";
 import { DEFAULT_TOOLS, TOOL_CHOICES, toolSetSetting } from "./tool-sets.ts";
 
 export const SETTINGS = {
@@ -213,6 +214,13 @@ export const SETTINGS = {
     about:
       "Tools that assistants are offered: `core` (the three depths, status and results), `research` (everything but the legacy deep_research, which can still be called), `all`, or tool names separated by commas. Over HTTP a client chooses its own with `/mcp?tools=`.",
     choices: TOOL_CHOICES,
+  }),
+  MCP_PROFILE: setting<Profile | undefined>({
+    schema: profileSetting,
+    default: undefined,
+    about:
+      "`chatgpt`: over HTTP, `search` and `fetch` have the shape that ChatGPT expects; all other tools stay. A client chooses it with `/mcp?profile=chatgpt`, too.",
+    choices: PROFILE_CHOICES,
   }),
   MCP_SERVER_HOST: setting({
     schema: z.string().trim().min(1),

@@ -21,6 +21,7 @@ import { legacyTaskHandle, failedBeforeTask } from "./tasks/legacy-tasks.ts";
 import { boundedToolResult } from "./message-size.ts";
 import { withToolTelemetry } from "./tool-telemetry.ts";
 import { createProgressReporter } from "./progress.ts";
+import { findProfileOperation, withProfile } from "./profile-tools.ts";
 import { requireTask, type TaskSource } from "./tasks/task-source.ts";
 import { declaresTasks, taskHandle } from "./tasks/tasks.ts";
 import type { ToolName } from "../config/tool-sets.ts";
@@ -51,9 +52,9 @@ function withParameters(tool: Tool, isOffered: (name: string) => boolean): Tool 
 }
 
 /** The catalogue is loaded with the first call: tools/list does not need it. */
-async function findOperation(name: string, { tools }: Connection, isCard: boolean): Promise<Operation> {
-  const ofCard = await findCardOperation(name, tools);
-  if (ofCard !== undefined) return ofCard;
+async function findOperation(name: string, { tools, profile }: Connection, isCard: boolean): Promise<Operation> {
+  const special = (await findProfileOperation(name, profile)) ?? (await findCardOperation(name, tools));
+  if (special !== undefined) return special;
   const { OPERATIONS } = await import("../operations/catalog.ts");
   const operation = OPERATIONS.find((candidate) => candidate.name === name);
   if (operation === undefined) throw invalidName(`There is no tool ${JSON.stringify(name)}.`);
@@ -81,7 +82,8 @@ export function serveTools(mcpServer: McpServer, options: ToolsOptions): void {
     if (needed !== undefined && !connection.tools.listed.includes(needed)) return false;
     return connection.caller.from !== "network" || !LOCAL_PARAMETERS.includes(name);
   };
-  const tools = listed.map((tool) => withParameters(tool, isOffered));
+  const offered = listed.map((tool) => withParameters(tool, isOffered));
+  const tools = withProfile(offered, connection.profile);
   const withCards = [...tools, ...cardTools(TOOLS, connection.tools)];
   server.setRequestHandler("tools/list", (_request, context) => ({
     tools: showsCards(server, context) ? withCards : tools,

@@ -66,6 +66,8 @@ export interface OperationDeps {
     confirmAboveUsd: number;
     /** A model judges citations (`VERIFY_JUDGE`), which costs money. */
     hasJudge: boolean;
+    /** Where the dashboard is reached, for addresses of runs. */
+    publicUrl: string;
     followupModel: string;
     /** From where an MCP client on this machine may send files. */
     files: FileAccess;

@@ -40,6 +40,7 @@ export const closedDeps: OperationDeps = {
     inlineCharacters: 100_000,
     confirmAboveUsd: 5,
     hasJudge: false,
+    publicUrl: "https://research.example.com",
     followupModel: "gemini-3.1-pro-preview",
     files: { workingDirectory: "/", roots: [], privatePaths: [] },
   },

@@ -19,8 +19,8 @@ test("the list of tools is the same in every session, whatever happens in betwee
   // Names, texts, schemas and annotations. A change needs a changelog entry and a new version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "108a2924548bf18b858520862bfa59b4ec9a32d09b26597ad6acf33eb0ea1ea5",
-      "modern": "597df9e09f20b246b888596466021606e28eabf74af6171feaf96b95c31f4ca5",
+      "legacy": "345ad14ff29ca53d2dbb2fe42ca01d4d350fdefd6a3ce95d7fb7833037bf937f",
+      "modern": "a55f00816965be5248302a18cfb9bb74b79648c7b7a596ffa8318210e327e2ab",
     }
   `);
 });

@@ -18,6 +18,8 @@ import { isShortRequest } from "./short-requests.ts";
 import { createSessions, type LegacyRequest, opensSession, type Sessions } from "./legacy-sessions.ts";
 import { runEventsOf } from "../resources/subscriptions.ts";
 import type { Caller } from "../../caller.ts";
+import { parseProfile, type Profile, PROFILE_CHOICES } from "../../config/profiles.ts";
+import type { Connection } from "../connection.ts";
 import { parseToolSet, TOOL_CHOICES, type ToolSet, toolSet } from "../../config/tool-sets.ts";
 
 const METHODS = ["GET", "POST", "DELETE"];
@@ -31,18 +33,25 @@ export function createMcpEndpoint(app: App, streams: StreamPermits, build: Build
   const onerror = (error: Error): void => app.log.debug(`MCP: ${error.message}`);
   const tools = (request: Request | undefined): ToolSet =>
     toolSet((request && requestedTools(request)) ?? app.config.settings.GEMINI_SEARCH_TOOLS);
+  const profile = (request: Request | undefined): Profile | undefined =>
+    (request && parseProfile(requestedProfile(request) ?? "")) ?? app.config.settings.MCP_PROFILE;
+  const connection = (caller: Caller, request: Request | undefined): Omit<Connection, "protocolEra"> => ({
+    caller,
+    tools: tools(request),
+    profile: profile(request),
+  });
   const sessions = createSessions({
-    build: (caller, request) => build(app, { caller, protocolEra: "legacy", tools: tools(request) }),
+    build: (caller, request) => build(app, { ...connection(caller, request), protocolEra: "legacy" }),
     now: app.deps.clock.now,
     onerror,
   });
   const modern = createModernHandlers({
-    build: (caller, request) => build(app, { caller, protocolEra: "modern", tools: tools(request) }),
+    build: (caller, request) => build(app, { ...connection(caller, request), protocolEra: "modern" }),
     events: (owner) => runEventsOf(app, owner),
     onerror,
   });
   const stateless = ({ request, caller, body }: LegacyRequest): Promise<Response> =>
-    legacyStatelessFallback(() => build(app, { caller, protocolEra: "legacy", tools: tools(request) }), onerror)(
+    legacyStatelessFallback(() => build(app, { ...connection(caller, request), protocolEra: "legacy" }), onerror)(
       request,
       { parsedBody: body },
     );
@@ -51,6 +60,8 @@ export function createMcpEndpoint(app: App, streams: StreamPermits, build: Build
       if (!METHODS.includes(request.method)) return methodNotAllowed(METHODS.join(", "));
       const requested = requestedTools(request);
       if (requested !== undefined && parseToolSet(requested) === undefined) return unknownTools();
+      const named = requestedProfile(request);
+      if (named !== undefined && parseProfile(named) === undefined) return unknownProfile();
       const read = request.method === "POST" ? await readBody(request) : { body: undefined };
       if (read instanceof Response) return read;
       const { body } = read;
@@ -77,6 +88,13 @@ export function createMcpEndpoint(app: App, streams: StreamPermits, build: Build
 
 /** The tool set in the address of the endpoint, `/mcp?tools=core`; the server's own if it is missing or empty. */
 const requestedTools = ({ url }: Request): string | undefined => new URL(url).searchParams.get("tools") || undefined;
+
+/** As in `/mcp?profile=chatgpt`. */
+const requestedProfile = ({ url }: Request): string | undefined =>
+  new URL(url).searchParams.get("profile") || undefined;
+
+const unknownProfile = (): Response =>
+  rpcError(400, { code: -32_602, message: `The profile in the address is unknown. ${PROFILE_CHOICES}` });
 
 const unknownTools = (): Response =>
   rpcError(400, { code: -32_602, message: `The tools in the address are unknown. ${TOOL_CHOICES}` });

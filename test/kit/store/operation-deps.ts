@@ -40,6 +40,7 @@ export function openApp(): { deps: OperationDeps; lines: string[]; background: P
       inlineCharacters: 100_000,
       confirmAboveUsd: 0,
       hasJudge: false,
+      publicUrl: "https://research.example.com",
       followupModel: "gemini-3.1-pro-preview",
       files: { workingDirectory: "/", roots: [], privatePaths: [] },
     },

@@ -1,0 +1,104 @@
+/** `fetch` of the ChatGPT profile: the text of a run, of a section of its report, or what it says about a source. */
+
+import { z } from "zod";
+import { citeByNumber } from "../../reports/citations/cite-by-number.ts";
+import { isoTime } from "../../platform/clock.ts";
+import { readStored } from "../../runs/history/read.ts";
+import type { Run, RunResult } from "../../runs/run.ts";
+import { sourceLine } from "../get-research-results.ts";
+import { CAUTION, defineOperation, type OperationDeps } from "../operation.ts";
+import { readReport } from "../parts/report-reading.ts";
+import { itemId, parseItemId, runAddress } from "./item-id.ts";
+import { unknownItem } from "./chatgpt-search.ts";
+
+const MAX_PASSAGES = 20;
+
+export const chatgptFetch = defineOperation({
+  name: "fetch",
+  title: "Fetch",
+  description: "Returns the full text of an item that search found. Free, instant, local.",
+  input: z.strictObject({
+    id: z
+      .string({ error: "id must be a string." })
+      .trim()
+      .min(1, { error: "id must not be empty." })
+      .max(100, { error: "There is no item with this id." })
+      .describe("An id that search returned."),
+  }),
+  output: z.looseObject({
+    id: z.string().optional(),
+    title: z.string().optional(),
+    text: z.string().optional(),
+    url: z.string().optional(),
+    metadata: z.looseObject({}).optional(),
+  }),
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  positional: "id",
+  run: async (deps, { id }, { owner }) => {
+    const item = parseItemId(id);
+    if (item === undefined) throw unknownItem();
+    const { run, result } = await readStored(await deps.database(), owner, item.taskId);
+    if (result === undefined) throw unknownItem();
+    const metadata = metadataOf(run, result);
+    if (item.source !== undefined) return { id, ...sourceItem(result, item.source), metadata };
+    return { id, ...reportItem(deps, { run, result, section: item.section }), metadata };
+  },
+  toText: (output) => JSON.stringify(output),
+});
+
+/** Texts only: a client may show or index them as they are. */
+const metadataOf = (run: Run, { sources, partial }: RunResult): Record<string, string> => ({
+  caution: CAUTION,
+  question: run.query,
+  kind: run.kind,
+  status: run.status,
+  created_at: isoTime(run.createdAt),
+  sources: String(sources.length),
+  ...(partial ? { partial: "true" } : {}),
+});
+
+interface Report {
+  run: Run;
+  result: RunResult;
+  section: string | undefined;
+}
+
+/** A report that is too long for one answer comes as its opening, with the ids of its sections. */
+function reportItem({ settings }: OperationDeps, { run, result, section }: Report) {
+  const reading = readReport(result, { section, maxCharacters: settings.inlineCharacters });
+  const { report = "", outline = [], sources, next_section: next } = reading;
+  const sections = outline.map((entry) => `${itemId({ taskId: run.taskId, section: entry.section })} ${entry.title}`);
+  const continued = section !== undefined && next !== undefined ? [itemId({ taskId: run.taskId, section: next })] : [];
+  const text = [
+    report,
+    ...block("Sources", sources.map(sourceLine)),
+    ...block("Sections, by the ids to fetch", sections),
+    ...block("Continued, by the id to fetch", continued),
+  ].join("\n\n");
+  return { title: run.title ?? run.query, text, url: runAddress(settings.publicUrl, run.taskId) };
+}
+
+const block = (title: string, lines: readonly string[]): string[] =>
+  lines.length === 0 ? [] : [`${title}:\n${lines.join("\n")}`];
+
+/** The page itself is not stored: its item has what the report says on its authority. */
+function sourceItem(result: RunResult, n: number) {
+  const source = result.sources.find((one) => one.n === n);
+  if (source === undefined) throw unknownItem();
+  const passages = passagesCiting(result, n).slice(0, MAX_PASSAGES);
+  const text =
+    passages.length === 0 ? "The report names this page without citing it in its text." : passages.join("\n\n");
+  const { title, domain, url, resolved_url } = source;
+  return { title: title === "" ? domain : title, text, url: resolved_url ?? url };
+}
+
+function passagesCiting({ report, sources, citations = [] }: RunResult, n: number): string[] {
+  if (citations.length > 0) {
+    const bytes = Buffer.from(report);
+    const cited = citations.filter((citation) => citation.n === n);
+    return [...new Set(cited.map(({ start_byte, end_byte }) => bytes.toString("utf8", start_byte, end_byte).trim()))];
+  }
+  return citeByNumber(report, sources)
+    .report.split(/\n{2,}/)
+    .filter((paragraph) => paragraph.includes(`[${n}]`));
+}

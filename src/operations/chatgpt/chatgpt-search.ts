@@ -1,0 +1,122 @@
+/** `search` of the ChatGPT profile: a fresh answer from the web and the caller's own reports, as a list of items. */
+
+import { z } from "zod";
+import { AppError } from "../../errors.ts";
+import { oneLine } from "../../platform/clean-text.ts";
+import { sectionsOf } from "../../reports/sections.ts";
+import { readStored } from "../../runs/history/read.ts";
+import type { Run } from "../../runs/run.ts";
+import { listRuns } from "../../runs/run-store.ts";
+import { runPage } from "../list-research.ts";
+import { type Call, defineOperation, type OperationDeps, queryField } from "../operation.ts";
+import { search } from "../search.ts";
+import { itemId, runAddress } from "./item-id.ts";
+
+const MAX_RUNS = 10;
+const MAX_SECTIONS_PER_RUN = 2;
+const MAX_SOURCES = 10;
+/** The same question within this time is not asked and paid for again. */
+const SAME_QUESTION_MS = 10 * 60_000;
+const MAX_COMPARED = 20;
+const MAX_TITLE_CHARACTERS = 160;
+
+interface FoundItem {
+  id: string;
+  title: string;
+  url: string;
+}
+
+export const chatgptSearch = defineOperation({
+  name: "search",
+  title: "Search",
+  description:
+    "Searches the web through Google Gemini and the user's own research reports. Returns ids for fetch. Takes seconds, costs about a cent.",
+  input: z.strictObject({ query: queryField("query").describe("The question, as precisely as possible.") }),
+  // Not required: clients check errors against it, too.
+  output: z.looseObject({
+    results: z.array(z.looseObject({ id: z.string(), title: z.string(), url: z.string() })).optional(),
+  }),
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: false, openWorldHint: true },
+  positional: "query",
+  run: async (deps, { query }, call) => {
+    const own = await ownReports(deps, call, query);
+    const fresh = await freshAnswer(deps, call, query).catch((error: unknown) => {
+      // What the user already has is better than an error.
+      if (own.length === 0 || call.signal.aborted) throw error;
+      return [];
+    });
+    const known = new Set(fresh.map(({ id }) => id));
+    return { results: [...fresh, ...own.filter(({ id }) => !known.has(id))] };
+  },
+  toText: (output) => JSON.stringify(output),
+});
+
+const titleOf = ({ title, query }: Pick<Run, "title" | "query">): string => {
+  const characters = Array.from(oneLine(title ?? query));
+  return characters.length <= MAX_TITLE_CHARACTERS
+    ? characters.join("")
+    : `${characters.slice(0, MAX_TITLE_CHARACTERS).join("")}…`;
+};
+
+/** The answer, and the pages that it is based on. */
+async function freshAnswer(deps: OperationDeps, call: Call, query: string): Promise<FoundItem[]> {
+  const taskId = (await recentAnswer(deps, call, query)) ?? (await answer(deps, call, query));
+  const { run, result } = await readStored(await deps.database(), call.owner, taskId);
+  const sources = (result?.sources ?? []).slice(0, MAX_SOURCES).map(({ n, title, domain, url, resolved_url }) => ({
+    id: itemId({ taskId, source: n }),
+    title: oneLine(title === "" ? domain : title),
+    url: resolved_url ?? url,
+  }));
+  const item = { id: itemId({ taskId }), title: titleOf(run), url: runAddress(deps.settings.publicUrl, taskId) };
+  return [item, ...sources.filter(({ url }) => /^https?:/.test(url))];
+}
+
+async function recentAnswer(deps: OperationDeps, { owner }: Call, query: string): Promise<string | undefined> {
+  const filter = { owner, status: "completed", kind: "search", before: undefined, limit: MAX_COMPARED } as const;
+  const since = deps.clock.now() - SAME_QUESTION_MS;
+  const runs = await listRuns(await deps.database(), filter);
+  return runs.find((run) => run.query === query && (run.completedAt ?? 0) >= since)?.taskId;
+}
+
+async function answer(deps: OperationDeps, call: Call, query: string): Promise<string> {
+  const obstacle = await deps.searchObstacle();
+  if (obstacle !== undefined) throw obstacle;
+  const { metadata } = await search.run(deps, { query }, call);
+  const { task_id: taskId } = z.looseObject({ task_id: z.string() }).parse(metadata);
+  return taskId;
+}
+
+/** Earlier reports with the words of the question, each with the sections whose titles have most of them. */
+async function ownReports(deps: OperationDeps, { owner }: Call, query: string): Promise<FoundItem[]> {
+  const db = await deps.database();
+  const { runs } = await runPage(db, owner, { text: query.slice(0, 1_000), limit: MAX_RUNS, status: "completed" });
+  const items: FoundItem[] = [];
+  for (const { run } of runs) {
+    const url = runAddress(deps.settings.publicUrl, run.taskId);
+    const title = titleOf(run);
+    items.push({ id: itemId({ taskId: run.taskId }), title, url });
+    const { result } = await readStored(db, owner, run.taskId);
+    for (const { section, title: heading } of bestSections(result?.report ?? "", query)) {
+      items.push({ id: itemId({ taskId: run.taskId, section }), title: `${title} – ${heading}`, url });
+    }
+  }
+  return items;
+}
+
+function bestSections(report: string, query: string): { section: string; title: string }[] {
+  const words = query.toLocaleLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [];
+  const score = (title: string): number => words.filter((word) => title.toLocaleLowerCase().includes(word)).length;
+  return sectionsOf(report)
+    .map(({ section, title }) => ({ section, title, score: score(title) }))
+    .filter((each) => each.score > 0)
+    .toSorted((one, other) => other.score - one.score)
+    .slice(0, MAX_SECTIONS_PER_RUN);
+}
+
+export const unknownItem = (): AppError =>
+  new AppError({
+    code: "INVALID_INPUT",
+    message: "There is no item with this id.",
+    suggestion: "Use an id that search returned.",
+    details: { status: 400, field: "id" },
+  });
