@@ -19,8 +19,8 @@ test("the list of tools is the same in every session, whatever happens in betwee
   // Names, texts, schemas and annotations. A change needs a changelog entry and a new version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "345ad14ff29ca53d2dbb2fe42ca01d4d350fdefd6a3ce95d7fb7833037bf937f",
-      "modern": "a55f00816965be5248302a18cfb9bb74b79648c7b7a596ffa8318210e327e2ab",
+      "legacy": "6672d4d6155dcb971a14b0a8dc0226391069fbadc89ffb4205ec175ba0da5ebe",
+      "modern": "b80443fd336e11465abb07a70d5913eea467ab7fc30a644b0993a129dd35d5d6",
     }
   `);
 });
