@@ -11,6 +11,8 @@ const { values, positionals: chosen } = parseArgs({
     seconds: { type: "string" },
     workers: { type: "string" },
     only: { type: "string" },
+    // The file with the cases of the guard bench.
+    set: { type: "string" },
   },
 });
 
@@ -28,6 +30,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Table | undefined>>> = {
   http: async () => (await import("./http.ts")).http(),
   page: async () => (await import("./page.ts")).page(),
   tokens: async () => (await import("./tokens.ts")).tokens(),
+  guard: async () => (await import("./guard.ts")).guard(values.set),
   "hostile-text": async () => (await import("./hostile-text.ts")).hostileText(),
 };
 
