@@ -5,14 +5,15 @@ import { printCircumstances, printTable, type Table } from "./report.ts";
 
 const { values, positionals: chosen } = parseArgs({
   allowPositionals: true,
-  // Options of the fleet bench, for shorter measurements.
   options: {
+    // The file with the cases of the guard or verdicts bench, and the half of the latter: `tuned` or `unseen`.
+    set: { type: "string" },
+    part: { type: "string" },
+    // Options of the fleet bench, for shorter measurements.
     runs: { type: "string" },
     seconds: { type: "string" },
     workers: { type: "string" },
     only: { type: "string" },
-    // The file with the cases of the guard bench.
-    set: { type: "string" },
   },
 });
 
@@ -30,8 +31,12 @@ const BENCHES: Readonly<Record<string, () => Promise<Table | undefined>>> = {
   http: async () => (await import("./http.ts")).http(),
   page: async () => (await import("./page.ts")).page(),
   tokens: async () => (await import("./tokens.ts")).tokens(),
+  rounds: async () => (await import("./rounds.ts")).rounds(),
+  lies: async () => (await import("./lies.ts")).lies(),
   guard: async () => (await import("./guard.ts")).guard(values.set),
   "hostile-text": async () => (await import("./hostile-text.ts")).hostileText(),
+  verdicts: async () => (await import("./claims/verdicts.ts")).verdicts(values),
+  citations: async () => (await import("./claims/citations.ts")).citations(),
 };
 
 const unknown = chosen.find((name) => !Object.hasOwn(BENCHES, name));

@@ -20,6 +20,12 @@ export interface VisitedSource {
   title: string;
 }
 
+/** A segment of an answer, as Google quotes it, and the pages that it names for it. Untrusted. */
+export interface GroundedSegment {
+  text: string;
+  urls: string[];
+}
+
 /** Tokens and searches as the backend reported them; what it did not report is 0. */
 export interface Usage {
   input: number;
@@ -48,9 +54,15 @@ export interface Answer {
   sources: VisitedSource[];
   /** URLs that the backend failed to read: they are not sources of this answer, even if the text cites them. */
   unreadUrls: string[];
+  /** URLs of pages whose text the model received in this call. A page that was only found is not among them. */
+  openedUrls: string[];
   queries: string[];
+  /** Whether a page was found or opened, or the web was searched; undefined if the backend cannot tell. */
+  isGrounded: boolean | undefined;
   /** Google's Search Suggestions as HTML, to be shown with a grounded answer. Untrusted. */
   searchSuggestions: string[];
+  /** Google's grounding supports; undefined if the backend does not report any. */
+  supports?: GroundedSegment[] | undefined;
   usage: Usage;
   /** Messages for the user about how the answer was produced, such as a fallback to the API. */
   notices: string[];

@@ -1,5 +1,6 @@
 /** All fuzz targets: the parsers of untrusted text. */
 
+import { claimSplitting } from "./claim-splitting.ts";
 import { cleanBoundary } from "./clean-boundary.ts";
 import { cliLines } from "./cli-lines.ts";
 import { configLoader } from "./config-loader.ts";
@@ -23,6 +24,7 @@ export const TARGETS: readonly FuzzTarget[] = [
   eventStream,
   cliLines,
   markdownReport,
+  claimSplitting,
   fileNames,
   configLoader,
   jsonRpc,
