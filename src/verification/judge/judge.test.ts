@@ -66,6 +66,8 @@ const ANSWER: Answer = {
   model: "gemini-3.8-flash",
   sources: [],
   unreadUrls: [],
+  openedUrls: [],
+  isGrounded: false,
   queries: [],
   searchSuggestions: [],
   usage: { ...NO_USAGE, input: 1_000, output: 100 },
