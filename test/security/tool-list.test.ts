@@ -19,8 +19,8 @@ test("the list of tools is the same in every session, whatever happens in betwee
   // Names, texts, schemas and annotations. A change needs a changelog entry and a new version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "6672d4d6155dcb971a14b0a8dc0226391069fbadc89ffb4205ec175ba0da5ebe",
-      "modern": "b80443fd336e11465abb07a70d5913eea467ab7fc30a644b0993a129dd35d5d6",
+      "legacy": "e2fb868c33654276916b7ac2deaf743f21c3d03767735052317f4a078bb8383c",
+      "modern": "f42178b86000c9eba6dba70175529d819d2e061aeb892a7d55a18447532555ca",
     }
   `);
 });
