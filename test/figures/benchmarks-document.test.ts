@@ -1,5 +1,7 @@
+/** The document that the benches write. */
+
 import { expect, test } from "vitest";
-import { documentOf } from "./document.ts";
+import { documentOf } from "../../bench/document.ts";
 
 test("the document compares each figure with its limit, marks a busy machine and names what is missing (Y5)", () => {
   const text = documentOf(
