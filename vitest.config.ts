@@ -3,6 +3,7 @@
  * few minutes; `npm run test:long` (`--mode long`) runs the longer ones.
  */
 
+import { join } from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
@@ -82,6 +83,9 @@ export default defineConfig(({ mode }) => {
           },
         },
       ],
+      // No process of a test run reaches an address beyond loopback; worker threads inherit the option.
+      execArgv: [`--require=${join(import.meta.dirname, "test/kit/loopback-only/preload.cjs")}`],
+      setupFiles: ["./test/kit/loopback-only/setup.ts"],
       env: { TEST_LENGTH: isLong ? "long" : "short" },
       // Test files of one worker share their modules: loading them anew for each file takes half of the processor time
       // of unit tests. A test therefore leaves no global state behind.

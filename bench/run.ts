@@ -12,8 +12,11 @@ const {
   positionals: chosen,
 } = parseArgs({
   allowPositionals: true,
-  // Options of the fleet bench, for shorter measurements.
   options: {
+    // The file with the cases of the guard or verdicts bench, and the half of the latter: `tuned` or `unseen`.
+    set: { type: "string" },
+    part: { type: "string" },
+    // Options of the fleet bench, for shorter measurements.
     runs: { type: "string" },
     seconds: { type: "string" },
     workers: { type: "string" },
@@ -39,7 +42,10 @@ const BENCHES: Readonly<Record<string, () => Promise<Table | undefined>>> = {
   "http-clients": async () => (await import("./http-clients.ts")).httpClients(),
   page: async () => (await import("./page.ts")).page(),
   tokens: async () => (await import("./tokens.ts")).tokens(),
+  guard: async () => (await import("./guard.ts")).guard(values.set),
   "hostile-text": async () => (await import("./hostile-text.ts")).hostileText(),
+  verdicts: async () => (await import("./claims/verdicts.ts")).verdicts(values),
+  citations: async () => (await import("./claims/citations.ts")).citations(),
 };
 
 const unknown = chosen.find((name) => !Object.hasOwn(BENCHES, name));

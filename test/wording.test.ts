@@ -83,6 +83,8 @@ test("the constructions would be found, and idiomatic sentences are not reported
     "Every start is to be confirmed.",
     "2 researches are under way.",
     "The run was canceled.",
+    "<<<<<<< HEAD",
+    "> > > > > > > main",
   ]) {
     expect(wordingProblems(text), text).not.toEqual([]);
   }

@@ -6,6 +6,7 @@ import { align, matches } from "./compare/alignment.ts";
 import { clausesOf } from "./compare/clauses.ts";
 import { objectionTo, type Objection } from "./compare/gates.ts";
 import { type PageSentences, readPageSentences } from "./compare/page-sentences.ts";
+import { withPagesSubject } from "./compare/subjects.ts";
 import { wordOrders } from "./compare/word-orders.ts";
 import { matchTableCell } from "./compare/table-cells.ts";
 import { languageOf } from "./language/detect.ts";
@@ -29,11 +30,11 @@ export function comparePage(claim: Pick<Claim, "text" | "context" | "headings">,
     return { verdict: "supported", passage: read.sentences[verbatim] ?? "" };
   }
   const { language } = read;
+  const cell = matchTableCell([...claim.context, text].join(" "), page, language ?? languageOf(text) ?? "en");
+  if (cell !== undefined) return { verdict: "supported", passage: cell };
   if (language === undefined || (languageOf(text) ?? language) !== language) {
     return notConfirmed("The claim and the page are in languages that cannot be compared.");
   }
-  const cell = matchTableCell([...claim.context, text].join(" "), page, language);
-  if (cell !== undefined) return { verdict: "supported", passage: cell };
   return compareSentences({ text, context: claim.context }, { ...read, language });
 }
 
@@ -119,17 +120,14 @@ function hasContext(
   return labels.every((label) => near.some((sentence) => sentence.some((token) => matches(label, token))));
 }
 
-function findClause(
-  clause: readonly Token[],
-  candidates: readonly number[],
-  { tokens, language }: ComparedPage,
-): Found | undefined {
+function findClause(clause: readonly Token[], candidates: readonly number[], page: ComparedPage): Found | undefined {
+  const { tokens, language, shortNames } = page;
   let best: Found | undefined;
   for (const at of candidates) {
     const sentence = tokens[at];
     if (sentence === undefined) continue;
-    for (const content of wordOrders(clause.filter(isContent), { claim: clause, sentence })) {
-      const alignment = align(content, sentence, language);
+    for (const content of contentsOf(clause, at, page)) {
+      const alignment = align(content, sentence, { language, shortNames });
       if (alignment === undefined) continue;
       const objection = objectionTo({ claim: clause, content, sentence, matched: alignment.matched, language });
       if (objection === undefined) return { at, objection };
@@ -137,6 +135,16 @@ function findClause(
     }
   }
   return best;
+}
+
+/** The words of a clause in each order that says the same, also with the page's word for the subject. */
+function contentsOf(clause: readonly Token[], at: number, { tokens, blocks, language }: ComparedPage): Token[][] {
+  const sentence = tokens[at] ?? [];
+  const content = clause.filter(isContent);
+  const resolved = withPagesSubject(content, { tokens, blocks, at });
+  return [content, ...(resolved === undefined ? [] : [resolved])].flatMap((words) =>
+    wordOrders(words, { claim: clause, sentence, language }),
+  );
 }
 
 const RETRACTIONS =

@@ -20,6 +20,12 @@ export interface VisitedSource {
   title: string;
 }
 
+/** A segment of an answer, as Google quotes it, and the pages that it names for it. Untrusted. */
+export interface GroundedSegment {
+  text: string;
+  urls: string[];
+}
+
 /** Tokens and searches as the backend reported them; what it did not report is 0. */
 export interface Usage {
   input: number;
@@ -51,6 +57,8 @@ export interface Answer {
   queries: string[];
   /** Google's Search Suggestions as HTML, to be shown with a grounded answer. Untrusted. */
   searchSuggestions: string[];
+  /** Google's grounding supports; undefined if the backend does not report any. */
+  supports?: GroundedSegment[] | undefined;
   usage: Usage;
   /** Messages for the user about how the answer was produced, such as a fallback to the API. */
   notices: string[];

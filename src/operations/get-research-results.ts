@@ -157,7 +157,11 @@ export const getResearchResults = defineOperation({
       ...conversationLines({ context, follow_up_of, follow_ups }),
       ...materialLines(material),
       // What a person must see comes last: some clients show only the last three lines.
-      factLines({ ...figures, ...rest, source_count, duration_minutes, cost_usd }),
+      factLines(
+        others.next_step === undefined
+          ? { ...figures, ...rest, source_count, duration_minutes, cost_usd }
+          : { ...figures, source_count, duration_minutes, cost_usd, ...rest },
+      ),
     ].join("\n\n");
   },
 });

@@ -5,6 +5,7 @@ import {
   type Answer,
   type AskRequest,
   type Backend,
+  type GroundedSegment,
   PaidFailure,
   type VisitedSource,
 } from "../gemini/search-backend.ts";
@@ -57,6 +58,8 @@ export interface Research {
   queries: string[];
   /** Google's Search Suggestions for this answer, as HTML. */
   searchSuggestions: string[];
+  /** Google's grounding supports; their texts are those of the answer, in which the report is escaped. */
+  supports: GroundedSegment[];
   /** The report is truncated. */
   incomplete: boolean;
 }
@@ -208,7 +211,7 @@ async function correctJsonOutput(
 function toResearch(
   deps: SearchDeps,
   answer: ResearchAnswer,
-  main: Pick<Answer, "model" | "sources" | "unreadUrls" | "queries" | "searchSuggestions">,
+  main: Pick<Answer, "model" | "sources" | "unreadUrls" | "queries" | "searchSuggestions" | "supports">,
 ): Research {
   if (!answer.success) {
     throw new AppError({
@@ -226,6 +229,7 @@ function toResearch(
     sources: isReported ? main.sources : sources_visited.map((url) => ({ url, title: "" })),
     queries: main.queries.length > 0 ? main.queries : search_queries_used,
     searchSuggestions: main.searchSuggestions,
+    supports: main.supports ?? [],
     incomplete: false,
   };
 }

@@ -127,6 +127,15 @@ test("an unknown home directory is reported, not guessed", () => {
   expect(() => checkHome(unknown)).toThrow("user's home directory is unknown");
 });
 
+test("a program that npx runs is started by npx, because its paths do not last", () => {
+  const script = "/h/.npm/_npx/0a1b2c/node_modules/.bin/gemini-search-mcp";
+  const environment = { PATH: "/h/.npm/_npx/0a1b2c/node_modules/.bin:/usr/bin" };
+  const of = (platform: NodeJS.Platform) => launchesOf({ platform, environment, node: "/usr/bin/node", script });
+  const args = ["-y", "gemini-search-mcp@latest"];
+  expect(of("linux")).toEqual({ byName: { command: "npx", args }, byPath: undefined, onPath: true });
+  expect(of("win32").byName).toEqual({ command: "cmd", args: ["/c", "npx", ...args] });
+});
+
 test("a program on PATH is started by its name, a checkout by its paths, on Windows always by paths", () => {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "gemini-search-launch-")));
   onTestFinished(() => rmSync(base, { recursive: true, force: true }));

@@ -90,7 +90,7 @@ test.skipIf(!canAsk)(
     // It may contain a key, so no copy is left behind.
     expect(readdirSync(join(home, "ours")).filter((name) => name.includes("config.json"))).toEqual(["config.json"]);
     const doctor = spawnSync(process.execPath, [BIN, "doctor", "--json"], {
-      env: { ...isolatedEnvironment(join(home, "ours")), HOME: home },
+      env: { ...environmentOf(home) },
       encoding: "utf8",
     });
     expect(doctor.stdout).toContain("Google's redirect links are resolved once");

@@ -163,6 +163,12 @@ test("a damaged table is repaired, and one that cannot be read is kept as the te
   });
   expect(await asked("Any.")).toMatchObject({ joined: true });
   expect([scene.posts(), scene.accepted()]).toEqual([4, 4]);
+  // Other columns are another table, even within the minutes in which identical starts are joined.
+  const other = { task_id: parent, question: "Any.", columns: ["Maker"] };
+  const { structured } = await server.call("ask_followup", other);
+  expect(structured).toMatchObject({ parent_task_id: parent, results: { table: { columns: ["Maker"] } } });
+  expect(structured).not.toHaveProperty("joined");
+  expect([scene.posts(), scene.accepted()]).toEqual([5, 5]);
 });
 
 test("columns that make no table, and a run without a report, are refused before anything is sent (V5)", async (context) => {

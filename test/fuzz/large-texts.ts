@@ -1,6 +1,8 @@
 /** Texts of megabytes that are slow to parse, for every parser of untrusted text of any size (T15, T16). */
 
 import { loadableConfig } from "./config-loader.ts";
+import { comparePage } from "../../src/claims/compare-page.ts";
+import { splitClaims } from "../../src/claims/split-claims.ts";
 import { createOutputReader } from "../../src/gemini/cli/output.ts";
 import { readInteraction } from "../../src/gemini/interactions/reader.ts";
 import { cleanText, oneLine } from "../../src/platform/clean-text.ts";
@@ -176,6 +178,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "Gemini CLI output": { read: readLines, texts: { ...LINES, spaces: HIDDEN["spaces"] ?? repeated(" ") } },
   Markdown: { read: renderReport, texts: MARKDOWN },
   "HTML report": { read: renderHtml, texts: { ...MARKDOWN, ...LINKED } },
+  claims: { read: readClaims, texts: { ...MARKDOWN, ...LINKED } },
   "search excerpts": { read: excerptIn, texts: { ...SEARCHED, ...HIDDEN } },
   "clean text": { read: (text) => cleanText(text) + oneLine(text), texts: { ...HIDDEN, ...MARKDOWN } },
   redaction: {
@@ -197,6 +200,19 @@ export const READERS: Readonly<Record<string, Reader>> = {
 function readResult(text: string): unknown {
   const read = readInteraction(JSON.parse(text));
   return read === undefined ? undefined : resultOf(read, { partial: false });
+}
+
+function readClaims(report: string): unknown {
+  const sources = [{ n: 1, title: "", url: "https://a.example/x", domain: "a.example" }];
+  const citations = Array.from({ length: 1_000 }, (_unused, index) => ({ n: 1, start_byte: 0, end_byte: index * 997 }));
+  const claims = splitClaims({
+    report,
+    sources,
+    citations,
+    supports: [{ text: report, urls: ["https://a.example/x"] }],
+  });
+  const claim = { text: report.slice(0, 2_000), context: [], headings: [] };
+  return [claims, comparePage(claim, { title: "", blocks: [report] })];
 }
 
 function excerptIn(report: string): unknown {

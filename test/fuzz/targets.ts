@@ -1,16 +1,19 @@
 /** All fuzz targets: the parsers of untrusted text. */
 
+import { claimSplitting } from "./claim-splitting.ts";
 import { cleanBoundary } from "./clean-boundary.ts";
 import { cliLines } from "./cli-lines.ts";
 import { configLoader } from "./config-loader.ts";
 import { eventStream } from "./event-stream.ts";
 import { fileNames } from "./file-names.ts";
+import { htmlPage } from "./html-page.ts";
 import { interactionJson } from "./interaction-json.ts";
 import { jsonExtraction } from "./json-extraction.ts";
 import { jsonRpc } from "./json-rpc.ts";
 import { markdownReport } from "./markdown-report.ts";
 import { pictures } from "./pictures.ts";
 import { redaction } from "./redaction.ts";
+import { robotsFile } from "./robots-file.ts";
 import { tableAnswer } from "./table-answer.ts";
 import type { FuzzTarget } from "./target.ts";
 import { toolArguments } from "./tool-arguments.ts";
@@ -21,6 +24,7 @@ export const TARGETS: readonly FuzzTarget[] = [
   eventStream,
   cliLines,
   markdownReport,
+  claimSplitting,
   fileNames,
   configLoader,
   jsonRpc,
@@ -28,5 +32,7 @@ export const TARGETS: readonly FuzzTarget[] = [
   redaction,
   cleanBoundary,
   pictures,
+  htmlPage,
+  robotsFile,
   tableAnswer,
 ];

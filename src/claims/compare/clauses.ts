@@ -3,6 +3,9 @@
 import { isContent, type Token } from "../language/tokens.ts";
 import { type Language, WORD_LISTS } from "../language/word-lists.ts";
 
+/** They begin a clause with a subject of its own. */
+const SUBORDINATORS = new Set("although though whereas obwohl quoique".split(" "));
+
 const MIN_CLAUSE_WORDS = 2;
 const MAX_CLAUSES = 4;
 
@@ -15,7 +18,8 @@ export function clausesOf(claim: readonly Token[], language: Language): Token[][
     const next = claim[at + 1];
     const isBoundary =
       (token.kind === "break" && /^[;、]$/u.test(token.text)) ||
-      (token.kind === "break" && token.text === "," && next?.kind === "stop" && conjunctions.has(next.key));
+      (token.kind === "break" && token.text === "," && next?.kind === "stop" && conjunctions.has(next.key)) ||
+      (token.kind === "stop" && SUBORDINATORS.has(token.key));
     if (isBoundary) clauses.push([]);
     else clauses.at(-1)?.push(token);
   }

@@ -2,6 +2,7 @@
 
 import { isContent, type Token } from "../language/tokens.ts";
 import { type Language, WORD_LISTS } from "../language/word-lists.ts";
+import { japaneseObjection } from "./japanese.ts";
 import { isTimeWord } from "./passing-words.ts";
 
 export interface Aligned {
@@ -27,6 +28,7 @@ const GATES: readonly ((aligned: Aligned) => Objection | undefined)[] = [
   relations,
   tense,
   certainty,
+  japanese,
 ];
 
 export function objectionTo(aligned: Aligned): Objection | undefined {
@@ -40,12 +42,14 @@ export function objectionTo(aligned: Aligned): Objection | undefined {
 const isBreak = (token: Token | undefined): boolean => token?.kind === "break";
 
 /** The part of the sentence that the claim repeats, from the beginning of its clause to the end of it. */
-function regionOf({ sentence, matched }: Aligned): { from: number; to: number } {
+function regionOf({ sentence, matched, language }: Aligned): { from: number; to: number } {
+  const { conjunctions } = WORD_LISTS[language];
+  const isEnd = (token: Token | undefined): boolean => isBreak(token) || conjunctions.has(token?.key ?? "");
   const [first = 0] = matched;
   let from = first;
   while (from > 0 && !isBreak(sentence[from - 1])) from -= 1;
   let to = matched.at(-1) ?? first;
-  while (to + 1 < sentence.length && !isBreak(sentence[to + 1])) to += 1;
+  while (to + 1 < sentence.length && !isEnd(sentence[to + 1])) to += 1;
   return { from, to };
 }
 
@@ -72,6 +76,7 @@ const keysIn = (tokens: readonly Token[], list: ReadonlySet<string>): string[] =
   tokens.map(({ text }) => text.toLowerCase()).filter((word) => list.has(word));
 
 function polarity(aligned: Aligned): Objection | undefined {
+  if (aligned.language === "ja") return undefined;
   const { negations } = WORD_LISTS[aligned.language];
   const claimed = keysIn(aligned.claim, negations).length;
   const stated = keysIn(regionTokens(aligned), negations).length;
@@ -94,7 +99,7 @@ function beginning(aligned: Aligned): Objection | undefined {
   if (keysIn(lead, lists.unreal).length > 0) return no("The page does not state this as a fact.");
   const clause = lead.slice(lead.findLastIndex((token) => isBreak(token) || lists.conjunctions.has(token.key)) + 1);
   const attached = clause.filter((token) => isContent(token) && token.kind !== "date" && !isTimeWord(token, language));
-  if (attached.length === 0) return undefined;
+  if (attached.length === 0 || isAntecedent(sentence, first, lists)) return undefined;
   const isTitle =
     sentence[first]?.isName === true &&
     attached.length <= MAX_TITLE_WORDS &&
@@ -102,6 +107,19 @@ function beginning(aligned: Aligned): Objection | undefined {
     clause.every(({ key }) => !lists.prepositions.has(key)) &&
     keysIn(attached, lists.scope).length + keysIn(attached, lists.planned).length === 0;
   return isTitle ? undefined : no("The page says it of something else.");
+}
+
+/** `They replace the Skarnfjord, which has …`: what follows is said of the word before the comma. */
+function isAntecedent(
+  sentence: readonly Token[],
+  at: number,
+  { relatives, prepositions }: { relatives: ReadonlySet<string>; prepositions: ReadonlySet<string> },
+): boolean {
+  const [comma, relative] = sentence.slice(at + 1, at + 3);
+  if (comma?.text !== "," || relative === undefined || !relatives.has(relative.key)) return false;
+  let before = at - 1;
+  while (sentence[before]?.kind === "stop" && !prepositions.has(sentence[before]?.key ?? "")) before -= 1;
+  return sentence[before]?.kind !== "stop";
 }
 
 function ending(aligned: Aligned): Objection | undefined {
@@ -114,7 +132,8 @@ function ending(aligned: Aligned): Objection | undefined {
   }
   const trail = sentence.slice(last + 1);
   if (keysIn(trail, lists.unreal).length > 0) return no("The page adds a condition or a doubt.");
-  const clause = trail.slice(0, trail.findIndex(isBreak) === -1 ? trail.length : trail.findIndex(isBreak));
+  const end = trail.findIndex((token) => isBreak(token) || lists.conjunctions.has(token.key));
+  const clause = trail.slice(0, end === -1 ? trail.length : end);
   return keysIn(clause, lists.scope).length > 0 ? no("The page limits what it says.") : undefined;
 }
 
@@ -203,9 +222,16 @@ function certainty(aligned: Aligned): Objection | undefined {
     return keysIn(region, list).filter((word) => !claimed.has(word));
   };
   if (extra(planned).length > 0) return no("The page speaks of a plan or an expectation.");
+  if (extra(possible).length > 0 && keysIn(aligned.claim, PAST).length > 0)
+    return no("The page speaks of a possibility.");
   if (extra(possible).length > 0) return { kind: "weak", reason: "The page is less certain than the claim." };
   const stated = new Set(keysIn(region, possible));
   return keysIn(aligned.claim, possible).some((word) => !stated.has(word))
     ? { kind: "weak", reason: "The page says it more firmly than the claim." }
     : undefined;
+}
+
+function japanese({ claim, content, sentence, matched, language }: Aligned): Objection | undefined {
+  const reason = language === "ja" ? japaneseObjection({ claim, content, sentence, matched }) : undefined;
+  return reason === undefined ? undefined : no(reason);
 }

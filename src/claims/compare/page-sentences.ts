@@ -15,11 +15,16 @@ export interface PageSentences {
   language: Language | undefined;
   /** Read as the page's language, or as English. */
   tokens: readonly (readonly Token[])[];
+  /** Names that the page also uses without the word after them: `Orbis` of `Orbis Media`. */
+  shortNames: ReadonlySet<string>;
 }
 
 /** Reading more would take seconds. */
 const MAX_SENTENCES = 5_000;
 const MAX_SENTENCE_CHARACTERS = 3_000;
+
+/** `Basel, 7 May 2026 – ` before the first sentence of a report. */
+const DATELINE = /^\p{Lu}[\p{L} ./-]{1,40}(?:,| \()[^–—]{0,30}?\)?\s(?:[–—]|-(?=\s))\s?/u;
 
 const known = new WeakMap<PageText, PageSentences>();
 
@@ -29,7 +34,7 @@ export function readPageSentences(page: PageText): PageSentences {
   const sentences = [page.title.slice(0, MAX_SENTENCE_CHARACTERS)];
   const blocks = [0];
   for (const [index, block] of page.blocks.entries()) {
-    const text = normalized(block);
+    const text = normalized(block).replace(DATELINE, "");
     for (const { start, end } of sentencesIn(text)) {
       if (sentences.length >= MAX_SENTENCES) break;
       sentences.push(text.slice(start, Math.min(end, start + MAX_SENTENCE_CHARACTERS)));
@@ -37,7 +42,19 @@ export function readPageSentences(page: PageText): PageSentences {
     }
   }
   const language = languageOf(sentences.slice(0, 100).join(" "));
-  const read = { sentences, blocks, language, tokens: sentences.map((text) => tokensOf(text, language ?? "en")) };
+  const tokens = sentences.map((text) => tokensOf(text, language ?? "en"));
+  const read = { sentences, blocks, language, tokens, shortNames: shortNamesIn(tokens) };
   known.set(page, read);
   return read;
+}
+
+function shortNamesIn(sentences: readonly (readonly Token[])[]): Set<string> {
+  const isCapitalized = (token: Token | undefined): boolean => token?.kind === "word" && /^\p{Lu}/u.test(token.text);
+  return new Set(
+    sentences.flatMap((tokens) =>
+      tokens
+        .filter((token, at) => isCapitalized(token) && !isCapitalized(tokens[at + 1]) && !isCapitalized(tokens[at - 1]))
+        .map(({ key }) => key),
+    ),
+  );
 }

@@ -34,6 +34,13 @@ interface CellTokens {
   value: Token;
 }
 
+/** They say of a cell only that it is so. */
+const VALUE_VERBS = new Set(
+  "stood stand reached reach had recorded record won win amounted amount totalled totaled counted lag betrug hatte erreichte gewann atteignait avait comptait".split(
+    " ",
+  ),
+);
+
 function states(block: string, wanted: Wanted): boolean {
   const cell = readCell(block, wanted);
   if (cell === undefined) return false;
@@ -44,7 +51,9 @@ function states(block: string, wanted: Wanted): boolean {
   const heads = [...cell.row, ...cell.column];
   const isNamed = heads.every((head) => content.some((token) => matches(token, head)));
   const known = [...heads, ...cell.about];
-  return isNamed && content.every((token) => token === claimed || known.some((other) => matches(token, other)));
+  const isSaid = (token: Token): boolean =>
+    token === claimed || VALUE_VERBS.has(token.key) || known.some((other) => matches(token, other));
+  return isNamed && content.every(isSaid);
 }
 
 function readCell(block: string, { title, language }: Wanted): CellTokens | undefined {

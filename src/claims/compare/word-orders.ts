@@ -2,6 +2,7 @@
 
 import { isDirection } from "../language/stems.ts";
 import { isContent, type Token } from "../language/tokens.ts";
+import type { Language } from "../language/word-lists.ts";
 
 /** A noun phrase has up to this many words. */
 const MAX_PHRASE_WORDS = 3;
@@ -9,9 +10,9 @@ const MAX_ORDERS = 40;
 
 export function wordOrders(
   content: readonly Token[],
-  { claim, sentence }: { claim: readonly Token[]; sentence: readonly Token[] },
+  { claim, sentence, language }: { claim: readonly Token[]; sentence: readonly Token[]; language: Language },
 ): Token[][] {
-  let orders: Token[][] = [[...content]];
+  let orders: Token[][] = [[...content], ...movedAdjuncts(content, claim, language)];
   for (const [at, token] of content.entries()) {
     const next = content[at + 1];
     if (token.isPossessive) orders = extended(orders, (order) => genitives(order, token, 1));
@@ -23,6 +24,32 @@ export function wordOrders(
   }
   return orders.map((order) => withDateInPlace(order, sentence));
 }
+
+/** Prepositions of time and place, whose phrases stand at the beginning or at the end of a sentence. */
+const ADJUNCTS: Readonly<Record<Language, ReadonlySet<string>>> = {
+  en: new Set("in on at during within".split(" ")),
+  de: new Set("in im am an bei während".split(" ")),
+  fr: new Set("en dans pendant durant".split(" ")),
+  ja: new Set(),
+};
+
+/** `In the previous year it had …` and `It had … in the previous year`. */
+function movedAdjuncts(content: readonly Token[], claim: readonly Token[], language: Language): Token[][] {
+  const adjuncts = ADJUNCTS[language];
+  const moved: Token[][] = [];
+  const comma = claim.findIndex(({ text }) => text === ",");
+  if (adjuncts.has(claim[0]?.key ?? "") && comma > 0) {
+    const front = claim.slice(0, comma).filter(isContent);
+    if (isAdjunct(front)) moved.push([...content.slice(front.length), ...front]);
+  }
+  const last = claim.findLastIndex(({ kind, key }) => kind === "stop" && adjuncts.has(key));
+  const back = last === -1 ? [] : claim.slice(last).filter(isContent);
+  if (isAdjunct(back)) moved.push([...back, ...content.slice(0, -back.length)]);
+  return moved;
+}
+
+const isAdjunct = (phrase: readonly Token[]): boolean =>
+  phrase.length > 0 && phrase.length <= MAX_PHRASE_WORDS && phrase.every(({ kind }) => kind !== "number");
 
 const extended = (orders: Token[][], variants: (order: Token[]) => Token[][]): Token[][] =>
   [...orders, ...orders.flatMap(variants)].slice(0, MAX_ORDERS);

@@ -73,7 +73,7 @@ const FORMS = [
 ];
 
 const DATE = new RegExp(
-  String.raw`(?<![\p{L}\p{N}.,/€$£¥-])(?:${FORMS.map((form, index) => deduplicated(named(form, index))).join("|")})(?![\p{N}])`,
+  String.raw`(?<![\p{Script=Latin}\p{N}.,/€$£¥-])(?:${FORMS.map((form, index) => deduplicated(named(form, index))).join("|")})(?![\p{N}])`,
   "giu",
 );
 

@@ -133,10 +133,10 @@ const UNITS: Readonly<Record<string, readonly [base: string, factor: number]>> =
   "W*1e6": ["mw megawatt megawatts メガワット", 1e6],
   "W*1e9": ["gw gigawatt gigawatts", 1e9],
   Wh: ["wh", 1],
-  "Wh*1e3": ["kwh kilowattstunden kilowatt-hours キロワット時", 1e3],
-  "Wh*1e6": ["mwh megawattstunden megawatt-hours", 1e6],
-  "Wh*1e9": ["gwh gigawattstunden", 1e9],
-  "Wh*1e12": ["twh terawattstunden", 1e12],
+  "Wh*1e3": ["kwh kilowattstunden kilowatt-hour kilowatt-hours キロワット時", 1e3],
+  "Wh*1e6": ["mwh megawattstunden megawatt-hour megawatt-hours", 1e6],
+  "Wh*1e9": ["gwh gigawatt-hour gigawatt-hours gigawattstunden", 1e9],
+  "Wh*1e12": ["twh terawatt-hour terawatt-hours terawattstunden", 1e12],
   s: ["second seconds sekunde sekunden seconde secondes 秒", 1],
   "s*60": ["min minute minutes minuten 分", 60],
   "s*3600": ["h hour hours stunde stunden heure heures 時間", 3600],
@@ -167,7 +167,7 @@ const WORDS = Object.keys(NUMBER_WORDS)
 const SIGNS = String.raw`(?:US\$|[$€£¥]|(?:USD|EUR|GBP|CHF|SEK|JPY|CNY)\s?)`;
 
 const QUANTITY = new RegExp(
-  String.raw`(?<![\p{L}\p{N}.,])(?<sign>${SIGNS})?\s?(?:(?<digits>${DIGITS})|(?<word>${WORDS})(?![\p{L}\p{N}]))`,
+  String.raw`(?<![\p{Script=Latin}\p{N}.,])(?<sign>${SIGNS})?\s?(?:(?<digits>${DIGITS})|(?<word>${WORDS})(?![\p{L}\p{N}]))`,
   "giu",
 );
 
@@ -231,7 +231,8 @@ function readScale(text: string, at: number): { factor: number; end: number; isJ
   const { scale, short, ja } = match.groups ?? {};
   // A single letter is a scale only after a currency or digits without a gap: `$5m`, `1.94bn`; `5 m` are metres.
   const name = (scale ?? short ?? ja ?? "").toLowerCase().replace(/\.$/, "");
-  if (short !== undefined && !/[$€£¥]\s?[\d.,]{1,20}$/u.test(text.slice(Math.max(0, at - 24), at))) return undefined;
+  const written = text.slice(Math.max(0, at - 28), at);
+  if (short !== undefined && !/(?:[$€£¥]|\b[A-Z]{3})\s?[\d.,]{1,20}$/u.test(written)) return undefined;
   const factor = SCALES[name];
   return factor === undefined ? undefined : { factor, end: at + match[0].length, isJapanese: ja !== undefined };
 }

@@ -63,9 +63,9 @@ const KINDS: readonly Kind[] = [
   "citeStart",
   "image",
   "link",
+  "mark",
   "reference",
   "footnote",
-  "mark",
   "autolink",
   "tag",
   "address",
@@ -168,10 +168,8 @@ const READERS: Record<Kind, (reading: Reading, found: Found) => void> = {
   reference: (reading, found) => {
     const [, label = "", name = ""] = found.groups;
     const url = reading.targets.defined(name);
-    if (url !== undefined && isProse(label)) return link(reading, found, { label, url });
-    if (!isNumberList(label) || !isNumberList(name)) return keep(reading, found.start, found.end);
-    // `[1][2]` are two marks.
-    for (const list of [label, name]) numbered(reading, found, { list, isGoogleMark: /^cite:/i.test(list) });
+    if (url === undefined) keep(reading, found.start, found.end);
+    else link(reading, found, { label, url });
   },
   footnote: (reading, { groups, start, end }) => {
     const sources = reading.targets.footnote(groups[1] ?? "");
@@ -195,8 +193,6 @@ const READERS: Record<Kind, (reading: Reading, found: Found) => void> = {
   emphasis: () => {},
 };
 
-const isNumberList = (text: string): boolean => /^(?:cite:)?[\d\s,]+$/i.test(text);
-
 function address(reading: Reading, url: string): void {
   const n = reading.targets.linked(url.replace(/[.,;:!?'"]{1,5}$/u, "")) ?? reading.targets.linked(url);
   cite(reading, n === undefined ? [] : [n]);
@@ -208,7 +204,7 @@ function numbered(
   { start, end }: Found,
   { list, isGoogleMark }: { list: string; isGoogleMark: boolean },
 ): void {
-  const numbers = numbersIn(list.replace(/^cite:/i, ""));
+  const numbers = numbersIn(list);
   const url = isGoogleMark || numbers.length > 1 ? undefined : reading.targets.defined(list.trim());
   const linked = url === undefined ? undefined : reading.targets.linked(url);
   const sources = linked === undefined ? reading.targets.numbered(numbers, isGoogleMark) : [linked];

@@ -84,7 +84,14 @@ export function clientChange(client: Client, setup: Setup): ClientChange {
 }
 
 function entryFor(client: Client, { launches, options, url, token }: Setup): Entry {
-  if (!options.http) return client.stdio(client.withoutShell === true ? launches.byPath : launches.byName);
+  const launch = client.withoutShell === true ? launches.byPath : launches.byName;
+  if (!options.http && launch !== undefined) return client.stdio(launch);
+  if (!options.http) {
+    throw invalid(
+      `${client.title} does not use your PATH, so it needs an installed program, and npx installs it for a while only.`,
+      "Run npm install -g gemini-search-mcp, then gemini-search-mcp init.",
+    );
+  }
   if (client.http !== undefined) return client.http({ url, token });
   throw invalid(`${client.title} accepts only commands from init, not URLs.`, "Leave out --http for it.");
 }

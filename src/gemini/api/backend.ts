@@ -113,7 +113,7 @@ function failureOf(
 }
 
 function answerOf(received: StreamedResponse, requestedModel: string): Answer {
-  const { text, sources, unreadUrls, queries, searchSuggestions } = received;
+  const { text, sources, unreadUrls, queries, searchSuggestions, supports } = received;
   return {
     backend: "api",
     text,
@@ -123,6 +123,7 @@ function answerOf(received: StreamedResponse, requestedModel: string): Answer {
     unreadUrls,
     queries,
     searchSuggestions,
+    supports,
     usage: { ...received.usage, searches: queries.length, isIncomplete: received.hasBadUsage },
     notices: [],
   };

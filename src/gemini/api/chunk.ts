@@ -14,9 +14,26 @@ const text = z.string().optional().catch(undefined);
 /** Parts without text are function calls, `toolCall` records of Google's own tools, or a bare `thoughtSignature`. */
 const part = z.object({ text, thought: z.boolean().optional().catch(undefined) });
 
+/** Without gaps the indices of `groundingSupports` would lead to other chunks, so unreadable ones stay as undefined. */
+const groundingChunks = z
+  .array(
+    z
+      .object({ web: z.object({ uri: z.string(), title: text }) })
+      .optional()
+      .catch(undefined),
+  )
+  .catch([])
+  .default([]);
+
+const groundingSupport = z.object({
+  segment: z.object({ text: z.string() }),
+  groundingChunkIndices: list(z.number().int().nonnegative()),
+});
+
 const groundingMetadata = z.object({
   webSearchQueries: list(z.string()),
-  groundingChunks: list(z.object({ web: z.object({ uri: z.string(), title: text }) })),
+  groundingChunks,
+  groundingSupports: list(groundingSupport),
   searchEntryPoint: z.object({ renderedContent: text }).optional().catch(undefined),
 });
 

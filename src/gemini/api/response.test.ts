@@ -25,6 +25,24 @@ test("a page that was not retrieved is not a source (S5)", () => {
   expect(response.unreadUrls).toEqual(["error", "paywall", "unsafe", "unspecified", "silent"].map(url));
 });
 
+test("a grounding support names its pages by their position, also beside chunks that are no web pages (W1)", () => {
+  const web = (name: string) => ({ web: { uri: `https://${name}.example/`, title: name } });
+  const support = (text: string, ...groundingChunkIndices: unknown[]) => ({
+    segment: { text, endIndex: 9 },
+    groundingChunkIndices,
+  });
+  const response = collect(
+    candidate({
+      groundingMetadata: {
+        groundingChunks: [{ maps: {} }, web("a"), web("b")],
+        groundingSupports: [support("One.", 1, 2), support("Two.", 0), support("Three.", 7, "x", -1), {}, null],
+      },
+    }),
+  );
+  expect(response.supports).toEqual([{ text: "One.", urls: ["https://a.example/", "https://b.example/"] }]);
+  expect(response.sources.map(({ title }) => title)).toEqual(["a", "b"]);
+});
+
 test("Search Suggestions are kept without duplicates (T-1)", () => {
   const grounded = (renderedContent: unknown) =>
     candidate({ groundingMetadata: { searchEntryPoint: { renderedContent } } });

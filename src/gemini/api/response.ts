@@ -1,11 +1,12 @@
 /** Collects a streamed generateContent response: text, sources, queries, Search Suggestions, usage and finish reason. */
 
-import type { Usage, VisitedSource } from "../search-backend.ts";
+import type { GroundedSegment, Usage, VisitedSource } from "../search-backend.ts";
 import { readModelName, readTokenCount } from "../token-count.ts";
 import { type ResponseCandidate, responseChunk } from "./chunk.ts";
 
 const MAX_QUERIES = 1_000;
 const MAX_SOURCES = 10_000;
+const MAX_SUPPORTS = 10_000;
 /** Google sends one of about 5 KB per answer. */
 const MAX_SUGGESTIONS = 20;
 const MAX_SUGGESTION_CHARACTERS = 100_000;
@@ -24,6 +25,8 @@ export class StreamedResponse {
   /** URLs that Google failed to read. */
   readonly unreadUrls: string[] = [];
   readonly searchSuggestions: string[] = [];
+  /** Segments of the text, each with the pages that Google names for it. */
+  readonly supports: GroundedSegment[] = [];
   readonly #queries = new Set<string>();
 
   get queries(): string[] {
@@ -54,11 +57,22 @@ export class StreamedResponse {
   }
 
   #addGrounding(metadata: NonNullable<ResponseCandidate["groundingMetadata"]>): void {
-    for (const { web } of metadata.groundingChunks) this.#addSource(web.uri, web.title ?? "");
+    for (const chunk of metadata.groundingChunks) {
+      if (chunk !== undefined) this.#addSource(chunk.web.uri, chunk.web.title ?? "");
+    }
+    this.#addSupports(metadata);
     for (const query of metadata.webSearchQueries) {
       if (query.trim() !== "" && this.#queries.size < MAX_QUERIES) this.#queries.add(query);
     }
     this.#addSuggestions(metadata.searchEntryPoint?.renderedContent);
+  }
+
+  /** A support names its pages by their position in the chunks of the same message. */
+  #addSupports({ groundingChunks, groundingSupports }: NonNullable<ResponseCandidate["groundingMetadata"]>): void {
+    for (const { segment, groundingChunkIndices } of groundingSupports) {
+      const urls = groundingChunkIndices.flatMap((index) => groundingChunks[index]?.web.uri ?? []);
+      if (urls.length > 0 && this.supports.length < MAX_SUPPORTS) this.supports.push({ text: segment.text, urls });
+    }
   }
 
   #addSource(url: string, title: string): void {

@@ -22,6 +22,8 @@ const ARGUMENTS = [
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
+  // As for Node.js processes (test/kit/loopback-only): no name beyond loopback is looked up.
+  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost, EXCLUDE *.localhost, EXCLUDE [::1]",
 ];
 
 export const startBrowser = ({ args = [], ...options }: LaunchOptions = {}): Promise<Browser> =>

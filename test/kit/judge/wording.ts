@@ -35,6 +35,8 @@ const PATTERNS: readonly Pattern[] = [
       /\bcanceled\b|(?<![-_])\b(?:behavior|favor|honor|color|license)s?\b(?![-_=])|\b(?:recogni|summari|organi|normali|synchroni)z/i,
     instead: "British spelling",
   },
+  // The formatter turns the second marker into quotations.
+  { found: /^(?:<{7} |>{7} |(?:> ){6}>)/, instead: "what both sides of the merge wrote" },
 ];
 export const wordingProblems = (text: string): string[] =>
   PATTERNS.flatMap(({ found, instead }) => {

@@ -1,14 +1,22 @@
 /**
  * Ends a test run with one summary line. Under CI a skipped test is a failure, and so is a test of paid starts, stored
- * data or access that passed only at its second attempt: what it found may be a race of the product.
+ * data or access that passed only at its second attempt: what it found may be a race of the product. An attempt to reach
+ * an address beyond loopback fails every run.
  */
 
 import type { Reporter, TestCase, TestModule } from "vitest/node";
+import { type AttemptRecords, recordAttempts } from "../loopback-only/records.ts";
 
 const NO_SECOND_ATTEMPT =
   /src\/(?:store|runs\/(?:start|recovery))\/|test\/(?:disk|faults|fleet|pause|security|simulation)\/|test\/postgres\/(?:disasters|fleet)|test\/e2e\/(?:database|research-(?:kill|pause|resume|servers|start|suspended))/;
 
 export default class SummaryReporter implements Reporter {
+  #attempts: AttemptRecords | undefined;
+
+  onInit(): void {
+    this.#attempts = recordAttempts();
+  }
+
   onTestRunEnd(modules: readonly TestModule[]): void {
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
     const inState = (state: string): TestCase[] => tests.filter((test) => test.result().state === state);
@@ -20,6 +28,11 @@ export default class SummaryReporter implements Reporter {
     process.stdout.write(
       `\n${inState("passed").length} passed, ${inState("failed").length} failed, ${skipped.length} skipped\n`,
     );
+    const attempts = this.#attempts?.take() ?? [];
+    for (const { target, test, command, stack } of attempts) {
+      process.stdout.write(`beyond loopback: ${target} in ${test} (${command})\n    ${stack.join("\n    ")}\n`);
+    }
+    if (attempts.length > 0) process.exitCode = 1;
     if (process.env["CI"] !== undefined && skipped.length + suspect.length > 0) process.exitCode = 1;
   }
 }

@@ -1,0 +1,44 @@
+/** Claims with pages and the verdict that a reader gives them, from a JSON file. */
+
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import type { PageText } from "../../src/pages/page.ts";
+import { type PageContent, readHtml } from "../../src/pages/text/read-html.ts";
+
+const pair = z.object({
+  id: z.string(),
+  kind: z.string(),
+  lang: z.string(),
+  page_lang: z.string(),
+  claim: z.string(),
+  page_title: z.string(),
+  page_text: z.string().optional(),
+  page_html: z.string().optional(),
+  expected: z.enum(["supported", "weak", "unsupported", "contradicted", "unreadable", "gone"]),
+});
+
+export type LabelledPair = z.infer<typeof pair>;
+
+export const readPairs = (file: string): LabelledPair[] => z.array(pair).parse(JSON.parse(readFileSync(file, "utf8")));
+
+/** Half of a file was used for tuning, the other half never: the first byte of the id's SHA-256 is even or odd. */
+export const partOf = ({ id }: LabelledPair): "tuned" | "unseen" =>
+  (createHash("sha256").update(id).digest()[0] ?? 0) % 2 === 0 ? "tuned" : "unseen";
+
+export function pageOf({ page_title, page_text, page_html }: LabelledPair): PageContent {
+  if (page_html !== undefined) return readHtml(page_html);
+  return { outcome: "text", page: textPage(page_title, page_text ?? "") };
+}
+
+/** Lines that end inside a sentence, as in the text of a PDF, continue in the next line. */
+function textPage(title: string, text: string): PageText {
+  const blocks: string[] = [];
+  let isOpen = false;
+  for (const line of text.split("\n")) {
+    if (isOpen && line.trim() !== "") blocks.push(`${blocks.pop() ?? ""}\n${line}`);
+    else if (line.trim() !== "") blocks.push(line);
+    isOpen = line.trim() !== "" && !/[.!?。！？:"”]\s*$/u.test(line);
+  }
+  return { title, blocks };
+}

@@ -1,0 +1,29 @@
+/** Floors of what `bench/run.ts citations` and `bench/run.ts verdicts` measure on the data in the repository. */
+
+import { expect, test } from "vitest";
+import { citationCounts } from "../../bench/claims/citations.ts";
+import { readPairs } from "../../bench/claims/labelled-pairs.ts";
+import { OWN_PAIRS, verdictCounts } from "../../bench/claims/verdicts.ts";
+import { wilson } from "../../bench/claims/wilson.ts";
+
+test("citations of six styles in four languages are attributed to the right claims (W1)", () => {
+  const { groups, all } = citationCounts();
+  expect(groups.size).toBe(24);
+  expect(all.meant).toBeGreaterThan(200);
+  expect(all.right / all.found).toBeGreaterThanOrEqual(0.97);
+  expect(all.right / all.meant).toBeGreaterThanOrEqual(0.97);
+  for (const { right, meant } of groups.values()) expect(right / meant).toBeGreaterThanOrEqual(0.8);
+});
+
+test("the comparison without a model accepts hardly any false claim and accuses none (W2)", () => {
+  const counts = verdictCounts(readPairs(OWN_PAIRS));
+  expect(counts.bad).toBeGreaterThanOrEqual(150);
+  expect(counts.falseAccepts + counts.weakOnBad).toBeLessThanOrEqual(2);
+  expect(counts.accused).toBe(0);
+  expect(counts.recalled / counts.supported).toBeGreaterThanOrEqual(0.9);
+});
+
+test("a Wilson interval contains the share and narrows with the count (W2)", () => {
+  expect(wilson(0, 46).high).toBeCloseTo(0.077, 3);
+  expect(wilson(5, 10).low).toBeLessThan(wilson(50, 100).low);
+});
