@@ -8,7 +8,7 @@ import { loadPerCore, storeResult, writeDocument } from "./document.ts";
 import { printCircumstances, printTable, type Table } from "./report.ts";
 
 const {
-  values: { write, peer: peers, ...fleetOptions },
+  values: { write, peer: peers, ...values },
   positionals: chosen,
 } = parseArgs({
   allowPositionals: true,
@@ -36,7 +36,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Table | undefined>>> = {
   retention: async () => (await import("./retention.ts")).retention(),
   fleet: async () => {
     const { readFleetOptions } = await import("./fleet/options.ts");
-    return (await import("./fleet/fleet.ts")).fleet(readFleetOptions(fleetOptions));
+    return (await import("./fleet/fleet.ts")).fleet(readFleetOptions(values));
   },
   http: async () => (await import("./http.ts")).http(),
   "http-clients": async () => (await import("./http-clients.ts")).httpClients(),
