@@ -31,6 +31,8 @@ const BENCHES: Readonly<Record<string, () => Promise<Table | undefined>>> = {
   http: async () => (await import("./http.ts")).http(),
   page: async () => (await import("./page.ts")).page(),
   tokens: async () => (await import("./tokens.ts")).tokens(),
+  rounds: async () => (await import("./rounds.ts")).rounds(),
+  lies: async () => (await import("./lies.ts")).lies(),
   guard: async () => (await import("./guard.ts")).guard(values.set),
   "hostile-text": async () => (await import("./hostile-text.ts")).hostileText(),
   verdicts: async () => (await import("./claims/verdicts.ts")).verdicts(values),

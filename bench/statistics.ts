@@ -37,3 +37,15 @@ function quantile(sorted: readonly number[], share: number): number {
 
 export const withSpread = ({ low, median: middle, high }: Spread, digits: number): string =>
   `${middle.toFixed(digits)} (${low.toFixed(digits)}–${high.toFixed(digits)})`;
+
+const Z_95 = 1.96;
+
+/** Wilson interval of 95 % for a share; `[0, 1]` without any observation. */
+export function wilson(part: number, total: number): [low: number, high: number] {
+  if (total === 0) return [0, 1];
+  const share = part / total;
+  const square = Z_95 ** 2 / total;
+  const middle = (share + square / 2) / (1 + square);
+  const half = (Z_95 * Math.sqrt((share * (1 - share)) / total + square / (4 * total))) / (1 + square);
+  return [Math.max(0, middle - half), Math.min(1, middle + half)];
+}

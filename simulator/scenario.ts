@@ -57,6 +57,8 @@ const step = z
     refused: z.enum(["location-unsupported", "interactions-only"]).optional(),
     /** Grounding metadata without content: `{}`, or one chunk `{}`. */
     grounding: z.enum(["empty", "bare"]).optional(),
+    /** How the model answers the claims that it was asked to check. */
+    checks: z.enum(["good", "ignored", "malformed"]).optional(),
     /** Overrides the token counts. */
     usage: z.record(z.string(), z.unknown()).optional(),
   })

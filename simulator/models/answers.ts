@@ -12,6 +12,7 @@ export interface AnswerText {
 
 interface AnswerObject {
   success: boolean;
+  checks?: unknown;
   verified?: boolean;
   report?: string;
   metadata?: { sources_visited: string[]; search_queries_used: string[] };
@@ -20,7 +21,14 @@ interface AnswerObject {
 
 const fenced = (json: string): string => `\`\`\`json\n${json}\n\`\`\``;
 
-const toJson = (answer: AnswerObject): string => JSON.stringify(answer, null, 2);
+/** With one line per check, as in the prompt's example. */
+function toJson({ checks, ...answer }: AnswerObject): string {
+  const json = JSON.stringify(answer, null, 2);
+  if (checks === undefined) return json;
+  const lines = Array.isArray(checks) ? checks.map((check) => `\n    ${JSON.stringify(check)}`) : undefined;
+  const list = lines === undefined ? JSON.stringify(checks) : `[${lines.join(",")}\n  ]`;
+  return json.replace('"verified"', () => `"checks": ${list},\n  "verified"`);
+}
 
 function asksForVerdict({ kind, example }: PromptReading): boolean {
   return kind === "deep_search" || kind === "verify" || (example ?? "").includes('"verified"');
@@ -31,9 +39,17 @@ function verdictOf(answer: AnswerName, research: Research): boolean {
   return answer === "unverified" ? false : research.verified;
 }
 
+/** A model answers the list of claims, ignores it, or answers it in a form of its own. */
+const CHECKS: Record<NonNullable<Step["checks"]>, (checks: Research["checks"]) => unknown> = {
+  good: (checks) => checks,
+  ignored: () => undefined,
+  malformed: (checks) => ({ all: "supported", count: `${checks.length} of them`, [`claim "1"`]: null }),
+};
+
 function researchAnswer(step: Step, reading: PromptReading, research: Research): AnswerObject {
   return {
     success: true,
+    ...(research.checks.length > 0 && { checks: CHECKS[step.checks ?? "good"](research.checks) }),
     ...(asksForVerdict(reading) && { verified: verdictOf(step.answer, research) }),
     report: research.report,
     metadata: {

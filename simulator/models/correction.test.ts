@@ -14,6 +14,7 @@ const reading: PromptReading = {
   wishes: undefined,
   currentResult: undefined,
   invalidOutput: undefined,
+  claims: undefined,
   toolResults: [],
 };
 

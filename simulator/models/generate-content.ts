@@ -67,6 +67,14 @@ const openPages = (exchange: Exchange, findings: Findings): ModelTurn => {
   return callFunctions(exchange, "web_fetch", [{ prompt: `Summarise what ${urls.join(" and ")} say.` }]);
 };
 
+/** Opened one by one, so that each call is about one page. */
+const openCited = (exchange: Exchange, urls: string[]): ModelTurn =>
+  callFunctions(
+    exchange,
+    "web_fetch",
+    urls.map((url) => ({ prompt: `Quote what ${url} says.` })),
+  );
+
 /** Undefined if the model needs no further calls. */
 function nextCalls({ request, reading, exchange, scenario }: TurnInput): ModelTurn | undefined {
   const tools = toolNames(request);
@@ -78,7 +86,17 @@ function nextCalls({ request, reading, exchange, scenario }: TurnInput): ModelTu
   }
   const opens = scenario.open_pages && tools.includes("web_fetch");
   const opened = results.some((result) => result.name === "web_fetch");
-  return opens && !opened ? openPages(exchange, findingsIn(results)) : undefined;
+  if (!opens || opened) return undefined;
+  const cited = new Set((reading.claims ?? []).flatMap(({ pages }) => pages.map(({ url }) => url)));
+  return cited.size === 0 ? openPages(exchange, findingsIn(results)) : openCited(exchange, [...cited]);
+}
+
+/** Some of the pages that it found, or all that a verification has to check or cites. */
+function openedFor({ claims }: PromptReading, { pages }: Findings): UrlContextMetadata {
+  const found = pages.map(({ url }) => url);
+  if (claims === undefined) return urlContextFor(found);
+  const checked = claims.flatMap((claim) => claim.pages.map(({ url }) => url));
+  return retrieved([...new Set([...checked, ...found])]);
 }
 
 function withGrounding(input: TurnInput, answer: AnswerText, findings: Findings): ModelTurn {
@@ -91,7 +109,7 @@ function withGrounding(input: TurnInput, answer: AnswerText, findings: Findings)
     ...answer,
     calls: [],
     ...(tools.includes("googleSearch") && { groundingMetadata: evidence }),
-    ...(tools.includes("urlContext") && { urlContextMetadata: urlContextFor(findings.pages.map((page) => page.url)) }),
+    ...(tools.includes("urlContext") && { urlContextMetadata: openedFor(input.reading, findings) }),
   };
 }
 

@@ -20,10 +20,21 @@ export interface PromptReading {
   example: string | undefined;
   /** The result that a verification has to check. */
   currentResult: string | undefined;
+  /** The claims that a verification has to check; undefined if the prompt lists none. */
+  claims: ListedClaim[] | undefined;
   /** The output that a correction has to format. */
   invalidOutput: string | undefined;
   /** Results of the model's function calls for this task so far. */
   toolResults: ToolResult[];
+}
+
+interface ListedClaim {
+  n: number;
+  text: string;
+  /** The pages it cites, with their numbers in the list. */
+  pages: { n: number; url: string }[];
+  /** Why the last check of it was not accepted. */
+  reason?: string;
 }
 
 const HEADINGS: ReadonlyMap<string, TaskKind> = new Map([
@@ -58,6 +69,23 @@ function roundOf(kind: TaskKind, text: string): number | undefined {
   return round === undefined ? undefined : Number(round);
 }
 
+/** `1. Sentence. [1] [2]`, and below `[1] URL`. */
+function claimsIn(list: string | undefined): ListedClaim[] | undefined {
+  if (list === undefined) return undefined;
+  const urls = new Map([...list.matchAll(/^\[(\d+)\] (\S+)$/gm)].map(([, n = "", url = ""]) => [Number(n), url]));
+  return [...list.matchAll(/^(\d+)\. (.*?)((?: \[\d+\])+| \(no source\))(?: – last check: (.*))?$/gm)].map(
+    ([, n = "", text = "", marks = "", reason]) => ({
+      ...(reason === undefined ? {} : { reason }),
+      n: Number(n),
+      text,
+      pages: [...marks.matchAll(/\d+/g)].flatMap(([page]) => {
+        const url = urls.get(Number(page));
+        return url === undefined ? [] : [{ n: Number(page), url }];
+      }),
+    }),
+  );
+}
+
 function readTask(kind: TaskKind, text: string): PromptReading {
   return {
     kind,
@@ -66,6 +94,7 @@ function readTask(kind: TaskKind, text: string): PromptReading {
     round: roundOf(kind, text),
     example: exampleIn(text),
     currentResult: marked(text, "CURRENT RESULT"),
+    claims: kind === "verify" ? claimsIn(marked(text, "CLAIMS")) : undefined,
     invalidOutput: marked(text, "INVALID OUTPUT"),
     toolResults: [],
   };

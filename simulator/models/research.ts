@@ -9,6 +9,15 @@ export interface Research {
   verified: boolean;
   pages: Page[];
   queries: string[];
+  /** Answers about the claims that the prompt lists. */
+  checks: ClaimCheck[];
+}
+
+interface ClaimCheck {
+  claim: number | string;
+  verdict: string;
+  page: number | string;
+  quote: string;
 }
 
 const PERSPECTIVES: Partial<Record<TaskKind, readonly string[]>> = {
@@ -36,17 +45,21 @@ export function queriesFor(reading: PromptReading): string[] {
 }
 
 /** Selects pages evenly, so that each perspective is cited. */
-function evidence(pages: readonly Page[]): string {
+function cited(pages: readonly Page[]): Page[] {
   const stride = Math.ceil(pages.length / CITED_PAGES);
-  return pages
-    .filter((_, index) => index % stride === 0)
+  return pages.filter((_, index) => index % stride === 0);
+}
+
+function evidence(pages: readonly Page[]): string {
+  return cited(pages)
     .map((page) => `- ${page.snippet} ([${page.title}](${page.url}))`)
     .join("\n");
 }
 
 function firstReport(question: string, pages: readonly Page[]): string {
   const subject = oneLine(question) || "An unnamed topic";
-  const answer = pages[0]?.snippet ?? "Nothing was found.";
+  const [first] = pages;
+  const answer = first === undefined ? "Nothing was found." : `${first.snippet} ([${first.title}](${first.url}))`;
   return [
     `# ${subject}`,
     `**In short:** ${answer} Most sources call this "settled" – one still disagrees.`,
@@ -64,6 +77,23 @@ function checkedReport(reading: PromptReading, pages: readonly Page[]): string {
   return [before, heading, evidence(pages), FOOTER].join("\n\n");
 }
 
+/** The invented pages say exactly what the report cites them for. */
+function checksOf({ claims }: PromptReading, pages: readonly Page[]): ClaimCheck[] {
+  if (claims === undefined) return [];
+  const listed = claims.flatMap(({ n, text, pages: [page] }) =>
+    page === undefined
+      ? []
+      : [{ claim: n, verdict: "supported", page: page.n, quote: text.replace(/^In short: /, "") }],
+  );
+  const added = cited(pages).map(({ snippet, url }) => ({
+    claim: snippet.split(" ").slice(0, 6).join(" "),
+    verdict: "supported",
+    page: url,
+    quote: snippet,
+  }));
+  return [...listed, ...added];
+}
+
 export interface Findings {
   queries: string[];
   pages: Page[];
@@ -77,5 +107,5 @@ export function findOnTheWeb(reading: PromptReading): Findings {
 export function writeResearch(reading: PromptReading, { queries, pages }: Findings): Research {
   const isCheck = reading.kind === "verify";
   const report = isCheck ? checkedReport(reading, pages) : firstReport(reading.question, pages);
-  return { report, verified: isCheck, pages, queries };
+  return { report, verified: isCheck, pages, queries, checks: checksOf(reading, pages) };
 }

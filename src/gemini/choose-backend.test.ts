@@ -13,6 +13,8 @@ const answer = (backend: "cli" | "api"): Answer => ({
   model: "m",
   sources: [],
   unreadUrls: [],
+  openedUrls: [],
+  isGrounded: undefined,
   queries: [],
   searchSuggestions: [],
   usage: { input: 1, output: 1, cached: 0, searches: 0 },

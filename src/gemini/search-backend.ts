@@ -54,7 +54,11 @@ export interface Answer {
   sources: VisitedSource[];
   /** URLs that the backend failed to read: they are not sources of this answer, even if the text cites them. */
   unreadUrls: string[];
+  /** URLs of pages whose text the model received in this call. A page that was only found is not among them. */
+  openedUrls: string[];
   queries: string[];
+  /** Whether a page was found or opened, or the web was searched; undefined if the backend cannot tell. */
+  isGrounded: boolean | undefined;
   /** Google's Search Suggestions as HTML, to be shown with a grounded answer. Untrusted. */
   searchSuggestions: string[];
   /** Google's grounding supports; undefined if the backend does not report any. */

@@ -5,7 +5,8 @@ import { costFields } from "../costs/actual.ts";
 import { refusedByDatabase, wasDiscarded, withoutText } from "./parts/after-failure.ts";
 import { isoTime } from "../platform/clock.ts";
 import type { Source } from "../reports/report.ts";
-import { isFinished, type Run, type RunResult, type StoredResult } from "../runs/run.ts";
+import { verificationSchema } from "../reports/verification.ts";
+import { isFinished, type Run, type StoredResult } from "../runs/run.ts";
 import { readStored } from "../runs/history/read.ts";
 import {
   pictureField,
@@ -33,6 +34,7 @@ import { outlineLines, readingFields, readReport, reportLimit } from "./parts/re
 import { columnsField } from "./table/columns.ts";
 import { asTable, finishedTable, notMade, tableFields, textOfTable } from "./table/table-answer.ts";
 import { tokensUsed } from "./parts/search-run.ts";
+import { verificationFields, verificationText } from "./rounds/verification-fields.ts";
 import { wishesIn, wishesMetadata, wishesSchema, withWishNote } from "./question/wishes.ts";
 
 export const sourceSchema = z.looseObject({
@@ -106,6 +108,7 @@ export const getResearchResults = defineOperation({
     ...readingFields,
     verified: z.boolean().describe("Of a deep_search: whether it was verified."),
     verified_in_round: z.number(),
+    verification: verificationSchema,
     note: z.string().describe("What is special about the report, or how to read on."),
     pictures: pictureField,
     search_suggestions: suggestionsField,
@@ -144,7 +147,8 @@ export const getResearchResults = defineOperation({
     success: _success,
     ...others
   }) => {
-    const { context, follow_up_of, follow_ups, ...rest } = others;
+    const { context, follow_up_of, follow_ups, verification, ...rest } = others;
+    const shown = { ...rest, verification: verificationText(verification) };
     const { duration_minutes, source_count, cost_usd, ...figures } = withWishNote(metadata);
     const text = textOfTable({ report, table });
     return [
@@ -159,8 +163,8 @@ export const getResearchResults = defineOperation({
       // What a person must see comes last: some clients show only the last three lines.
       factLines(
         others.next_step === undefined
-          ? { ...figures, ...rest, source_count, duration_minutes, cost_usd }
-          : { ...figures, source_count, duration_minutes, cost_usd, ...rest },
+          ? { ...figures, ...shown, source_count, duration_minutes, cost_usd }
+          : { ...figures, source_count, duration_minutes, cost_usd, ...shown },
       ),
     ].join("\n\n");
   },
@@ -199,7 +203,7 @@ async function reportAnswer(deps: OperationDeps, call: Call, { run, result, inpu
     query: run.query,
     table,
     ...reading,
-    ...verification(result, [result.partial ? howItEnded(run) : undefined, noticeOf(run), reading.note]),
+    ...verificationFields(result, [result.partial ? howItEnded(run) : undefined, noticeOf(run), reading.note]),
     ...picturesIn(run.taskId, result, read.report),
     ...(await suggestionLinks(result.searchSuggestions)),
     ...(input.section === undefined ? await conversationOf(await deps.database(), run) : {}),
@@ -225,23 +229,6 @@ const withoutReport = (run: Run, now: number): WithoutReport => ({
   metadata: resultMetadata(run, 0, now),
 });
 
-function verification({ metadata }: RunResult, more: (string | undefined)[]): Verification {
-  const { verified, verified_in_round: round } = metadata;
-  const earlier = metadata["earlier_outputs"] === undefined ? undefined : HAS_EARLIER;
-  const notes = [metadata["note"], earlier, ...more].filter((note) => typeof note === "string");
-  return {
-    ...(typeof verified === "boolean" ? { verified } : {}),
-    ...(typeof round === "number" ? { verified_in_round: round } : {}),
-    ...(notes.length > 0 ? { note: notes.join(" ") } : {}),
-  };
-}
-
-interface Verification {
-  verified?: boolean;
-  verified_in_round?: number;
-  note?: string;
-}
-
 /** Which part of the report a follow-up was given, if not all of it. */
 function noticeOf({ followupContext, options: { notice } }: Run): string | undefined {
   return followupContext !== undefined && typeof notice === "string" ? notice : undefined;
@@ -253,7 +240,5 @@ function howItEnded({ status, error }: Run): string | undefined {
   if (error === undefined) return undefined;
   return `The run failed before its report was complete (${error.code}): ${error.message}`;
 }
-
-const HAS_EARLIER = "Google also wrote texts before this report: ask for section earlier to read them.";
 
 export type Results = OutputOf<typeof getResearchResults>;

@@ -16,7 +16,7 @@ import {
   type Question,
   taskIdField,
 } from "./operation.ts";
-import { continueDeepSearch } from "./deep-search.ts";
+import { continueDeepSearch } from "./rounds/continue.ts";
 import { isTableRun } from "./table/table-answer.ts";
 
 const RESUME = "resume_research";

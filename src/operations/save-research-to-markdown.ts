@@ -9,6 +9,7 @@ import type { PictureFacts } from "../reports/pictures/picture.ts";
 import { materialIn, materialTexts } from "./parts/material.ts";
 import { TABLE_FORMATS, type TableFormat } from "../reports/table/table-files.ts";
 import type { ReportMetadata } from "../reports/report-facts.ts";
+import { storedVerification } from "../reports/verification.ts";
 import type { TemplateOptions } from "../reports/markdown/report-template.ts";
 import type { SaveRequest } from "../reports/files/save-markdown.ts";
 import { findPictures } from "../runs/picture-store.ts";
@@ -201,6 +202,7 @@ export function reportMetadata(run: Run, { metadata, sources }: RunResult, saved
     usageFinal: run.usageFinal,
     verified: typeof verified === "boolean" ? verified : undefined,
     verifiedInRound: typeof round === "number" ? round : undefined,
+    verification: storedVerification(metadata),
     material: materialTexts(materialIn(run).material),
     note: notes.length === 0 ? undefined : notes.join(" "),
     savedAt,

@@ -3,6 +3,7 @@
 import type { Cost } from "../costs/actual.ts";
 import { cleanText } from "../platform/clean-text.ts";
 import { isoTime } from "../platform/clock.ts";
+import { type Verification, verificationLine } from "./verification.ts";
 
 export interface ReportMetadata {
   taskId: string;
@@ -18,6 +19,7 @@ export interface ReportMetadata {
   verified: boolean | undefined;
   /** The round of a deep search that confirmed the report. */
   verifiedInRound?: number | undefined;
+  verification?: Verification | undefined;
   note: string | undefined;
   /** What was sent with the question. */
   material?: readonly string[] | undefined;
@@ -50,6 +52,7 @@ export function reportFacts(
     Mode: about.mode,
     Model: about.model,
     Verified: verifiedText(about),
+    Verification: about.verification === undefined ? undefined : verificationLine(about.verification),
     Note: about.note,
     Sent: about.material === undefined || about.material.length === 0 ? undefined : about.material.join("; "),
     Started: isoTime(about.startedAt),

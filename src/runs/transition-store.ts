@@ -1,6 +1,7 @@
 /** The only place that updates the status of a run: a transition names the states, and the holder, that it expects. */
 
 import type { UpdateObject } from "kysely";
+import { z } from "zod";
 import type { Cost } from "../costs/actual.ts";
 import type { Database, Tables } from "../store/database.ts";
 import { costColumns } from "./cost-columns.ts";
@@ -43,13 +44,14 @@ interface Ending {
   tokens: { input: number; output: number } | undefined;
   cost: Cost | undefined;
   usageFinal: boolean;
+  result: { metadata: Record<string, unknown> } | undefined;
   now: number;
 }
 
 /** What the end of a search and of a polled run set alike. Unknown tokens and cost keep their stored values. */
-export const endColumns = ({ to, error, tokens, cost, usageFinal, now }: Ending): Columns => ({
+export const endColumns = ({ to, error, tokens, cost, usageFinal, result, now }: Ending): Columns => ({
   ...(to === "completed" ? { progress: 100 } : {}),
-  current_action: null,
+  current_action: to === "completed" ? warnedCompletion(result?.metadata) : null,
   error_code: error?.code ?? null,
   error_message: error?.message ?? null,
   ...(tokens === undefined ? {} : { tokens_input: tokens.input, tokens_output: tokens.output }),
@@ -59,3 +61,9 @@ export const endColumns = ({ to, error, tokens, cost, usageFinal, now }: Ending)
   completed_at: now,
   lease_until: null,
 });
+
+/** A result that did not pass every gate is never listed as plainly completed. */
+function warnedCompletion(metadata: Record<string, unknown> | undefined): string | null {
+  const [warning] = z.array(z.string()).catch([]).parse(metadata?.["warnings"]);
+  return warning === undefined ? null : `Completed with a warning: ${warning}`;
+}

@@ -3,6 +3,7 @@
  * the next known key marks the end, and an answer that ends inside its report is recognised.
  */
 
+import { parseJson } from "../gemini/parse-json.ts";
 import { isRecord } from "../platform/is-record.ts";
 import { doubleLatexBackslashes } from "./latex-escapes.ts";
 
@@ -18,6 +19,7 @@ export interface AnchoredAnswer {
 const KEYS = [
   "success",
   "verified",
+  "checks",
   "report",
   "result",
   "metadata",
@@ -63,12 +65,20 @@ export function readAnchored(text: string): AnchoredAnswer | undefined {
       case "search_queries_used":
         metadataOf(value)[field.key] = readWholeStrings(raw);
         break;
+      case "checks":
+        value[field.key] = readList(raw);
+        break;
       case "metadata":
         metadataOf(value);
         break;
     }
   }
   return value["success"] === undefined ? undefined : { value, cut, keys: fields.length };
+}
+
+/** Undefined if the list itself is damaged: an answer is complete without it. */
+function readList(raw: string): unknown {
+  return parseJson(raw.slice(0, raw.lastIndexOf("]") + 1));
 }
 
 function metadataOf(value: Record<string, unknown>): Record<string, unknown> {

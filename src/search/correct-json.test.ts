@@ -11,7 +11,7 @@ const WHOLE =
 function research(ask: () => Promise<Answer>) {
   const deps: SearchDeps = {
     backend: { name: "api", obstacle: () => undefined, ask },
-    prompts: { render: () => "a correction" },
+    prompts: { render: () => "a correction", hasPlaceFor: () => true },
     invalidOutputs: { keep: async () => ({ path: "/nowhere", remove: async () => {} }) },
     clock: { now: () => 0, monotonic: () => 0, sleep: async () => {} },
     log,

@@ -58,10 +58,21 @@ export interface Research {
   queries: string[];
   /** Google's Search Suggestions for this answer, as HTML. */
   searchSuggestions: string[];
+  /** Undefined if the backend cannot tell. */
+  isGrounded: boolean | undefined;
+  reading: PagesRead;
   /** Google's grounding supports; their texts are those of the answer, in which the report is escaped. */
   supports: GroundedSegment[];
   /** The report is truncated. */
   incomplete: boolean;
+}
+
+/** The pages that the model was given in one call, as the backend reported them. */
+export interface PagesRead {
+  /** Undefined if the call failed before it could report pages. */
+  backend: Answer["backend"] | undefined;
+  opened: readonly string[];
+  unread: readonly string[];
 }
 
 const RETRY_DELAYS_MS = [1_000, 2_000, 5_000];
@@ -114,7 +125,8 @@ export async function executeResearchWithCorrection(
 /** Returns the longest truncated answer, because it was paid for and is mostly complete (E9). */
 function incomplete(deps: SearchDeps, { report, main }: CutAnswer): Research {
   deps.log.warn("The answer breaks off; the longest text is returned as incomplete.");
-  const answer = { success: true, verified: false, report, metadata: { sources_visited: [], search_queries_used: [] } };
+  const metadata = { sources_visited: [], search_queries_used: [] };
+  const answer = { success: true, verified: false, report, checks: [], metadata };
   return { ...toResearch(deps, answer, main), incomplete: true };
 }
 
@@ -130,7 +142,16 @@ function answerIn(failure: AppError, question: Question): Extraction | undefined
   return extractJsonFromOutput(text, question.schema, { prompt: question.echo, cut: true });
 }
 
-const NO_EVIDENCE = { model: undefined, sources: [], unreadUrls: [], queries: [], searchSuggestions: [] };
+const NO_EVIDENCE = {
+  model: undefined,
+  backend: undefined,
+  sources: [],
+  unreadUrls: [],
+  openedUrls: [],
+  queries: [],
+  isGrounded: undefined,
+  searchSuggestions: [],
+};
 
 const INVALID_REASONS: Record<Extract<Extraction, { kind: "invalid" }>["reason"], string> = {
   no_json: "the answer contains no JSON.",
@@ -211,7 +232,12 @@ async function correctJsonOutput(
 function toResearch(
   deps: SearchDeps,
   answer: ResearchAnswer,
-  main: Pick<Answer, "model" | "sources" | "unreadUrls" | "queries" | "searchSuggestions" | "supports">,
+  main: Pick<
+    Answer,
+    "model" | "sources" | "unreadUrls" | "openedUrls" | "queries" | "isGrounded" | "searchSuggestions" | "supports"
+  > & {
+    backend: Answer["backend"] | undefined;
+  },
 ): Research {
   if (!answer.success) {
     throw new AppError({
@@ -229,6 +255,8 @@ function toResearch(
     sources: isReported ? main.sources : sources_visited.map((url) => ({ url, title: "" })),
     queries: main.queries.length > 0 ? main.queries : search_queries_used,
     searchSuggestions: main.searchSuggestions,
+    isGrounded: main.isGrounded,
+    reading: { backend: main.backend, opened: main.openedUrls, unread: main.unreadUrls },
     supports: main.supports ?? [],
     incomplete: false,
   };

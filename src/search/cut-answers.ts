@@ -45,6 +45,4 @@ export function createCutAnswers(): CutAnswers {
   };
 }
 
-const isResult = (report: string): boolean =>
-  report.trim() !== "" &&
-  !isEcho({ success: true, report, metadata: { sources_visited: [], search_queries_used: [] } }, undefined);
+const isResult = (report: string): boolean => report.trim() !== "" && !isEcho({ success: true, report }, undefined);

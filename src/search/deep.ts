@@ -1,9 +1,18 @@
-/** Runs the rounds of a deep search: first five perspectives, then verification until Gemini confirms the result. */
+/**
+ * Runs the rounds of a deep search: first five perspectives, then verification until Gemini confirms the result. Each
+ * verification is given the claims that no page supports yet, and the server judges what it answers about them.
+ */
 
 import { AppError } from "../errors.ts";
 import type { VisitedSource } from "../gemini/search-backend.ts";
+import type { Verification, VerificationMethod } from "../reports/verification.ts";
 import { executeResearchWithCorrection, type Research, type SearchCall, type SearchDeps } from "./correct-json.ts";
-import { DEEP_SEARCH_SCHEMA } from "./schemas.ts";
+import { type ClaimList, listClaims } from "./checks/claim-list.ts";
+import type { Finding } from "./checks/finding.ts";
+import { judgeChecks } from "./checks/judge-checks.ts";
+import { claimsOf } from "./checks/report-claims.ts";
+import { verificationOf } from "./checks/verification.ts";
+import { DEEP_SEARCH_SCHEMA, VERIFY_SCHEMA } from "./schemas.ts";
 import type { Wishes } from "./wishes.ts";
 
 export interface Round {
@@ -18,6 +27,12 @@ export interface Round {
   /** The report is truncated. */
   incomplete: boolean;
   model: string;
+  /** Undefined if the backend cannot tell. */
+  isGrounded: boolean | undefined;
+  /** What the server accepted of the round's checks of single claims. */
+  findings: Finding[];
+  /** How the round opened the pages of its checks; undefined if it checked no claim. */
+  method?: Exclude<VerificationMethod, "none"> | undefined;
 }
 
 interface DeepSearch {
@@ -35,6 +50,9 @@ interface DeepSearchResult {
   verified: boolean;
   iterations: number;
   rounds: Round[];
+  verification: Verification;
+  /** Claims of the result that carry the answer and that no page was found to support. */
+  open: string[];
 }
 
 interface Progress {
@@ -52,8 +70,19 @@ export async function deepSearch(deps: SearchDeps, search: DeepSearch, call: Sea
   if (best === undefined) throw new Error("A deep search ended without a first round.");
   const { iterations, rounds } = progress;
   deps.log.info(`Deep search completed: ${iterations} rounds, verified: ${best.verified}`);
-  return { best, verified: best.verified, iterations, rounds };
+  return { best, verified: best.verified, iterations, rounds, ...verificationOf(verifiedReport(progress, best)) };
 }
+
+const visitedIn = ({ rounds }: Progress): VisitedSource[] => rounds.flatMap(({ sources }) => sources);
+
+const findingsIn = ({ rounds }: Progress): Finding[] => rounds.flatMap(({ findings }) => findings);
+
+const verifiedReport = (progress: Progress, { report }: Round) => ({
+  report,
+  visited: visitedIn(progress),
+  findings: findingsIn(progress),
+  method: progress.rounds.findLast(({ method }) => method !== undefined)?.method ?? ("none" as const),
+});
 
 const latest = (progress: Progress): Round | undefined => progress.rounds.at(-1);
 
@@ -74,12 +103,10 @@ async function nextRound(
       : `Round ${roundNumber} of at most ${search.maxRounds}: verifying`,
   );
   try {
-    const research = await executeResearchWithCorrection(
-      deps,
-      questionFor(deps, { search, roundNumber, current }),
-      call,
-    );
-    const round = roundOf(roundNumber, research);
+    const { list, ...question } = questionFor(deps, { search, progress });
+    const research = await executeResearchWithCorrection(deps, question, call);
+    const checked = list === undefined ? NO_CHECKS : checkedClaims(research, { list, progress });
+    const round = roundOf(roundNumber, research, checked);
     if (isWorse(round, current)) {
       deps.log.warn(`Round ${roundNumber} failed: its report breaks off.`);
       return { ...progress, iterations: roundNumber };
@@ -99,28 +126,55 @@ async function nextRound(
 const isWorse = (round: Round, current: Round | undefined): boolean =>
   current !== undefined && round.incomplete && !(current.incomplete && round.report.length > current.report.length);
 
-function questionFor(
-  deps: SearchDeps,
-  { search, roundNumber, current }: { search: DeepSearch; roundNumber: number; current: Round | undefined },
-) {
-  const schema = DEEP_SEARCH_SCHEMA;
-  const { wishes } = search;
-  const values = { query: search.query, max_rounds: String(search.maxRounds), example: schema.example };
+function questionFor(deps: SearchDeps, { search, progress }: { search: DeepSearch; progress: Progress }) {
+  const { query, wishes, maxRounds } = search;
+  const current = latest(progress);
+  const values = { query, max_rounds: String(maxRounds) };
   if (current === undefined) {
-    const prompt = deps.prompts.render("deep-search-prompt", values, wishes);
+    const schema = DEEP_SEARCH_SCHEMA;
+    const prompt = deps.prompts.render("deep-search-prompt", { ...values, example: schema.example }, wishes);
     return { prompt, echo: prompt, schema };
   }
-  const round = String(roundNumber);
-  const prompt = deps.prompts.render("verify-prompt", { ...values, round, result: current.report }, wishes);
+  // A user's own prompt without a place for claims asks for no checks.
+  const takesClaims = deps.prompts.hasPlaceFor("claims", "verify-prompt");
+  const list = takesClaims ? openClaimsOf(progress, current) : undefined;
+  const schema = takesClaims ? VERIFY_SCHEMA : DEEP_SEARCH_SCHEMA;
+  const all = { ...values, round: String(progress.iterations + 1), example: schema.example };
+  const given = { result: current.report, claims: list?.text ?? "" };
+  const prompt = deps.prompts.render("verify-prompt", { ...all, ...given }, wishes);
   // A verification may legitimately repeat the given result.
-  const echo = deps.prompts.render("verify-prompt", { ...values, round, result: "" }, wishes);
-  return { prompt, echo, schema };
+  const echo = deps.prompts.render("verify-prompt", { ...all, result: "", claims: "" }, wishes);
+  return { prompt, echo, schema, list };
 }
 
-function roundOf(roundNumber: number, { answer, ...found }: Research): Round {
+const openClaimsOf = (progress: Progress, { report }: Round): ClaimList =>
+  listClaims(claimsOf(report, visitedIn(progress)), findingsIn(progress));
+
+type CheckedClaims = Pick<Round, "findings" | "method">;
+
+const NO_CHECKS: CheckedClaims = { findings: [] };
+
+const METHODS = { api: "url_context", cli: "cli_tools" } as const;
+
+/** A model that ignores the list leaves no findings, and its claims stay open. */
+function checkedClaims(
+  { answer, sources, reading }: Research,
+  { list, progress }: { list: ClaimList; progress: Progress },
+): CheckedClaims {
+  if (answer.checks.length === 0 || reading.backend === undefined) return NO_CHECKS;
+  const report = claimsOf(answer.report ?? "", [...visitedIn(progress), ...sources]);
+  const findings = judgeChecks({ checks: answer.checks, list, report, pages: reading });
+  return { findings, method: METHODS[reading.backend] };
+}
+
+function roundOf(
+  roundNumber: number,
+  { answer, reading: _reading, ...found }: Research,
+  checked: CheckedClaims,
+): Round {
   const report = answer.report ?? "";
   const verified = answer.verified ?? false;
-  return { roundNumber, report, verified, summary: summarise(report), ...found };
+  return { roundNumber, report, verified, summary: summarise(report), ...found, ...checked };
 }
 
 const SUMMARY_CHARACTERS = 160;

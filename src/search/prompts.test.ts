@@ -46,6 +46,7 @@ describe("a value in a prompt (G9)", () => {
 const VALUES = {
   query: LITERAL,
   result: "the result",
+  claims: "1. a claim",
   output: "the output",
   file: "/tmp/file",
   depth: "concise",

@@ -24,6 +24,8 @@ interface PromptsOptions {
 
 export interface Prompts {
   render(name: PromptName, values: Record<string, string>, wishes?: Wishes): string;
+  /** Whether the prompt has a place for this value: a user's own version may be older than it. */
+  hasPlaceFor(value: string, name: PromptName): boolean;
 }
 
 export function createPrompts(options: PromptsOptions): Prompts {
@@ -36,6 +38,7 @@ export function createPrompts(options: PromptsOptions): Prompts {
     return text;
   };
   return {
+    hasPlaceFor: (value, name) => template(name).includes(`{{${value}}}`),
     render: (name, values, wishes) => {
       // Random, so that the text between the markers cannot close its own fence.
       const fence = Buffer.from(crypto.getRandomValues(new Uint8Array(6))).toString("hex");

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { isRecord } from "../platform/is-record.ts";
+import { checksField } from "./checks/check.ts";
 
 const strings = z
   .array(z.unknown())
@@ -16,14 +17,15 @@ const metadata = z
 /** Some models write `result` instead of `report`. */
 function reportField(answer: unknown): unknown {
   if (!isRecord(answer)) return answer;
-  const { report, result, success, verified, metadata: rest, error } = answer;
-  return { success, verified, report: report ?? result, metadata: rest, error };
+  const { report, result, success, verified, checks, metadata: rest, error } = answer;
+  return { success, verified, report: report ?? result, checks, metadata: rest, error };
 }
 
 const researchAnswer = z.object({
   success: z.boolean(),
   verified: z.boolean().optional().catch(undefined),
   report: z.string().optional().catch(undefined),
+  checks: checksField,
   metadata,
   error: z.string().optional().catch(undefined),
 });
@@ -66,5 +68,22 @@ export const DEEP_SEARCH_SCHEMA: AnswerSchema = {
     { success: true, verified: false, report: EXAMPLE_REPORT, metadata: EXAMPLE_METADATA },
     null,
     2,
+  ),
+};
+
+const EXAMPLE_CHECK = {
+  claim: 1,
+  verdict: "<supported, weak, contradicted, unsupported or unreadable>",
+  page: 1,
+  quote: "<the sentence of the page>",
+};
+
+/** Answers of a verification round that was given claims to check. Checks come first, so that the report follows them. */
+export const VERIFY_SCHEMA: AnswerSchema = {
+  ...DEEP_SEARCH_SCHEMA,
+  // One line per check: a model copies the layout, and indentation is paid for.
+  example: DEEP_SEARCH_SCHEMA.example.replace(
+    '"verified"',
+    `"checks": [\n    ${JSON.stringify(EXAMPLE_CHECK)}\n  ],\n  "verified"`,
   ),
 };

@@ -205,6 +205,8 @@ export interface ReportView {
   verified?: boolean;
   /** The round of a deep search that confirmed the report. */
   verified_in_round?: number;
+  /** How many of its claims were confirmed, in one line. */
+  verification?: string;
   note?: string;
   /** `/api/runs/:id/table.csv` and `table.json` have the table. */
   has_table?: true;

@@ -31,7 +31,7 @@ const asked = (scene: Scene) => scene.gemini.ledger.entries().map(({ kind, round
 const roundNumbers = (rounds: RoundSummary[]): number[] => rounds.map((round) => round.round_number);
 
 describe.concurrent.each(ERAS)("a %s client", (era) => {
-  test("gets a result that a verification round confirmed (G1, G2, G3, G4, G7)", async (context) => {
+  test("gets a result that a verification round confirmed (G1, G2, G3, G4, G7, W4)", async (context) => {
     const scene = await openScene(context);
     const server = await scene.server({ era });
     const { isError, structured, text } = await server.call("deep_search", { query: QUERY });
@@ -48,6 +48,17 @@ describe.concurrent.each(ERAS)("a %s client", (era) => {
       result: expect.stringMatching(/^# How do heat pumps [\s\S]*Checked in round 2[\s\S]*Checked in round 3/),
       verified: true,
       verified_in_round: 3,
+      verification: {
+        method: "url_context",
+        claims: 20,
+        supported: 18,
+        weak: 0,
+        contradicted: 0,
+        not_confirmed: 0,
+        unreadable: 0,
+        uncited: 2,
+        independent_domains: 7,
+      },
       metadata: {
         task_id: expect.stringMatching(UUID_4),
         duration_ms: expect.any(Number),
@@ -64,6 +75,9 @@ describe.concurrent.each(ERAS)("a %s client", (era) => {
       },
     });
     expect(missingFromText(text, structured)).toEqual([]);
+    expect(text).toContain(
+      "\nverification: 20 claims: 18 supported, 2 uncited; 7 independent domains (method: url_context)\n",
+    );
     expect(text).toMatch(/\nverified: true\nverified_in_round: 3\n\d+ ms · [^\n]+$/);
     expect(asked(scene)).toEqual(["deep_search 1", "verify 2", "verify 3"]);
     expect(structured["metadata"].rounds[0].search_queries).toHaveLength(5);
@@ -131,7 +145,10 @@ describe.concurrent("the rounds", () => {
       verified_in_round: 1,
       metadata: { iterations: 1 },
     });
-    expect(structured).not.toHaveProperty("note");
+    expect(structured["verification"]).toMatchObject({ method: "none", supported: 0 });
+    expect(structured["note"]).toBe(
+      "Gemini called the result verified, but no claim was checked against the page it cites.",
+    );
     expect(asked(scene)).toEqual(["deep_search 1"]);
   });
 

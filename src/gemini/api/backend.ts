@@ -113,7 +113,7 @@ function failureOf(
 }
 
 function answerOf(received: StreamedResponse, requestedModel: string): Answer {
-  const { text, sources, unreadUrls, queries, searchSuggestions, supports } = received;
+  const { text, sources, unreadUrls, openedUrls, queries, searchSuggestions, supports } = received;
   return {
     backend: "api",
     text,
@@ -121,7 +121,9 @@ function answerOf(received: StreamedResponse, requestedModel: string): Answer {
     model: received.model ?? requestedModel,
     sources,
     unreadUrls,
+    openedUrls,
     queries,
+    isGrounded: sources.length + unreadUrls.length + queries.length > 0,
     searchSuggestions,
     supports,
     usage: { ...received.usage, searches: queries.length, isIncomplete: received.hasBadUsage },

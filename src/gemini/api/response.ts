@@ -24,6 +24,8 @@ export class StreamedResponse {
   readonly sources: VisitedSource[] = [];
   /** URLs that Google failed to read. */
   readonly unreadUrls: string[] = [];
+  /** URLs whose pages Google retrieved for the model (`url_context`). */
+  readonly openedUrls: string[] = [];
   readonly searchSuggestions: string[] = [];
   /** Segments of the text, each with the pages that Google names for it. */
   readonly supports: GroundedSegment[] = [];
@@ -51,7 +53,7 @@ export class StreamedResponse {
     this.finishReason = finishReason ?? this.finishReason;
     if (groundingMetadata !== undefined) this.#addGrounding(groundingMetadata);
     for (const { retrievedUrl, urlRetrievalStatus } of urlContextMetadata?.urlMetadata ?? []) {
-      if (urlRetrievalStatus === "URL_RETRIEVAL_STATUS_SUCCESS") this.#addSource(retrievedUrl, "");
+      if (urlRetrievalStatus === "URL_RETRIEVAL_STATUS_SUCCESS") this.#addOpened(retrievedUrl);
       else if (this.unreadUrls.length < MAX_SOURCES) this.unreadUrls.push(retrievedUrl);
     }
   }
@@ -65,6 +67,11 @@ export class StreamedResponse {
       if (query.trim() !== "" && this.#queries.size < MAX_QUERIES) this.#queries.add(query);
     }
     this.#addSuggestions(metadata.searchEntryPoint?.renderedContent);
+  }
+
+  #addOpened(url: string): void {
+    this.#addSource(url, "");
+    if (this.openedUrls.length < MAX_SOURCES) this.openedUrls.push(url);
   }
 
   /** A support names its pages by their position in the chunks of the same message. */

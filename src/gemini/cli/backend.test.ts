@@ -37,6 +37,8 @@ test("a good answer has text, real sources, queries, model, figures and activiti
     model: "gemini-3.8-flash",
     sources: SOURCES,
     unreadUrls: [],
+    openedUrls: [],
+    isGrounded: true,
     queries: ["kyoto"],
     searchSuggestions: [],
     // 130 in total: ten thought tokens are billed as output.

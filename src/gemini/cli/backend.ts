@@ -220,7 +220,10 @@ function answerOrThrow({ child, output, session, request, options, redact }: End
       model: session.model ?? output.stats?.model ?? modelInStderr(child),
       sources: session.sources,
       unreadUrls: [],
+      openedUrls: session.openedUrls,
       queries: session.queries,
+      // Versions without a session record do not report their searches.
+      isGrounded: session.lastTurn === "" ? undefined : session.sources.length + session.queries.length > 0,
       // The CLI discards the HTML that Google sends with the text.
       searchSuggestions: [],
       usage: usageOf(output, session),

@@ -15,6 +15,8 @@ export interface CliSession {
   /** The model of the last turn that names one. */
   model: string | undefined;
   sources: VisitedSource[];
+  /** URLs of pages that the tools read for the model, not only found. */
+  openedUrls: string[];
   queries: string[];
   /** Successful calls of the search tool. */
   searches: number;
@@ -81,6 +83,7 @@ function sessionOf(turns: Message[], calls: ToolCall[]): CliSession {
     lastTurn: texts.at(-1) ?? "",
     model: readModelName(turns.findLast(({ model }) => model !== undefined)?.model),
     sources: [...sources.values()],
+    openedUrls: [...new Set(done.flatMap(openedUrls))],
     queries: [...new Set(calls.flatMap(({ name, args }) => readToolUse(name, args).queries))],
     searches: done.filter(({ name }) => isWebSearch(name)).length,
     toolTokens: turns.reduce((sum, { tokens }) => sum + (tokens?.tool ?? 0), 0),
@@ -93,6 +96,17 @@ function visitedSources({ name, args, result }: ToolCall): VisitedSource[] {
   if (isFirecrawl(name))
     return name.endsWith("_search") ? pagesIn(jsonInside(output)).slice(0, MAX_FIRECRAWL_PAGES) : requested;
   return isWebSearch(name) || name === "web_fetch" ? [...listedSources(output), ...requested] : [];
+}
+
+/**
+ * A successful web_fetch of several URLs means that at least one of them was read, and its list of sources names the
+ * pages that the text came from; a single URL needs no list. A Firecrawl search only finds pages.
+ */
+function openedUrls({ name, args, result }: ToolCall): string[] {
+  const { urls } = readToolUse(name, args);
+  if (isFirecrawl(name)) return name.endsWith("_search") ? [] : urls;
+  if (name !== "web_fetch") return [];
+  return urls.length === 1 ? urls : listedSources(toolOutput(result)).map(({ url }) => url);
 }
 
 /** The CLI ends a result with `Sources:` and lines of `[1] title (URL)`. */

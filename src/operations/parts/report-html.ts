@@ -3,6 +3,7 @@
 import type { ReportParts } from "../../reports/html/html.ts";
 import { tableIn } from "../../reports/table/table.ts";
 import { frameHeight } from "../../reports/suggestions/frame.ts";
+import { storedVerification, verificationLine } from "../../reports/verification.ts";
 import { findPictures } from "../../runs/picture-store.ts";
 import type { Run } from "../../runs/run.ts";
 import type { Database } from "../../store/database.ts";
@@ -14,6 +15,8 @@ export interface ReportPage extends ReportParts {
   partial: boolean;
   verified?: boolean;
   verified_in_round?: number;
+  /** How many claims were confirmed, in one line. */
+  verification?: string;
   note?: string;
   /** The report is a table, which can be downloaded as data. */
   has_table?: true;
@@ -40,6 +43,7 @@ export async function reportPage(
   ]);
   const { verified, verified_in_round: round, note } = result.metadata;
   const notes = [note, storedWishNote(run.options, result.sources)].filter((each) => typeof each === "string");
+  const verification = storedVerification(result.metadata);
   const suggestions = await suggestionsView(result.searchSuggestions);
   return {
     task_id: run.taskId,
@@ -49,6 +53,7 @@ export async function reportPage(
     ...(suggestions === undefined ? {} : { suggestions }),
     ...(typeof verified === "boolean" ? { verified } : {}),
     ...(verified === true && typeof round === "number" ? { verified_in_round: round } : {}),
+    ...(verification === undefined ? {} : { verification: verificationLine(verification) }),
     ...(notes.length > 0 ? { note: onOneLine(notes.join(" ")) } : {}),
   };
 }

@@ -6,6 +6,7 @@ import { costSchema } from "./cost-schema.ts";
 import { AppError, isErrorCode } from "../../errors.ts";
 import { isoTime } from "../../platform/clock.ts";
 import { citeByNumber, type CitedReport } from "../../reports/citations/cite-by-number.ts";
+import { resultWarnings } from "../../reports/gates/result-gates.ts";
 import { numberSources, type Source, unique } from "../../reports/report.ts";
 import { keepSuggestions } from "../../reports/suggestions/keep.ts";
 import type { StoredRun } from "../../runs/history/read.ts";
@@ -69,13 +70,17 @@ export function runSingleRound<Asked extends Record<string, string>>(
     const findings = await search(tracked.search, tracked.call);
     const { report, sources } = numberedReport(findings.answer.report ?? "", findings.sources);
     const metadata = await searchMetadata(tracked.run, { asked, wishes, findings, sources, now: deps.clock.now() });
-    const incomplete = incompleteFields(findings);
+    const { incomplete, note: cut } = incompleteFields(findings);
+    const { isGrounded } = findings;
+    const [question = ""] = Object.values(asked);
+    const warnings = resultWarnings({ report, question, language: wishes?.language, isGrounded });
+    const marks: IncompleteFields = { incomplete, note: joinNotes([cut, ...warnings]) };
     return {
-      output: { report, ...incomplete, metadata },
+      output: { report, ...marks, metadata },
       result: {
         report: findings.answer.report ?? "",
         sources,
-        metadata: { ...metadata, ...incomplete },
+        metadata: { ...metadata, ...marks, ...warningMetadata(warnings) },
         partial: false,
         searchSuggestions: keepSuggestions(findings.searchSuggestions),
       },
@@ -87,7 +92,7 @@ export function runSingleRound<Asked extends Record<string, string>>(
 /** The same answer, read from the stored run. */
 export function storedSingleRound<Metadata>(stored: StoredRun, schema: z.ZodType<Metadata>) {
   const { report, metadata } = finishedSearch(stored);
-  const { incomplete: _incomplete, note: _note, ...rest } = metadata;
+  const { incomplete: _incomplete, note: _note, warnings: _warnings, ...rest } = metadata;
   return { report, ...storedIncomplete.catch({}).parse(metadata), metadata: storedMetadata(schema, rest) };
 }
 
@@ -155,6 +160,16 @@ interface IncompleteFields {
 
 export const incompleteFields = ({ incomplete }: { incomplete: boolean }): IncompleteFields =>
   incomplete ? { incomplete: true, note: INCOMPLETE_NOTE } : {};
+
+/** One text of all notes; undefined if there are none. */
+export function joinNotes(notes: readonly (string | undefined)[]): string | undefined {
+  const known = notes.filter((note) => note !== undefined);
+  return known.length === 0 ? undefined : known.join(" ");
+}
+
+/** Stored beside the note: a run with warnings is not listed as plainly completed. */
+export const warningMetadata = (warnings: string[]): { warnings?: string[] } =>
+  warnings.length === 0 ? {} : { warnings };
 
 const storedIncomplete = z.object({ incomplete: z.boolean().optional(), note: z.string().optional() });
 

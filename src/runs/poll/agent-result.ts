@@ -7,14 +7,14 @@ import { outsideCode } from "../../reports/markdown/outside-code.ts";
 import { type ListedSource, listedSources, dropAmbiguousNumbers } from "../../reports/citations/own-source-list.ts";
 import { pageKey } from "../../reports/page-key.ts";
 import { keepPictures } from "../../reports/pictures/keep.ts";
-import { linkedSources } from "./linked-sources.ts";
+import { linkedSources } from "../../reports/citations/linked-sources.ts";
 import { numberSources, type Source } from "../../reports/report.ts";
 import { keepSuggestions } from "../../reports/suggestions/keep.ts";
 import type { NewResult } from "../run.ts";
 
 export function resultOf(
   interaction: Interaction,
-  { partial, note }: { partial: boolean; note?: string | undefined },
+  { partial, note, warnings = [] }: { partial: boolean; note?: string | undefined; warnings?: string[] },
 ): NewResult {
   const { sources, aliases } = citedSources(interaction);
   const byPage = new Map(sources.map((source) => [pageKey(source.url), source.n]));
@@ -24,7 +24,7 @@ export function resultOf(
   });
   const { earlierOutputs, rawStatus } = interaction;
   const { pictures, note: pictureNote } = keepPictures(interaction.pictures);
-  const notes = [note, pictureNote].filter((each) => each !== undefined);
+  const notes = [note, pictureNote, ...warnings].filter((each) => each !== undefined);
   return {
     report: withOneNumberPerPage(interaction.report, aliases),
     sources,
@@ -33,6 +33,7 @@ export function resultOf(
       upstream_status: rawStatus,
       searches: interaction.searches.length,
       ...(earlierOutputs.length > 0 ? { earlier_outputs: earlierOutputs } : {}),
+      ...(warnings.length > 0 ? { warnings } : {}),
       ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
     },
     partial,

@@ -28,6 +28,9 @@ export const endedEarlyMessage = ({ rawStatus }: Interaction): string =>
 export const NO_REPORT =
   "Google reported the research as completed but sent no report. What it sent is kept in the database.";
 
+export const NOT_A_REPORT =
+  "Google reported the research as completed but sent no report. What it sent is kept and can be read; start the research again if you need it.";
+
 export const UNKNOWN_STATUS =
   "Google reports an unknown status for this research, and it no longer changes. What was received is kept; resume_research polls it again.";
 

@@ -6,6 +6,7 @@ import { failpoint } from "../../platform/failpoint.ts";
 import { resultOf } from "./agent-result.ts";
 import { type AgentFinish, finishAgentRun, keepLaterText } from "./poll-result-store.ts";
 import { ask } from "./ask.ts";
+import { gateReport } from "./gated-report.ts";
 import { actionOf, NOTES } from "./current-action.ts";
 import { endedEarlyMessage, EXPIRED, failedMessage, failure, NO_REPORT, REJECTED, UNKNOWN_STATUS } from "./endings.ts";
 import type { PolledRun } from "./polled-run.ts";
@@ -86,7 +87,7 @@ async function found(deps: ResearchDeps, run: PolledRun, interaction: Interactio
     case "unknown":
       return unknownStatus(deps, run, interaction);
     case "completed":
-      if (text !== "") return end(deps, run, { interaction, to: "completed" });
+      if (text !== "") return end(deps, run, { interaction, ...(await gateReport(deps.db, run, interaction)) });
       return end(deps, run, { interaction, to: "failed", message: NO_REPORT });
     case "cancelled":
       return end(deps, run, { interaction, to: "cancelled" });
@@ -170,7 +171,8 @@ async function working(deps: ResearchDeps, run: PolledRun, interaction: Interact
 const isPlanning = ({ plan }: PolledRun): boolean => plan?.isPlanning === true;
 
 type Ending =
-  | { to: "completed" | "cancelled" }
+  | { to: "completed"; warnings: string[] }
+  | { to: "cancelled" }
   /** `pollAgain`: the run may not have ended, so polling continues; only a finished report changes its state. */
   | { to: "failed"; message: string; pollAgain?: boolean };
 
@@ -190,7 +192,9 @@ async function end(
   const isConfirmation = run.status === "cancelled" && ending.to !== "completed";
   const to = isConfirmation ? "cancelled" : ending.to;
   const note = to === "completed" && run.cancelRequestedAt !== undefined ? COMPLETED_AFTER_CANCEL : undefined;
-  const result = hasText || to === "failed" ? resultOf(ended, { partial: to !== "completed", note }) : undefined;
+  const warnings = ending.to === "completed" ? ending.warnings : [];
+  const about = { partial: to !== "completed", note, warnings };
+  const result = hasText || to === "failed" ? resultOf(ended, about) : undefined;
   return record(deps, run, {
     run,
     to,

@@ -10,6 +10,7 @@ import { oneLine } from "../../../platform/clean-text.ts";
 import { resolveCitationNumbers } from "../../../reports/citations/citation-numbers.ts";
 import { citeByNumber } from "../../../reports/citations/cite-by-number.ts";
 import { numberSources, type Source } from "../../../reports/report.ts";
+import { type Verification, verificationLine } from "../../../reports/verification.ts";
 import { forPeople } from "../../wording.ts";
 import { type AnswerSpace, shortId, type StoredReport } from "../answer-view.ts";
 import { type CitedText, locatedText, numberedText } from "../markdown/report.ts";
@@ -51,14 +52,17 @@ export const deepResearchView = (answer: DeepResearchAnswer, space: AnswerSpace)
   searchedView(answer, [], space);
 
 export function deepSearchView(answer: DeepSearchAnswer, space: AnswerSpace): Promise<string> {
-  const { result, verified, verified_in_round, ...rest } = answer;
+  const { result, verified, verified_in_round, verification: claims, ...rest } = answer;
   const { iterations } = answer.metadata;
   const searched = iterations === 1 ? "1 round" : `${iterations} rounds`;
   const remark: Remark = verified
     ? { text: `✓ Verified in round ${verified_in_round ?? iterations}`, style: "good" }
     : { text: `Not verified after ${searched}`, style: "careful" };
-  return searchedView({ report: result, ...rest }, [remark], space);
+  return searchedView({ report: result, ...rest }, [remark, ...claimRemarks(claims)], space);
 }
+
+const claimRemarks = (claims: Verification | undefined): Remark[] =>
+  claims === undefined ? [] : [{ text: verificationLine(claims), style: "faint" }];
 
 type Searched = Pick<DeepResearchAnswer, "report" | "note"> & {
   metadata: Omit<SearchAnswer["metadata"], "query">;
@@ -197,10 +201,11 @@ function textOf(output: Results, stored: StoredReport | undefined, { width }: An
   return { text: report, sources, meant, positions: [] };
 }
 
-function verification({ verified, verified_in_round: round }: Results): Remark[] {
+function verification({ verified, verified_in_round: round, verification: claims }: Results): Remark[] {
   if (verified === undefined) return [];
-  if (!verified) return [{ text: "Not verified", style: "careful" }];
-  return [{ text: round === undefined ? "✓ Verified" : `✓ Verified in round ${round}`, style: "good" }];
+  if (!verified) return [{ text: "Not verified", style: "careful" }, ...claimRemarks(claims)];
+  const text = round === undefined ? "✓ Verified" : `✓ Verified in round ${round}`;
+  return [{ text, style: "good" }, ...claimRemarks(claims)];
 }
 
 function outlineText(outline: NonNullable<Results["outline"]>): string {

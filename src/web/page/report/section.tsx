@@ -155,10 +155,17 @@ function ReportTools({ report }: { report: ReportView }) {
 }
 
 /** Only deep searches are verified. */
-function Verification({ report: { verified, verified_in_round: round } }: { report: ReportView }) {
+function Verification({ report: { verified, verified_in_round: round, verification } }: { report: ReportView }) {
   if (verified === undefined) return null;
-  if (!verified) return <span class="badge verification unverified">Not verified</span>;
-  return <span class="badge verification">✓ {round === undefined ? "Verified" : `Verified in round ${round}`}</span>;
+  const confirmed = round === undefined ? "✓ Verified" : `✓ Verified in round ${round}`;
+  return (
+    <>
+      <span class={verified ? "badge verification" : "badge verification unverified"}>
+        {verified ? confirmed : "Not verified"}
+      </span>
+      {verification === undefined ? null : <span class="verified-claims muted">{verification}</span>}
+    </>
+  );
 }
 
 function Remarks({ report: { partial, verified, note } }: { report: ReportView }) {

@@ -1,0 +1,46 @@
+/** Checks a report that Google calls completed: whether it is one, and what its reader must know about it. */
+
+import type { Interaction } from "../../gemini/research-agent.ts";
+import { isRecord } from "../../platform/is-record.ts";
+import { linkedSources } from "../../reports/citations/linked-sources.ts";
+import { emptyResultReason, resultWarnings } from "../../reports/gates/result-gates.ts";
+import type { Database } from "../../store/database.ts";
+import { findRun } from "../run-store.ts";
+import { columnsOf, materialOf } from "../start/start-options.ts";
+import { NOT_A_REPORT } from "./endings.ts";
+import type { PolledRun } from "./polled-run.ts";
+
+type GatedEnd = { to: "completed"; warnings: string[] } | { to: "failed"; message: string };
+
+/** A text that is no report ends the run as failed; the text is kept as partial, because it was paid for. */
+export async function gateReport(db: Database, run: PolledRun, interaction: Interaction): Promise<GatedEnd> {
+  const { report } = interaction;
+  const { language, needsSources, isTable } = await circumstances(db, run);
+  // A table is structured data; whether it is one is checked where it is read.
+  if (isTable) return { to: "completed", warnings: [] };
+  const reason = emptyResultReason({ report, question: run.query });
+  if (reason !== undefined && run.status === "running_async") {
+    return { to: "failed", message: `${NOT_A_REPORT} ${reason}` };
+  }
+  const isGrounded = needsSources ? hasSources(interaction) : undefined;
+  const warnings = resultWarnings({ report, question: run.query, language, isGrounded });
+  // Of a run that had been cancelled or had failed before: its text is the result, whatever it is.
+  return { to: "completed", warnings: reason === undefined ? warnings : [reason, ...warnings] };
+}
+
+const hasSources = ({ report, sources, searches }: Interaction): boolean =>
+  sources.length > 0 || searches.length > 0 || linkedSources(report).length > 0;
+
+/** A follow-up answers from the report before it, and a run with material from that: neither needs a web page. */
+async function circumstances(db: Database, { owner, taskId }: PolledRun) {
+  // A damaged row must not keep a paid report from being stored.
+  const run = await findRun(db, owner, taskId).catch(() => undefined);
+  if (run === undefined) return { language: undefined, needsSources: false, isTable: false };
+  const wishes = run.options["wishes"];
+  const language = isRecord(wishes) ? wishes["language"] : undefined;
+  return {
+    language: typeof language === "string" ? language : undefined,
+    isTable: columnsOf(run.options) !== undefined,
+    needsSources: run.followupContext === undefined && materialOf(run.options) === undefined,
+  };
+}

@@ -1,0 +1,79 @@
+/** How many claims of the final report were confirmed, and what a reader must know about the others. */
+
+import type { Claim } from "../../claims/claim.ts";
+import type { Evidence, Verdict } from "../../claims/evidence.ts";
+import type { VisitedSource } from "../../gemini/search-backend.ts";
+import { independentDomains } from "../../reports/independent-domains.ts";
+import type { Source } from "../../reports/report.ts";
+import type { Verification, VerificationMethod } from "../../reports/verification.ts";
+import { splitClaims } from "../../claims/split-claims.ts";
+import { citedSource, verdictOn } from "./claim-verdict.ts";
+import type { Finding } from "./finding.ts";
+import { claimKey, claimsOf, claimText, isLoadBearing } from "./report-claims.ts";
+
+export interface VerifiedReport {
+  report: string;
+  visited: readonly VisitedSource[];
+  findings: readonly Finding[];
+  method: VerificationMethod;
+}
+
+type Bucket = "supported" | "weak" | "contradicted" | "not_confirmed" | "unreadable" | "uncited";
+
+const BUCKETS: Partial<Record<Verdict, Bucket>> = {
+  supported: "supported",
+  weak: "weak",
+  contradicted: "contradicted",
+  unreadable: "unreadable",
+};
+
+interface Counted {
+  claim: Claim;
+  bucket: Bucket;
+}
+
+/** The counts, and the claims that carry the answer without being supported. */
+export function verificationOf({ report, visited, findings, method }: VerifiedReport): {
+  verification: Verification;
+  open: string[];
+} {
+  const { claims, sources } = claimsOf(report, visited);
+  const counted = claims.map((claim): Counted & { page: Source | undefined } => {
+    const found = verdictOn(claim, sources, findings);
+    const bucket =
+      claim.sources.length === 0 ? "uncited" : (BUCKETS[found?.verdict ?? "not_checked"] ?? "not_confirmed");
+    const page = found?.verdict === "supported" ? citedSource(claim, sources, found.url) : undefined;
+    return { claim, bucket, page };
+  });
+  const count = (name: Bucket): number => counted.filter(({ bucket }) => bucket === name).length;
+  const open = counted.filter(({ claim, bucket }) => bucket !== "supported" && isLoadBearing(claim, claims));
+  return {
+    verification: {
+      method,
+      claims: claims.length,
+      supported: count("supported"),
+      weak: count("weak"),
+      contradicted: count("contradicted"),
+      not_confirmed: count("not_confirmed"),
+      unreadable: count("unreadable"),
+      uncited: count("uncited"),
+      independent_domains: independentDomains(counted.flatMap(({ page }) => page ?? [])).length,
+    },
+    open: open.map(({ claim }) => claimText(claim)),
+  };
+}
+
+/** The findings as evidence about the stored report, by the numbers of its claims and sources. */
+export function evidenceOf(report: string, sources: Source[], findings: readonly Finding[]): Evidence[] {
+  return splitClaims({ report, sources }).flatMap((claim) => {
+    const key = claimKey(claim);
+    const bySource = new Map<number, Evidence>();
+    for (const { claim: found, url, verdict, reason, quote } of findings) {
+      const source = found === key ? citedSource(claim, sources, url)?.n : undefined;
+      if (source !== undefined) {
+        bySource.set(source, { claim: claim.n, source, kind: "read", verdict, reason, passage: quote });
+      }
+    }
+    return [...bySource.values()];
+  });
+}
