@@ -104,7 +104,7 @@ export function createApp(options: AppOptions): App {
       carryOver: async (replaced) => (await import("./runs/start/carry-over-store.ts")).carryUnfinished(replaced),
     });
     shutdown.finally(opened.close);
-    if (options.maintains !== false) await maintainStore({ config, log, shutdown, stateDir }, opened);
+    if (options.maintains !== false) await maintain(opened, parts, deps);
     openedStore = opened;
     return opened;
   });
@@ -131,6 +131,14 @@ export function createApp(options: AppOptions): App {
       return runner;
     },
   };
+}
+
+async function maintain(store: Store, parts: Parts, deps: OperationDeps): Promise<void> {
+  await maintainStore(parts, store);
+  if (!store.durable || parts.config.settings.VERIFY_CITATIONS !== "auto") return;
+  const { checkAutomatically } = await import("./compose-verification.ts");
+  // Not awaited: it waits for the store, which is being opened.
+  void checkAutomatically(parts, deps);
 }
 
 interface TelemetryParts extends Pick<ResearchComposition, "config" | "log" | "shutdown"> {
@@ -168,7 +176,11 @@ function operationDeps(parts: Parts): OperationDeps {
   const { config, log, shutdown, store } = parts;
   const { settings } = config;
   const backend = lazy(() => createBackend(parts));
-  return {
+  const verification = lazy(async () => {
+    const { composeVerification } = await import("./compose-verification.ts");
+    return composeVerification(parts, deps.search);
+  });
+  const deps: OperationDeps = {
     ...researchDeps(parts),
     clock: systemClock,
     log,
@@ -206,8 +218,10 @@ function operationDeps(parts: Parts): OperationDeps {
         maxCycles: settings.JSON_MAX_RETRIES,
       };
     },
+    verification,
     settings: operationSettings(config),
   };
+  return deps;
 }
 
 async function createBackend(parts: Parts): Promise<Backend> {

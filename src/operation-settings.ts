@@ -15,6 +15,7 @@ export function operationSettings(config: Config): OperationDeps["settings"] {
     templatesDir: settings.GEMINI_SEARCH_TEMPLATES_DIR,
     inlineCharacters: settings.RESEARCH_INLINE_CHARACTERS,
     confirmAboveUsd: settings.RESEARCH_CONFIRM_ABOVE_USD,
+    hasJudge: settings.VERIFY_JUDGE !== "off",
     publicUrl: settings.MCP_PUBLIC_URL ?? `http://localhost:${settings.MCP_SERVER_PORT}`,
     followupModel: settings.RESEARCH_FOLLOWUP_MODEL,
     files: fileAccess(config),

@@ -39,7 +39,9 @@ test("every setting and code that README names exists, and so does every test th
 test("docs/google-terms.md explains the settings and commands that Google's terms concern, as they are called (T-4)", () => {
   const terms = read("docs/google-terms.md");
   const settings = [...terms.matchAll(/`([A-Z]+(?:_[A-Z]+)+)(?:=[^`]*)?`/g)].map((match) => match[1] ?? "");
-  expect(new Set(settings)).toEqual(new Set(["RESEARCH_KEEP_DAYS", "RESOLVE_SOURCE_LINKS"]));
+  expect(new Set(settings)).toEqual(
+    new Set(["RESEARCH_KEEP_DAYS", "RESOLVE_SOURCE_LINKS", "VERIFY_CITATIONS", "VERIFY_JUDGE"]),
+  );
   expect(settings.filter((name) => !(name in SETTINGS))).toEqual([]);
   for (const named of ["Search Suggestions", "`delete`", "`--at-google`", "`delete: true`"])
     expect(terms).toContain(named);

@@ -11,6 +11,7 @@ import {
   type UrlContextMetadata,
 } from "./grounding.ts";
 import { fillSchema } from "./json-schema.ts";
+import { judge } from "./judgement.ts";
 import type { PromptReading } from "./prompt.ts";
 import { toolNames, type GenerateContentRequest } from "./request.ts";
 import { findOnTheWeb, queriesFor, writeResearch, type Findings } from "./research.ts";
@@ -155,6 +156,8 @@ export function generateTurn(input: TurnInput): ModelTurn {
       const json = JSON.stringify(fillSchema(responseJsonSchema ?? responseSchema));
       return { ...plainText(input, json), calls: [] };
     }
+    case "judge_citation":
+      return { ...plainText(input, judge(input.reading)), calls: [] };
     case "web_search":
       return searchTheWeb(input);
     case "web_fetch":

@@ -92,6 +92,11 @@ export const COMMAND_HELP: Record<string, CommandHelp> = {
     examples: [`followup ${ID} and what about apartments`, `followup ${ID} "Which of these is cheapest?" --json`],
     seeAlso: ["show", "research"],
   },
+  check: {
+    group: READ,
+    examples: [`check ${ID}`, `check ${ID} --source 3 --refetch`],
+    seeAlso: ["show", "save"],
+  },
   table: {
     group: ASK,
     examples: [

@@ -14,6 +14,7 @@ const inputSchema = z.object({
     z.string(),
     z.object({
       type: z.string().optional(),
+      items: z.object({ type: z.string().optional() }).optional(),
       enum: z.array(z.string()).optional(),
       default: z.unknown().optional(),
     }),
@@ -141,7 +142,11 @@ function optionFor(flag: string, property: Property, { name, about }: OptionText
   const option = new Option(`--${flag} <${placeholderFor(name, property)}>`, about);
   if (property.enum !== undefined) option.choices(property.enum);
   if (property.type === "integer") option.argParser((text: string) => (/^-?\d+$/.test(text) ? Number(text) : text));
-  if (property.type === "array") {
+  if (property.items?.type === "integer") {
+    const numbersIn = (text: string): (number | string)[] =>
+      text.split(",").map((part) => (/^\d+$/.test(part.trim()) ? Number(part) : part));
+    option.argParser<(number | string)[]>((text, before) => [...(before ?? []), ...numbersIn(text)]);
+  } else if (property.type === "array") {
     // A path or an address may contain a comma, a domain may not.
     const partsOf = (text: string): string[] => (name.endsWith("_domains") ? text.split(",") : [text]);
     option.argParser<string[]>((text, before) => [...(before ?? []), ...partsOf(text)]);
@@ -149,8 +154,8 @@ function optionFor(flag: string, property: Property, { name, about }: OptionText
   return option;
 }
 
-function placeholderFor(name: string, { type }: Property): string {
-  if (type === "integer") return "n";
+function placeholderFor(name: string, { type, items }: Property): string {
+  if (type === "integer" || items?.type === "integer") return "n";
   return name.endsWith("_domains") ? "list" : "value";
 }
 

@@ -10,6 +10,7 @@ import { SHORT_COMMANDS } from "./wording.ts";
 
 /** Loaded when an answer is shown: every command loads this file. */
 const results = () => import("./render/answers/results-view.ts");
+const citations = () => import("./render/answers/citations-view.ts");
 const runs = () => import("./render/answers/run-views.ts");
 
 export const listTable: TerminalView<RunList> = async (list, space) => {
@@ -37,6 +38,7 @@ export function addOperations(program: Command): void {
   addFollowup(program);
   addResume(program);
   addReading(program);
+  addUsing(program);
 }
 
 function addSearches(program: Command): void {
@@ -212,6 +214,24 @@ function addReading(program: Command): void {
     },
     flags: { columns: "column" },
     view: async (output, space) => (await results()).resultsView(output, space),
+  });
+}
+
+/** What is done with a report. */
+function addUsing(program: Command): void {
+  addOperation(program, CATALOG.verify_citations, {
+    name: SHORT_COMMANDS.verify_citations,
+    alias: "verify-citations",
+    summary: "Check a report against its sources",
+    description:
+      "Fetch the pages that a report cites and compare each with what the report says. Pages that were checked within a day are not fetched again. Free, unless a judge is configured. docs/google-terms.md explains what Google's terms say about it.",
+    fields: {
+      task_id: RUN,
+      numbers: "only this source, with the passages that were found; repeatable, or separated by commas",
+      refetch: "fetch pages again that were checked within the last day",
+    },
+    flags: { numbers: "source" },
+    view: async (output, space) => (await citations()).citationsView(output, space),
   });
   addOperation(program, CATALOG.save_research_to_markdown, {
     name: SHORT_COMMANDS.save_research_to_markdown,

@@ -10,6 +10,7 @@ export const SHORT_COMMANDS = {
   estimate_research_cost: "estimate",
   start_deep_research: "research",
   get_research_results: "show",
+  verify_citations: "check",
   ask_followup: "followup",
   save_research_to_markdown: "save",
   cancel_research: "stop",
@@ -35,6 +36,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   urls: "--url",
   file_search_stores: "--store",
   mcp_servers: "--mcp",
+  numbers: "--source",
 };
 
 const flagOf = (field: string): string => FLAGS[field] ?? `--${kebab(field)}`;

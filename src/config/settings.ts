@@ -7,6 +7,7 @@ import { z } from "zod";
 import { type McpServerEntry, mcpServers } from "./mcp-servers.ts";
 import { list, secret, setting, text, url, wholeNumber } from "./setting.ts";
 import { TELEMETRY_SETTINGS } from "./telemetry-settings.ts";
+import { VERIFICATION_SETTINGS } from "./verification-settings.ts";
 import { PROFILE_CHOICES, type Profile, profileSetting } from "./profiles.ts";
 import { DEFAULT_TOOLS, TOOL_CHOICES, toolSetSetting } from "./tool-sets.ts";
 
@@ -156,6 +157,7 @@ export const SETTINGS = {
     about:
       "Resolve each source link once at Google's redirect host after a run has ended; no page is read. docs/google-terms.md explains why it is off by default.",
   }),
+  ...VERIFICATION_SETTINGS,
   RESEARCH_REPORTS_DIR: setting<string | undefined>({
     schema: text,
     default: undefined,

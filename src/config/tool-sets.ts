@@ -10,6 +10,7 @@ export const TOOL_NAMES = [
   "start_deep_research",
   "check_research_status",
   "get_research_results",
+  "verify_citations",
   "ask_followup",
   "save_research_to_markdown",
   "cancel_research",

@@ -4,8 +4,8 @@ import { AppError } from "../errors.ts";
 
 export interface AskRequest {
   prompt: string;
-  /** Research may search the web; a correction only rewrites the given text. */
-  purpose: "research" | "correction";
+  /** Research may search the web; a correction only rewrites the given text, and a judgement only reads it. */
+  purpose: "research" | "correction" | "judgement";
   /** The model configured for this purpose; undefined lets the backend choose. */
   model: string | undefined;
   signal: AbortSignal;

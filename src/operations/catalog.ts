@@ -16,6 +16,7 @@ import { resumeResearch } from "./resume-research.ts";
 import { saveResearchToMarkdown } from "./save-research-to-markdown.ts";
 import { search } from "./search.ts";
 import { startDeepResearch } from "./start-deep-research.ts";
+import { verifyCitations } from "./citations/verify-citations.ts";
 
 /** By tool name, with the types of each. */
 export const CATALOG = {
@@ -25,6 +26,7 @@ export const CATALOG = {
   start_deep_research: startDeepResearch,
   check_research_status: checkResearchStatus,
   get_research_results: getResearchResults,
+  verify_citations: verifyCitations,
   ask_followup: askFollowup,
   save_research_to_markdown: saveResearchToMarkdown,
   cancel_research: cancelResearch,

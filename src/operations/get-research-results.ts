@@ -18,6 +18,7 @@ import {
   withPictureLinks,
 } from "./parts/answer-extras.ts";
 import { factLines, list } from "./parts/answer-text.ts";
+import { checkedCitations, citationsCheckedField } from "./citations/checked-citations.ts";
 import { costSchema } from "./parts/cost-schema.ts";
 import { conversationFields, conversationLines, conversationOf } from "./followup/conversation.ts";
 import { materialField, materialIn, materialLines } from "./parts/material.ts";
@@ -109,6 +110,7 @@ export const getResearchResults = defineOperation({
     verified: z.boolean().describe("Of a deep_search: whether it was verified."),
     verified_in_round: z.number(),
     verification: verificationSchema,
+    citations_checked: citationsCheckedField,
     note: z.string().describe("What is special about the report, or how to read on."),
     pictures: pictureField,
     search_suggestions: suggestionsField,
@@ -204,6 +206,7 @@ async function reportAnswer(deps: OperationDeps, call: Call, { run, result, inpu
     table,
     ...reading,
     ...verificationFields(result, [result.partial ? howItEnded(run) : undefined, noticeOf(run), reading.note]),
+    ...(await checkedCitations(await deps.database(), { taskId: run.taskId, report: result.report })),
     ...picturesIn(run.taskId, result, read.report),
     ...(await suggestionLinks(result.searchSuggestions)),
     ...(input.section === undefined ? await conversationOf(await deps.database(), run) : {}),

@@ -19,6 +19,7 @@ import type { RunRecorder } from "../runs/local/local-run.ts";
 import type { SearchDeps } from "../search/correct-json.ts";
 import type { Database } from "../store/database.ts";
 import type { RunNotifications } from "../store/postgres/run-notifications.ts";
+import type { VerifyDeps } from "../verification/verify.ts";
 import type { PictureLink } from "./parts/answer-extras.ts";
 
 export interface OperationDeps {
@@ -34,6 +35,8 @@ export interface OperationDeps {
   search: (log: Log) => Promise<SearchDeps>;
   /** Starts and polls paid background runs. */
   research: () => Promise<ResearchParts>;
+  /** Fetches cited pages and compares them with claims. */
+  verification: () => Promise<VerifyDeps>;
   /** The agent that stops and deletes runs at Google; undefined without a key. */
   agent: () => Promise<Agent | undefined>;
   findRun: (owner: string, taskId: string) => Promise<Run>;
@@ -61,6 +64,8 @@ export interface OperationDeps {
     /** Length of the longest report that is returned whole to a caller without `wholeReports`. */
     inlineCharacters: number;
     confirmAboveUsd: number;
+    /** A model judges citations (`VERIFY_JUDGE`), which costs money. */
+    hasJudge: boolean;
     /** Where the dashboard is reached, for addresses of runs. */
     publicUrl: string;
     followupModel: string;

@@ -169,7 +169,7 @@ export const refused = (error: unknown, deps: LogDeps): Failure =>
   failure(error instanceof AppError ? error : unexpected(error, deps));
 
 /** Fields of an answer that hold text from web pages, or from a model that has read them. */
-const WEB_TEXT = ["result", "report", "results", "outline", "document", "last_thought", "plan"];
+const WEB_TEXT = ["result", "report", "results", "outline", "document", "last_thought", "plan", "findings"];
 
 /** Details of an error that may quote such text. */
 const WEB_TEXT_DETAILS = ["best_text", "partial_text"];

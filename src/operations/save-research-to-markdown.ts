@@ -124,6 +124,7 @@ export const templatesOf = ({ settings, log }: OperationDeps): TemplateOptions =
 export async function reportDocument(db: Database, { owner, now, templates, ...input }: DocumentRequest) {
   const { run, result } = await finishedReport(db, owner, input.task_id);
   const { renderMarkdown } = await import("../reports/markdown/markdown.ts");
+  const metadata = input.include_metadata ? await savedMetadata(db, { run, result, now }) : undefined;
   const render = (pictureUrl?: (picture: PictureFacts) => string): string =>
     renderMarkdown(
       {
@@ -133,7 +134,7 @@ export async function reportDocument(db: Database, { owner, now, templates, ...i
         citations: result.citations,
         partial: result.partial ? run.status : undefined,
         reason: result.partial ? run.error?.message : undefined,
-        metadata: input.include_metadata ? reportMetadata(run, result, now) : undefined,
+        metadata,
         includeSources: input.include_sources,
         pictures: result.pictures,
         pictureUrl,
@@ -185,7 +186,20 @@ function toolOf({ kind, followupContext }: Run): string {
   return followupContext === undefined ? "start_deep_research" : "ask_followup";
 }
 
-export function reportMetadata(run: Run, { metadata, sources }: RunResult, savedAt: number): ReportMetadata {
+interface Saved {
+  run: Run;
+  result: StoredResult;
+  now: number;
+}
+
+/** The metadata of a saved file, with what the check of its citations found: beside the text, never in it. */
+export async function savedMetadata(db: Database, { run, result, now }: Saved): Promise<ReportMetadata> {
+  const { checkedCitationsText } = await import("./citations/checked-citations.ts");
+  const citations = await checkedCitationsText(db, { taskId: run.taskId, report: result.report });
+  return { ...reportMetadata(run, result, now), citations };
+}
+
+function reportMetadata(run: Run, { metadata, sources }: RunResult, savedAt: number): ReportMetadata {
   const { verified, verified_in_round: round, note } = metadata;
   const wished = storedWishNote(run.options, sources);
   const notes = [note, wished].filter((each) => typeof each === "string");

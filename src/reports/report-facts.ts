@@ -21,6 +21,8 @@ export interface ReportMetadata {
   verifiedInRound?: number | undefined;
   verification?: Verification | undefined;
   note: string | undefined;
+  /** What the check of its citations found, in one line. */
+  citations?: string | undefined;
   /** What was sent with the question. */
   material?: readonly string[] | undefined;
   savedAt: number;
@@ -53,6 +55,7 @@ export function reportFacts(
     Model: about.model,
     Verified: verifiedText(about),
     Verification: about.verification === undefined ? undefined : verificationLine(about.verification),
+    "Citations checked": about.citations,
     Note: about.note,
     Sent: about.material === undefined || about.material.length === 0 ? undefined : about.material.join("; "),
     Started: isoTime(about.startedAt),

@@ -50,6 +50,8 @@ const VALUES = {
   output: "the output",
   file: "/tmp/file",
   depth: "concise",
+  claim: "The lake is deep.",
+  passages: "It is 12 m deep.",
   round: "2",
   max_rounds: "5",
   example: '{ "success": true }',

@@ -101,6 +101,8 @@ export interface Tables {
     saved_at: number;
     /** When the redirect links of its sources were resolved; null if they were not. */
     links_resolved_at: number | null;
+    /** When a process began to check its citations unasked (`VERIFY_CITATIONS=auto`); null if none did. */
+    citations_checked_at: number | null;
     /** Its row in `research_search`; null while it is not indexed. */
     search_rowid: number | null;
     /** Google's Search Suggestions: a JSON array of HTML, compressed. */
@@ -131,6 +133,48 @@ export interface Tables {
     task_id: string;
     n: number;
     content: Uint8Array;
+  };
+  /** The claims of a report, split when they are first needed. */
+  research_claims: {
+    task_id: string;
+    /** SHA-256 of the report that was split, in hex: a report that arrives late replaces an earlier one. */
+    report_hash: string;
+    claims_json: string;
+    /** Requests to the judge, counted before they are sent. */
+    judge_requests: Generated<number>;
+    judge_tokens_input: Generated<number>;
+    judge_tokens_output: Generated<number>;
+    /** Millionths of a US dollar. */
+    judge_cost_micros: Generated<number>;
+  };
+  /** The last check of a cited page, by the number of its source. */
+  research_pages: {
+    task_id: string;
+    source: number;
+    outcome: string;
+    reason: string | null;
+    url: string;
+    final_url: string;
+    http_status: number | null;
+    text_hash: string | null;
+    /** Hashes that recognise copies of one text. */
+    shingles_json: string | null;
+    title: string | null;
+    published: string | null;
+    author: string | null;
+    checked_at: number;
+  };
+  /** What was found out about a claim and one of its sources. */
+  research_evidence: {
+    task_id: string;
+    claim: number;
+    source: number;
+    kind: string;
+    verdict: string;
+    reason: string | null;
+    passage: string | null;
+    judged: Flag;
+    checked_at: number;
   };
   research_rounds: {
     task_id: string;

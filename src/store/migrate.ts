@@ -25,6 +25,7 @@ import * as library from "./migrations/0018-library.ts";
 import * as followups from "./migrations/0019-followups.ts";
 import * as plans from "./migrations/0020-plans.ts";
 import * as material from "./migrations/0021-material.ts";
+import * as evidence from "./migrations/0023-evidence.ts";
 import * as pictureContents from "./migrations/0024-picture-contents.ts";
 
 const MIGRATIONS: Record<string, Migration> = {
@@ -49,6 +50,7 @@ const MIGRATIONS: Record<string, Migration> = {
   "0019-followups": followups,
   "0020-plans": plans,
   "0021-material": material,
+  "0023-evidence": evidence,
   "0024-picture-contents": pictureContents,
 };
 

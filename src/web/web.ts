@@ -6,6 +6,7 @@ import type { StreamPermits } from "../operations/parts/stream-permits.ts";
 import { serveAssets } from "./assets.ts";
 import { COMPRESSED_ROUTES, compression } from "./compression.ts";
 import type { CallerEnv } from "../caller.ts";
+import { serveCitations } from "./api/citations/routes.ts";
 import { serveConversations } from "./api/conversation-routes.ts";
 import { serveFigures } from "./api/figures-routes.ts";
 import { serveLibrary } from "./api/library-routes.ts";
@@ -25,6 +26,7 @@ export function createWeb(app: App, streams: StreamPermits): Hono<CallerEnv> {
   serveAssets(web, app);
   serveRuns(web, app);
   serveReports(web, app);
+  serveCitations(web, app);
   serveResearch(web, app);
   serveConversations(web, app);
   servePlans(web, app);

@@ -23,6 +23,7 @@ const NAMES = [
   "start_deep_research",
   "check_research_status",
   "get_research_results",
+  "verify_citations",
   "ask_followup",
   "save_research_to_markdown",
   "cancel_research",
@@ -31,7 +32,7 @@ const NAMES = [
 ];
 const CORE = ["search", "deep_search", "start_deep_research", "check_research_status", "get_research_results"];
 /** Every session of every client pays for the list. References to the run card, which no model sees, are a fortieth. */
-const MOST_BYTES = 17 * 1024;
+const MOST_BYTES = 18 * 1024;
 /** Those that return reports, which a client must not cut. */
 const REPORTING = ["search", "deep_search", "start_deep_research", "get_research_results", "ask_followup"];
 /** Of what a model sees of the default set (U4). */
@@ -174,6 +175,17 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
       {
         "annotations": {
           "destructiveHint": false,
+          "idempotentHint": true,
+          "openWorldHint": true,
+          "readOnlyHint": false,
+        },
+        "description": "Compares a report with the pages it cites. Only on the user's request. Free, a minute; call again for the rest. Returns counts and claims not confirmed.",
+        "name": "verify_citations",
+        "title": "Verify citations",
+      },
+      {
+        "annotations": {
+          "destructiveHint": false,
           "idempotentHint": false,
           "openWorldHint": true,
           "readOnlyHint": false,
@@ -230,7 +242,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
   `);
 });
 
-test.for(ERAS)("the list is smaller than 17 KB and 2,500 tokens: %s (A5, U4)", async (era, context) => {
+test.for(ERAS)("the list is smaller than 18 KB and 2,500 tokens: %s (A5, U4)", async (era, context) => {
   const tools = await listTools(context, era);
   const bytes = Buffer.byteLength(JSON.stringify(tools));
   const shown = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));

@@ -19,8 +19,8 @@ test("the list of tools is the same in every session, whatever happens in betwee
   // Names, texts, schemas and annotations. A change needs a changelog entry and a new version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "345ad14ff29ca53d2dbb2fe42ca01d4d350fdefd6a3ce95d7fb7833037bf937f",
-      "modern": "a55f00816965be5248302a18cfb9bb74b79648c7b7a596ffa8318210e327e2ab",
+      "legacy": "e2fb868c33654276916b7ac2deaf743f21c3d03767735052317f4a078bb8383c",
+      "modern": "f42178b86000c9eba6dba70175529d819d2e061aeb892a7d55a18447532555ca",
     }
   `);
 });

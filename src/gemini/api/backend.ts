@@ -19,6 +19,12 @@ interface ApiBackendOptions extends GoogleClientOptions {
 
 const SEARCH_TOOLS: GenerateContentConfig = { tools: [{ googleSearch: {} }, { urlContext: {} }] };
 
+const ACTIVITIES: Record<AskRequest["purpose"], string> = {
+  research: "Gemini is searching and reading",
+  correction: "Gemini is rewriting the answer",
+  judgement: "Gemini is judging a citation",
+};
+
 /** Argon's maximum. Thinking counts as output: below 32,768 tokens it may charge for an empty answer. */
 const ARGON_OUTPUT_TOKENS = 65_536;
 
@@ -50,9 +56,7 @@ export function createApiBackend(options: ApiBackendOptions): Backend {
             ...outputLimit(model),
           },
         });
-        request.onActivity(
-          request.purpose === "research" ? "Gemini is searching and reading" : "Gemini is rewriting the answer",
-        );
+        request.onActivity(ACTIVITIES[request.purpose]);
         for await (const chunk of stream) received.add(chunk);
         const failure = failureOfEnding(received);
         if (failure !== undefined) throw failure;

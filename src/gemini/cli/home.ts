@@ -21,7 +21,7 @@ export interface CallDirectory {
 }
 
 export interface CallDirectoryRequest {
-  purpose: "research" | "correction";
+  purpose: "research" | "correction" | "judgement";
   signIn: SignIn;
   managed: ManagedSettings;
 }

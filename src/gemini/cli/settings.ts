@@ -57,9 +57,12 @@ export function mergeSettings(existing: Settings, managed: ManagedSettings): Set
 }
 
 /** The settings of one call. */
-export function settingsForCall(settings: Settings, call: { purpose: "research" | "correction" }): Settings {
+export function settingsForCall(
+  settings: Settings,
+  call: { purpose: "research" | "correction" | "judgement" },
+): Settings {
   const own = structuredClone(settings);
-  if (call.purpose === "correction") {
+  if (call.purpose !== "research") {
     delete own["mcpServers"];
     // With an empty list the CLI would send a tool without functions, which the API rejects with 400.
     objectIn(own, "tools")["core"] = ["google_web_search"];

@@ -7,7 +7,7 @@ import { storedVerification, verificationLine } from "../../reports/verification
 import { findPictures } from "../../runs/picture-store.ts";
 import type { Run } from "../../runs/run.ts";
 import type { Database } from "../../store/database.ts";
-import { finishedReport, reportMetadata } from "../save-research-to-markdown.ts";
+import { finishedReport, savedMetadata } from "../save-research-to-markdown.ts";
 import { storedWishNote } from "../question/wishes.ts";
 
 export interface ReportPage extends ReportParts {
@@ -77,7 +77,7 @@ export async function reportHtmlDocument(
     pictures: await findPictures(db, task_id),
     query: run.query,
     partial: result.partial ? run.status : undefined,
-    metadata: reportMetadata(run, result, now),
+    metadata: await savedMetadata(db, { run, result, now }),
   });
   return { run, html };
 }

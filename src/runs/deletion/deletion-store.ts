@@ -38,8 +38,11 @@ const deletable =
 /** The tables, other than the search index, whose rows belong to a run by `task_id`. */
 export const TABLES_OF_A_RUN = [
   "notification_outbox",
+  "research_claims",
   "research_events",
+  "research_evidence",
   "research_files",
+  "research_pages",
   "research_pictures",
   "research_rounds",
   "research_results",

@@ -92,7 +92,7 @@ interface Download {
   ending: string;
 }
 
-function download(text: string, { run, type, ending }: Download): Response {
+export function download(text: string, { run, type, ending }: Download): Response {
   const name = reportFileName({ prefix: "research", taskId: run.taskId, now: run.completedAt ?? run.createdAt }, 1);
   return new Response(text, {
     headers: {

@@ -6,6 +6,10 @@
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ReportSource } from "../../wire.ts";
+import type { CitationChecks } from "../citations/checks.ts";
+import { pairFor } from "../citations/match.ts";
+import { CheckButton } from "../citations/button.tsx";
+import { PairDetails } from "../citations/verdict.tsx";
 import { citedSentence } from "./sentence.ts";
 import { SourceLink } from "./sources.tsx";
 
@@ -23,7 +27,13 @@ interface Shown {
   sentence: string | undefined;
 }
 
-export function CitationCard({ body, sources }: { body: RefObject<HTMLElement | null>; sources: ReportSource[] }) {
+interface CardProps {
+  body: RefObject<HTMLElement | null>;
+  sources: ReportSource[];
+  checks: CitationChecks;
+}
+
+export function CitationCard({ body, sources, checks }: CardProps) {
   const [shown, setShown] = useState<Shown | undefined>(undefined);
   const card = useRef<HTMLDivElement>(null);
   useCitationEvents({ body, card, sources, setShown });
@@ -47,10 +57,24 @@ export function CitationCard({ body, sources }: { body: RefObject<HTMLElement | 
           {sentence}
         </blockquote>
       )}
+      <CheckedCitation source={source} sentence={sentence} checks={checks} />
       <p class="small">
         <a href={`#source-${source.n}`}>Show in sources</a>
       </p>
     </div>
+  );
+}
+
+/** What the page says about the sentence, and the button that checks it. */
+function CheckedCitation({ source, sentence, checks }: Pick<Shown, "source" | "sentence"> & Pick<CardProps, "checks">) {
+  const { view } = checks;
+  if (view === undefined) return null;
+  const found = pairFor(view, source.n, sentence);
+  return (
+    <>
+      {found === undefined || found.pair.verdict === "not_checked" ? null : <PairDetails pair={found.pair} />}
+      <CheckButton n={source.n} checks={checks} />
+    </>
   );
 }
 

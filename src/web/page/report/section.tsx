@@ -2,9 +2,12 @@
 
 import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { CitationsView } from "../../wire-citations.ts";
 import type { ReportView } from "../../wire.ts";
 import { fetchJson, fetchWithSecret } from "../app/request.ts";
 import { announce, Problem, useLoad } from "../ui/parts.tsx";
+import { useCitationChecks } from "../citations/checks.ts";
+import { markCitations } from "../citations/marks.ts";
 import { CitationCard } from "./card.tsx";
 import { ReportContents } from "./contents.tsx";
 import { DownloadButton } from "./download.tsx";
@@ -93,7 +96,9 @@ export function Report({ report, isNew, tools, onComplete }: LoadedReportProps) 
         key="contents"
       />
     ) : null;
-  const sourceList = <ReportSources sources={sources} key="sources" />;
+  const checks = useCitationChecks(report.task_id);
+  useCitationMarks(body, { report, view: checks.view, revision: loaded.revision });
+  const sourceList = <ReportSources sources={sources} checks={checks} key="sources" />;
   const hasSide = contents.length > 1 || sources.length > 0;
   return (
     <section class="report" aria-label="Report" id="report" tabIndex={-1} ref={section}>
@@ -113,7 +118,7 @@ export function Report({ report, isNew, tools, onComplete }: LoadedReportProps) 
             <p class="notice warn">Part of this report could not be loaded. Reload the page to see all of it.</p>
           )}
           <SearchSuggestions suggestions={report.suggestions} />
-          <CitationCard body={body} sources={sources} />
+          <CitationCard body={body} sources={sources} checks={checks} />
         </div>
         {isWide && hasSide ? (
           <aside class="report-side" aria-label="Contents and sources">
@@ -129,6 +134,21 @@ export function Report({ report, isNew, tools, onComplete }: LoadedReportProps) 
   );
 }
 
+interface Marked {
+  report: ReportView;
+  view: CitationsView | undefined;
+  /** Changes when further parts of the text are shown. */
+  revision: number;
+}
+
+function useCitationMarks(body: RefObject<HTMLElement | null>, { report: { sources }, view, revision }: Marked): void {
+  useEffect(() => {
+    if (view === undefined || body.current === null) return;
+    const byNumber = new Map(sources.flatMap(({ n, also = [] }) => [n, ...also].map((shown) => [shown, n])));
+    markCitations(body.current, view, (shown) => byNumber.get(shown));
+  }, [sources, view, revision]);
+}
+
 function ReportTools({ report }: { report: ReportView }) {
   const { task_id: taskId } = report;
   const markdown = `/api/runs/${taskId}/report.md`;
@@ -142,6 +162,7 @@ function ReportTools({ report }: { report: ReportView }) {
       <CopyButton name="report" label="Copy Markdown" text={read} />
       <DownloadButton path={markdown} label="Download .md" />
       <DownloadButton path={`/api/runs/${taskId}/report.html`} label="Download .html" />
+      {report.sources.length === 0 ? null : <SourceDownloads taskId={taskId} />}
       {report.has_table === true
         ? ["csv", "json"].map((ending) => (
             <DownloadButton key={ending} path={`/api/runs/${taskId}/table.${ending}`} label={`Download .${ending}`} />
@@ -153,6 +174,26 @@ function ReportTools({ report }: { report: ReportView }) {
     </>
   );
 }
+
+/** For reference managers. */
+function SourceDownloads({ taskId }: { taskId: string }) {
+  return (
+    <details class="more-downloads">
+      <summary class="button small">Sources as…</summary>
+      <div class="row">
+        {SOURCE_FILES.map(([ending, label]) => (
+          <DownloadButton key={ending} path={`/api/runs/${taskId}/sources.${ending}`} label={label} />
+        ))}
+      </div>
+    </details>
+  );
+}
+
+const SOURCE_FILES = [
+  ["bib", "BibTeX"],
+  ["ris", "RIS"],
+  ["json", "CSL-JSON"],
+] as const;
 
 /** Only deep searches are verified. */
 function Verification({ report: { verified, verified_in_round: round, verification } }: { report: ReportView }) {

@@ -2,12 +2,16 @@
 
 import { useState } from "preact/hooks";
 import type { ReportSource } from "../../wire.ts";
+import { CheckButton } from "../citations/button.tsx";
+import type { CitationChecks } from "../citations/checks.ts";
+import { CitationPanel } from "../citations/panel.tsx";
+import { SourceFacts } from "../citations/verdict.tsx";
 import { citedSentence } from "./sentence.ts";
 
 /** Fewer are faster read than filtered. */
 const MIN_FILTERED = 12;
 
-export function ReportSources({ sources }: { sources: ReportSource[] }) {
+export function ReportSources({ sources, checks }: { sources: ReportSource[]; checks: CitationChecks }) {
   const [words, setWords] = useState("");
   if (sources.length === 0) return null;
   const sought = words.toLocaleLowerCase().split(/\s+/);
@@ -19,6 +23,7 @@ export function ReportSources({ sources }: { sources: ReportSource[] }) {
       <h2 id="sources">
         Sources <span class="count quiet">{sources.length}</span>
       </h2>
+      <CitationPanel checks={checks} />
       {sources.length < MIN_FILTERED ? null : (
         <input
           type="search"
@@ -33,15 +38,22 @@ export function ReportSources({ sources }: { sources: ReportSource[] }) {
       <ol>
         {sources.map((source) => (
           // Hidden instead of removed: citations lead to them.
-          <Source key={source.n} source={source} isHidden={!found.includes(source)} />
+          <Source key={source.n} source={source} checks={checks} isHidden={!found.includes(source)} />
         ))}
       </ol>
     </section>
   );
 }
 
-function Source({ source, isHidden }: { source: ReportSource; isHidden: boolean }) {
+interface SourceProps {
+  source: ReportSource;
+  checks: CitationChecks;
+  isHidden: boolean;
+}
+
+function Source({ source, checks, isHidden }: SourceProps) {
   const { n, also = [], title, domain, url, cited_at: citations } = source;
+  const check = checks.view?.sources.find((each) => each.n === n);
   return (
     <li id={`source-${n}`} tabIndex={-1} hidden={isHidden}>
       <span class="number">{[n, ...also].join(", ")}</span>
@@ -52,6 +64,8 @@ function Source({ source, isHidden }: { source: ReportSource; isHidden: boolean 
         {domain === "" || domain === title ? null : <span class="quiet domain">{domain}</span>}
         {/* The URL is printed, because links do not work on paper. */}
         {url === undefined ? null : <span class="on-paper">{url}</span>}
+        {check === undefined ? null : <SourceFacts source={check} />}
+        {check?.is_cited === true ? <CheckButton n={n} checks={checks} /> : null}
         {citations.length === 0 ? null : <Citations n={n} citations={citations} />}
       </div>
     </li>

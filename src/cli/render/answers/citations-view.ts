@@ -1,0 +1,94 @@
+/** Renders the check of a report's citations: the counts, then a table of what was found. */
+
+import { VERDICT_LABELS } from "../../../claims/verdict-labels.ts";
+import { VERDICTS, type Verdict } from "../../../claims/evidence.ts";
+import type { CitationsAnswer } from "../../../operations/citations/verify-citations.ts";
+import { oneLine } from "../../../platform/clean-text.ts";
+import { forPeople } from "../../wording.ts";
+import { type AnswerSpace, nextCommands, shortId } from "../answer-view.ts";
+import type { Style } from "../paint.ts";
+import { type Column, tableLines } from "../table.ts";
+import { wrapToWidth } from "../text-width.ts";
+
+type Finding = CitationsAnswer["findings"][number];
+
+const MAX_TEXT_COLUMNS = 100;
+
+const STYLES: Partial<Record<string, Style>> = {
+  supported: "good",
+  weak: "careful",
+  contradicted: "bad",
+  unsupported: "bad",
+  gone: "bad",
+};
+
+const labelOf = (verdict: string): string =>
+  VERDICT_LABELS[VERDICTS.find((known) => known === verdict) ?? "not_checked"];
+
+const COLUMNS: Column<Finding>[] = [
+  { title: "Verdict", cell: ({ verdict }) => labelOf(verdict), style: ({ verdict }) => STYLES[verdict] },
+  { title: "Source", cell: ({ source }) => String(source), align: "right" },
+  { title: "Claim", cell: ({ text }) => oneLine(text) },
+];
+
+export async function citationsView(answer: CitationsAnswer, space: AnswerSpace): Promise<string> {
+  const { findings, task_id: taskId } = answer;
+  const { width } = space;
+  if (width === undefined) {
+    return [answer.message, countLine(answer), ...findings.map(plainLine)].filter((line) => line !== "").join("\n");
+  }
+  const id = shortId(taskId);
+  const wrap = (text: string): string => wrapToWidth(text, Math.min(width, MAX_TEXT_COLUMNS)).join("\n");
+  return [
+    wrap(answer.message),
+    wrap(countLine(answer)),
+    findings.length === 0 ? "" : tableLines(COLUMNS, findings, { width, paint: space.paint }).join("\n"),
+    ...passages(answer, wrap),
+    space.paint("faint", wrap(MEANING)),
+    nextCommands(
+      [
+        ...(answer.pages.left > 0 ? [["Check the rest", `check ${id}`] as const] : []),
+        ["Passages of a source", `check ${id} --source ${findings[0]?.source ?? 1}`],
+        ["Read the report", `show ${id}`],
+      ],
+      space,
+    ),
+  ]
+    .filter((part) => part !== "")
+    .join("\n\n");
+}
+
+const MEANING =
+  "“not found” is no finding against a claim: the page may say it in other words. Nothing is written into the report.";
+
+/** The passages of one source are what a reader who names it wants to see. */
+function passages({ findings }: CitationsAnswer, wrap: (text: string) => string): string[] {
+  if (!findings.every(({ source }) => source === findings[0]?.source)) return [];
+  return findings.flatMap(({ passage, reason, checked_at: at }) => {
+    const lines = [
+      passage === undefined ? "" : `“${oneLine(passage)}”`,
+      reason ?? "",
+      at === undefined ? "" : `Checked ${at}`,
+    ];
+    const text = lines.filter((line) => line !== "").join(" ");
+    return text === "" ? [] : [wrap(text)];
+  });
+}
+
+function countLine({ counts, pages, independent_domains: domains, copies = [], judge }: CitationsAnswer): string {
+  const verdicts = VERDICTS.flatMap((verdict: Verdict) => {
+    const count = counts[verdict];
+    return count === undefined ? [] : [`${count} ${VERDICT_LABELS[verdict]}`];
+  });
+  return [
+    ...verdicts,
+    ...(counts.uncited > 0 ? [`${counts.uncited} without a source`] : []),
+    `${pages.checked} of ${pages.cited} pages checked`,
+    `${domains} independent ${domains === 1 ? "site" : "sites"}`,
+    ...copies.map((group) => `sources ${group.join(", ")} have the same text`),
+    ...(judge === undefined ? [] : [`judge: $${judge.cost_usd} so far`]),
+  ].join(" · ");
+}
+
+const plainLine = ({ verdict, source, text, reason, passage }: Finding): string =>
+  [labelOf(verdict), source, oneLine(text), forPeople(reason ?? ""), oneLine(passage ?? "")].join("\t");

@@ -1,0 +1,66 @@
+/** The citations of a report for the page: every cited claim with its verdicts, and the health of every link. */
+
+import { isoTime } from "../../platform/clock.ts";
+import { linkExpiry } from "../../reports/bibliography/csl.ts";
+import type { Source } from "../../reports/report.ts";
+import type { PageCheck } from "../../verification/page-check.ts";
+import type { ClaimStanding } from "../../verification/standing.ts";
+import type { OperationDeps } from "../operation.ts";
+import { finishedReport } from "../save-research-to-markdown.ts";
+import { judgeEstimate } from "./judge-cost.ts";
+
+export async function citationsView(deps: OperationDeps, owner: string, taskId: string) {
+  const db = await deps.database();
+  const { run, result } = await finishedReport(db, owner, taskId);
+  const { readCitations } = await import("../../verification/read-citations.ts");
+  const found = await readCitations({ db, log: deps.log }, { taskId, result });
+  const cited = new Set(found.cited.map(({ n }) => n));
+  const endedAt = run.completedAt ?? run.updatedAt;
+  return {
+    counts: found.counts,
+    independent_domains: found.independentDomains.length,
+    copies: found.copies,
+    sources: result.sources.map((source) =>
+      sourceView(source, { check: found.checks.get(source.n), isCited: cited.has(source.n), endedAt }),
+    ),
+    claims: found.claims.filter(({ verdict }) => verdict !== undefined).map(claimView),
+    ...(await judgeEstimate(deps, { taskId, result })),
+  };
+}
+
+function sourceView(
+  source: Source,
+  { check, isCited, endedAt }: { check: PageCheck | undefined; isCited: boolean; endedAt: number },
+) {
+  return {
+    n: source.n,
+    is_cited: isCited,
+    link_expires: linkExpiry(source, endedAt),
+    ...(check === undefined
+      ? {}
+      : {
+          outcome: check.outcome,
+          reason: check.reason,
+          checked_at: isoTime(check.checkedAt),
+          http_status: check.httpStatus,
+          published: check.date,
+          author: check.author,
+        }),
+  };
+}
+
+const claimView = ({ claim, verdict, pairs }: ClaimStanding) => ({
+  n: claim.n,
+  text: claim.text,
+  verdict: verdict ?? "not_checked",
+  pairs: pairs.map(({ source, verdict: found, kind, reason, passage, judged, byGoogle, checkedAt }) => ({
+    source,
+    verdict: found,
+    kind,
+    reason,
+    passage,
+    judged: judged === true ? true : undefined,
+    by_google: byGoogle ? true : undefined,
+    checked_at: checkedAt === undefined ? undefined : isoTime(checkedAt),
+  })),
+});

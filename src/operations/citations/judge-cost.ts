@@ -1,0 +1,80 @@
+/** What the judge of citations (`VERIFY_JUDGE`) may cost: said first, asked about above the user's limit, and counted. */
+
+import { roundUsd } from "../../costs/actual.ts";
+import type { StoredResult } from "../../runs/run.ts";
+import type { Database } from "../../store/database.ts";
+import { findJudgeUsage } from "../../verification/claim-store.ts";
+import { type Judge, planVerification, type VerificationPlan } from "../../verification/verify.ts";
+import type { Call, OperationDeps, Question } from "../operation.ts";
+import { finishedReport } from "../save-research-to-markdown.ts";
+import { confirmationNeeded, dollars } from "../parts/cost-confirmation.ts";
+
+interface Asked {
+  task_id: string;
+  numbers?: number[] | undefined;
+  again: boolean;
+  maxPages: number;
+}
+
+/** Undefined without a judge, or if it is cheap enough. What cannot be read is reported by the call itself. */
+export const judgeQuestion = (deps: OperationDeps, asked: Asked, call: Call): Promise<Question | undefined> =>
+  questionBefore(deps, asked, call).catch(() => undefined);
+
+async function questionBefore(deps: OperationDeps, asked: Asked, call: Call): Promise<Question | undefined> {
+  if (!deps.settings.hasJudge) return undefined;
+  const verification = await deps.verification();
+  if (verification.judge === undefined) return undefined;
+  const { result } = await finishedReport(await deps.database(), call.owner, asked.task_id);
+  const plan = await planVerification(verification, { ...asked, taskId: asked.task_id, result });
+  return questionAbout(deps, verification.judge, plan);
+}
+
+/** Throws if the cost needs the consent of the user, who was not asked. */
+export function requireJudgeConsent(
+  deps: OperationDeps,
+  judge: Judge | undefined,
+  { plan, call }: { plan: VerificationPlan; call: Pick<Call, "agreed"> },
+): void {
+  const question = judge === undefined || call.agreed === true ? undefined : questionAbout(deps, judge, plan);
+  if (question !== undefined) throw confirmationNeeded({ name: "verify_citations" }, question);
+}
+
+function questionAbout(
+  { settings }: Pick<OperationDeps, "settings">,
+  judge: Judge,
+  { pairs }: VerificationPlan,
+): Question | undefined {
+  const limit = settings.confirmAboveUsd;
+  const usd = judge.estimateUsd(pairs);
+  if (pairs === 0 || (usd !== undefined && limit > 0 && usd <= limit)) return undefined;
+  const cost = usd === undefined ? "at an unknown price" : `for at most about ${dollars(usd)}`;
+  return {
+    ask: `Let ${judge.model} judge up to ${pairs} citations ${cost}?`,
+    because: `The judge ${judge.model} is asked about up to ${pairs} citations ${cost}.`,
+    unasked: "unset VERIFY_JUDGE, or raise RESEARCH_CONFIRM_ABOVE_USD for this server",
+    details: { estimated_cost_usd: usd, limit_usd: limit },
+  };
+}
+
+/** The likely cost, as the end of the first progress message. */
+export function judgeNotice(judge: Judge | undefined, { pairs }: VerificationPlan): string {
+  if (judge === undefined || pairs === 0) return "";
+  const usd = judge.estimateUsd(pairs);
+  return `; ${judge.model} judges at most ${pairs} citations${usd === undefined ? "" : ` for about $${roundUsd(usd)}`}`;
+}
+
+export async function usedByJudge(db: Database, taskId: string) {
+  const used = await findJudgeUsage(db, taskId);
+  if (used === undefined) return {};
+  const { requests, input, output, costUsd } = used;
+  return { judge: { requests, input_tokens: input, output_tokens: output, cost_usd: roundUsd(costUsd) } };
+}
+
+/** What judging all citations that are due would cost, before a person decides; nothing without a judge. */
+export async function judgeEstimate(deps: OperationDeps, run: { taskId: string; result: StoredResult }) {
+  if (!deps.settings.hasJudge) return {};
+  const verification = await deps.verification();
+  if (verification.judge === undefined) return {};
+  const { pairs } = await planVerification(verification, { ...run, again: false, maxPages: Infinity });
+  return { judge: { model: verification.judge.model, pairs, max_usd: verification.judge.estimateUsd(pairs) } };
+}

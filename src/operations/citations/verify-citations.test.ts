@@ -1,0 +1,172 @@
+/** The operation with real pages on loopback: counts first, then findings; bounded, resumable, and for the owner only. */
+
+import { expect, test, type TestContext } from "vitest";
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
+import { openReader } from "../../../test/kit/sites/reader.ts";
+import type { Handler } from "../../../test/kit/sites/sites.ts";
+import { openRunner } from "../../../test/kit/store/runner.ts";
+import { systemClock } from "../../platform/clock.ts";
+import { finishRun, insertRunning } from "../../runs/run-store.ts";
+import type { VerifyDeps } from "../../verification/verify.ts";
+import type { Call, OperationDeps } from "../operation.ts";
+import { getResearchResults } from "../get-research-results.ts";
+import { perform } from "../perform.ts";
+import { verifyCitations } from "./verify-citations.ts";
+
+const TASK_ID = "11111111-2222-4333-8444-555555555555";
+
+const page =
+  (text: string): Handler =>
+  (_request, response) =>
+    response
+      .writeHead(200, { "content-type": "text/html" })
+      .end(`<!doctype html><title>Onda</title><article>${text}</article>`);
+
+const FILLER =
+  "<p>The valley has been described by travellers since the eighteenth century, often at length.</p>".repeat(4);
+
+const PAGES: Record<string, Handler> = {
+  "lake.onda-press.com/depth": page(`<p>Lake Onda is 42 metres deep.</p>${FILLER}`),
+  "village.onda-press.org/people": page(`<p>The village of Onda has 290 inhabitants.</p>${FILLER}`),
+};
+
+const URLS = [
+  "http://lake.onda-press.com/depth",
+  "http://village.onda-press.org/people",
+  "http://ferry.onda-press.net/gone",
+  "http://10.0.0.7/x",
+];
+
+const REPORT = `# Onda
+
+Lake Onda is 42 metres deep ([depth](${URLS[0]})). The village of Onda has 310 inhabitants ([people](${URLS[1]})).
+
+The ferry to Onda was discontinued in 1987 ([ferry](${URLS[2]})). The cellar of the town hall is full of wine ([cellar](${URLS[3]})). Nobody knows why.
+`;
+
+async function openWorld(context: TestContext, judge?: VerifyDeps["judge"]) {
+  const { store, deps } = await openRunner(context);
+  const run = { taskId: TASK_ID, owner: "anna", kind: "search" as const, query: "Where is Onda?", options: {} };
+  await insertRunning(store.db, { ...run, client: undefined, processId: store.processId, now: 1 });
+  const sources = URLS.map((url, index) => ({ n: index + 1, title: "t", url, domain: new URL(url).hostname }));
+  await finishRun(store.db, {
+    taskId: TASK_ID,
+    processId: store.processId,
+    to: "completed",
+    result: { report: REPORT, sources, metadata: {}, partial: false },
+    error: undefined,
+    backend: "api",
+    model: "m",
+    tokens: { input: 1, output: 1 },
+    cost: { usd: 0, incomplete: false, estimated: false },
+    usageFinal: true,
+    now: systemClock.now(),
+  });
+  const sites = await openReader(PAGES);
+  const { log } = deps();
+  const verification: VerifyDeps = {
+    db: store.db,
+    clock: systemClock,
+    log,
+    readPage: (url) => sites.read(url),
+    resolver: { resolve: async () => undefined },
+    judge,
+  };
+  const given = {
+    clock: systemClock,
+    log,
+    settings: { confirmAboveUsd: 5, hasJudge: judge !== undefined, inlineCharacters: 100_000 },
+    database: async () => store.db,
+    verification: async () => verification,
+    leaving: new AbortController().signal,
+    backupOf: () => undefined,
+  };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that these operations ask for
+  const operationDeps = given as unknown as OperationDeps;
+  const progress: string[] = [];
+  const callOf = (owner: string, signal = new AbortController().signal): Call => ({
+    owner,
+    client: undefined,
+    from: "network",
+    signal,
+    progress: (message) => progress.push(message),
+  });
+  const check = (
+    input: Record<string, unknown> = {},
+    { owner = "anna", signal = undefined as AbortSignal | undefined } = {},
+  ) => perform(verifyCitations, operationDeps, { input: { task_id: TASK_ID, ...input }, call: callOf(owner, signal) });
+  const results = () =>
+    perform(getResearchResults, operationDeps, { input: { task_id: TASK_ID }, call: callOf("anna") });
+  return { check, results, sites, progress };
+}
+
+test("counts come first, then what is not confirmed; passages by number; nothing is fetched twice or for others (W3)", async (context) => {
+  const { check, results, sites, progress } = await openWorld(context);
+  expect(await check({}, { owner: "bert" })).toMatchObject({ structured: { error: { code: "TASK_NOT_FOUND" } } });
+  expect((await results()).structured).not.toHaveProperty("citations_checked");
+  const { structured, text } = await check();
+  expect(structured).toMatchObject({
+    success: true,
+    caution: expect.any(String),
+    counts: { uncited: 1, supported: 1, not_confirmed: 1, gone: 1, not_checked: 1 },
+    pages: { cited: 4, checked: 4, left: 0 },
+    findings: [
+      { source: 3, verdict: "gone" },
+      { source: 2, verdict: "not_confirmed", reason: expect.any(String) },
+    ],
+  });
+  expect(text).toContain("1 of 4 cited claims are confirmed by a page they cite.");
+  expect(text).toContain("The village of Onda has 310 inhabitants");
+  expect(countTokens(text)).toBeLessThan(450);
+  expect(progress).toContain("4 of 4 cited pages checked");
+  const requests = sites.requests.length;
+  // A private address is refused without a request.
+  expect(sites.requests.map(({ target }) => target).filter((target) => target.startsWith("10."))).toEqual([]);
+  const first = await check({ numbers: [1, 4] });
+  expect(first.structured).toMatchObject({
+    findings: [
+      { source: 4, verdict: "not_checked" },
+      {
+        source: 1,
+        verdict: "supported",
+        passage: expect.stringContaining("42 metres deep"),
+        domain: "lake.onda-press.com",
+      },
+    ],
+  });
+  expect(sites.requests).toHaveLength(requests);
+  await check({ numbers: [1], refetch: true });
+  expect(sites.requests).toHaveLength(requests + 1);
+  expect((await results()).structured).toMatchObject({
+    citations_checked: { claims: 4, supported: 1, gone: 1 },
+    report: expect.stringContaining("Lake Onda is 42 metres deep"),
+  });
+});
+
+test.for([[[]], [[0]], [[1.5]], [["1"]], ["1"]])(
+  "numbers that are no source numbers are refused: %j (W3)",
+  async ([numbers], context) => {
+    const { check, sites } = await openWorld(context);
+    expect(await check({ numbers })).toMatchObject({ failed: true, structured: { error: { code: "INVALID_INPUT" } } });
+    expect(sites.requests).toEqual([]);
+  },
+);
+
+test("a cancelled call says so; a judge above the user's limit needs consent before anything is fetched (W3)", async (context) => {
+  const judge = {
+    model: "gemini-3.8-flash",
+    estimateUsd: (requests: number) => requests * 10,
+    judge: async () => Promise.reject(new Error("It was not to be asked.")),
+  };
+  const { check, sites } = await openWorld(context, judge);
+  expect(await check()).toMatchObject({
+    failed: true,
+    structured: { error: { code: "CONFIRMATION_NEEDED", details: { estimated_cost_usd: 40 } } },
+  });
+  expect(sites.requests).toEqual([]);
+  const free = await openWorld(context);
+  expect(await free.check({}, { signal: AbortSignal.abort() })).toMatchObject({
+    failed: true,
+    structured: { error: { code: "CANCELLED" } },
+  });
+});

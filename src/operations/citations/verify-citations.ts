@@ -1,0 +1,241 @@
+/** `verify_citations`: on the user's request, fetches the pages that a report cites and compares them with its claims. */
+
+import { z } from "zod";
+import type { Verdict } from "../../claims/evidence.ts";
+import { cancelled } from "../../gemini/failures.ts";
+import { isoTime } from "../../platform/clock.ts";
+import type { Source } from "../../reports/report.ts";
+import type { StoredResult } from "../../runs/run.ts";
+import type { CitedPair, ClaimStanding } from "../../verification/standing.ts";
+import type { VerifyDeps } from "../../verification/verify.ts";
+import {
+  type Call,
+  defineOperation,
+  type OperationDeps,
+  outputSchema,
+  type OutputOf,
+  taskIdField,
+} from "../operation.ts";
+import { factLines, list } from "../parts/answer-text.ts";
+import { finishedReport } from "../save-research-to-markdown.ts";
+
+/** An answer must come before clients give up, some after 60 s; the next call goes on where this one stopped. */
+const MODEL_LIMITS = { maxPages: 24, maxMs: 40_000, findings: 15 };
+/** At a terminal a person sees the progress, and can stop it. */
+const PERSON_LIMITS = { maxPages: 1_000, maxMs: 20 * 60_000, findings: 1_000 };
+
+const MAX_NUMBERS = 200;
+const NO_NUMBERS = "numbers must be a list of source numbers.";
+const MAX_NUMBER = 99_999;
+const MAX_CLAIM_CHARACTERS = 400;
+
+const countField = z.looseObject({}).describe("Claims by their best verdict.");
+
+export const verifyCitations = defineOperation({
+  name: "verify_citations",
+  title: "Verify citations",
+  description:
+    "Compares a report with the pages it cites. Only on the user's request. Free, a minute; call again for the rest. Returns counts and claims not confirmed.",
+  input: z.strictObject({
+    task_id: taskIdField,
+    numbers: z
+      .array(z.int({ error: NO_NUMBERS }).min(1, { error: NO_NUMBERS }).max(MAX_NUMBER, { error: NO_NUMBERS }), {
+        error: NO_NUMBERS,
+      })
+      .refine(({ length }) => length > 0 && length <= MAX_NUMBERS, {
+        error: `numbers must have 1 to ${MAX_NUMBERS} source numbers.`,
+      })
+      .optional()
+      .describe("Only these sources."),
+    refetch: z.boolean({ error: "refetch must be true or false." }).optional().describe("Fetch again."),
+  }),
+  output: outputSchema({
+    message: z.string(),
+    counts: countField,
+    pages: z.looseObject({}),
+    findings: z.array(z.looseObject({})),
+    note: z.string(),
+  }),
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+  positional: "task_id",
+  webText: true,
+  question: async (deps, input, call) => {
+    const { judgeQuestion } = await import("./judge-cost.ts");
+    return judgeQuestion(deps, { ...input, again: input.refetch === true, ...limitsOf(call) }, call);
+  },
+  run: async (deps, input, call) => {
+    const { result } = await finishedReport(await deps.database(), call.owner, input.task_id);
+    const verification = await deps.verification();
+    const wanted = {
+      taskId: input.task_id,
+      result,
+      numbers: input.numbers,
+      again: input.refetch === true,
+      ...limitsOf(call),
+    };
+    const left = await verify(deps, verification, { wanted, call });
+    return answerOf(verification, { ...wanted, left, isPartial: result.partial });
+  },
+  toText: ({ message, counts, pages, findings, note, success: _success, ...facts }) =>
+    [
+      message,
+      factLines({ counts, pages }),
+      ...list("Findings", findings.map(findingLine)),
+      ...(note === undefined ? [] : [note]),
+      factLines(facts),
+    ].join("\n\n"),
+});
+
+export type CitationsAnswer = OutputOf<typeof verifyCitations>;
+
+const limitsOf = ({ wholeReports }: Call) => (wholeReports === true ? PERSON_LIMITS : MODEL_LIMITS);
+
+interface Wanted {
+  taskId: string;
+  result: StoredResult;
+  numbers: number[] | undefined;
+  again: boolean;
+  maxPages: number;
+  maxMs: number;
+}
+
+/** Returns the number of pages left. */
+async function verify(
+  deps: OperationDeps,
+  verification: VerifyDeps,
+  { wanted, call }: { wanted: Wanted; call: Call },
+): Promise<number> {
+  const { planVerification, verifyCitations: check } = await import("../../verification/verify.ts");
+  const { requireJudgeConsent, judgeNotice } = await import("./judge-cost.ts");
+  const plan = await planVerification(verification, wanted);
+  requireJudgeConsent(deps, verification.judge, { plan, call });
+  const pages = Math.min(plan.due.length, wanted.maxPages);
+  if (pages > 0) call.progress(`Checking ${pages} cited pages${judgeNotice(verification.judge, plan)}`);
+  const signal = AbortSignal.any([call.signal, deps.leaving]);
+  const onProgress = (done: number, of: number): void => call.progress(`${done} of ${of} cited pages checked`);
+  try {
+    return await check(verification, { ...wanted, signal, onProgress }, plan);
+  } catch (error) {
+    throw signal.aborted ? cancelled() : error;
+  }
+}
+
+interface Answered extends Wanted {
+  left: number;
+  isPartial: boolean;
+  /** Findings that the answer lists. */
+  findings: number;
+}
+
+async function answerOf(deps: VerifyDeps, wanted: Answered) {
+  const { taskId, result, numbers, left } = wanted;
+  const { readCitations } = await import("../../verification/read-citations.ts");
+  const { usedByJudge } = await import("./judge-cost.ts");
+  const { claims, counts, checks, cited, copies, independentDomains } = await readCitations(deps, wanted);
+  const found = findingsIn(claims, { numbers, sources: result.sources });
+  const shown = found.slice(0, wanted.findings);
+  return {
+    success: true,
+    task_id: taskId,
+    message: messageFor(claims, left),
+    counts,
+    attached_by_google: claims.filter(({ claim }) => claim.googleSources.length > 0).length,
+    pages: { cited: cited.length, checked: checks.size, left },
+    independent_domains: independentDomains.length,
+    ...(copies.length > 0 ? { copies } : {}),
+    findings: shown,
+    ...noteFor({
+      hidden: found.length - shown.length,
+      left,
+      isUncertain: shown.some(({ verdict }) => verdict === "not_confirmed"),
+    }),
+    ...(await usedByJudge(deps.db, taskId)),
+  };
+}
+
+const NOT_FINDINGS: readonly Verdict[] = ["supported", "not_checked"];
+
+/** What a reader should know first: contradictions, then what is not supported; with `numbers` every pair of them. */
+function findingsIn(
+  all: readonly ClaimStanding[],
+  { numbers, sources }: { numbers: readonly number[] | undefined; sources: readonly Source[] },
+) {
+  const isShown = (standing: ClaimStanding, pair: CitedPair): boolean => {
+    if (numbers !== undefined) return numbers.includes(pair.source);
+    if (pair.verdict === "contradicted") return true;
+    return standing.verdict === pair.verdict && !NOT_FINDINGS.includes(pair.verdict);
+  };
+  const pairs = all.flatMap((standing) =>
+    standing.pairs.filter((pair) => isShown(standing, pair)).map((pair) => ({ claim: standing.claim, pair })),
+  );
+  const order = ({ pair }: { pair: CitedPair }): number => FIRST.indexOf(pair.verdict);
+  return pairs
+    .toSorted((one, other) => order(one) - order(other))
+    .map(({ claim, pair }) => ({
+      claim: claim.n,
+      text: cut([...claim.context, claim.text].join(": ")),
+      source: pair.source,
+      verdict: pair.verdict,
+      ...(pair.reason === undefined ? {} : { reason: pair.reason }),
+      ...(pair.passage === undefined ? {} : { passage: pair.passage }),
+      ...(pair.judged === true ? { judged: true } : {}),
+      ...(pair.kind === "read" ? { read_by_gemini: true } : {}),
+      ...(numbers === undefined ? {} : checkedFields(pair, sources)),
+    }));
+}
+
+const checkedFields = ({ checkedAt, source }: CitedPair, sources: readonly Source[]) => ({
+  ...(checkedAt === undefined ? {} : { checked_at: isoTime(checkedAt) }),
+  domain: sources.find(({ n }) => n === source)?.domain,
+});
+
+const FIRST: readonly Verdict[] = [
+  "contradicted",
+  "unsupported",
+  "gone",
+  "not_confirmed",
+  "weak",
+  "unreadable",
+  "unreachable",
+  "not_checked",
+  "supported",
+];
+
+const cut = (text: string): string =>
+  text.length <= MAX_CLAIM_CHARACTERS ? text : `${text.slice(0, MAX_CLAIM_CHARACTERS).toWellFormed()}…`;
+
+function messageFor(all: readonly ClaimStanding[], left: number): string {
+  const cited = all.filter(({ verdict }) => verdict !== undefined);
+  if (cited.length === 0) return "This report has no sentence that cites a source, so there is nothing to check.";
+  const supported = cited.filter(({ verdict }) => verdict === "supported").length;
+  const rest = left === 0 ? "" : ` ${left} cited ${left === 1 ? "page is" : "pages are"} left to check.`;
+  return `${supported} of ${cited.length} cited claims are confirmed by a page they cite.${rest}`;
+}
+
+function noteFor({ hidden, left, isUncertain }: { hidden: number; left: number; isUncertain: boolean }): {
+  note?: string;
+} {
+  const notes = [
+    ...(isUncertain ? ["not_confirmed is no finding against a claim: the page may say it in other words."] : []),
+    ...(left > 0 ? ["Call again to check the pages that are left."] : []),
+    ...(hidden > 0 ? [`${hidden} more findings: ask for the sources of interest with numbers.`] : []),
+  ];
+  return notes.length === 0 ? {} : { note: notes.join(" ") };
+}
+
+interface FindingText {
+  claim: number;
+  text: string;
+  source: number;
+  verdict: string;
+  reason?: string;
+  passage?: string;
+}
+
+const findingLine = ({ claim, text, source, verdict, reason, passage, ...rest }: FindingText): string =>
+  [
+    `- ${verdict} (claim ${claim}, source ${source}): ${text}`,
+    ...(reason === undefined ? [] : [`  ${reason}`]),
+    ...(passage === undefined ? [] : [`  “${passage}”`]),
+    ...(Object.keys(rest).length === 0 ? [] : [`  ${factLines(rest).replaceAll("\n", ", ")}`]),
+  ].join("\n");

@@ -1,0 +1,119 @@
+/** SQL for the claims of a run, and for what its judge used. */
+
+import { sql } from "kysely";
+import { z } from "zod";
+import type { Claim } from "../claims/claim.ts";
+import { lockRun } from "../runs/lock-store.ts";
+import { type Database, storable } from "../store/database.ts";
+
+const numbers = z.array(z.number());
+const strings = z.array(z.string());
+const claimList: z.ZodType<Claim[]> = z.array(
+  z.object({
+    n: z.number(),
+    text: z.string(),
+    headings: strings,
+    context: strings,
+    start: z.number(),
+    end: z.number(),
+    sources: numbers,
+    googleSources: numbers,
+  }),
+);
+
+/** The stored claims; undefined if there are none of this report, or none that can be read. */
+export async function findClaims(db: Database, taskId: string, reportHash: string): Promise<Claim[] | undefined> {
+  const row = await db
+    .selectFrom("research_claims")
+    .select("claims_json")
+    .where("task_id", "=", taskId)
+    .where("report_hash", "=", reportHash)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  try {
+    return claimList.parse(JSON.parse(row.claims_json));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the stored claims are those of this report. */
+export async function hasClaimsOf(db: Database, taskId: string, reportHash: string): Promise<boolean> {
+  const claims = db.selectFrom("research_claims").select("task_id").where("task_id", "=", taskId);
+  return (await claims.where("report_hash", "=", reportHash).executeTakeFirst()) !== undefined;
+}
+
+/**
+ * Stores the claims of a report, and deletes the evidence about those of an earlier one, whose numbers mean other
+ * claims. What the judge used stays counted. Returns the claims that are stored then: another process may have been
+ * first, and its evidence counts by its numbers. Does nothing once the run is deleted.
+ */
+export function saveClaims(
+  db: Database,
+  { taskId, reportHash, claims }: { taskId: string; reportHash: string; claims: Claim[] },
+): Promise<Claim[]> {
+  return db.transaction().execute(async (transaction) => {
+    if (!(await lockRun(transaction, taskId))) return claims;
+    const stored = await findClaims(transaction, taskId, reportHash);
+    if (stored !== undefined) return stored;
+    await transaction.deleteFrom("research_evidence").where("task_id", "=", taskId).execute();
+    await transaction.deleteFrom("research_pages").where("task_id", "=", taskId).execute();
+    const values = { report_hash: reportHash, claims_json: storable(JSON.stringify(claims)) };
+    await transaction
+      .insertInto("research_claims")
+      .values({ task_id: taskId, ...values })
+      .onConflict((conflict) => conflict.column("task_id").doUpdateSet(values))
+      .execute();
+    return claims;
+  });
+}
+
+/** Counts requests that are about to be sent: they may be charged even if their answer never arrives. */
+export async function countJudgeRequests(db: Database, taskId: string, requests: number): Promise<void> {
+  await db
+    .updateTable("research_claims")
+    .set({ judge_requests: sql<number>`judge_requests + ${requests}` })
+    .where("task_id", "=", taskId)
+    .execute();
+}
+
+export interface JudgeUsage {
+  requests: number;
+  input: number;
+  output: number;
+  costUsd: number;
+}
+
+const MICROS = 1_000_000;
+
+export async function addJudgeUsage(
+  db: Database,
+  taskId: string,
+  { input, output, costUsd }: Omit<JudgeUsage, "requests">,
+): Promise<void> {
+  await db
+    .updateTable("research_claims")
+    .set({
+      judge_tokens_input: sql<number>`judge_tokens_input + ${input}`,
+      judge_tokens_output: sql<number>`judge_tokens_output + ${output}`,
+      judge_cost_micros: sql<number>`judge_cost_micros + ${Math.round(costUsd * MICROS)}`,
+    })
+    .where("task_id", "=", taskId)
+    .execute();
+}
+
+/** Undefined if no judge was asked. */
+export async function findJudgeUsage(db: Database, taskId: string): Promise<JudgeUsage | undefined> {
+  const row = await db
+    .selectFrom("research_claims")
+    .select(["judge_requests", "judge_tokens_input", "judge_tokens_output", "judge_cost_micros"])
+    .where("task_id", "=", taskId)
+    .executeTakeFirst();
+  if (row === undefined || row.judge_requests === 0) return undefined;
+  return {
+    requests: row.judge_requests,
+    input: row.judge_tokens_input,
+    output: row.judge_tokens_output,
+    costUsd: row.judge_cost_micros / MICROS,
+  };
+}

@@ -1,0 +1,159 @@
+/** SQL for the checks of cited pages and for evidence about claims. */
+
+import type { Insertable } from "kysely";
+import { z } from "zod";
+import { type Evidence, EVIDENCE_KINDS, VERDICTS } from "../claims/evidence.ts";
+import { lockRun } from "../runs/lock-store.ts";
+import { storedJson } from "../runs/unreadable.ts";
+import { type Database, storable, type Tables } from "../store/database.ts";
+import { hasClaimsOf } from "./claim-store.ts";
+import type { PageCheck } from "./page-check.ts";
+
+/** Evidence with the time at which it was found. */
+export type DatedEvidence = Evidence & { checkedAt: number };
+
+export interface CheckedPage {
+  check: PageCheck;
+  /** What the page says about each claim that cites it. */
+  evidence: Evidence[];
+}
+
+/**
+ * Replaces the check of a page together with its evidence. Does nothing once the run is deleted, or its claims were
+ * split anew from another report.
+ */
+export function savePageCheck(
+  db: Database,
+  { taskId, reportHash }: { taskId: string; reportHash: string },
+  { check, evidence }: CheckedPage,
+): Promise<void> {
+  return db.transaction().execute(async (transaction) => {
+    if (!(await lockRun(transaction, taskId))) return;
+    if (!(await hasClaimsOf(transaction, taskId, reportHash))) return;
+    const { source } = check;
+    await transaction.deleteFrom("research_pages").where("task_id", "=", taskId).where("source", "=", source).execute();
+    await transaction.insertInto("research_pages").values(pageRow(taskId, check)).execute();
+    await transaction
+      .deleteFrom("research_evidence")
+      .where("task_id", "=", taskId)
+      .where("source", "=", source)
+      .where("kind", "=", "page")
+      .execute();
+    await insertEvidence(transaction, taskId, { evidence, now: check.checkedAt });
+  });
+}
+
+/** Adds evidence of another kind than `page`, and replaces what is stored of the same kind. */
+export function saveEvidence(
+  db: Database,
+  taskId: string,
+  { kind, evidence, now }: { kind: "read"; evidence: Evidence[]; now: number },
+): Promise<void> {
+  return db.transaction().execute(async (transaction) => {
+    if (!(await lockRun(transaction, taskId))) return;
+    await transaction.deleteFrom("research_evidence").where("task_id", "=", taskId).where("kind", "=", kind).execute();
+    await insertEvidence(transaction, taskId, { evidence, now });
+  });
+}
+
+/** Below the number of parameters that SQLite accepts. */
+const ROWS_PER_INSERT = 100;
+
+async function insertEvidence(
+  db: Database,
+  taskId: string,
+  { evidence, now }: { evidence: Evidence[]; now: number },
+): Promise<void> {
+  const rows = evidence.map((each): Insertable<Tables["research_evidence"]> => ({
+    task_id: taskId,
+    claim: each.claim,
+    source: each.source,
+    kind: each.kind,
+    verdict: each.verdict,
+    reason: text(each.reason),
+    passage: text(each.passage),
+    judged: each.judged === true ? 1 : 0,
+    checked_at: now,
+  }));
+  for (let at = 0; at < rows.length; at += ROWS_PER_INSERT) {
+    await db
+      .insertInto("research_evidence")
+      .values(rows.slice(at, at + ROWS_PER_INSERT))
+      .execute();
+  }
+}
+
+const text = (value: string | undefined): string | null => (value === undefined ? null : storable(value));
+
+const pageRow = (taskId: string, check: PageCheck): Insertable<Tables["research_pages"]> => ({
+  task_id: taskId,
+  source: check.source,
+  outcome: check.outcome,
+  reason: text(check.reason),
+  url: storable(check.url),
+  final_url: storable(check.finalUrl),
+  http_status: check.httpStatus ?? null,
+  text_hash: check.hash ?? null,
+  shingles_json: check.shingles === undefined ? null : JSON.stringify(check.shingles),
+  title: text(check.title),
+  published: text(check.date),
+  author: text(check.author),
+  checked_at: check.checkedAt,
+});
+
+const outcomes = z.enum(["text", "unreadable", "gone", "unreachable", "not_checked"]).catch("not_checked");
+const hashes = z.array(z.number());
+
+/** By number of the source. */
+export async function findPageChecks(db: Database, taskId: string): Promise<Map<number, PageCheck>> {
+  const rows = await db
+    .selectFrom("research_pages")
+    .selectAll()
+    .where("task_id", "=", taskId)
+    .orderBy("source")
+    .execute();
+  return new Map(
+    rows.map((row) => [
+      row.source,
+      {
+        source: row.source,
+        outcome: outcomes.parse(row.outcome),
+        reason: row.reason ?? undefined,
+        url: row.url,
+        finalUrl: row.final_url,
+        httpStatus: row.http_status ?? undefined,
+        hash: row.text_hash ?? undefined,
+        shingles: row.shingles_json === null ? undefined : storedJson(row.shingles_json, hashes, []),
+        title: row.title ?? undefined,
+        date: row.published ?? undefined,
+        author: row.author ?? undefined,
+        checkedAt: row.checked_at,
+      },
+    ]),
+  );
+}
+
+const kinds = z.enum(EVIDENCE_KINDS).catch("page");
+const verdicts = z.enum(VERDICTS).catch("not_checked");
+
+/** In the order of claims and sources. */
+export async function findEvidence(db: Database, taskId: string): Promise<DatedEvidence[]> {
+  const rows = await db
+    .selectFrom("research_evidence")
+    .selectAll()
+    .where("task_id", "=", taskId)
+    .orderBy("claim")
+    .orderBy("source")
+    .orderBy("kind")
+    .execute();
+  return rows.map((row) => ({
+    claim: row.claim,
+    source: row.source,
+    kind: kinds.parse(row.kind),
+    verdict: verdicts.parse(row.verdict),
+    reason: row.reason ?? undefined,
+    passage: row.passage ?? undefined,
+    judged: row.judged === 1,
+    checkedAt: row.checked_at,
+  }));
+}

@@ -1,0 +1,94 @@
+/**
+ * Asks a small model whether a page supports a claim. It must quote; a quote that is not on the page, or whose numbers,
+ * dates or polarity disagree with the claim, supports nothing.
+ */
+
+import { z } from "zod";
+import type { Claim } from "../../claims/claim.ts";
+import { bestPassages } from "../../claims/best-passages.ts";
+import { disagreement } from "../../claims/disagreement.ts";
+import type { Verdict } from "../../claims/evidence.ts";
+import type { PageText } from "../../pages/page.ts";
+
+export interface Judgement {
+  verdict: Extract<Verdict, "supported" | "weak" | "contradicted" | "unsupported" | "not_confirmed">;
+  /** A passage that is on the page. */
+  passage?: string | undefined;
+  reason?: string | undefined;
+}
+
+/** Sends the prompt to the model and returns its text. */
+export type AskJudge = (values: { claim: string; passages: string }) => Promise<string>;
+
+/** The form of an answer, shown in the prompt. */
+export const JUDGE_EXAMPLE = '{ "verdict": "supported", "quote": "the words of the passage that decide" }';
+
+const MAX_PASSAGES = 5;
+const MAX_PASSAGE_CHARACTERS = 800;
+/** A page up to this length is sent as a whole, so that the judge can find that it does not say something. */
+const MAX_WHOLE_PAGE_CHARACTERS = 5_000;
+const MIN_QUOTE_CHARACTERS = 8;
+
+const answerSchema = z.object({
+  verdict: z.enum(["supported", "weak", "contradicted", "unsupported"]),
+  quote: z.string().default(""),
+});
+
+/** Undefined if the answer cannot be used: then the comparison of texts stands. */
+export async function judgeClaim(ask: AskJudge, claim: Claim, page: PageText): Promise<Judgement | undefined> {
+  const whole = [page.title, ...page.blocks].join("\n");
+  const isWhole = whole.length <= MAX_WHOLE_PAGE_CHARACTERS;
+  const passages = isWhole ? whole : passagesOf(claim, page);
+  if (passages.trim() === "") return undefined;
+  const subject = [...claim.headings.slice(-1), ...claim.context, claim.text].join(" › ");
+  const answer = answerIn(await ask({ claim: subject, passages }));
+  if (answer === undefined) return undefined;
+  const quote = answer.quote.trim();
+  if (answer.verdict === "unsupported") {
+    if (isWhole)
+      return { verdict: "unsupported", reason: "The judge read the page and found that it does not say this." };
+    return { verdict: "not_confirmed", reason: "The judge did not find it in the passages that are closest to it." };
+  }
+  if (!isOnPage(quote, whole))
+    return { verdict: "not_confirmed", reason: "The judge quoted text that is not on the page." };
+  const veto = answer.verdict === "contradicted" ? undefined : disagreement(claim.text, quote);
+  if (veto !== undefined && answer.verdict === "supported") {
+    return { verdict: "not_confirmed", passage: quote, reason: veto };
+  }
+  return { verdict: answer.verdict, passage: quote, reason: veto };
+}
+
+const passagesOf = (claim: Claim, page: PageText): string =>
+  bestPassages(claim, page, MAX_PASSAGES)
+    .map((passage) => passage.slice(0, MAX_PASSAGE_CHARACTERS).toWellFormed())
+    .join("\n\n");
+
+/** The last JSON object in the answer that has the right form. */
+function answerIn(text: string): z.infer<typeof answerSchema> | undefined {
+  const objects = [...text.matchAll(/\{[^{}]*\}/g)].map(([object]) => object);
+  for (const object of objects.toReversed()) {
+    try {
+      const parsed = answerSchema.safeParse(JSON.parse(object));
+      if (parsed.success) return parsed.data;
+    } catch {
+      // Not JSON.
+    }
+  }
+  return undefined;
+}
+
+/** Spelling that a model changes when it quotes. */
+const plain = (text: string): string =>
+  text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replaceAll(/[\u2018\u2019\u201B\u2032]/g, "'")
+    .replaceAll(/[\u201C\u201D\u00AB\u00BB\u201E\u201F]/g, '"')
+    .replaceAll(/[\u2010-\u2015\u2212]/g, "-")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+
+function isOnPage(quote: string, page: string): boolean {
+  const wanted = plain(quote);
+  return wanted.length >= MIN_QUOTE_CHARACTERS && plain(page).includes(wanted);
+}

@@ -1,0 +1,108 @@
+/** The judge must quote the page; its numbers must agree; what it is asked and what it uses is counted. */
+
+import { expect, test } from "vitest";
+import { createTestLog } from "../../../test/kit/log.ts";
+import { insertRun, openDatabase } from "../../../test/kit/store/store-rows.ts";
+import type { Claim } from "../../claims/claim.ts";
+import { AppError } from "../../errors.ts";
+import { type Answer, NO_USAGE, PaidFailure } from "../../gemini/search-backend.ts";
+import { systemClock } from "../../platform/clock.ts";
+import { findJudgeUsage, saveClaims } from "../claim-store.ts";
+import { createJudge } from "./judge.ts";
+import { judgeClaim } from "./judge-claim.ts";
+
+const claim = (text: string): Claim => ({
+  n: 1,
+  text,
+  headings: [],
+  context: [],
+  start: 0,
+  end: text.length,
+  sources: [1],
+  googleSources: [],
+});
+
+const PAGE = {
+  title: "Onda",
+  blocks: ["The village sits on a hill.", "According to the survey, Lake Onda’s depth is 42 metres – as expected."],
+};
+const LONG_PAGE = { title: "Onda", blocks: Array.from({ length: 400 }, (_, n) => `Sentence ${n} about the valley.`) };
+
+const says =
+  (verdict: string, quote = "") =>
+  async (): Promise<string> =>
+    `Here it is:\n\`\`\`json\n${JSON.stringify({ verdict, quote })}\n\`\`\``;
+
+test("a verdict counts only with a quote that is on the page and agrees with the claim (W2, W3)", async () => {
+  const deep = claim("Lake Onda is 42 metres deep.");
+  const quote = `Lake Onda's  depth is 42 metres - as expected.`;
+  expect(await judgeClaim(says("supported", quote), deep, PAGE)).toEqual({ verdict: "supported", passage: quote });
+  const invented = await judgeClaim(says("supported", "Lake Onda is 42 metres deep."), deep, PAGE);
+  expect(invented).toMatchObject({ verdict: "not_confirmed", reason: expect.stringContaining("not on the page") });
+  // The model may be talked into it; the figures are not.
+  const deeper = await judgeClaim(says("supported", quote), claim("Lake Onda is 57 metres deep."), PAGE);
+  expect(deeper).toMatchObject({ verdict: "not_confirmed", passage: quote });
+  expect(deeper?.reason).toMatch(/\.$/);
+  const contradicted = await judgeClaim(says("contradicted", quote), claim("Lake Onda is 57 metres deep."), PAGE);
+  expect(contradicted).toMatchObject({ verdict: "contradicted", passage: quote });
+  expect(await judgeClaim(says("contradicted", "It is shallow."), deep, PAGE)).toMatchObject({
+    verdict: "not_confirmed",
+  });
+});
+
+test("only a judge that was given the whole page may say that it does not say something (W2)", async () => {
+  const other = claim("Sentence 12 about the valley is wrong.");
+  expect(await judgeClaim(says("unsupported"), other, PAGE)).toMatchObject({ verdict: "unsupported" });
+  expect(await judgeClaim(says("unsupported"), other, LONG_PAGE)).toMatchObject({ verdict: "not_confirmed" });
+  for (const nonsense of ["", "supported", '{"verdict":"certainly"}', "{", '{"quote":"x"}']) {
+    expect(await judgeClaim(async () => nonsense, other, PAGE)).toBeUndefined();
+  }
+});
+
+const ANSWER: Answer = {
+  backend: "api",
+  text: "",
+  cut: false,
+  model: "gemini-3.8-flash",
+  sources: [],
+  unreadUrls: [],
+  openedUrls: [],
+  isGrounded: false,
+  queries: [],
+  searchSuggestions: [],
+  usage: { ...NO_USAGE, input: 1_000, output: 100 },
+  notices: [],
+};
+
+test("requests are counted before they are sent, their cost after it; a failed one is not repeated (W3)", async () => {
+  const db = await openDatabase();
+  await insertRun(db, { task_id: "run", status: "completed" });
+  await saveClaims(db, { taskId: "run", reportHash: "h", claims: [] });
+  const lines: string[] = [];
+  const asked: number[] = [];
+  const answers = [
+    async () => ({ ...ANSWER, text: await says("supported", "Lake Onda’s depth is 42 metres")() }),
+    async () => Promise.reject(new PaidFailure(new AppError({ code: "EXECUTION_ERROR", message: "Cut." }), ANSWER)),
+    async () => Promise.reject(new AppError({ code: "GEMINI_UNAVAILABLE", message: "No quota." })),
+  ];
+  const judge = createJudge({
+    db,
+    clock: systemClock,
+    log: createTestLog((line) => lines.push(line)),
+    model: "gemini-3.8-flash",
+    costOf: ({ input }) => ({ usd: input / 1_000_000, incomplete: false, estimated: false }),
+    ask: async () => {
+      asked.push((await findJudgeUsage(db, "run"))?.requests ?? 0);
+      const answer = answers[asked.length - 1];
+      if (answer === undefined) throw new Error("It was asked too often.");
+      return answer();
+    },
+  });
+  const claims = [1, 2, 3].map((n) => ({ ...claim("Lake Onda is 42 metres deep."), n }));
+  const found = await judge.judge({ taskId: "run", source: 7, page: PAGE, claims }, new AbortController().signal);
+  expect(found).toMatchObject([{ claim: 1, source: 7, kind: "page", verdict: "supported", judged: true }]);
+  expect(asked).toEqual([1, 2, 3]);
+  expect(await findJudgeUsage(db, "run")).toEqual({ requests: 3, input: 2_000, output: 200, costUsd: 0.002 });
+  expect(lines).toHaveLength(2);
+  expect(judge.estimateUsd(100)).toBeGreaterThan(0);
+});

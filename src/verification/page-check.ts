@@ -1,0 +1,50 @@
+/** The outcome of reading a cited page, as it is stored and shown. */
+
+import { oneLine } from "../platform/clean-text.ts";
+import type { PageReading, Receipt, Wall } from "../pages/page.ts";
+import { shinglesOf } from "./copies.ts";
+
+/** Link health and facts of a page. */
+export interface PageCheck extends Receipt {
+  /** Number of the source. */
+  source: number;
+  outcome: PageReading["outcome"];
+  /** Why there is no text. */
+  reason?: string | undefined;
+  title?: string | undefined;
+  /** As the page states them. */
+  date?: string | undefined;
+  author?: string | undefined;
+  shingles?: number[] | undefined;
+}
+
+/** The wall in front of a page, as the end of a sentence about it. */
+const WALLS: Record<Wall, string> = {
+  login: "The page asks for a login.",
+  paywall: "The page is behind a paywall.",
+  captcha: "The page asks whether its reader is a human.",
+  consent: "The page shows only a consent dialog.",
+  script_only: "The page has no text without running its scripts.",
+  format: "The page is in a format that is not read.",
+  too_large: "The page is too large.",
+  robots: "The site does not want programs to read this page (robots.txt).",
+};
+
+export function checkOf(source: number, reading: PageReading): PageCheck {
+  const { url, finalUrl, httpStatus, checkedAt, hash, outcome } = reading;
+  const receipt = { source, url, finalUrl, httpStatus, checkedAt, hash, outcome };
+  if (reading.outcome === "text") {
+    const { title, date, author, blocks } = reading.page;
+    return {
+      ...receipt,
+      title: line(title),
+      date: line(date),
+      author: line(author),
+      shingles: shinglesOf(blocks),
+    };
+  }
+  return { ...receipt, reason: reading.outcome === "unreadable" ? WALLS[reading.wall] : reading.reason };
+}
+
+const line = (text: string | undefined): string | undefined =>
+  (text === undefined ? undefined : oneLine(text)) || undefined;

@@ -1,0 +1,37 @@
+/** Everything that is known about the citations of a report, read from the store without a request. */
+
+import { independentDomains } from "../reports/independent-domains.ts";
+import type { Source } from "../reports/report.ts";
+import { claimsOfRun, type ClaimsDeps, type ReportOfRun } from "./claims-of-run.ts";
+import { copiesAmong } from "./copies.ts";
+import { findEvidence, findPageChecks } from "./evidence-store.ts";
+import type { PageCheck } from "./page-check.ts";
+import { type ClaimStanding, countsOf, standings, type VerdictCounts } from "./standing.ts";
+
+export interface Citations {
+  claims: ClaimStanding[];
+  counts: VerdictCounts;
+  /** By number of the source. */
+  checks: ReadonlyMap<number, PageCheck>;
+  /** Sources that a claim cites. */
+  cited: Source[];
+  /** Groups of sources with the same text. */
+  copies: number[][];
+  independentDomains: string[];
+}
+
+export async function readCitations(deps: ClaimsDeps, run: ReportOfRun): Promise<Citations> {
+  const { claims } = await claimsOfRun(deps, run);
+  const all = standings(claims, await findEvidence(deps.db, run.taskId));
+  const checks = await findPageChecks(deps.db, run.taskId);
+  const numbers = new Set(claims.flatMap(({ sources }) => sources));
+  const cited = run.result.sources.filter(({ n }) => numbers.has(n));
+  return {
+    claims: all,
+    counts: countsOf(all),
+    checks,
+    cited,
+    copies: copiesAmong([...checks.values()]),
+    independentDomains: independentDomains(cited),
+  };
+}

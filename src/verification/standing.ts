@@ -1,0 +1,72 @@
+/** What all evidence together says about each claim of a report, and how many claims have which verdict. */
+
+import type { Claim } from "../claims/claim.ts";
+import type { Evidence, EvidenceKind, Verdict } from "../claims/evidence.ts";
+import type { DatedEvidence } from "./evidence-store.ts";
+
+/**
+ * From the best to the least informative. A claim has the best verdict of its sources: one page that says it is
+ * enough. A contradiction by another page is listed as a finding of its own.
+ */
+const BEST_FIRST: readonly Verdict[] = [
+  "supported",
+  "weak",
+  "contradicted",
+  "unsupported",
+  "not_confirmed",
+  "unreadable",
+  "gone",
+  "unreachable",
+  "not_checked",
+];
+
+const rank = (verdict: Verdict): number => BEST_FIRST.indexOf(verdict);
+
+export const bestVerdict = (verdicts: readonly Verdict[]): Verdict =>
+  verdicts.toSorted((one, other) => rank(one) - rank(other))[0] ?? "not_checked";
+
+/** A claim and one of its sources. */
+export interface CitedPair extends Omit<Evidence, "kind"> {
+  kind: Exclude<EvidenceKind, "google"> | undefined;
+  /** Google's supports or annotations attach the source to the claim. */
+  byGoogle: boolean;
+  checkedAt: number | undefined;
+}
+
+export interface ClaimStanding {
+  claim: Claim;
+  /** Undefined for a claim that cites no source. */
+  verdict: Verdict | undefined;
+  pairs: CitedPair[];
+}
+
+/** Every claim with its sources, those without evidence as not checked. */
+export function standings(claims: readonly Claim[], evidence: readonly DatedEvidence[]): ClaimStanding[] {
+  const byPair = Map.groupBy(evidence, ({ claim, source }) => `${claim} ${source}`);
+  return claims.map((claim) => {
+    const pairs = claim.sources.map((source) => pairOf(claim, source, byPair.get(`${claim.n} ${source}`) ?? []));
+    return { claim, pairs, verdict: pairs.length === 0 ? undefined : bestVerdict(pairs.map(({ verdict }) => verdict)) };
+  });
+}
+
+function pairOf(claim: Claim, source: number, found: readonly DatedEvidence[]): CitedPair {
+  const byGoogle = claim.googleSources.includes(source);
+  const best = found.toSorted((one, other) => rank(one.verdict) - rank(other.verdict))[0];
+  if (best === undefined || best.kind === "google") {
+    return { claim: claim.n, source, kind: undefined, verdict: "not_checked", byGoogle, checkedAt: undefined };
+  }
+  return { ...best, kind: best.kind, byGoogle };
+}
+
+export type VerdictCounts = { claims: number; uncited: number } & Partial<Record<Verdict, number>>;
+
+/** Verdicts that no claim has are left out. */
+export function countsOf(all: readonly ClaimStanding[]): VerdictCounts {
+  const counts = countVerdicts(all.flatMap(({ verdict }) => verdict ?? []));
+  return { claims: all.length, uncited: all.filter(({ verdict }) => verdict === undefined).length, ...counts };
+}
+
+export function countVerdicts(verdicts: readonly Verdict[]): Partial<Record<Verdict, number>> {
+  const found = BEST_FIRST.map((verdict) => [verdict, verdicts.filter((each) => each === verdict).length] as const);
+  return Object.fromEntries(found.filter(([, count]) => count > 0));
+}

@@ -1,0 +1,51 @@
+/** Routes that check the citations of a report on the user's request, and the bibliography files of its sources. */
+
+import type { Hono } from "hono";
+import type { App } from "../../../app.ts";
+import type { CallerEnv } from "../../../caller.ts";
+import { citationsView } from "../../../operations/citations/citations-view.ts";
+import { perform } from "../../../operations/perform.ts";
+import { sourcesFile } from "../../../operations/citations/sources-file.ts";
+import { verifyCitations } from "../../../operations/citations/verify-citations.ts";
+import { BIBLIOGRAPHY_FILES, BIBLIOGRAPHY_FORMATS } from "../../../reports/bibliography/bibliography.ts";
+import { outcomeResponse, jsonResponse } from "../json-response.ts";
+import { readJsonBody } from "../json-body.ts";
+import { download } from "../report-routes.ts";
+import { requestedRun } from "../requested-run.ts";
+import type { CitationsView } from "../../wire-citations.ts";
+
+export function serveCitations(web: Hono<CallerEnv>, { deps, shutdown }: App): void {
+  const viewOf = async (owner: string, taskId: string): Promise<Response> => {
+    const view: CitationsView = await citationsView(deps, owner, taskId);
+    return jsonResponse(view);
+  };
+  web.get("/api/runs/:id/citations", async (context) => {
+    const { owner } = context.get("caller");
+    const { taskId } = await requestedRun(deps, owner, context.req.param("id"));
+    return viewOf(owner, taskId);
+  });
+  // The page asks for a few sources at a time, shows what was found, and stops when its user leaves or cancels.
+  web.post("/api/runs/:id/citations", async (context) => {
+    const caller = context.get("caller");
+    const { taskId } = await requestedRun(deps, caller.owner, context.req.param("id"));
+    const { numbers, refetch } = await readJsonBody(context.req.raw);
+    const signal = AbortSignal.any([context.req.raw.signal, deps.leaving]);
+    const outcome = await shutdown.during(
+      perform(verifyCitations, deps, {
+        input: { task_id: taskId, numbers, refetch },
+        // The button names the cost of the judge.
+        call: { ...caller, client: "page", signal, progress: () => {}, agreed: true },
+      }),
+    );
+    return outcome.failed ? outcomeResponse(outcome) : viewOf(caller.owner, taskId);
+  });
+  for (const format of BIBLIOGRAPHY_FORMATS) {
+    const { ending, type } = BIBLIOGRAPHY_FILES[format];
+    web.get(`/api/runs/:id/sources.${ending}`, async (context) => {
+      const { owner } = context.get("caller");
+      const { taskId } = await requestedRun(deps, owner, context.req.param("id"));
+      const { run, text } = await sourcesFile(await deps.database(), { owner, taskId, format });
+      return download(text, { run, type, ending });
+    });
+  }
+}

@@ -1,0 +1,80 @@
+/** The checks of a report's citations: read with the report, and made a few sources at a time when the user asks. */
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { CitationsView } from "../../wire-citations.ts";
+import { fetchJson } from "../app/request.ts";
+import { announce } from "../ui/parts.tsx";
+
+/** Few enough that something new is shown every few seconds. */
+const SOURCES_PER_REQUEST = 4;
+
+export interface CitationChecks {
+  /** Undefined until it is read, and where it cannot be read. */
+  view: CitationsView | undefined;
+  /** Sources that are being checked, and how many of them are done. */
+  running: { done: number; of: number; numbers: ReadonlySet<number> } | undefined;
+  error: unknown;
+  /** Fetches the pages of these sources; undefined: of all that are cited. */
+  check: (numbers?: readonly number[]) => void;
+  stop: () => void;
+}
+
+export function useCitationChecks(taskId: string): CitationChecks {
+  const [view, setView] = useState<CitationsView | undefined>(undefined);
+  const [running, setRunning] = useState<CitationChecks["running"]>(undefined);
+  const [error, setError] = useState<unknown>(undefined);
+  const work = useRef<AbortController | undefined>(undefined);
+  const path = `/api/runs/${taskId}/citations`;
+  useEffect(() => {
+    const leaving = new AbortController();
+    // Without it the report is as readable as before.
+    fetchJson<CitationsView>(path, { signal: leaving.signal }).then(setView, () => undefined);
+    return () => {
+      leaving.abort();
+      work.current?.abort();
+    };
+  }, [path]);
+  const check = (numbers?: readonly number[]): void => {
+    if (view === undefined || work.current !== undefined) return;
+    const wanted = numbers ?? view.sources.filter(({ is_cited }) => is_cited).map(({ n }) => n);
+    const mine = new AbortController();
+    work.current = mine;
+    setError(undefined);
+    const progress = (done: number): void => setRunning({ done, of: wanted.length, numbers: new Set(wanted) });
+    progress(0);
+    checkAll(path, { wanted, isRefetch: numbers !== undefined, signal: mine.signal, progress, setView })
+      .then(
+        () => announce("The citations are checked."),
+        (failure: unknown) => mine.signal.aborted || setError(failure),
+      )
+      .finally(() => {
+        work.current = undefined;
+        setRunning(undefined);
+      });
+  };
+  return { view, running, error, check, stop: () => work.current?.abort() };
+}
+
+interface Checking {
+  wanted: readonly number[];
+  /** The user asks about one source again: the page may have changed. */
+  isRefetch: boolean;
+  signal: AbortSignal;
+  progress: (done: number) => void;
+  setView: (view: CitationsView) => void;
+}
+
+async function checkAll(path: string, { wanted, isRefetch, signal, progress, setView }: Checking): Promise<void> {
+  for (let at = 0; at < wanted.length; at += SOURCES_PER_REQUEST) {
+    signal.throwIfAborted();
+    const numbers = wanted.slice(at, at + SOURCES_PER_REQUEST);
+    const view = await fetchJson<CitationsView>(path, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ numbers, refetch: isRefetch }),
+      signal,
+    });
+    setView(view);
+    progress(Math.min(wanted.length, at + SOURCES_PER_REQUEST));
+  }
+}

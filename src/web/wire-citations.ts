@@ -1,0 +1,56 @@
+/** The contract of the checks of citations, between web page and server. */
+
+import type { Verdict } from "../claims/evidence.ts";
+
+/** A verdict about a claim and one of its sources; the labels are in claims/verdict-labels.ts. */
+export interface CitedPairView {
+  /** Number of the source. */
+  source: number;
+  verdict: Verdict;
+  /** How it was found: `page` was fetched here, `read` by Gemini; absent if it was not checked. */
+  kind?: "page" | "read" | undefined;
+  reason?: string | undefined;
+  /** Text from the web. */
+  passage?: string | undefined;
+  /** A model judged it. */
+  judged?: boolean | undefined;
+  /** Google's annotations attach the source to the claim. */
+  by_google?: boolean | undefined;
+  checked_at?: string | undefined;
+}
+
+export interface ClaimView {
+  n: number;
+  text: string;
+  verdict: Verdict;
+  pairs: CitedPairView[];
+}
+
+export interface CheckedSource {
+  n: number;
+  is_cited: boolean;
+  /** The day on which Google's link to the page expires. */
+  link_expires?: string | undefined;
+  outcome?: "text" | "unreadable" | "gone" | "unreachable" | "not_checked" | undefined;
+  reason?: string | undefined;
+  checked_at?: string | undefined;
+  http_status?: number | undefined;
+  published?: string | undefined;
+  author?: string | undefined;
+}
+
+/**
+ * `GET /api/runs/:id/citations`: what is known about the citations of a report, without a request to any site.
+ * `POST` with `{numbers?, refetch?}` fetches the pages of these sources first, within limits.
+ */
+export interface CitationsView {
+  counts: { claims: number; uncited: number } & Partial<Record<Verdict, number>>;
+  independent_domains: number;
+  /** Groups of sources with the same text. */
+  copies: number[][];
+  sources: CheckedSource[];
+  /** Those that cite a source. */
+  claims: ClaimView[];
+  /** A model judges what is not confirmed: at most what it costs to check everything that is due. */
+  judge?: { model: string; pairs: number; max_usd: number | undefined } | undefined;
+}
