@@ -118,6 +118,11 @@ function tableOf(comparisons: readonly Comparison[]): Table {
     notes: [
       `Bodies and number of all requests, as counted by the simulator's ledger. The default CLI received the same prompt, with only its sign-in configured. No model was set: the CLI chooses its own, the API backend uses ${DEFAULT_API_MODEL}. Target for our CLI ≤ ${TARGET}: ${passed ? "met" : "missed"}.`,
     ],
+    figures: comparisons.map(({ task, byHand, cli }) => ({
+      what: `bytes to the model ÷ default Gemini CLI, ${task.title}`,
+      value: cli.bytes / byHand.bytes,
+      limit: TARGET,
+    })),
     passed,
   };
 }

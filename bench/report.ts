@@ -10,16 +10,27 @@ export interface Table {
   notes: readonly string[];
   /** False if a figure that does not depend on the machine missed its target. */
   passed: boolean;
+  /** Figures with a limit: smaller is better. */
+  figures?: readonly Figure[];
 }
 
-export function printTable({ title, columns, rows, notes }: Table): void {
+export interface Figure {
+  what: string;
+  value: number;
+  limit: number;
+}
+
+export function printTable(table: Table): void {
+  console.log(`${tableText(table)}\n`);
+}
+
+export function tableText({ title, columns, rows, notes }: Table): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
-  const parts = [
+  return [
     `### ${title}`,
     [line(columns), line(columns.map((_, index) => (index === 0 ? "---" : "--:"))), ...rows.map(line)].join("\n"),
     ...notes,
-  ];
-  console.log(`${parts.join("\n\n")}\n`);
+  ].join("\n\n");
 }
 
 export function printCircumstances(name: string): void {

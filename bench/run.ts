@@ -1,9 +1,16 @@
-/** Runs all benches or the named ones, and prints their results: `node bench/run.ts [name …]`. */
+/**
+ * Runs all benches or the named ones, and prints their results: `node bench/run.ts [--write] [--peer <directory>] [name
+ * …]`. With `--write` the results are kept, and docs/BENCHMARKS.md is written from all that are.
+ */
 
 import { parseArgs } from "node:util";
+import { loadPerCore, storeResult, writeDocument } from "./document.ts";
 import { printCircumstances, printTable, type Table } from "./report.ts";
 
-const { values, positionals: chosen } = parseArgs({
+const {
+  values: { write, peer: peers, ...values },
+  positionals: chosen,
+} = parseArgs({
   allowPositionals: true,
   options: {
     // The file with the cases of the guard or verdicts bench, and the half of the latter: `tuned` or `unseen`.
@@ -14,10 +21,13 @@ const { values, positionals: chosen } = parseArgs({
     seconds: { type: "string" },
     workers: { type: "string" },
     only: { type: "string" },
+    write: { type: "boolean", default: false },
+    peer: { type: "string", multiple: true, default: [] },
   },
 });
 
 const BENCHES: Readonly<Record<string, () => Promise<Table | undefined>>> = {
+  footprint: async () => (await import("./footprint.ts")).footprint(peers),
   startup: async () => (await import("./startup.ts")).startup(),
   overhead: async () => (await import("./overhead.ts")).overhead(),
   bytes: async () => (await import("./bytes.ts")).bytes(),
@@ -29,6 +39,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Table | undefined>>> = {
     return (await import("./fleet/fleet.ts")).fleet(readFleetOptions(values));
   },
   http: async () => (await import("./http.ts")).http(),
+  "http-clients": async () => (await import("./http-clients.ts")).httpClients(),
   page: async () => (await import("./page.ts")).page(),
   tokens: async () => (await import("./tokens.ts")).tokens(),
   rounds: async () => (await import("./rounds.ts")).rounds(),
@@ -46,8 +57,11 @@ if (unknown !== undefined) {
 
 for (const [name, bench] of Object.entries(BENCHES)) {
   if (chosen.length > 0 && !chosen.includes(name)) continue;
+  const load = loadPerCore();
   const table = await bench();
   if (table !== undefined) printTable(table);
+  if (table !== undefined && write) storeResult(name, table, load);
   printCircumstances(name);
   if (table?.passed === false) process.exitCode = 1;
 }
+if (write) writeDocument(Object.keys(BENCHES));

@@ -10,6 +10,7 @@ export type Era = "legacy" | "modern";
 export interface StdioClient {
   /** When the process was spawned, on the clock of `performance.now()`. */
   spawnedAt: number;
+  pid: number | undefined;
   request(method: string, params: Record<string, unknown>): Promise<Record<string, unknown>>;
   notify(method: string): void;
   /** Closes stdin, as clients do, and waits until the process has ended. */
@@ -38,6 +39,7 @@ export function openStdioClient({ args, env }: Program): StdioClient {
   const send = (message: object): void => void child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
   return {
     spawnedAt,
+    pid: child.pid,
     request: (method, params) => {
       const id = (lastId += 1);
       const reply = Promise.withResolvers<Record<string, unknown>>();

@@ -1,10 +1,11 @@
 /** Tokens of a real tokenizer that answers cost in a model's context; independent of the machine. */
 
 import { ANSWERS, measureAnswers, TOKEN_BUDGET } from "../test/kit/server/answer-tokens.ts";
-import type { Table } from "./report.ts";
+import type { Figure, Table } from "./report.ts";
 
 export async function tokens(): Promise<Table> {
   const rows: string[][] = [];
+  const figures: Figure[] = [];
   let passed = true;
   for (const [sources, scenario] of Object.entries(ANSWERS)) {
     const endings: (() => Promise<void> | void)[] = [];
@@ -15,6 +16,7 @@ export async function tokens(): Promise<Table> {
       const budget = TOKEN_BUDGET[tool] ?? 0;
       const isWithin = Math.max(structured, text) <= budget;
       if (isJudged && !isWithin) passed = false;
+      if (isJudged) figures.push({ what: `tokens of \`${tool}\``, value: Math.max(structured, text), limit: budget });
       rows.push([
         `\`${tool}\`, ${sources}`,
         String(structured),
@@ -30,6 +32,7 @@ export async function tokens(): Promise<Table> {
     notes: [
       "A client shows its model one of the two forms. A redirect link of Google takes about 65 tokens and is passed on unchanged.",
     ],
+    figures,
     passed,
   };
 }

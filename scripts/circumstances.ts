@@ -14,7 +14,7 @@ export function circumstances(): { date: string; commit: string; machine: string
 }
 
 /** Files that measurements write do not count as changes. */
-const WRITTEN = [":!docs/RELIABILITY.md", ":!lab/results"];
+const WRITTEN = [":!docs/RELIABILITY.md", ":!lab/results", ":!docs/BENCHMARKS.md", ":!bench/results"];
 
 function commit(): string {
   const git = (...args: string[]): string =>

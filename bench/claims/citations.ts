@@ -6,7 +6,7 @@ import { z } from "zod";
 import { splitClaims } from "../../src/claims/split-claims.ts";
 import { numberSources } from "../../src/reports/report.ts";
 import type { Table } from "../report.ts";
-import { shareOf } from "./wilson.ts";
+import { share } from "../wilson.ts";
 
 const FILE = join(import.meta.dirname, "../data/cited-reports.json");
 
@@ -84,8 +84,8 @@ export function citations(): Table {
   const { groups, all } = citationCounts();
   const row = (name: string, { found, meant, right }: CitationCounts): string[] => [
     name,
-    shareOf(right, found),
-    shareOf(right, meant),
+    share(right, found),
+    share(right, meant),
   ];
   return {
     title: "Citation attribution",

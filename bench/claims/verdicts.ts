@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { comparePage } from "../../src/claims/compare-page.ts";
 import type { Table } from "../report.ts";
 import { type LabelledPair, pageOf, partOf, readPairs } from "./labelled-pairs.ts";
-import { shareOf } from "./wilson.ts";
+import { share } from "../wilson.ts";
 
 /** Our own pairs, of which most are negatives. */
 export const OWN_PAIRS = join(import.meta.dirname, "../data/labelled-pairs.json");
@@ -72,9 +72,9 @@ export function verdicts({ set = OWN_PAIRS, part }: VerdictOptions): Table {
   const kinds = [...new Set(judged.map(({ kind }) => kind))].toSorted();
   const row = (name: string, counts: VerdictCounts): string[] => [
     name,
-    shareOf(counts.falseAccepts, counts.bad),
-    shareOf(counts.accused, counts.good),
-    shareOf(counts.recalled, counts.supported),
+    share(counts.falseAccepts, counts.bad),
+    share(counts.accused, counts.good),
+    share(counts.recalled, counts.supported),
     String(counts.weakOnBad),
   ];
   const wrong = judged.filter(({ verdict, expected }) => verdict === "supported" && expected !== "supported");
