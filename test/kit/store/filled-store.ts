@@ -137,10 +137,30 @@ async function addRest(db: Database): Promise<void> {
     .insertInto("research_files")
     .values({ task_id: runId(1), n: 1, content: randomBytes(1_000) })
     .execute();
+  await addEvidence(db);
   await db.insertInto("pace").values({ name: "looks", next_at: 5.25 }).execute();
   await db
     .insertInto("slots")
     .values({ slot_id: "s", pool: "p", process_id: "gone", taken_at: 1, lease_until: 2 })
     .execute();
   await db.insertInto("held_files").values({ file_name: "f", process_id: "gone", created_at: 1 }).execute();
+}
+
+async function addEvidence(db: Database): Promise<void> {
+  const task_id = runId(1);
+  const url = "https://one.example/";
+  await db
+    .insertInto("research_claims")
+    .values({ task_id, report_hash: "hash", claims_json: "[]", judge_requests: 1 })
+    .execute();
+  await db
+    .insertInto("research_pages")
+    .values({ task_id, source: 1, outcome: "text", url, final_url: url, checked_at: 1 })
+    .execute();
+  for (const kind of ["page", "read"]) {
+    await db
+      .insertInto("research_evidence")
+      .values({ task_id, claim: 1, source: 1, kind, verdict: "supported", judged: 0, checked_at: 1 })
+      .execute();
+  }
 }
