@@ -14,7 +14,7 @@ import { checkFinishedRuns } from "./automatic-checks.ts";
 import { claimsOfRun, googleEvidence } from "./claims-of-run.ts";
 import { findEvidence, findPageChecks, saveEvidence } from "./evidence-store.ts";
 import { countsOf, standings } from "./standing.ts";
-import { planVerification, type Verification, verifyCitations, type VerifyDeps } from "./verify.ts";
+import { type Judge, planVerification, type Verification, verifyCitations, type VerifyDeps } from "./verify.ts";
 
 const NOW = Date.UTC(2026, 10, 16);
 const HOUR_MS = 3_600_000;
@@ -70,17 +70,19 @@ async function openRun(taskId = "run", db?: Database) {
 }
 
 /** With `slow`, only the page of source 1 answers at once. */
-function openWorld(db: Database, { slow = false } = {}) {
+function openWorld(db: Database, { slow = false, judge }: { slow?: boolean; judge?: Judge } = {}) {
   const fetched: string[] = [];
   let now = NOW;
+  const pages = { ...PAGES };
   const deps: VerifyDeps = {
     db,
+    judge,
     clock: { ...systemClock, now: () => now },
     log,
     readPage: async (url, signal) => {
       fetched.push(url);
       if (slow && fetched.length > 1) await systemClock.sleep(60_000, signal);
-      const page = PAGES[url] ?? { outcome: "unreachable", reason: "No answer." };
+      const page = pages[url] ?? { outcome: "unreachable", reason: "No answer." };
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the table above has whole outcomes
       return { url, finalUrl: url, checkedAt: now, ...page } as PageReading;
     },
@@ -101,7 +103,7 @@ function openWorld(db: Database, { slow = false } = {}) {
     };
     return verifyCitations(deps, wanted, await planVerification(deps, wanted));
   };
-  return { deps, fetched, verify, later: (ms: number) => void (now += ms) };
+  return { deps, pages, fetched, verify, later: (ms: number) => void (now += ms) };
 }
 
 async function pairs(db: Database, taskId = "run") {
@@ -228,4 +230,98 @@ test("with VERIFY_CITATIONS=auto each finished report is checked once, without a
   expect(fetched).toHaveLength(4);
   expect(await checkFinishedRuns({ verification, leaving })).toBe(0);
   expect(await pairs(db)).toContain("1 supported");
+});
+
+test("a failure ends the other pages before it is thrown (W3)", async () => {
+  const db = await openRun();
+  const { deps } = openWorld(db);
+  const result = await findResult(db, "run");
+  if (result === undefined) throw new Error("There is no report.");
+  let ended = 0;
+  const failing: VerifyDeps = {
+    ...deps,
+    readPage: async (url, signal) => {
+      if (url.startsWith("https://a.")) throw new Error("The database is gone.");
+      await systemClock.sleep(60_000, signal).finally(() => (ended += 1));
+      return deps.readPage(url, signal);
+    },
+  };
+  const limits = { again: false, maxPages: 100, maxMs: 60_000, signal: new AbortController().signal };
+  const wanted: Verification = { taskId: "run", result, ...limits, onProgress: () => {} };
+  const plan = await planVerification(failing, wanted);
+  await expect(verifyCitations(failing, wanted, plan)).rejects.toThrow("The database is gone.");
+  expect(ended).toBe(3);
+});
+
+const VILLAGE = "https://b.example/village";
+
+/** Judges all claims, or none while it has no time. */
+function createTestJudge() {
+  const asked: number[] = [];
+  const state = { hasTime: true };
+  const judge: Judge = {
+    model: "m",
+    estimateUsd: () => 0,
+    judge: async ({ source, claims }) => {
+      if (!state.hasTime) return { evidence: [], isComplete: false };
+      asked.push(...claims.map(({ n }) => n));
+      const evidence = claims.map(
+        ({ n }) => ({ claim: n, source, kind: "page", verdict: "weak", judged: true }) as const,
+      );
+      return { evidence, isComplete: true };
+    },
+  };
+  return { judge, asked, state };
+}
+
+test("claims that were not judged in time keep the text's verdict, and the next call judges them (W3)", async () => {
+  const db = await openRun();
+  const { judge, asked, state } = createTestJudge();
+  const { verify } = openWorld(db, { judge });
+  state.hasTime = false;
+  expect(await verify()).toBe(1);
+  expect(await pairs(db)).toContain("2 not_confirmed");
+  state.hasTime = true;
+  expect(await verify()).toBe(0);
+  expect(await pairs(db)).toContain("2 weak");
+  expect(await verify()).toBe(0);
+  expect(asked).toEqual([2]);
+});
+
+test("a judgement is kept and not paid for again until the page has another text (W3)", async () => {
+  const db = await openRun();
+  const { judge, asked } = createTestJudge();
+  const { verify, deps, pages, later, fetched } = openWorld(db, { judge });
+  await verify();
+  expect(asked).toEqual([2]);
+  const again = { numbers: [2], again: true };
+  // The same text, with and without a judge; then no answer; then the same text.
+  await verify(again);
+  delete deps.judge;
+  await verify(again);
+  const { [VILLAGE]: village = {} } = pages;
+  delete pages[VILLAGE];
+  later(HOUR_MS);
+  await verify(again);
+  expect((await findPageChecks(db, "run")).get(2)).toMatchObject({ outcome: "unreachable", checkedAt: NOW + HOUR_MS });
+  expect(await pairs(db)).toContain("2 weak");
+  deps.judge = judge;
+  pages[VILLAGE] = village;
+  await verify(again);
+  expect(asked).toEqual([2]);
+  expect(await pairs(db)).toContain("2 weak");
+  pages[VILLAGE] = { ...village, hash: "cd".repeat(32) };
+  await verify(again);
+  expect(asked).toEqual([2, 2]);
+  // A page that was checked after the plan is not fetched again.
+  const result = await findResult(db, "run");
+  if (result === undefined) throw new Error("There is no report.");
+  const limits = { maxPages: 100, maxMs: 60_000, signal: new AbortController().signal, onProgress: () => {} };
+  const wanted: Verification = { taskId: "run", result, ...again, ...limits };
+  const plan = await planVerification(deps, wanted);
+  later(1_000);
+  await verify(again);
+  const before = fetched.length;
+  expect(await verifyCitations(deps, wanted, plan)).toBe(0);
+  expect(fetched).toHaveLength(before);
 });
