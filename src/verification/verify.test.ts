@@ -2,114 +2,15 @@
 
 import { expect, test } from "vitest";
 import { createTestLog, silentLog as log } from "../../test/kit/log.ts";
-import { insertRun, openDatabase } from "../../test/kit/store/store-rows.ts";
-import { NO_COST } from "../costs/actual.ts";
-import type { PageReading } from "../pages/page.ts";
+import { HOUR_MS, LINK, NOW, openRun, openWorld, PAGES, pairs, REPORT } from "../../test/kit/store/cited-run.ts";
 import { systemClock } from "../platform/clock.ts";
 import { deleteRun } from "../runs/deletion/deletion-store.ts";
 import { findResult } from "../runs/result-store.ts";
-import { finishRun } from "../runs/run-store.ts";
-import type { Database } from "../store/database.ts";
 import { checkFinishedRuns } from "./automatic-checks.ts";
 import { claimsOfRun, googleEvidence } from "./claims-of-run.ts";
 import { findEvidence, findPageChecks, saveEvidence } from "./evidence-store.ts";
 import { countsOf, standings } from "./standing.ts";
-import { type Judge, planVerification, type Verification, verifyCitations, type VerifyDeps } from "./verify.ts";
-
-const NOW = Date.UTC(2026, 10, 16);
-const HOUR_MS = 3_600_000;
-const LINK = "https://vertexaisearch.cloud.google.com/grounding-api-redirect/x";
-
-const REPORT = [
-  "Lake Onda is 42 metres deep ([lake](https://a.example/lake)).",
-  "The village of Onda has 310 inhabitants ([village](https://b.example/village)).",
-  "The ferry to Onda was discontinued in 1987 ([ferry](https://c.example/ferry)).",
-  `The bridge of Onda was opened in 1990 ([bridge](${LINK})).`,
-  "Nothing else is known about the place.",
-].join("\n\n");
-
-const SOURCES = [
-  { n: 1, title: "Onda", url: "https://a.example/lake", domain: "a.example" },
-  { n: 2, title: "Village", url: "https://b.example/village", domain: "b.example" },
-  { n: 3, title: "Ferry", url: "https://c.example/ferry", domain: "c.example" },
-  { n: 4, title: "d.example", url: LINK, domain: "d.example" },
-];
-
-const text = (...blocks: string[]): Partial<PageReading> => ({
-  outcome: "text",
-  page: { title: "Page", blocks, date: "2024-03-01", author: "A. Writer" },
-  httpStatus: 200,
-  hash: "ab".repeat(32),
-});
-
-const PAGES: Record<string, Partial<PageReading>> = {
-  "https://a.example/lake": text("Lake Onda is 42 metres deep."),
-  "https://b.example/village": text("A page about cheese from the north, without any village."),
-  "https://c.example/ferry": { outcome: "gone", reason: "The page was removed.", httpStatus: 410 },
-  "https://d.example/bridge": { outcome: "unreadable", wall: "paywall", httpStatus: 200 },
-};
-
-async function openRun(taskId = "run", db?: Database) {
-  const database = db ?? (await openDatabase());
-  await insertRun(database, { task_id: taskId, status: "running", lease_owner: "p" });
-  const citations = [{ n: 1, start_byte: 0, end_byte: 27 }];
-  await finishRun(database, {
-    taskId,
-    processId: "p",
-    to: "completed",
-    result: { report: REPORT, sources: SOURCES, citations, metadata: {}, partial: false },
-    error: undefined,
-    backend: "api",
-    model: "m",
-    tokens: { input: 1, output: 1 },
-    cost: NO_COST,
-    usageFinal: true,
-    now: NOW,
-  });
-  return database;
-}
-
-/** With `slow`, only the page of source 1 answers at once. */
-function openWorld(db: Database, { slow = false, judge }: { slow?: boolean; judge?: Judge } = {}) {
-  const fetched: string[] = [];
-  let now = NOW;
-  const pages = { ...PAGES };
-  const deps: VerifyDeps = {
-    db,
-    judge,
-    clock: { ...systemClock, now: () => now },
-    log,
-    readPage: async (url, signal) => {
-      fetched.push(url);
-      if (slow && fetched.length > 1) await systemClock.sleep(60_000, signal);
-      const page = pages[url] ?? { outcome: "unreachable", reason: "No answer." };
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the table above has whole outcomes
-      return { url, finalUrl: url, checkedAt: now, ...page } as PageReading;
-    },
-    resolver: { resolve: async (link) => (link === LINK ? "https://d.example/bridge" : undefined) },
-  };
-  const verify = async (changes: Partial<Verification> = {}): Promise<number> => {
-    const result = await findResult(db, changes.taskId ?? "run");
-    if (result === undefined) throw new Error("There is no report.");
-    const wanted: Verification = {
-      taskId: "run",
-      result,
-      again: false,
-      maxPages: 100,
-      maxMs: 60_000,
-      signal: new AbortController().signal,
-      onProgress: () => {},
-      ...changes,
-    };
-    return verifyCitations(deps, wanted, await planVerification(deps, wanted));
-  };
-  return { deps, pages, fetched, verify, later: (ms: number) => void (now += ms) };
-}
-
-async function pairs(db: Database, taskId = "run") {
-  const evidence = await findEvidence(db, taskId);
-  return evidence.map(({ source, verdict }) => `${source} ${verdict}`).toSorted();
-}
+import { planVerification, type Verification, verifyCitations, type VerifyDeps } from "./verify.ts";
 
 test("each cited page is fetched, compared, and stored with verdict, receipt and reason; links at Google are resolved first (W2, W3)", async () => {
   const db = await openRun();
@@ -251,77 +152,4 @@ test("a failure ends the other pages before it is thrown (W3)", async () => {
   const plan = await planVerification(failing, wanted);
   await expect(verifyCitations(failing, wanted, plan)).rejects.toThrow("The database is gone.");
   expect(ended).toBe(3);
-});
-
-const VILLAGE = "https://b.example/village";
-
-/** Judges all claims, or none while it has no time. */
-function createTestJudge() {
-  const asked: number[] = [];
-  const state = { hasTime: true };
-  const judge: Judge = {
-    model: "m",
-    estimateUsd: () => 0,
-    judge: async ({ source, claims }) => {
-      if (!state.hasTime) return { evidence: [], isComplete: false };
-      asked.push(...claims.map(({ n }) => n));
-      const evidence = claims.map(
-        ({ n }) => ({ claim: n, source, kind: "page", verdict: "weak", judged: true }) as const,
-      );
-      return { evidence, isComplete: true };
-    },
-  };
-  return { judge, asked, state };
-}
-
-test("claims that were not judged in time keep the text's verdict, and the next call judges them (W3)", async () => {
-  const db = await openRun();
-  const { judge, asked, state } = createTestJudge();
-  const { verify } = openWorld(db, { judge });
-  state.hasTime = false;
-  expect(await verify()).toBe(1);
-  expect(await pairs(db)).toContain("2 not_confirmed");
-  state.hasTime = true;
-  expect(await verify()).toBe(0);
-  expect(await pairs(db)).toContain("2 weak");
-  expect(await verify()).toBe(0);
-  expect(asked).toEqual([2]);
-});
-
-test("a judgement is kept and not paid for again until the page has another text (W3)", async () => {
-  const db = await openRun();
-  const { judge, asked } = createTestJudge();
-  const { verify, deps, pages, later, fetched } = openWorld(db, { judge });
-  await verify();
-  expect(asked).toEqual([2]);
-  const again = { numbers: [2], again: true };
-  // The same text, with and without a judge; then no answer; then the same text.
-  await verify(again);
-  delete deps.judge;
-  await verify(again);
-  const { [VILLAGE]: village = {} } = pages;
-  delete pages[VILLAGE];
-  later(HOUR_MS);
-  await verify(again);
-  expect((await findPageChecks(db, "run")).get(2)).toMatchObject({ outcome: "unreachable", checkedAt: NOW + HOUR_MS });
-  expect(await pairs(db)).toContain("2 weak");
-  deps.judge = judge;
-  pages[VILLAGE] = village;
-  await verify(again);
-  expect(asked).toEqual([2]);
-  expect(await pairs(db)).toContain("2 weak");
-  pages[VILLAGE] = { ...village, hash: "cd".repeat(32) };
-  await verify(again);
-  expect(asked).toEqual([2, 2]);
-  // A page that was checked after the plan is not fetched again.
-  const result = await findResult(db, "run");
-  if (result === undefined) throw new Error("There is no report.");
-  const limits = { maxPages: 100, maxMs: 60_000, signal: new AbortController().signal, onProgress: () => {} };
-  const wanted: Verification = { taskId: "run", result, ...again, ...limits };
-  const plan = await planVerification(deps, wanted);
-  later(1_000);
-  await verify(again);
-  const before = fetched.length;
-  expect(await verifyCitations(deps, wanted, plan)).toBe(0);
-  expect(fetched).toHaveLength(before);
 });

@@ -33,13 +33,13 @@ export interface Judge {
   judge(request: JudgeRequest, limits: JudgeLimits): Promise<Judgements>;
 }
 
-export interface JudgeLimits {
+interface JudgeLimits {
   signal: AbortSignal;
   /** On the monotonic clock; no request is sent after it. */
   deadline: number;
 }
 
-export interface Judgements {
+interface Judgements {
   evidence: Evidence[];
   /** False if claims are left that were not asked about. */
   isComplete: boolean;
