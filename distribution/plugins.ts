@@ -48,7 +48,7 @@ export const agentPluginServers = (): object => ({
   mcpServers: { [FACTS.name]: { type: "stdio", ...launch } },
 });
 
-/** The servers are inline: a `.mcp.json` in this folder would also be a project file of whoever opens the repository. */
+/** The servers are inline: a `.mcp.json` in this folder would also be a project file for every client that opens the repository. */
 export const claudePlugin = (): object => ({
   ...about,
   icon: `./${FACTS.icon}`,

@@ -14,7 +14,7 @@ export const VERIFICATION_SETTINGS = {
     schema: z.enum(["off", "gemini"]),
     default: "off",
     about:
-      "`gemini` asks a small model about each cited claim that the comparison of texts does not confirm, for about $0.002 each (needs GEMINI_API_KEY).",
+      "`gemini` asks a small model about each cited claim that the comparison of texts does not confirm, for about $0.002 each, estimated from list prices (needs GEMINI_API_KEY).",
   }),
   VERIFY_JUDGE_MODEL: setting<string>({
     schema: z

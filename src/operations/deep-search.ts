@@ -25,7 +25,7 @@ import {
   trackSearch,
   warningMetadata,
 } from "./parts/search-run.ts";
-
+import { saveReadEvidence } from "./rounds/read-evidence.ts";
 import { roundLine, roundMetadata, roundsOf, withNumberedRounds } from "./rounds/stored-rounds.ts";
 import { verificationText } from "./rounds/verification-fields.ts";
 import { verificationNotes } from "./rounds/verification-note.ts";
@@ -127,7 +127,13 @@ interface DeepSearchRun extends Pick<SearchStart, "taskId" | "stored"> {
   earlier: Round[];
 }
 
-export function runDeepSearch(deps: OperationDeps, request: DeepSearchRun, call: Call) {
+export async function runDeepSearch(deps: OperationDeps, request: DeepSearchRun, call: Call) {
+  const { answer, checked } = await searchInRounds(deps, request, call);
+  await saveReadEvidence(deps, checked);
+  return answer;
+}
+
+function searchInRounds(deps: OperationDeps, request: DeepSearchRun, call: Call) {
   const { query, wishes, earlier, taskId, stored } = request;
   const maxRounds = Math.min(request.maxRounds, Math.max(MAX_ROUNDS, earlier.length + 1));
   const start = { kind: "deep_search" as const, query, options: optionsOf(maxRounds, wishes), taskId, stored };
@@ -166,8 +172,12 @@ export function runDeepSearch(deps: OperationDeps, request: DeepSearchRun, call:
       incomplete,
       note: joinNotes([cut, ...verificationNotes({ verified, verification, open }), ...warnings]),
     };
+    const checks = rounds.flatMap((round) => round.findings);
     return {
-      output: { success: true, result: report, ...own, metadata },
+      output: {
+        answer: { success: true, result: report, ...own, metadata },
+        checked: { taskId: run.taskId, report: best.report, sources, findings: checks },
+      },
       result: {
         report: best.report,
         sources,

@@ -1,7 +1,7 @@
 /** Bounds of fetching and reading one page. */
 
 export interface PageLimits {
-  /** Time on the network for one page, over all its redirects; waiting for the host's turn is not counted. */
+  /** Time on the network for one page, over all its redirects; waiting in the queue of the host is not counted. */
   fetchMs: number;
   /** As received. */
   wireBytes: number;

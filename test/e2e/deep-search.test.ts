@@ -80,6 +80,9 @@ describe.concurrent.each(ERAS)("a %s client", (era) => {
     );
     expect(text).toMatch(/\nverified: true\nverified_in_round: 3\n\d+ ms · [^\n]+$/);
     expect(asked(scene)).toEqual(["deep_search 1", "verify 2", "verify 3"]);
+    const { task_id } = structured["metadata"];
+    const { structured: stored } = await server.call("get_research_results", { task_id });
+    expect(stored["citations_checked"]).toEqual({ claims: 18, supported: 18 });
     expect(structured["metadata"].rounds[0].search_queries).toHaveLength(5);
     expect(roundLines(server)).toEqual([
       "[INFO] Deep search round 1/5...",

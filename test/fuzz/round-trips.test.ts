@@ -39,7 +39,7 @@ test("an undamaged answer is read back unchanged, in every envelope (D1)", () =>
   fc.assert(
     fc.property(answer, fc.constantFrom(...ENVELOPES), fc.constantFrom(0, 2), (written, wrap, indent) => {
       const found = extractJsonFromOutput(wrap(JSON.stringify(written, null, indent)), DEEP_SEARCH_SCHEMA);
-      expect(found).toEqual({ kind: "valid", answer: written, repaired: false });
+      expect(found).toEqual({ kind: "valid", answer: { ...written, checks: [] }, repaired: false });
     }),
     RUNS,
   );

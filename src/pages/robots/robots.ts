@@ -33,7 +33,7 @@ interface Entry {
 }
 
 /**
- * `fetchText` follows redirects under the guard and in the host's turn. It has no caller's signal, because several
+ * `fetchText` follows redirects under the guard and in the queue of the host. It has no caller's signal, because several
  * pages wait for one robots.txt.
  */
 export function createRobots(fetchText: (url: string) => Promise<Followed>, clock: Clock): Robots {

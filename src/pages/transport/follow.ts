@@ -33,7 +33,9 @@ export async function followRedirects(start: string, deps: FollowDeps, signal: A
       }
       visited.add(url);
       await deps.permit?.(checked, signal);
-      const response = await deps.hosts.inTurn(checked.host, signal, () => spend(budget, checked, { ...deps, signal }));
+      const response = await deps.hosts.withHostPermit(checked.host, signal, () =>
+        spend(budget, checked, { ...deps, signal }),
+      );
       if (response.location === undefined) return { url, response };
       url = targetOf(response.location, checked.url);
     }

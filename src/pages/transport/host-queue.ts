@@ -5,7 +5,7 @@ import type { PageLimits } from "../limits.ts";
 
 export interface HostQueue {
   /** Rejects with the signal's reason if it is aborted before the turn comes. */
-  inTurn<T>(host: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>;
+  withHostPermit<T>(host: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>;
 }
 
 interface HostState {
@@ -29,7 +29,7 @@ export function createHostQueue(clock: Clock, { hostIntervalMs, concurrentHosts 
   };
 
   return {
-    inTurn: async (host, signal, work) => {
+    withHostPermit: async (host, signal, work) => {
       forgetIdle();
       const state = hosts.get(host) ?? { last: Promise.resolve(), waiting: 0, freeAt: 0 };
       hosts.set(host, state);

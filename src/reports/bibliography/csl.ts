@@ -70,9 +70,13 @@ function itemOf(
     ...(author === "" ? {} : { author: [{ literal: author }] }),
     ...(issued === undefined ? {} : { issued }),
     accessed: dateOf(isoTime(page?.checkedAt ?? at)) ?? { "date-parts": [[1970]] },
-    ...(expires === undefined ? {} : { note: `Google's link to this page expires on ${expires}: ${source.url}` }),
+    ...(expires === undefined ? {} : { note: expiryNote(source.url, expires) }),
   };
 }
+
+/** The address is normalised: a line break in it would begin another field in RIS. */
+const expiryNote = (url: string, expires: string): string =>
+  `Google's link to this page expires on ${expires}: ${webUrl(url) ?? ""}`;
 
 /** Only dates that begin with the year: in others day and month cannot be told apart. */
 function dateOf(text: string | undefined): CslDate | undefined {

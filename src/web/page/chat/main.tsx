@@ -13,7 +13,7 @@ import { followCardLinks } from "./links.ts";
 
 declare const BUILD_VERSION: string;
 
-const torndown = new AbortController();
+const teardown = new AbortController();
 let state: CardState = { entries: [] };
 let context: HostContext = {};
 let host: Host | undefined;
@@ -26,7 +26,7 @@ const root = document.querySelector("#card");
 
 function update(change: Partial<CardState>): void {
   state = { ...state, ...change };
-  if (root !== null && !torndown.signal.aborted) render(<Card state={state} {...parts()} />, root);
+  if (root !== null && !teardown.signal.aborted) render(<Card state={state} {...parts()} />, root);
 }
 
 const parts = () => ({ host, tools, context, setContext: changeContext });
@@ -82,7 +82,7 @@ function startFollowing(): void {
   if (followed === undefined || tools === undefined || host?.capabilities.serverTools === undefined) return;
   following?.abort();
   following = new AbortController();
-  const signal = AbortSignal.any([torndown.signal, following.signal]);
+  const signal = AbortSignal.any([teardown.signal, following.signal]);
   void followRun(followed, {
     read: tools.viewRun,
     onView: ({ run, entries }) => {
@@ -101,13 +101,13 @@ function startFollowing(): void {
 
 async function start(): Promise<void> {
   update({});
-  const onTeardown = (): void => torndown.abort();
+  const onTeardown = (): void => teardown.abort();
   host = await connectHost(BUILD_VERSION, { onInput, onResult, onCancelled, onContext: changeContext, onTeardown });
   tools = createHostTools(host);
   routeRequests(tools.fetchAsPage);
-  followCardLinks(host, torndown.signal);
+  followCardLinks(host, teardown.signal);
   const stop = reportSize(host, document.body);
-  torndown.signal.addEventListener("abort", stop);
+  teardown.signal.addEventListener("abort", stop);
   update({});
   startFollowing();
 }
