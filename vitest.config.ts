@@ -16,6 +16,7 @@ const ON_POSTGRES = [
   "src/runs/recovery/{database-outage,uncharged-starts}.test.ts",
   "src/runs/history/{change-feed,search-store}.test.ts",
   "src/runs/library/organize-store.test.ts",
+  "src/verification/judge/kept-judgements.test.ts",
   "src/verification/verify.test.ts",
   "src/notifications/held-outbox.test.ts",
   "src/notifications/outbox.test.ts",

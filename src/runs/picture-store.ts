@@ -65,6 +65,35 @@ async function lockContents(
   return stored.map(({ content_hash }) => content_hash);
 }
 
+const MAX_CONTENTS_PER_SWEEP = 100;
+
+/** Deletes contents that no run has: a process of an earlier version does not delete them with the run. */
+export async function dropOrphanedContents(db: Database): Promise<void> {
+  const orphans = await db
+    .selectFrom("picture_contents")
+    .select("content_hash")
+    .where((content) =>
+      content.not(
+        content.exists(
+          content
+            .selectFrom("research_pictures")
+            .select("research_pictures.n")
+            .whereRef("research_pictures.content_hash", "=", "picture_contents.content_hash"),
+        ),
+      ),
+    )
+    .limit(MAX_CONTENTS_PER_SWEEP)
+    .execute();
+  if (orphans.length === 0) return;
+  await db.transaction().execute(async (transaction) => {
+    await lockExclusive(transaction, "pictures");
+    await dropUnusedContents(
+      transaction,
+      orphans.map(({ content_hash }) => content_hash),
+    );
+  });
+}
+
 async function dropUnusedContents(transaction: Database, hashes: readonly string[]): Promise<void> {
   if (hashes.length === 0) return;
   const used = transaction.selectFrom("research_pictures").select("content_hash").where("content_hash", "in", hashes);

@@ -1,6 +1,6 @@
 /** Unreadable rows: each is logged once per process and fails only the calls for its own run. */
 
-import type { z } from "zod";
+import { z } from "zod";
 import { AppError } from "../errors.ts";
 
 /** Limits memory when a database is full of damaged rows. */
@@ -21,15 +21,35 @@ export function takeUnreadable(): string[] {
   return taken;
 }
 
+/** Has the code of any other error of the database, but repeating the read does not help. */
+class UnreadableRunError extends AppError {}
+
 export function unreadableRun(taskId: string, cause?: unknown): AppError {
   noteUnreadable(taskId);
-  return new AppError({
+  return new UnreadableRunError({
     code: "SQLITE_ERROR",
     message: "The stored data of this run is damaged and cannot be read. Other runs are not affected.",
     suggestion: "Restore the database from a backup, or repair this run's row; its interaction may still be at Google.",
     cause,
   });
 }
+
+/** Undefined if what is read is damaged or gone. Any other error is thrown: the same read may succeed later. */
+export async function readUnlessDamaged<Value>(read: () => Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (isDamagedOrGone(error)) return undefined;
+    throw error;
+  }
+}
+
+const isDamagedOrGone = (error: unknown): boolean =>
+  error instanceof UnreadableRunError ||
+  error instanceof z.ZodError ||
+  // The driver's, for a number above what JavaScript can represent.
+  error instanceof RangeError ||
+  (error instanceof AppError && error.code === "TASK_NOT_FOUND");
 
 /** Parses stored JSON, with a fallback for damaged data that must not make the whole run unreadable. */
 export function storedJson<Value>(text: string | null, schema: z.ZodType<Value>, fallback: Value): Value {

@@ -1,6 +1,6 @@
 /** Detects answers that only repeat the prompt or its example. */
 
-import { BRACKETED, isEchoOf, isPlaceholder } from "../reports/gates/placeholder.ts";
+import { isBracketed, isEchoOf, isPlaceholder } from "../reports/gates/placeholder.ts";
 import { EXAMPLE_REPORT, type ResearchAnswer } from "./schemas.ts";
 
 export function isEcho(answer: Pick<ResearchAnswer, "success" | "report">, prompt: string | undefined): boolean {
@@ -22,7 +22,7 @@ function containsMarkers(report: string, prompt: string | undefined): boolean {
 
 /** Removes the example's entries from lists. */
 export function withoutPlaceholders(answer: ResearchAnswer): ResearchAnswer {
-  const real = (items: string[]): string[] => items.filter((item) => item.trim() !== "" && !BRACKETED.test(item));
+  const real = (items: string[]): string[] => items.filter((item) => item.trim() !== "" && !isBracketed(item));
   const { sources_visited, search_queries_used } = answer.metadata;
   return {
     ...answer,

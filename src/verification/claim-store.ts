@@ -68,13 +68,17 @@ export function saveClaims(
   });
 }
 
-/** Counts requests that are about to be sent: they may be charged even if their answer never arrives. */
-export async function countJudgeRequests(db: Database, taskId: string, requests: number): Promise<void> {
-  await db
+/**
+ * Counts requests that are about to be sent: they may be charged even if their answer never arrives. Returns false once
+ * the run is deleted: what cannot be counted must not be sent.
+ */
+export async function countJudgeRequests(db: Database, taskId: string, requests: number): Promise<boolean> {
+  const { numUpdatedRows } = await db
     .updateTable("research_claims")
     .set({ judge_requests: sql<number>`judge_requests + ${requests}` })
     .where("task_id", "=", taskId)
-    .execute();
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
 export interface JudgeUsage {

@@ -18,8 +18,44 @@ export interface CheckedPage {
   evidence: Evidence[];
 }
 
+/** The stored check of a page, as far as a later check depends on it. */
+export interface FormerCheck {
+  checkedAt: number;
+  hash: string | undefined;
+  /** Numbers of the claims that a model judged, which was paid for. */
+  judgedClaims: number[];
+}
+
+export async function findFormerCheck(db: Database, taskId: string, source: number): Promise<FormerCheck | undefined> {
+  const page = await db
+    .selectFrom("research_pages")
+    .select(["checked_at", "text_hash"])
+    .where("task_id", "=", taskId)
+    .where("source", "=", source)
+    .executeTakeFirst();
+  if (page === undefined) return undefined;
+  const judged = await db
+    .selectFrom("research_evidence")
+    .select("claim")
+    .where("task_id", "=", taskId)
+    .where("source", "=", source)
+    .where("kind", "=", "page")
+    .where("judged", "=", 1)
+    .execute();
+  return {
+    checkedAt: page.checked_at,
+    hash: page.text_hash ?? undefined,
+    judgedClaims: judged.map(({ claim }) => claim),
+  };
+}
+
+/** Whether judgements of the former text still apply: it is the same, or there is no new text. */
+export const isSameText = (former: FormerCheck, { outcome, hash }: Pick<PageCheck, "outcome" | "hash">): boolean =>
+  outcome !== "text" || (hash !== undefined && hash === former.hash);
+
 /**
- * Replaces the check of a page together with its evidence. Does nothing once the run is deleted, or its claims were
+ * Replaces the check of a page together with its evidence, except for judgements that still apply and that the new
+ * check does not replace by a judgement or confirm by the text. Does nothing once the run is deleted, or its claims were
  * split anew from another report.
  */
 export function savePageCheck(
@@ -31,16 +67,32 @@ export function savePageCheck(
     if (!(await lockRun(transaction, taskId))) return;
     if (!(await hasClaimsOf(transaction, taskId, reportHash))) return;
     const { source } = check;
+    const former = await findFormerCheck(transaction, taskId, source);
+    const kept = former === undefined ? [] : keptJudgements(former, { check, evidence });
+    const hash = kept.length > 0 ? former?.hash : check.hash;
     await transaction.deleteFrom("research_pages").where("task_id", "=", taskId).where("source", "=", source).execute();
-    await transaction.insertInto("research_pages").values(pageRow(taskId, check)).execute();
+    await transaction
+      .insertInto("research_pages")
+      .values(pageRow(taskId, { ...check, hash }))
+      .execute();
     await transaction
       .deleteFrom("research_evidence")
       .where("task_id", "=", taskId)
       .where("source", "=", source)
       .where("kind", "=", "page")
+      .$if(kept.length > 0, (stored) => stored.where("claim", "not in", kept))
       .execute();
-    await insertEvidence(transaction, taskId, { evidence, now: check.checkedAt });
+    const added = evidence.filter(({ claim }) => !kept.includes(claim));
+    await insertEvidence(transaction, taskId, { evidence: added, now: check.checkedAt });
   });
+}
+
+/** Claims whose stored judgement stays. */
+function keptJudgements(former: FormerCheck, { check, evidence }: CheckedPage): number[] {
+  if (!isSameText(former, check)) return [];
+  const renewed = evidence.filter(({ judged, verdict }) => judged === true || verdict === "supported");
+  const numbers = new Set(renewed.map(({ claim }) => claim));
+  return former.judgedClaims.filter((claim) => !numbers.has(claim));
 }
 
 /** Adds evidence of another kind than `page`, and replaces what is stored of the same kind. */

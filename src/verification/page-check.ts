@@ -9,7 +9,7 @@ export interface PageCheck extends Receipt {
   /** Number of the source. */
   source: number;
   outcome: PageReading["outcome"];
-  /** Why there is no text. */
+  /** Why there is no text, or why the judge has not judged all claims (`UNFINISHED`). */
   reason?: string | undefined;
   title?: string | undefined;
   /** As the page states them. */
@@ -29,6 +29,9 @@ const WALLS: Record<Wall, string> = {
   too_large: "The page is too large.",
   robots: "The site does not want programs to read this page (robots.txt).",
 };
+
+/** The page is due again: the next call continues with the claims that were not judged. */
+export const UNFINISHED = "Not every sentence that cites this page has been judged.";
 
 export function checkOf(source: number, reading: PageReading): PageCheck {
   const { url, finalUrl, httpStatus, checkedAt, hash, outcome } = reading;

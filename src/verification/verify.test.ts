@@ -2,112 +2,15 @@
 
 import { expect, test } from "vitest";
 import { createTestLog, silentLog as log } from "../../test/kit/log.ts";
-import { insertRun, openDatabase } from "../../test/kit/store/store-rows.ts";
-import { NO_COST } from "../costs/actual.ts";
-import type { PageReading } from "../pages/page.ts";
+import { HOUR_MS, LINK, NOW, openRun, openWorld, PAGES, pairs, REPORT } from "../../test/kit/store/cited-run.ts";
 import { systemClock } from "../platform/clock.ts";
 import { deleteRun } from "../runs/deletion/deletion-store.ts";
 import { findResult } from "../runs/result-store.ts";
-import { finishRun } from "../runs/run-store.ts";
-import type { Database } from "../store/database.ts";
 import { checkFinishedRuns } from "./automatic-checks.ts";
 import { claimsOfRun, googleEvidence } from "./claims-of-run.ts";
 import { findEvidence, findPageChecks, saveEvidence } from "./evidence-store.ts";
 import { countsOf, standings } from "./standing.ts";
 import { planVerification, type Verification, verifyCitations, type VerifyDeps } from "./verify.ts";
-
-const NOW = Date.UTC(2026, 10, 16);
-const HOUR_MS = 3_600_000;
-const LINK = "https://vertexaisearch.cloud.google.com/grounding-api-redirect/x";
-
-const REPORT = [
-  "Lake Onda is 42 metres deep ([lake](https://a.example/lake)).",
-  "The village of Onda has 310 inhabitants ([village](https://b.example/village)).",
-  "The ferry to Onda was discontinued in 1987 ([ferry](https://c.example/ferry)).",
-  `The bridge of Onda was opened in 1990 ([bridge](${LINK})).`,
-  "Nothing else is known about the place.",
-].join("\n\n");
-
-const SOURCES = [
-  { n: 1, title: "Onda", url: "https://a.example/lake", domain: "a.example" },
-  { n: 2, title: "Village", url: "https://b.example/village", domain: "b.example" },
-  { n: 3, title: "Ferry", url: "https://c.example/ferry", domain: "c.example" },
-  { n: 4, title: "d.example", url: LINK, domain: "d.example" },
-];
-
-const text = (...blocks: string[]): Partial<PageReading> => ({
-  outcome: "text",
-  page: { title: "Page", blocks, date: "2024-03-01", author: "A. Writer" },
-  httpStatus: 200,
-  hash: "ab".repeat(32),
-});
-
-const PAGES: Record<string, Partial<PageReading>> = {
-  "https://a.example/lake": text("Lake Onda is 42 metres deep."),
-  "https://b.example/village": text("A page about cheese from the north, without any village."),
-  "https://c.example/ferry": { outcome: "gone", reason: "The page was removed.", httpStatus: 410 },
-  "https://d.example/bridge": { outcome: "unreadable", wall: "paywall", httpStatus: 200 },
-};
-
-async function openRun(taskId = "run", db?: Database) {
-  const database = db ?? (await openDatabase());
-  await insertRun(database, { task_id: taskId, status: "running", lease_owner: "p" });
-  const citations = [{ n: 1, start_byte: 0, end_byte: 27 }];
-  await finishRun(database, {
-    taskId,
-    processId: "p",
-    to: "completed",
-    result: { report: REPORT, sources: SOURCES, citations, metadata: {}, partial: false },
-    error: undefined,
-    backend: "api",
-    model: "m",
-    tokens: { input: 1, output: 1 },
-    cost: NO_COST,
-    usageFinal: true,
-    now: NOW,
-  });
-  return database;
-}
-
-/** With `slow`, only the page of source 1 answers at once. */
-function openWorld(db: Database, { slow = false } = {}) {
-  const fetched: string[] = [];
-  let now = NOW;
-  const deps: VerifyDeps = {
-    db,
-    clock: { ...systemClock, now: () => now },
-    log,
-    readPage: async (url, signal) => {
-      fetched.push(url);
-      if (slow && fetched.length > 1) await systemClock.sleep(60_000, signal);
-      const page = PAGES[url] ?? { outcome: "unreachable", reason: "No answer." };
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the table above has whole outcomes
-      return { url, finalUrl: url, checkedAt: now, ...page } as PageReading;
-    },
-    resolver: { resolve: async (link) => (link === LINK ? "https://d.example/bridge" : undefined) },
-  };
-  const verify = async (changes: Partial<Verification> = {}): Promise<number> => {
-    const result = await findResult(db, changes.taskId ?? "run");
-    if (result === undefined) throw new Error("There is no report.");
-    const wanted: Verification = {
-      taskId: "run",
-      result,
-      again: false,
-      maxPages: 100,
-      maxMs: 60_000,
-      signal: new AbortController().signal,
-      onProgress: () => {},
-      ...changes,
-    };
-    return verifyCitations(deps, wanted, await planVerification(deps, wanted));
-  };
-  return { deps, fetched, verify, later: (ms: number) => void (now += ms) };
-}
-
-async function pairs(db: Database, taskId = "run") {
-  const evidence = await findEvidence(db, taskId);
-  return evidence.map(({ source, verdict }) => `${source} ${verdict}`).toSorted();
-}
 
 test("each cited page is fetched, compared, and stored with verdict, receipt and reason; links at Google are resolved first (W2, W3)", async () => {
   const db = await openRun();
@@ -228,4 +131,25 @@ test("with VERIFY_CITATIONS=auto each finished report is checked once, without a
   expect(fetched).toHaveLength(4);
   expect(await checkFinishedRuns({ verification, leaving })).toBe(0);
   expect(await pairs(db)).toContain("1 supported");
+});
+
+test("a failure ends the other pages before it is thrown (W3)", async () => {
+  const db = await openRun();
+  const { deps } = openWorld(db);
+  const result = await findResult(db, "run");
+  if (result === undefined) throw new Error("There is no report.");
+  let ended = 0;
+  const failing: VerifyDeps = {
+    ...deps,
+    readPage: async (url, signal) => {
+      if (url.startsWith("https://a.")) throw new Error("The database is gone.");
+      await systemClock.sleep(60_000, signal).finally(() => (ended += 1));
+      return deps.readPage(url, signal);
+    },
+  };
+  const limits = { again: false, maxPages: 100, maxMs: 60_000, signal: new AbortController().signal };
+  const wanted: Verification = { taskId: "run", result, ...limits, onProgress: () => {} };
+  const plan = await planVerification(failing, wanted);
+  await expect(verifyCitations(failing, wanted, plan)).rejects.toThrow("The database is gone.");
+  expect(ended).toBe(3);
 });

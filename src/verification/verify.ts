@@ -11,8 +11,8 @@ import { isRedirect, type Source } from "../reports/report.ts";
 import { saveResolved } from "../runs/links/link-store.ts";
 import type { Database } from "../store/database.ts";
 import { type ClaimsOfRun, claimsOfRun, type ReportOfRun } from "./claims-of-run.ts";
-import { findPageChecks, savePageCheck } from "./evidence-store.ts";
-import { checkOf, type PageCheck } from "./page-check.ts";
+import { findFormerCheck, findPageChecks, type FormerCheck, isSameText, savePageCheck } from "./evidence-store.ts";
+import { checkOf, type PageCheck, UNFINISHED } from "./page-check.ts";
 
 export interface VerifyDeps {
   db: Database;
@@ -29,8 +29,20 @@ export interface Judge {
   model: string;
   /** Undefined without a price of the model. */
   estimateUsd(requests: number): number | undefined;
-  /** Returns evidence about those claims that it could judge. */
-  judge(request: JudgeRequest, signal: AbortSignal): Promise<Evidence[]>;
+  /** Returns evidence about those claims that it could judge until it was aborted or out of time. */
+  judge(request: JudgeRequest, limits: JudgeLimits): Promise<Judgements>;
+}
+
+interface JudgeLimits {
+  signal: AbortSignal;
+  /** On the monotonic clock; no request is sent after it. */
+  deadline: number;
+}
+
+interface Judgements {
+  evidence: Evidence[];
+  /** False if claims are left that were not asked about. */
+  isComplete: boolean;
 }
 
 export interface JudgeRequest {
@@ -65,6 +77,8 @@ export interface VerificationPlan extends ClaimsOfRun {
   due: Source[][];
   /** Pairs of a claim and a page, each of which a judge may be asked about. */
   pairs: number;
+  /** The stored checks; a page that was checked again since then is not fetched. */
+  checks: ReadonlyMap<number, PageCheck>;
 }
 
 export async function planVerification(
@@ -77,30 +91,37 @@ export async function planVerification(
   const due = duePages(cited, { checks, again: wanted.again, now: deps.clock.now() });
   const fetched = new Set(due.slice(0, wanted.maxPages).flatMap((page) => page.map(({ n }) => n)));
   const pairs = found.claims.reduce((sum, { sources }) => sum + sources.filter((n) => fetched.has(n)).length, 0);
-  return { ...found, due, pairs };
+  return { ...found, due, pairs, checks };
 }
 
-/** Returns the number of pages that are still to be checked. What was checked is stored at once, also if it is aborted. */
+/**
+ * Returns the number of pages that are still to be checked. What was checked is stored at once, also if it is aborted.
+ * The first failure aborts the other pages, and is thrown once none of them is in progress.
+ */
 export async function verifyCitations(
   deps: VerifyDeps,
   wanted: Verification,
-  { claims, reportHash, due }: VerificationPlan,
+  { due, ...plan }: VerificationPlan,
 ): Promise<number> {
-  const { taskId, signal } = wanted;
   const queue = due.slice(0, wanted.maxPages);
   const total = queue.length;
   const deadline = deps.clock.monotonic() + wanted.maxMs;
+  const failure = new AbortController();
+  const signal = AbortSignal.any([wanted.signal, failure.signal]);
   let done = 0;
   const worker = async (): Promise<void> => {
     while (queue.length > 0 && deps.clock.monotonic() < deadline) {
       signal.throwIfAborted();
-      const page = queue.shift() ?? [];
-      const checked = await checkPage(deps, { taskId, claims, sources: page, signal });
-      for (const each of checked) await savePageCheck(deps.db, { taskId, reportHash }, each);
-      wanted.onProgress((done += 1), total);
+      const sources = queue.shift() ?? [];
+      const isComplete = await checkPage(deps, { ...plan, taskId: wanted.taskId, sources, signal, deadline });
+      if (isComplete) wanted.onProgress((done += 1), total);
     }
   };
-  await Promise.all(Array.from({ length: MAX_CONCURRENT_PAGES }, worker));
+  const workers = Array.from({ length: MAX_CONCURRENT_PAGES }, () =>
+    worker().catch((error: unknown) => failure.abort(error)),
+  );
+  await Promise.all(workers);
+  signal.throwIfAborted();
   return due.length - done;
 }
 
@@ -124,7 +145,7 @@ interface Due {
 function duePages(sources: readonly Source[], { checks, again, now }: Due): Source[][] {
   const isDue = ({ n }: Source): boolean => {
     const check = checks.get(n);
-    if (check === undefined || again) return true;
+    if (check === undefined || again || check.reason === UNFINISHED) return true;
     return now - check.checkedAt > (check.outcome === "unreachable" ? RECENTLY_UNREACHED_MS : RECENT_MS);
   };
   const byPage = Map.groupBy(sources.filter(isDue), ({ url, resolved_url }) => pageKey(resolved_url ?? url));
@@ -132,29 +153,32 @@ function duePages(sources: readonly Source[], { checks, again, now }: Due): Sour
   return [...byPage.values()].toSorted((one, other) => lastCheck(one) - lastCheck(other));
 }
 
-interface CheckedSources {
+interface CheckedSources extends JudgeLimits, Pick<VerificationPlan, "claims" | "reportHash" | "checks"> {
   taskId: string;
-  claims: readonly Claim[];
   /** Sources with the same address. */
   sources: readonly Source[];
-  signal: AbortSignal;
 }
 
-async function checkPage(deps: VerifyDeps, { taskId, claims, sources, signal }: CheckedSources) {
-  const [first] = sources;
-  if (first === undefined) return [];
+/** Returns false if claims are left to be judged. */
+async function checkPage(deps: VerifyDeps, { sources, checks, ...page }: CheckedSources): Promise<boolean> {
+  const { taskId, reportHash, claims, signal, deadline } = page;
+  const former = new Map<number, FormerCheck | undefined>();
+  for (const { n } of sources) former.set(n, await findFormerCheck(deps.db, taskId, n));
+  const due = sources.filter(({ n }) => former.get(n)?.checkedAt === checks.get(n)?.checkedAt);
+  const [first] = due;
+  if (first === undefined) return true;
   const reading = await readSource(deps, taskId, { source: first, signal });
-  return Promise.all(
-    sources.map(async ({ n }) => ({
-      check: checkOf(n, reading),
-      evidence: await evidenceOf(deps, reading, {
-        taskId,
-        source: n,
-        signal,
-        claims: claims.filter((claim) => claim.sources.includes(n)),
-      }),
-    })),
-  );
+  let isAllComplete = true;
+  for (const { n } of due) {
+    const citing = claims.filter((claim) => claim.sources.includes(n));
+    const limits = { signal, deadline };
+    const about = { taskId, source: n, claims: citing, former: former.get(n), limits };
+    const { evidence, isComplete } = await evidenceOf(deps, reading, about);
+    const check = { ...checkOf(n, reading), ...(isComplete ? {} : { reason: UNFINISHED }) };
+    await savePageCheck(deps.db, { taskId, reportHash }, { check, evidence });
+    isAllComplete &&= isComplete;
+  }
+  return isAllComplete;
 }
 
 /** The target of one of Google's redirect links is stored first: a page that is slow or gone must not cost its address. */
@@ -179,18 +203,20 @@ interface ClaimsOfSource {
   taskId: string;
   source: number;
   claims: readonly Claim[];
-  signal: AbortSignal;
+  former: FormerCheck | undefined;
+  limits: JudgeLimits;
 }
 
 async function evidenceOf(
   { judge }: Pick<VerifyDeps, "judge">,
   reading: PageReading,
-  { taskId, source, claims, signal }: ClaimsOfSource,
-): Promise<Evidence[]> {
+  { taskId, source, claims, former, limits }: ClaimsOfSource,
+): Promise<Judgements> {
   if (reading.outcome !== "text") {
     const { reason } = checkOf(source, reading);
     const verdict = reading.outcome;
-    return claims.map(({ n }) => bounded({ claim: n, source, kind: "page", verdict, reason }));
+    const evidence = claims.map(({ n }) => bounded({ claim: n, source, kind: "page", verdict, reason }));
+    return { evidence, isComplete: true };
   }
   const { page } = reading;
   const { comparePage } = await import("../claims/compare-page.ts");
@@ -198,11 +224,18 @@ async function evidenceOf(
     claim,
     evidence: bounded({ claim: claim.n, source, kind: "page", ...comparePage(claim, page) }),
   }));
-  const open = compared.filter(({ evidence }) => evidence.verdict !== "supported").map(({ claim }) => claim);
-  if (judge === undefined || open.length === 0) return compared.map(({ evidence }) => evidence);
-  const found = await judge.judge({ taskId, source, page, claims: open }, signal);
-  const judged = new Map(found.map((each) => [each.claim, each]));
-  return compared.map(({ claim, evidence }) => bounded(judged.get(claim.n) ?? evidence));
+  // A judgement of the same text is kept, and not paid for again.
+  const known = former !== undefined && isSameText(former, reading) ? former.judgedClaims : [];
+  const open = compared
+    .filter(({ claim, evidence }) => evidence.verdict !== "supported" && !known.includes(claim.n))
+    .map(({ claim }) => claim);
+  const found =
+    judge === undefined || open.length === 0
+      ? { evidence: [], isComplete: true }
+      : await judge.judge({ taskId, source, page, claims: open }, limits);
+  const judged = new Map(found.evidence.map((each) => [each.claim, each]));
+  const evidence = compared.map(({ claim, evidence: text }) => bounded(judged.get(claim.n) ?? text));
+  return { evidence, isComplete: found.isComplete };
 }
 
 const bounded = ({ passage, reason, ...evidence }: Evidence): Evidence => ({

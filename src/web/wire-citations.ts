@@ -37,11 +37,25 @@ export interface CheckedSource {
   http_status?: number | undefined;
   published?: string | undefined;
   author?: string | undefined;
+  /** Of fetching this page again. */
+  judge?: JudgePrice | undefined;
+}
+
+/** What the model that judges unconfirmed claims may cost. */
+export interface JudgePrice {
+  model: string;
+  /** The most claims that it can be asked about. */
+  pairs: number;
+  /** Undefined without a price of the model. */
+  max_usd: number | undefined;
+  /** What the user must confirm, if it is above the limit. */
+  question?: string | undefined;
 }
 
 /**
  * `GET /api/runs/:id/citations`: what is known about the citations of a report, without a request to any site.
- * `POST` with `{numbers?, refetch?}` fetches the pages of these sources first, within limits.
+ * `POST` with `{numbers?, refetch?, agreed?}` fetches the pages of these sources first, within limits; `agreed` if the user
+ * has confirmed the cost of the judge.
  */
 export interface CitationsView {
   counts: { claims: number; uncited: number } & Partial<Record<Verdict, number>>;
@@ -51,6 +65,6 @@ export interface CitationsView {
   sources: CheckedSource[];
   /** Those that cite a source. */
   claims: ClaimView[];
-  /** A model judges what is not confirmed: at most what it costs to check everything that is due. */
-  judge?: { model: string; pairs: number; max_usd: number | undefined } | undefined;
+  /** Of checking everything that is due; undefined without a judge. */
+  judge?: JudgePrice | undefined;
 }

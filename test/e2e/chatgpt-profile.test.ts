@@ -48,8 +48,11 @@ test.for(ERAS)(
       expect(annotations?.readOnlyHint).toBe(true);
     }
 
-    const { results } = await ask(chatgpt, "search", { query: QUERY }, found);
+    // Two calls with one question at the same time are one paid search.
+    const asking = () => ask(chatgpt, "search", { query: QUERY }, found);
+    const [{ results }, twin] = await Promise.all([asking(), asking()]);
     const [fresh] = results;
+    expect(twin.results[0]?.id).toBe(fresh?.id);
     const source = results.find(({ id }) => id.includes("/source/"));
     const own = results.find(({ id }) => id === LONG_RUN);
     expect(fresh?.url).toBe(`${PUBLIC}/runs/${fresh?.id}`);

@@ -112,6 +112,7 @@ test("tools, terminal and dashboard show the same verdicts, fetch nothing checke
   expect(shown.stdout).toMatch(/^not checked\t2\tThe cellar is full of wine\./m);
   expect(secret.requests).toEqual([]);
   await onDashboard(scene, taskId);
+  await withJudge(scene, taskId);
   expect(secret.requests).toEqual([]);
 });
 
@@ -136,4 +137,23 @@ async function onDashboard(scene: HttpScene, taskId: string): Promise<void> {
     expect((await server.request(`/api/runs/${taskId}/sources.${ending}`)).status).toBe(200);
   const saved = await server.request(`/api/runs/${taskId}/report.md`);
   expect(await saved.text()).toContain("**Citations checked:** 2 claims: 1 confirmed, 1 not checked");
+}
+
+/** Every cost must be confirmed: the dashboard shows the price and the question, and the route takes only the answer. */
+async function withJudge(scene: HttpScene, taskId: string): Promise<void> {
+  const server = await scene.http({ env: { VERIFY_JUDGE: "gemini", RESEARCH_CONFIRM_ABOVE_USD: "0" } });
+  const view = await server.request(`/api/runs/${taskId}/citations`);
+  const question = expect.stringContaining("is asked about 1 citation for at most about a cent.");
+  const price = { pairs: 1, max_usd: expect.any(Number), question };
+  expect(await view.json()).toMatchObject({ sources: [{ judge: price }, { judge: price }] });
+  const check = (body: Record<string, unknown>) =>
+    server.request(`/api/runs/${taskId}/citations`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ numbers: [2], refetch: true, ...body }),
+    });
+  for (const agreed of [undefined, false, "true"]) {
+    expect(await (await check({ agreed })).json()).toMatchObject({ error: { code: "CONFIRMATION_NEEDED" } });
+  }
+  expect((await check({ agreed: true })).status).toBe(200);
 }

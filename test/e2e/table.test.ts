@@ -151,6 +151,13 @@ test("a damaged table is repaired, and one that cannot be read is kept as the te
   expect((await server.call("save_research_to_markdown", csv)).structured).toMatchObject({
     error: { code: "INVALID_INPUT", message: expect.stringContaining("has no table") },
   });
+  // It does not hide an earlier table, and may be made again.
+  const read = await server.call("get_research_results", { task_id: parent, as: "table", columns: COLUMNS });
+  expect(read.structured).toHaveProperty("table");
+  const once = await ask("Prose.", whole);
+  expect(once).toMatchObject({ results: { table: { columns: COLUMNS } } });
+  expect(once).not.toHaveProperty("joined");
+  expect(await ask("Prose.", undefined)).toMatchObject({ task_id: once["task_id"], joined: true });
   // The simulator answers a schema by itself, too.
   const { results } = await ask("Any.", undefined);
   expect(results.table).toMatchObject({ columns: COLUMNS, rows: expect.arrayContaining([expect.any(Array)]) });
@@ -162,13 +169,13 @@ test("a damaged table is repaired, and one that cannot be read is kept as the te
     error: { code: "CONFIRMATION_NEEDED", message: expect.stringMatching(/^This table will cost about \$0\.\d+ /) },
   });
   expect(await asked("Any.")).toMatchObject({ joined: true });
-  expect([scene.posts(), scene.accepted()]).toEqual([4, 4]);
+  expect([scene.posts(), scene.accepted()]).toEqual([5, 5]);
   // Other columns are another table, even within the minutes in which identical starts are joined.
   const other = { task_id: parent, question: "Any.", columns: ["Maker"] };
   const { structured } = await server.call("ask_followup", other);
   expect(structured).toMatchObject({ parent_task_id: parent, results: { table: { columns: ["Maker"] } } });
   expect(structured).not.toHaveProperty("joined");
-  expect([scene.posts(), scene.accepted()]).toEqual([5, 5]);
+  expect([scene.posts(), scene.accepted()]).toEqual([6, 6]);
 });
 
 test("columns that make no table, and a run without a report, are refused before anything is sent (V5)", async (context) => {

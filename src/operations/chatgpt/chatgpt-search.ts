@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { AppError } from "../../errors.ts";
+import { cancelled } from "../../gemini/failures.ts";
 import { oneLine } from "../../platform/clean-text.ts";
 import { sectionsOf } from "../../reports/sections.ts";
 import { readStored } from "../../runs/history/read.ts";
@@ -60,7 +61,7 @@ const titleOf = ({ title, query }: Pick<Run, "title" | "query">): string => {
 
 /** The answer, and the pages that it is based on. */
 async function freshAnswer(deps: OperationDeps, call: Call, query: string): Promise<FoundItem[]> {
-  const taskId = (await recentAnswer(deps, call, query)) ?? (await answer(deps, call, query));
+  const taskId = await answeredOnce(deps, call, query);
   const { run, result } = await readStored(await deps.database(), call.owner, taskId);
   const sources = (result?.sources ?? []).slice(0, MAX_SOURCES).map(({ n, title, domain, url, resolved_url }) => ({
     id: itemId({ taskId, source: n }),
@@ -71,11 +72,36 @@ async function freshAnswer(deps: OperationDeps, call: Call, query: string): Prom
   return [item, ...sources.filter(({ url }) => /^https?:/.test(url))];
 }
 
+/** What this process is answering at the moment, by owner and question. */
+const answering = new Map<string, Promise<string>>();
+
+/** A call with a question that is being answered waits, and then finds the answer. */
+async function answeredOnce(deps: OperationDeps, call: Call, query: string): Promise<string> {
+  const key = JSON.stringify([call.owner, query]);
+  for (let other = answering.get(key); other !== undefined; other = answering.get(key)) {
+    await settledOrAborted(other, call.signal);
+    if (call.signal.aborted) throw cancelled();
+  }
+  const answered = recentAnswer(deps, call, query).then((recent) => recent ?? answer(deps, call, query));
+  answering.set(key, answered);
+  return answered.finally(() => answering.delete(key));
+}
+
+async function settledOrAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  const { promise: aborted, resolve } = Promise.withResolvers<void>();
+  const onAbort = (): void => resolve();
+  signal.addEventListener("abort", onAbort);
+  await Promise.race([work.catch(() => undefined), aborted]);
+  signal.removeEventListener("abort", onAbort);
+}
+
+/** Wishes of another call restrict its answer. */
 async function recentAnswer(deps: OperationDeps, { owner }: Call, query: string): Promise<string | undefined> {
   const filter = { owner, status: "completed", kind: "search", before: undefined, limit: MAX_COMPARED } as const;
   const since = deps.clock.now() - SAME_QUESTION_MS;
   const runs = await listRuns(await deps.database(), filter);
-  return runs.find((run) => run.query === query && (run.completedAt ?? 0) >= since)?.taskId;
+  const isSame = ({ query: asked, options }: Run): boolean => asked === query && options["wishes"] === undefined;
+  return runs.find((run) => isSame(run) && (run.completedAt ?? 0) >= since)?.taskId;
 }
 
 async function answer(deps: OperationDeps, call: Call, query: string): Promise<string> {

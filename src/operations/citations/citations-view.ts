@@ -7,7 +7,7 @@ import type { PageCheck } from "../../verification/page-check.ts";
 import type { ClaimStanding } from "../../verification/standing.ts";
 import type { OperationDeps } from "../operation.ts";
 import { finishedReport } from "../save-research-to-markdown.ts";
-import { judgeEstimate } from "./judge-cost.ts";
+import { judgePrices } from "./judge-cost.ts";
 
 export async function citationsView(deps: OperationDeps, owner: string, taskId: string) {
   const db = await deps.database();
@@ -16,15 +16,17 @@ export async function citationsView(deps: OperationDeps, owner: string, taskId: 
   const found = await readCitations({ db, log: deps.log }, { taskId, result });
   const cited = new Set(found.cited.map(({ n }) => n));
   const endedAt = run.completedAt ?? run.updatedAt;
+  const prices = await judgePrices(deps, { taskId, result });
   return {
     counts: found.counts,
     independent_domains: found.independentDomains.length,
     copies: found.copies,
-    sources: result.sources.map((source) =>
-      sourceView(source, { check: found.checks.get(source.n), isCited: cited.has(source.n), endedAt }),
-    ),
+    sources: result.sources.map((source) => ({
+      ...sourceView(source, { check: found.checks.get(source.n), isCited: cited.has(source.n), endedAt }),
+      judge: prices?.ofSource(source.n),
+    })),
     claims: found.claims.filter(({ verdict }) => verdict !== undefined).map(claimView),
-    ...(await judgeEstimate(deps, { taskId, result })),
+    judge: prices?.due,
   };
 }
 

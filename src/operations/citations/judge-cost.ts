@@ -42,15 +42,16 @@ export function requireJudgeConsent(
 function questionAbout(
   { settings }: Pick<OperationDeps, "settings">,
   judge: Judge,
-  { pairs }: VerificationPlan,
+  { pairs }: Pick<VerificationPlan, "pairs">,
 ): Question | undefined {
   const limit = settings.confirmAboveUsd;
   const usd = judge.estimateUsd(pairs);
   if (pairs === 0 || (usd !== undefined && limit > 0 && usd <= limit)) return undefined;
-  const cost = usd === undefined ? "at an unknown price" : `for at most about ${dollars(usd)}`;
+  const cost = usd === undefined ? "at an unknown price" : `for at most about ${usd < 0.01 ? "a cent" : dollars(usd)}`;
+  const citations = pairs === 1 ? "1 citation" : `up to ${pairs} citations`;
   return {
-    ask: `Let ${judge.model} judge up to ${pairs} citations ${cost}?`,
-    because: `The judge ${judge.model} is asked about up to ${pairs} citations ${cost}.`,
+    ask: `Let ${judge.model} judge ${citations} ${cost}?`,
+    because: `The judge ${judge.model} is asked about ${citations} ${cost}.`,
     unasked: "unset VERIFY_JUDGE, or raise RESEARCH_CONFIRM_ABOVE_USD for this server",
     details: { estimated_cost_usd: usd, limit_usd: limit },
   };
@@ -70,11 +71,23 @@ export async function usedByJudge(db: Database, taskId: string) {
   return { judge: { requests, input_tokens: input, output_tokens: output, cost_usd: roundUsd(costUsd) } };
 }
 
-/** What judging all citations that are due would cost, before a person decides; nothing without a judge. */
-export async function judgeEstimate(deps: OperationDeps, run: { taskId: string; result: StoredResult }) {
-  if (!deps.settings.hasJudge) return {};
+/** What judging may cost, before a person decides; undefined without a judge. */
+export async function judgePrices(deps: OperationDeps, run: { taskId: string; result: StoredResult }) {
+  if (!deps.settings.hasJudge) return undefined;
   const verification = await deps.verification();
-  if (verification.judge === undefined) return {};
-  const { pairs } = await planVerification(verification, { ...run, again: false, maxPages: Infinity });
-  return { judge: { model: verification.judge.model, pairs, max_usd: verification.judge.estimateUsd(pairs) } };
+  const { judge } = verification;
+  if (judge === undefined) return undefined;
+  const { pairs: due, claims } = await planVerification(verification, { ...run, again: false, maxPages: Infinity });
+  const priceOf = (pairs: number) => ({
+    model: judge.model,
+    pairs,
+    max_usd: judge.estimateUsd(pairs),
+    question: questionAbout(deps, judge, { pairs })?.because,
+  });
+  return {
+    /** Of all citations that are due. */
+    due: priceOf(due),
+    /** Of one source whose page is fetched again. */
+    ofSource: (n: number) => priceOf(claims.filter(({ sources }) => sources.includes(n)).length),
+  };
 }

@@ -61,7 +61,8 @@ export const askFollowup = defineOperation({
   question: async (deps, input, call) => {
     const { task_id: taskId, question: query } = input;
     const { owner } = call;
-    if ((await madeBefore(deps, call, input)) !== undefined) return undefined;
+    const { made, insteadOf } = await madeBefore(deps, call, input);
+    if (made !== undefined) return undefined;
     const { estimate, variant } = await prepare(deps, owner, input);
     const agent = deps.settings.followupModel;
     const isTable = input.columns !== undefined;
@@ -69,15 +70,16 @@ export const askFollowup = defineOperation({
     if (question === undefined) return undefined;
     // Joining a run costs nothing.
     const { findSameStart, joinKeyOf } = await import("../../runs/start/duplicate-start-store.ts");
-    const joinKey = joinKeyOf({ owner, query, agent, maxWaitMs: MAX_WAIT_MS, variant, followupOn: taskId });
+    const joinKey = joinKeyOf({ owner, query, agent, maxWaitMs: MAX_WAIT_MS, variant, followupOn: taskId, insteadOf });
     const same = await findSameStart(await deps.database(), { owner, joinKey, now: deps.clock.now() });
     return same === undefined ? question : undefined;
   },
   run: async (deps, input, call) => {
     const answerBy = (call.since ?? deps.clock.monotonic()) + ANSWER_WITHIN_MS;
     const { owner } = call;
-    const made = await madeBefore(deps, call, input);
-    const started = made ?? (await start(deps, call, { input, prepared: await prepare(deps, owner, input) }));
+    const { made, insteadOf } = await madeBefore(deps, call, input);
+    const started =
+      made ?? (await start(deps, call, { input, insteadOf, prepared: await prepare(deps, owner, input) }));
     const { taskId } = started;
     call.onRunCreated?.(taskId);
     call.progress(`Asking a follow-up (task_id ${taskId})`);
@@ -130,6 +132,7 @@ interface FollowupInput {
 interface FollowupStart {
   input: FollowupInput;
   prepared: PreparedFollowup;
+  insteadOf: string | undefined;
 }
 
 async function prepare(deps: OperationDeps, owner: string, input: FollowupInput): Promise<PreparedFollowup> {
@@ -139,13 +142,19 @@ async function prepare(deps: OperationDeps, owner: string, input: FollowupInput)
   return prepareTable(deps, { owner, taskId, question, columns });
 }
 
-/** The same table of the same report was paid for, however long ago. */
-async function madeBefore(deps: OperationDeps, { owner }: Call, input: FollowupInput) {
+interface Before {
+  /** The same table of the same report was paid for, however long ago. */
+  made?: { kind: "joined"; taskId: string } | undefined;
+  /** It was paid for, but the answer was no table. */
+  insteadOf?: string | undefined;
+}
+
+async function madeBefore(deps: OperationDeps, { owner }: Call, input: FollowupInput): Promise<Before> {
   const { task_id: taskId, question, columns } = input;
-  if (columns === undefined) return undefined;
+  if (columns === undefined) return {};
   const { findTable } = await import("../../runs/table/find-table.ts");
-  const run = await findTable(await deps.database(), { owner, taskId, columns, question });
-  return run && { kind: "joined" as const, taskId: run.taskId };
+  const { table, withoutTable } = await findTable(await deps.database(), { owner, taskId, columns, question });
+  return { made: table && { kind: "joined", taskId: table.taskId }, insteadOf: withoutTable?.taskId };
 }
 
 const madeNotice = ({ createdAt }: Run): string =>
@@ -161,7 +170,7 @@ async function answered(stored: StoredRun, reading: { now: number; inlineCharact
   return { ...answer, ...followupFields(run), results: read };
 }
 
-async function start(deps: OperationDeps, call: Call, { input, prepared }: FollowupStart) {
+async function start(deps: OperationDeps, call: Call, { input, prepared, insteadOf }: FollowupStart) {
   const { research, durable } = await deps.research();
   if (!durable) throw notDurable();
   const { startResearch } = await import("../../runs/start/start.ts");
@@ -179,6 +188,7 @@ async function start(deps: OperationDeps, call: Call, { input, prepared }: Follo
     variant,
     parentTaskId: input.task_id,
     followup,
+    insteadOf,
     // Remote callers never get notifications on the server's desktop.
     enableNotifications: call.owner === LOCAL_OWNER,
     maxWaitMs: MAX_WAIT_MS,

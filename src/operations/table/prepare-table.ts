@@ -32,7 +32,7 @@ export async function prepareTable(deps: OperationDeps, request: TableRequest): 
 
 /** One sentence with the price; undefined for a table that was made before. Throws where none can be made. */
 export async function priceToMake(deps: OperationDeps, request: TableRequest): Promise<string | undefined> {
-  if ((await findTable(await deps.database(), request)) !== undefined) return undefined;
+  if ((await findTable(await deps.database(), request)).table !== undefined) return undefined;
   const { estimate } = await prepareTable(deps, request);
   if (estimate === undefined) return "The cost of this table is unknown.";
   return `This table costs about ${dollars(estimate.usd.likely)} (at most ${dollars(estimate.usd.max)}).`;

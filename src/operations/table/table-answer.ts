@@ -46,14 +46,18 @@ interface Wanted {
   columns?: string[] | undefined;
 }
 
-/** The run whose result is the table; undefined if it was not made. Throws while it is being made. */
+/**
+ * The run whose result is the table, or else the text that was paid for in its place; undefined if there is neither.
+ * Throws while the table is being made.
+ */
 export async function finishedTable(
   deps: OperationDeps,
   { owner }: Pick<Call, "owner">,
   wanted: Wanted,
 ): Promise<Run | undefined> {
   const { task_id: taskId, columns } = wanted;
-  const run = await findTable(await deps.database(), { owner, taskId, columns });
+  const found = await findTable(await deps.database(), { owner, taskId, columns });
+  const run = found.table ?? found.withoutTable;
   if (run === undefined || run.status === "completed") return run;
   throw new AppError({
     code: "RESEARCH_NOT_COMPLETED",

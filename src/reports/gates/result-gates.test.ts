@@ -19,8 +19,23 @@ test.each([
   [ENGLISH, undefined],
   ["214 metres.", undefined],
   ["The whole report.", undefined],
+  ['{"name":"X","price":3}', undefined],
+  ['["Berlin","Paris"]', undefined],
+  ["{}", "The text is only a placeholder."],
+  ["{{report}}", "The text is only a placeholder."],
 ])("a text that stands for a report is none: %s (W5)", (report, reason) => {
   expect(emptyResultReason({ report, question: GERMAN_QUESTION })).toBe(reason);
+});
+
+test("an answer that the question quotes is marked, and only the whole question is no answer (W5)", () => {
+  const report = "The lake was dammed in the year 1931.";
+  const question = `Which is right: '${report}' or 'It is natural.'?`;
+  expect(emptyResultReason({ report, question })).toBeUndefined();
+  expect(warnings(report, { question })).toEqual([
+    "The whole answer is a part of the question: check that it answers it.",
+  ]);
+  expect(emptyResultReason({ report: `**${question}**\n`, question })).toBe("The text only repeats the question.");
+  expect(warnings(question, { question })).toEqual([]);
 });
 
 test("a report that contains its text twice is marked, also if the copy is cut (W5)", () => {

@@ -4,7 +4,7 @@
  */
 
 import { languageName, languageOf, wishedLanguage } from "./language.ts";
-import { isCertainPlaceholder, isEchoOf } from "./placeholder.ts";
+import { isCertainEchoOf, isCertainPlaceholder, isEchoOf } from "./placeholder.ts";
 import { hasRepeatedBody } from "./repeated-body.ts";
 
 export interface GatedResult {
@@ -19,15 +19,20 @@ export interface GatedResult {
 /** Why a text is no result at all; undefined if it is one. */
 export function emptyResultReason({ report, question }: Pick<GatedResult, "report" | "question">): string | undefined {
   if (isCertainPlaceholder(report)) return "The text is only a placeholder.";
-  return isEchoOf(report, question) ? "The text only repeats the question." : undefined;
+  return isCertainEchoOf(report, question) ? "The text only repeats the question." : undefined;
 }
 
 /** What a reader must know about a result, one sentence each, with what to do. */
 export function resultWarnings(result: GatedResult): string[] {
-  return [repeatedWarning(result), groundingWarning(result), languageWarning(result)].filter(
+  return [echoWarning(result), repeatedWarning(result), groundingWarning(result), languageWarning(result)].filter(
     (warning) => warning !== undefined,
   );
 }
+
+const echoWarning = ({ report, question }: GatedResult): string | undefined =>
+  isEchoOf(report, question) && !isCertainEchoOf(report, question)
+    ? "The whole answer is a part of the question: check that it answers it."
+    : undefined;
 
 const repeatedWarning = ({ report }: GatedResult): string | undefined =>
   hasRepeatedBody(report) ? "The report contains its text twice: read the first half." : undefined;

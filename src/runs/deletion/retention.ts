@@ -3,6 +3,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Database } from "../../store/database.ts";
+import { dropOrphanedContents } from "../picture-store.ts";
 import { deleteRun, deleteRuns, lastUpdate, runsEndedBefore, runsWithLongTimeline } from "./deletion-store.ts";
 
 export interface RetentionDeps {
@@ -84,6 +85,7 @@ async function deleteBatch(
 async function upkeep(deps: RetentionDeps): Promise<void> {
   await deps.removeCopies(deps.clock.now());
   await deleteExpiredRuns(deps);
+  await dropOrphanedContents(deps.db);
 }
 
 /** Runs immediately and then every hour until shutdown; `during` keeps the database open while a sweep is running. */

@@ -22,6 +22,25 @@ export async function followUpsOn(db: Database, owner: string, taskId: string): 
   return readableRuns(rows);
 }
 
+/** Each was paid for on its own. */
+const MAX_TABLES = 1_000;
+
+/** The follow-ups that make a table, newest first; others may be among them. */
+export async function tableRunsOn(db: Database, owner: string, taskId: string): Promise<Run[]> {
+  const rows = await db
+    .selectFrom("research_tasks")
+    .selectAll()
+    .where("parent_task_id", "=", taskId)
+    .where("owner", "=", owner)
+    .where("followup_context", "is not", null)
+    .where("options_json", "like", '%"columns":[%')
+    .orderBy("created_at", "desc")
+    .orderBy("task_id", "desc")
+    .limit(MAX_TABLES)
+    .execute();
+  return readableRuns(rows);
+}
+
 /** Identifies the API key of the run's interaction, which other keys cannot read. */
 export async function pollKeyOfRun(db: Database, taskId: string): Promise<string | undefined> {
   const run = db.selectFrom("research_tasks").select("poll_key").where("task_id", "=", taskId);

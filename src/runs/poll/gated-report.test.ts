@@ -1,12 +1,15 @@
 /** Reports that Google calls completed although they are none, or have a defect that their reader must know. */
 
 import { expect, test } from "vitest";
+import { AppError } from "../../errors.ts";
 import type { Interaction } from "../../gemini/research-agent.ts";
 import { clock, FINISHED, openRunner, request } from "../../../test/kit/store/runner.ts";
 import { claimDueRuns } from "../scheduling/claim-store.ts";
 import { findResult } from "../result-store.ts";
 import { findRun } from "../run-store.ts";
 import { startResearch } from "../start/start.ts";
+import { withTable } from "../table/table-result.ts";
+import { gateReport } from "./gated-report.ts";
 import { pollRun } from "./poll.ts";
 
 type Context = Parameters<typeof openRunner>[0];
@@ -47,4 +50,38 @@ test("a report twice or without any source is completed with a warning (W5)", as
   const good = await completedWith(context, { report: once, searches: ["lakes"] });
   expect(good.run.currentAction).toBeUndefined();
   expect(good.result?.metadata).not.toHaveProperty("note");
+});
+
+test("an answer in JSON is completed (W5)", async (context) => {
+  const report = '{"name":"Lake of Kestria","depth":214}';
+  const { run, result } = await completedWith(context, { report, citations: [] });
+  expect([run.status, result?.report, result?.partial]).toEqual(["completed", report, false]);
+});
+
+test("an error of the database leaves the end to the next poll, and a damaged row does not (W5, V5)", async (context) => {
+  const stage = await openRunner(context);
+  const { db, processId } = stage.store;
+  const started = await startResearch(stage.deps(), { ...request, variant: { columns: ["Lake"] } });
+  if (started.kind === "started") await started.sending;
+  await db.updateTable("research_tasks").set({ next_poll_at: 0 }).execute();
+  const now = clock.now();
+  const [run] = await claimDueRuns(db, { processId, limit: 1, now, nextPollAt: now + 1 });
+  if (run === undefined) throw new Error("The run was not claimed.");
+  const report = JSON.stringify({ rows: [{ c1: { value: "Kestria", sources: [] } }] });
+  const answer = { report, sources: [], metadata: {}, partial: false };
+  const failing = db.withPlugin({
+    transformQuery: () => {
+      throw new AppError({ code: "SQLITE_ERROR", message: "A database request failed." });
+    },
+    transformResult: async ({ result }) => result,
+  });
+  await expect(gateReport(failing, run, { ...FINISHED, report })).rejects.toThrow("A database request failed.");
+  await expect(withTable(failing, run, answer)).rejects.toThrow("A database request failed.");
+  expect((await withTable(db, run, answer)).metadata).toHaveProperty("table.columns", ["Lake"]);
+  for (const options_json of ["{", '{"variant":{"columns":7}}']) {
+    await db.updateTable("research_tasks").set({ options_json }).execute();
+    expect(await gateReport(db, run, { ...FINISHED, report })).toEqual({ to: "completed", warnings: [] });
+    expect(await withTable(db, run, answer)).toBe(answer);
+  }
+  expect(await withTable(db, { ...run, taskId: "gone" }, answer)).toBe(answer);
 });

@@ -7,6 +7,7 @@ import { emptyResultReason, resultWarnings } from "../../reports/gates/result-ga
 import type { Database } from "../../store/database.ts";
 import { findRun } from "../run-store.ts";
 import { columnsOf, materialOf } from "../start/start-options.ts";
+import { readUnlessDamaged } from "../unreadable.ts";
 import { NOT_A_REPORT } from "./endings.ts";
 import type { PolledRun } from "./polled-run.ts";
 
@@ -31,11 +32,15 @@ export async function gateReport(db: Database, run: PolledRun, interaction: Inte
 const hasSources = ({ report, sources, searches }: Interaction): boolean =>
   sources.length > 0 || searches.length > 0 || linkedSources(report).length > 0;
 
+/** A damaged row must not keep a paid report from being stored. */
+const circumstances = async (db: Database, run: PolledRun) =>
+  (await readUnlessDamaged(() => readCircumstances(db, run))) ?? UNKNOWN_CIRCUMSTANCES;
+
+const UNKNOWN_CIRCUMSTANCES = { language: undefined, needsSources: false, isTable: false };
+
 /** A follow-up answers from the report before it, and a run with material from that: neither needs a web page. */
-async function circumstances(db: Database, { owner, taskId }: PolledRun) {
-  // A damaged row must not keep a paid report from being stored.
-  const run = await findRun(db, owner, taskId).catch(() => undefined);
-  if (run === undefined) return { language: undefined, needsSources: false, isTable: false };
+async function readCircumstances(db: Database, { owner, taskId }: PolledRun) {
+  const run = await findRun(db, owner, taskId);
   const wishes = run.options["wishes"];
   const language = isRecord(wishes) ? wishes["language"] : undefined;
   return {

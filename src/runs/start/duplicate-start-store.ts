@@ -28,12 +28,14 @@ interface JoinKeyInput {
    * another be sent.
    */
   followupOn?: string | undefined;
+  /** The completed run whose answer was of no use, which must not be joined. */
+  insteadOf?: string | undefined;
 }
 
-export function joinKeyOf({ owner, query, agent, maxWaitMs, followupOn, ...request }: JoinKeyInput): string {
+export function joinKeyOf({ owner, query, agent, maxWaitMs, followupOn, insteadOf, ...request }: JoinKeyInput): string {
   const variant = followupOn === undefined ? comparedVariant(request.variant) : undefined;
   const columns = followupOn === undefined ? undefined : request.variant?.columns;
-  const options = { max_wait_ms: maxWaitMs, variant, followup: followupOn, columns };
+  const options = { max_wait_ms: maxWaitMs, variant, followup: followupOn, columns, insteadOf };
   return createHash("sha256")
     .update([owner, query, agent, JSON.stringify(options)].join("\0"))
     .digest("hex");

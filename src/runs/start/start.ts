@@ -43,6 +43,8 @@ export interface StartRequest {
   parentTaskId?: string | undefined;
   /** Present when the run is a follow-up on its parent. */
   followup?: Followup | undefined;
+  /** The completed run whose answer was of no use: this start does not join it. */
+  insteadOf?: string | undefined;
   /** The notice shown to the user at the start, stored for callers that read the result later. */
   notice?: string | undefined;
   /** Aborted when the call is cancelled. Prevents the paid request if it was not sent yet; no effect afterwards. */
@@ -57,7 +59,7 @@ export type Started =
 export async function startResearch(deps: ResearchDeps, request: StartRequest): Promise<Started> {
   refuseBeforeIntent(deps, request.signal);
   const { owner, client, query, agent, enableNotifications, maxWaitMs, callerWaitsMs, estimate, notice } = request;
-  const { variant, wishes, parentTaskId, followup, files } = request;
+  const { variant, wishes, parentTaskId, followup, insteadOf, files } = request;
   // A start that failed uncharged and will not be sent must not be joined.
   await flushUnchargedFailures(deps);
   const newIntent = {
@@ -74,7 +76,7 @@ export async function startResearch(deps: ResearchDeps, request: StartRequest): 
     enableNotifications,
     maxWaitMs,
     callerWaitsMs,
-    joinKey: joinKeyOf({ owner, query, agent, maxWaitMs, variant, followupOn: followup && parentTaskId }),
+    joinKey: joinKeyOf({ owner, query, agent, maxWaitMs, variant, followupOn: followup && parentTaskId, insteadOf }),
     keyFingerprint: deps.agent.fingerprint.key,
     baseUrl: deps.agent.fingerprint.baseUrl,
     processId: deps.processId,

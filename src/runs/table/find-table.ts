@@ -1,10 +1,13 @@
 /** Finds the tables that were made of a report. */
 
 import type { Database } from "../../store/database.ts";
-import { followUpsOn } from "../history/followup-store.ts";
+import { tableIn } from "../../reports/table/table.ts";
+import { tableRunsOn } from "../history/followup-store.ts";
+import { findResult } from "../result-store.ts";
 import type { Run } from "../run.ts";
 import { findRun } from "../run-store.ts";
 import { columnsOf } from "../start/start-options.ts";
+import { readUnlessDamaged } from "../unreadable.ts";
 
 interface Wanted {
   owner: string;
@@ -16,15 +19,31 @@ interface Wanted {
   question?: string | undefined;
 }
 
-/**
- * The newest table, a completed one first; undefined if none was made or asked for. A table whose start is unknown
- * counts, too: it may have been charged.
- */
-export async function findTable(db: Database, wanted: Wanted): Promise<Run | undefined> {
+interface Found {
+  /**
+   * The newest table, a completed one first; undefined if none was made or asked for. A table whose start is unknown
+   * counts, too: it may have been charged.
+   */
+  table: Run | undefined;
+  /** The newest run that was to make the table and completed with a text that is none. The table may be made again. */
+  withoutTable: Run | undefined;
+}
+
+export async function findTable(db: Database, wanted: Wanted): Promise<Found> {
   const run = await findRun(db, wanted.owner, wanted.taskId);
-  const runs = [run, ...(await followUpsOn(db, wanted.owner, wanted.taskId))].toReversed();
+  const runs = [...(await tableRunsOn(db, wanted.owner, wanted.taskId)), run];
   const tables = runs.filter((each) => isTable(each, wanted) && !ENDED_WITHOUT_TABLE.has(each.status));
-  return tables.find(({ status }) => status === "completed") ?? tables[0];
+  const completed = tables.filter(({ status }) => status === "completed");
+  const [withoutTable] = completed;
+  for (const table of completed) {
+    if (await hasTable(db, table)) return { table, withoutTable: table === withoutTable ? undefined : withoutTable };
+  }
+  return { table: tables.find(({ status }) => status !== "completed"), withoutTable };
+}
+
+async function hasTable(db: Database, { taskId }: Run): Promise<boolean> {
+  const result = await readUnlessDamaged(() => findResult(db, taskId));
+  return result !== undefined && tableIn(result.metadata) !== undefined;
 }
 
 const ENDED_WITHOUT_TABLE: ReadonlySet<Run["status"]> = new Set(["failed", "cancelled"]);

@@ -9,6 +9,7 @@ import { findResult } from "../result-store.ts";
 import type { NewResult } from "../run.ts";
 import { findRun } from "../run-store.ts";
 import { columnsOf } from "../start/start-options.ts";
+import { readUnlessDamaged } from "../unreadable.ts";
 import type { PolledRun } from "../poll/polled-run.ts";
 
 /** The result itself for any other run. */
@@ -28,17 +29,14 @@ interface TableRequest {
 }
 
 /** Damaged rows must not prevent the run from ending: then its answer is kept as it is. */
-async function tableRequest(db: Database, owner: string, taskId: string): Promise<TableRequest | undefined> {
-  try {
+const tableRequest = (db: Database, owner: string, taskId: string): Promise<TableRequest | undefined> =>
+  readUnlessDamaged(async () => {
     const { options, parentTaskId } = await findRun(db, owner, taskId);
     const columns = columnsOf(options);
     if (columns === undefined) return undefined;
-    const report = parentTaskId === undefined ? undefined : await findResult(db, parentTaskId).catch(() => undefined);
+    const report = parentTaskId === undefined ? undefined : await readUnlessDamaged(() => findResult(db, parentTaskId));
     return { columns, sources: report?.sources ?? [] };
-  } catch {
-    return undefined;
-  }
-}
+  });
 
 const MALFORMED = "Google's answer could not be read as a table. Its text was paid for and is kept as it is.";
 const REPAIRED = "Google's answer was damaged and has been repaired: its last row may be incomplete.";

@@ -50,8 +50,9 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   wholeTable({ name: "research_attempts", key: ["attempt_id"] }),
   wholeTable({ name: "research_results", key: ["task_id"], batch: 20, without: ["search_rowid"] }),
   search,
-  wholeTable({ name: "picture_contents", key: ["content_hash"], batch: 2 }),
   wholeTable({ name: "research_pictures", key: ["task_id", "n"], batch: 2 }),
+  // After the rows that refer to them: retention deletes contents that no run has.
+  wholeTable({ name: "picture_contents", key: ["content_hash"], batch: 2 }),
   wholeTable({ name: "research_files", key: ["task_id", "n"], batch: 2 }),
   wholeTable({ name: "research_claims", key: ["task_id"], batch: 20 }),
   wholeTable({ name: "research_pages", key: ["task_id", "source"] }),

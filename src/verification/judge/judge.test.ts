@@ -74,6 +74,9 @@ const ANSWER: Answer = {
   notices: [],
 };
 
+const CLAIMS = [1, 2, 3].map((n) => ({ ...claim("Lake Onda is 42 metres deep."), n }));
+const UNLIMITED = { signal: new AbortController().signal, deadline: Infinity };
+
 test("requests are counted before they are sent, their cost after it; a failed one is not repeated (W3)", async () => {
   const db = await openDatabase();
   await insertRun(db, { task_id: "run", status: "completed" });
@@ -98,11 +101,50 @@ test("requests are counted before they are sent, their cost after it; a failed o
       return answer();
     },
   });
-  const claims = [1, 2, 3].map((n) => ({ ...claim("Lake Onda is 42 metres deep."), n }));
-  const found = await judge.judge({ taskId: "run", source: 7, page: PAGE, claims }, new AbortController().signal);
-  expect(found).toMatchObject([{ claim: 1, source: 7, kind: "page", verdict: "supported", judged: true }]);
+  const claims = CLAIMS;
+  const found = await judge.judge({ taskId: "run", source: 7, page: PAGE, claims }, UNLIMITED);
+  expect(found).toMatchObject({
+    evidence: [{ claim: 1, source: 7, kind: "page", verdict: "supported", judged: true }],
+    isComplete: true,
+  });
   expect(asked).toEqual([1, 2, 3]);
   expect(await findJudgeUsage(db, "run")).toEqual({ requests: 3, input: 2_000, output: 200, costUsd: 0.002 });
   expect(lines).toHaveLength(2);
   expect(judge.estimateUsd(100)).toBeGreaterThan(0);
+});
+
+test("what was judged before a cancel or the time limit is returned; nothing is sent after it, or for a deleted run (W3)", async () => {
+  const db = await openDatabase();
+  await insertRun(db, { task_id: "run", status: "completed" });
+  await saveClaims(db, { taskId: "run", reportHash: "h", claims: [] });
+  let [asked, time] = [0, 0];
+  let onSecond = (): void => {};
+  const judge = createJudge({
+    db,
+    clock: { ...systemClock, monotonic: () => time },
+    log: createTestLog(() => {}),
+    model: "gemini-3.8-flash",
+    costOf: () => ({ usd: 0, incomplete: false, estimated: false }),
+    ask: async (_values, signal) => {
+      asked += 1;
+      time += 10;
+      if (asked === 2) onSecond();
+      signal.throwIfAborted();
+      return { ...ANSWER, text: await says("supported", "Lake Onda’s depth is 42 metres")() };
+    },
+  });
+  const request = { taskId: "run", source: 7, page: PAGE, claims: CLAIMS };
+  const stopped = new AbortController();
+  onSecond = () => stopped.abort();
+  const cancelled = await judge.judge(request, { signal: stopped.signal, deadline: Infinity });
+  expect(cancelled).toMatchObject({ evidence: [{ claim: 1, judged: true }], isComplete: false });
+  expect(asked).toBe(2);
+  [asked, time] = [0, 0];
+  onSecond = () => {};
+  const late = await judge.judge(request, { ...UNLIMITED, deadline: 15 });
+  expect(late).toMatchObject({ evidence: [{ claim: 1 }, { claim: 2 }], isComplete: false });
+  expect(asked).toBe(2);
+  await db.deleteFrom("research_claims").execute();
+  expect(await judge.judge(request, UNLIMITED)).toEqual({ evidence: [], isComplete: false });
+  expect(asked).toBe(2);
 });

@@ -33,20 +33,24 @@ export function createJudge(deps: JudgeDeps): Judge {
       const { usd, incomplete }: Cost = costOf(usage, model, clock.now());
       return incomplete ? undefined : usd;
     },
-    judge: async ({ taskId, source, page, claims }, signal) => {
-      const judged: Evidence[] = [];
+    judge: async ({ taskId, source, page, claims }, { signal, deadline }) => {
+      const evidence: Evidence[] = [];
       for (const claim of claims) {
-        signal.throwIfAborted();
-        const found = await judgeClaim((values) => askCounted(deps, { taskId, values, signal }), claim, page).catch(
-          (error: unknown) => unjudged(error, { taskId, signal, log: deps.log }),
-        );
-        if (found === undefined) continue;
-        judged.push({ claim: claim.n, source, kind: "page", judged: true, ...found });
+        if (signal.aborted || clock.monotonic() >= deadline) return { evidence, isComplete: false };
+        try {
+          const found = await judgeClaim((values) => askCounted(deps, { taskId, values, signal }), claim, page);
+          if (found !== undefined) evidence.push({ claim: claim.n, source, kind: "page", judged: true, ...found });
+        } catch (error) {
+          if (signal.aborted || error instanceof RunDeleted) return { evidence, isComplete: false };
+          logUnjudged(deps.log, taskId, error);
+        }
       }
-      return judged;
+      return { evidence, isComplete: true };
     },
   };
 }
+
+class RunDeleted extends Error {}
 
 interface Asked {
   taskId: JudgeRequest["taskId"];
@@ -56,7 +60,7 @@ interface Asked {
 
 /** A request that failed is not repeated: the comparison of texts stands. */
 async function askCounted(deps: JudgeDeps, { taskId, values, signal }: Asked): Promise<string> {
-  await countJudgeRequests(deps.db, taskId, 1);
+  if (!(await countJudgeRequests(deps.db, taskId, 1))) throw new RunDeleted();
   try {
     const answer = await deps.ask(values, signal);
     await count(deps, taskId, answer);
@@ -72,10 +76,6 @@ async function count({ db, clock, costOf }: JudgeDeps, taskId: string, { usage, 
   await addJudgeUsage(db, taskId, { input: usage.input, output: usage.output, costUsd: usd });
 }
 
-function unjudged(
-  error: unknown,
-  { taskId, signal, log }: { taskId: string; signal: AbortSignal; log: Log },
-): undefined {
-  if (signal.aborted) throw error;
+function logUnjudged(log: Log, taskId: string, error: unknown): void {
   log.forRun(taskId).warn(`A citation was not judged: ${error instanceof Error ? error.message : "unknown"}`);
 }

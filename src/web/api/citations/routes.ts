@@ -28,13 +28,12 @@ export function serveCitations(web: Hono<CallerEnv>, { deps, shutdown }: App): v
   web.post("/api/runs/:id/citations", async (context) => {
     const caller = context.get("caller");
     const { taskId } = await requestedRun(deps, caller.owner, context.req.param("id"));
-    const { numbers, refetch } = await readJsonBody(context.req.raw);
+    const { agreed, numbers, refetch } = await readJsonBody(context.req.raw);
     const signal = AbortSignal.any([context.req.raw.signal, deps.leaving]);
     const outcome = await shutdown.during(
       perform(verifyCitations, deps, {
         input: { task_id: taskId, numbers, refetch },
-        // The button names the cost of the judge.
-        call: { ...caller, client: "page", signal, progress: () => {}, agreed: true },
+        call: { ...caller, client: "page", signal, progress: () => {}, agreed: agreed === true },
       }),
     );
     return outcome.failed ? outcomeResponse(outcome) : viewOf(caller.owner, taskId);

@@ -14,8 +14,8 @@ export interface CitationChecks {
   /** Sources that are being checked, and how many of them are done. */
   running: { done: number; of: number; numbers: ReadonlySet<number> } | undefined;
   error: unknown;
-  /** Fetches the pages of these sources; undefined: of all that are cited. */
-  check: (numbers?: readonly number[]) => void;
+  /** Fetches the pages of these sources; `numbers` undefined: of all that are cited. */
+  check: (wanted: { numbers?: readonly number[]; agreed: boolean }) => void;
   stop: () => void;
 }
 
@@ -34,7 +34,7 @@ export function useCitationChecks(taskId: string): CitationChecks {
       work.current?.abort();
     };
   }, [path]);
-  const check = (numbers?: readonly number[]): void => {
+  const check: CitationChecks["check"] = ({ numbers, agreed }) => {
     if (view === undefined || work.current !== undefined) return;
     const wanted = numbers ?? view.sources.filter(({ is_cited }) => is_cited).map(({ n }) => n);
     const mine = new AbortController();
@@ -42,7 +42,7 @@ export function useCitationChecks(taskId: string): CitationChecks {
     setError(undefined);
     const progress = (done: number): void => setRunning({ done, of: wanted.length, numbers: new Set(wanted) });
     progress(0);
-    checkAll(path, { wanted, isRefetch: numbers !== undefined, signal: mine.signal, progress, setView })
+    checkAll(path, { wanted, isRefetch: numbers !== undefined, agreed, signal: mine.signal, progress, setView })
       .then(
         () => announce("The citations are checked."),
         (failure: unknown) => mine.signal.aborted || setError(failure),
@@ -59,19 +59,22 @@ interface Checking {
   wanted: readonly number[];
   /** The user asks about one source again: the page may have changed. */
   isRefetch: boolean;
+  /** The user has confirmed the cost of the judge. */
+  agreed: boolean;
   signal: AbortSignal;
   progress: (done: number) => void;
   setView: (view: CitationsView) => void;
 }
 
-async function checkAll(path: string, { wanted, isRefetch, signal, progress, setView }: Checking): Promise<void> {
+async function checkAll(path: string, checking: Checking): Promise<void> {
+  const { wanted, isRefetch, agreed, signal, progress, setView } = checking;
   for (let at = 0; at < wanted.length; at += SOURCES_PER_REQUEST) {
     signal.throwIfAborted();
     const numbers = wanted.slice(at, at + SOURCES_PER_REQUEST);
     const view = await fetchJson<CitationsView>(path, {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ numbers, refetch: isRefetch }),
+      body: JSON.stringify({ numbers, refetch: isRefetch, agreed }),
       signal,
     });
     setView(view);

@@ -2,21 +2,30 @@
 
 import { VERDICTS } from "../../../claims/evidence.ts";
 import type { CitationsView } from "../../wire-citations.ts";
+import { Consent, useConsent } from "../ui/consent.tsx";
 import { Problem } from "../ui/parts.tsx";
 import type { CitationChecks } from "./checks.ts";
+import { judgeCost } from "./price.ts";
 import { VerdictBadge } from "./verdict.tsx";
 
 export function CitationPanel({ checks }: { checks: CitationChecks }) {
   const { view, running, error } = checks;
+  const consent = useConsent(view?.judge?.question);
   if (view === undefined || !view.sources.some(({ is_cited }) => is_cited)) return null;
   const isChecked = view.sources.some(({ checked_at }) => checked_at !== undefined);
   return (
     <section class="citation-panel stack tight" aria-label="Check of the citations">
+      {running === undefined ? <Consent {...consent} /> : null}
       <div class="row">
         {running === undefined ? (
-          <button type="button" class="button small" onClick={() => checks.check()}>
+          <button
+            type="button"
+            class="button small"
+            disabled={!consent.isGiven}
+            onClick={() => checks.check({ agreed: consent.agreed })}
+          >
             {isChecked ? "Check the rest" : "Check citations"}
-            {costOf(view)}
+            {judgeCost(view.judge)}
           </button>
         ) : (
           <button type="button" class="button small" onClick={checks.stop}>
@@ -38,11 +47,6 @@ export function CitationPanel({ checks }: { checks: CitationChecks }) {
 }
 
 const EXPLANATION = "Fetches the cited pages and compares them with the sentences that cite them.";
-
-const costOf = ({ judge }: CitationsView): string =>
-  judge === undefined || judge.pairs === 0
-    ? ""
-    : ` (${judge.max_usd === undefined ? `with ${judge.model}` : `at most $${judge.max_usd.toFixed(2)} for ${judge.model}`})`;
 
 function Counts({ view }: { view: CitationsView }) {
   const { counts, independent_domains: domains, copies } = view;

@@ -73,7 +73,7 @@ function CheckedCitation({ source, sentence, checks }: Pick<Shown, "source" | "s
   return (
     <>
       {found === undefined || found.pair.verdict === "not_checked" ? null : <PairDetails pair={found.pair} />}
-      <CheckButton n={source.n} checks={checks} />
+      <CheckButton key={source.n} n={source.n} checks={checks} />
     </>
   );
 }

@@ -1,4 +1,4 @@
-/** What the forms of paid follow-ups share: sending once, the price on the button, and consent above the limit. */
+/** What the forms of paid follow-ups share: sending once, and the price on the button. */
 
 import { useRef, useState } from "preact/hooks";
 import type { Acted } from "../../wire.ts";
@@ -38,35 +38,6 @@ export function useAsking(taskId: string, asked: () => void): Asking {
     }
   };
   return { error, pending, ask };
-}
-
-interface ConsentState {
-  /** What the user must confirm; undefined if nothing. */
-  question: string | undefined;
-  agreed: boolean;
-  /** Whether the form may be sent. */
-  isGiven: boolean;
-  setAgreed: (agreed: boolean) => void;
-}
-
-/** Consent applies to the text that was read: another amount is another question. */
-export function useConsent(question: string | undefined): ConsentState {
-  const [agreedTo, setAgreedTo] = useState<string>();
-  const agreed = question !== undefined && question === agreedTo;
-  const setAgreed = (checked: boolean): void => setAgreedTo(checked ? question : undefined);
-  return { question, agreed, isGiven: question === undefined || agreed, setAgreed };
-}
-
-export function Consent({ question, agreed, setAgreed }: ConsentState) {
-  if (question === undefined) return null;
-  return (
-    <label class="check notice warn">
-      <input type="checkbox" checked={agreed} onChange={({ currentTarget }) => setAgreed(currentTarget.checked)} />
-      <span>
-        {question} <strong>I agree.</strong>
-      </span>
-    </label>
-  );
 }
 
 export const priced = (label: string, usd: number | undefined): string =>

@@ -8,8 +8,9 @@ import { isUnfinished } from "../figures/tally.ts";
 import { useLive } from "../live/live.ts";
 import { ReportHtml, SearchSuggestions } from "../report/html.tsx";
 import { SourceLink } from "../report/sources.tsx";
+import { Consent, useConsent } from "../ui/consent.tsx";
 import { Problem, Progress, Status, useLoad } from "../ui/parts.tsx";
-import { Consent, priced, useAsking, useConsent } from "./asking.tsx";
+import { priced, useAsking } from "./asking.tsx";
 import { TableDownloads, TableForm } from "./table-form.tsx";
 
 const load = (taskId: string) => (signal: AbortSignal) =>

@@ -3,8 +3,9 @@
 import { useState } from "preact/hooks";
 import type { ConversationView } from "../../wire.ts";
 import { DownloadButton } from "../report/download.tsx";
+import { Consent, useConsent } from "../ui/consent.tsx";
 import { Problem } from "../ui/parts.tsx";
-import { Consent, priced, useAsking, useConsent } from "./asking.tsx";
+import { priced, useAsking } from "./asking.tsx";
 
 const ROWS = "One row per item that the report compares.";
 
