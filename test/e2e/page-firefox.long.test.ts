@@ -2,7 +2,7 @@
 
 import type { Page } from "puppeteer-core";
 import { expect, test } from "vitest";
-import { enterWithFirefox, openFirefox } from "../kit/browser/firefox.ts";
+import { enterWithFirefox, openFirefox, resize } from "../kit/browser/firefox.ts";
 import { SUBMIT } from "../kit/browser/ask-form.ts";
 import { LONG_REPORT } from "../kit/browser/sample-report.ts";
 import { openHttpScene } from "../kit/server/http-server.ts";
@@ -58,7 +58,7 @@ test("a research is asked, followed live and read, without an error of the page 
   await page.evaluate("history.back()");
   await expect.poll(() => focused(page), PATIENT).toBe("cite-1-1");
 
-  await page.setViewport({ width: 390, height: 800 });
+  await resize(page, { width: 390, height: 800 });
   expect(await overflow(page)).toBe(0);
   await page.goto(`${server.url}/`);
   await page.waitForSelector(".run-link");
