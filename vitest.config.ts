@@ -72,7 +72,10 @@ export default defineConfig(({ mode }) => {
               ? [LONG, ...OF_ANY_LENGTH]
               : ["src/**/*.test.ts", "simulator/**/*.test.ts", "test/**/*.test.ts"],
             exclude: [...configDefaults.exclude, "test/postgres/**", ...(isLong ? leftOut : [LONG])],
-            globalSetup: ["./test/kit/vitest/system-setup.ts"],
+            globalSetup: [
+              "./test/kit/vitest/system-setup.ts",
+              ...(isLong ? ["./test/kit/vitest/client-setup.ts"] : []),
+            ],
           },
         },
         {

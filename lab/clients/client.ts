@@ -80,17 +80,22 @@ const installed = (folder: string, client: Client): boolean => {
   );
 };
 
+/** The path of its command; undefined if this version is not installed. */
+export function installedClient(client: Client): string | undefined {
+  const folder = [ROOT, join(CLIENTS, client.name)].find((candidate) => installed(candidate, client));
+  return folder === undefined ? undefined : join(folder, "node_modules/.bin", client.bin);
+}
+
 /** Returns the path of its command, after installing this version if necessary. */
 export async function install(client: Client): Promise<string> {
+  const known = installedClient(client);
+  if (known !== undefined) return known;
   const own = join(CLIENTS, client.name);
-  const folder = [ROOT, own].find((candidate) => installed(candidate, client)) ?? own;
-  if (!installed(folder, client)) {
-    mkdirSync(own, { recursive: true });
-    writeFileSync(join(own, "package.json"), JSON.stringify({ private: true }));
-    const args = ["install", "--no-audit", "--no-fund", "--save-exact", `${client.package}@${client.version}`];
-    await run("npm", args, { cwd: own });
-    if (!installed(own, client))
-      throw new Error(`npm installed no ${client.bin} of ${client.package}@${client.version}`);
-  }
-  return join(folder, "node_modules/.bin", client.bin);
+  mkdirSync(own, { recursive: true });
+  writeFileSync(join(own, "package.json"), JSON.stringify({ private: true }));
+  const args = ["install", "--no-audit", "--no-fund", "--save-exact", `${client.package}@${client.version}`];
+  await run("npm", args, { cwd: own });
+  const found = installedClient(client);
+  if (found === undefined) throw new Error(`npm installed no ${client.bin} of ${client.package}@${client.version}`);
+  return found;
 }
