@@ -12,7 +12,7 @@ const pair = z.object({
   lang: z.string(),
   page_lang: z.string(),
   claim: z.string(),
-  page_title: z.string(),
+  page_title: z.string().optional(),
   page_text: z.string().optional(),
   page_html: z.string().optional(),
   expected: z.enum(["supported", "weak", "unsupported", "contradicted", "unreadable", "gone"]),
@@ -20,15 +20,36 @@ const pair = z.object({
 
 export type LabelledPair = z.infer<typeof pair>;
 
-export const readPairs = (file: string): LabelledPair[] => z.array(pair).parse(JSON.parse(readFileSync(file, "utf8")));
+/** A pair without a page has the page of the pair before it. */
+export function readPairs(file: string): LabelledPair[] {
+  let page: Pick<LabelledPair, "page_title" | "page_text" | "page_html"> = {};
+  return z
+    .array(pair)
+    .parse(JSON.parse(readFileSync(file, "utf8")))
+    .map((read) => {
+      const { page_title, page_text, page_html } = read;
+      if (page_title !== undefined) page = { page_title, page_text, page_html };
+      return { ...read, ...page };
+    });
+}
 
 /** Half of a file was used for tuning, the other half never: the first byte of the id's SHA-256 is even or odd. */
 export const partOf = ({ id }: LabelledPair): "tuned" | "unseen" =>
   (createHash("sha256").update(id).digest()[0] ?? 0) % 2 === 0 ? "tuned" : "unseen";
 
-export function pageOf({ page_title, page_text, page_html }: LabelledPair): PageContent {
+const known = new Map<string, PageContent>();
+
+/** The same object for all pairs of a page, which is then read once, as in the product. */
+export function pageOf(labelled: LabelledPair): PageContent {
+  const key = JSON.stringify([labelled.page_title, labelled.page_text, labelled.page_html]);
+  const page = known.get(key) ?? readPage(labelled);
+  known.set(key, page);
+  return page;
+}
+
+function readPage({ page_title, page_text, page_html }: LabelledPair): PageContent {
   if (page_html !== undefined) return readHtml(page_html);
-  return { outcome: "text", page: textPage(page_title, page_text ?? "") };
+  return { outcome: "text", page: textPage(page_title ?? "", page_text ?? "") };
 }
 
 /** Lines that end inside a sentence, as in the text of a PDF, continue in the next line. */

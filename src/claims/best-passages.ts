@@ -1,7 +1,7 @@
 /** The passages of a page that are nearest to a claim, for a model that judges them. */
 
 import type { PageText } from "../pages/page.ts";
-import type { Claim } from "./claim.ts";
+import { type Claim, MAX_CLAIM_CHARACTERS } from "./claim.ts";
 import { matches } from "./compare/alignment.ts";
 import { readPageSentences } from "./compare/page-sentences.ts";
 import { languageOf } from "./language/detect.ts";
@@ -14,7 +14,7 @@ const FIGURE_WEIGHT = 3;
 /** Best first; each is a sentence with its neighbours in the same block. Empty if nothing is shared. */
 export function bestPassages(claim: Pick<Claim, "text" | "context">, page: PageText, count: number): string[] {
   const { sentences, blocks, tokens } = readPageSentences(page);
-  const text = [...claim.context, claim.text].join(" ");
+  const text = [...claim.context, claim.text].join(" ").slice(0, MAX_CLAIM_CHARACTERS);
   const wanted = tokensOf(text, languageOf(text) ?? "en").filter(isContent);
   const weights = wanted.map((token) => weightOf(token, tokens));
   const scores = tokens.map((sentence) =>

@@ -1,5 +1,8 @@
 /** A claim: one sentence of a report, with the text it depends on and the sources it cites. */
 
+/** What is compared of a claim; real ones are shorter. */
+export const MAX_CLAIM_CHARACTERS = 1_500;
+
 export interface Claim {
   /** Position among the claims of the report, from 1. */
   n: number;

@@ -1,13 +1,13 @@
 /** Compares a claim with the text of the page it cites, without a model. */
 
 import type { PageText } from "../pages/page.ts";
-import type { Claim } from "./claim.ts";
+import { type Claim, MAX_CLAIM_CHARACTERS } from "./claim.ts";
 import { align, matches } from "./compare/alignment.ts";
 import { clausesOf } from "./compare/clauses.ts";
-import { objectionTo, type Objection } from "./compare/gates.ts";
-import { type PageSentences, readPageSentences } from "./compare/page-sentences.ts";
-import { withPagesSubject } from "./compare/subjects.ts";
-import { wordOrders } from "./compare/word-orders.ts";
+import type { Objection } from "./compare/aligned.ts";
+import { objectionTo } from "./compare/gates.ts";
+import { type PageSentences, readPageSentences, spelledOut } from "./compare/page-sentences.ts";
+import { readingsOf } from "./compare/readings.ts";
 import { matchTableCell } from "./compare/table-cells.ts";
 import { languageOf } from "./language/detect.ts";
 import { isContent, normalized, type Token, tokensOf } from "./language/tokens.ts";
@@ -19,8 +19,6 @@ export interface Comparison {
   passage?: string;
   reason?: string;
 }
-
-const MAX_CLAIM_CHARACTERS = 1_500;
 
 export function comparePage(claim: Pick<Claim, "text" | "context" | "headings">, page: PageText): Comparison {
   const text = claim.text.slice(0, MAX_CLAIM_CHARACTERS);
@@ -63,7 +61,7 @@ interface Found {
 
 function compareSentences(claim: Pick<Claim, "text" | "context">, page: ComparedPage): Comparison {
   let failure: Comparison | undefined;
-  for (const clauses of clausesOf(tokensOf(claim.text, page.language), page.language)) {
+  for (const clauses of clausesOf(tokensOf(spelledOut(claim.text, page.abbreviations), page.language), page.language)) {
     const comparison = judge(claim, { found: findClauses(clauses, page), wanted: clauses.length }, page);
     if (comparison.verdict !== "not_confirmed") return comparison;
     failure ??= comparison;
@@ -121,15 +119,12 @@ function hasContext(
 }
 
 function findClause(clause: readonly Token[], candidates: readonly number[], page: ComparedPage): Found | undefined {
-  const { tokens, language, shortNames } = page;
   let best: Found | undefined;
   for (const at of candidates) {
-    const sentence = tokens[at];
-    if (sentence === undefined) continue;
-    for (const content of contentsOf(clause, at, page)) {
-      const alignment = align(content, sentence, { language, shortNames });
+    for (const reading of readingsOf(clause, at, page)) {
+      const alignment = align(reading.content, reading.sentence, page);
       if (alignment === undefined) continue;
-      const objection = objectionTo({ claim: clause, content, sentence, matched: alignment.matched, language });
+      const objection = objectionTo({ ...reading, matched: alignment.matched, page });
       if (objection === undefined) return { at, objection };
       if (best === undefined || (best.objection?.kind === "no" && objection.kind === "weak")) best = { at, objection };
     }
@@ -137,20 +132,17 @@ function findClause(clause: readonly Token[], candidates: readonly number[], pag
   return best;
 }
 
-/** The words of a clause in each order that says the same, also with the page's word for the subject. */
-function contentsOf(clause: readonly Token[], at: number, { tokens, blocks, language }: ComparedPage): Token[][] {
-  const sentence = tokens[at] ?? [];
-  const content = clause.filter(isContent);
-  const resolved = withPagesSubject(content, { tokens, blocks, at });
-  return [content, ...(resolved === undefined ? [] : [resolved])].flatMap((words) =>
-    wordOrders(words, { claim: clause, sentence, language }),
-  );
-}
-
 const RETRACTIONS =
-  /^(?:correct|revis|retract|withdr|wrong|incorrect|false|den(?:y|ied)|korrigier|berichtig|falsch|zurückgezogen|corrig|rectifi|faux|démen|訂正|誤)/u;
+  /^(?:exaggerat|disput|doubt|question|overestimat|underestimat|zweifel|bezweifel|bestr(?:eit|itt)|contest|dout|correct(?:ed|ion|ions|s)$|revis|retract|withdr|wrong|incorrect|false|den(?:y|ied)|korrigier|berichtig|falsch|zurückgezogen|corrig|rectifi|faux|démen|訂正|誤)/u;
+
+/** What such a sentence speaks of: the statement itself. */
+const STATEMENTS =
+  /^(?:this|that|these|figures?|numbers?|statements?|reports?|claims?|data|estimates?|value|dies|das|diese|angaben?|zahl(?:en)?|wert|cela|ce|cette|chiffres?|information)$/u;
 
 /** Whether the sentence after the passage takes it back. */
 function isRetracted(next: readonly Token[] | undefined): boolean {
-  return next?.some(({ text }) => RETRACTIONS.test(text.toLowerCase())) === true;
+  const words = next?.map(({ text }) => text.toLowerCase()) ?? [];
+  const isDoubted = words.some((word, at) => word === "too" && /^(?:high|low|large|small)$/.test(words[at + 1] ?? ""));
+  if (!isDoubted && !words.some((word) => RETRACTIONS.test(word))) return false;
+  return words[0] === "it" || words.some((word) => STATEMENTS.test(word) || /^\p{Script=Han}/u.test(word));
 }

@@ -13,6 +13,7 @@ const MAX_CHARACTERS = 5_000;
 
 /** Undefined if nothing speaks against it; that alone is no support. The reason quotes neither text. */
 export function disagreement(claim: string, quote: string): string | undefined {
+  if (quote === claim) return undefined;
   const ours = read(claim);
   const theirs = read(quote);
   return (
@@ -37,8 +38,12 @@ function read(whole: string): Text {
 
 const numbersOf = (tokens: readonly Token[]): Token[] => tokens.filter(({ kind }) => kind === "number");
 
+const withoutApproximation = ({ quantity }: Token): Token["quantity"] =>
+  quantity === undefined ? undefined : { ...quantity, approximation: undefined };
+
 function figures(claim: readonly Token[], quote: readonly Token[]): string | undefined {
-  const stated = numbersOf(quote);
+  // `about 500` in the quotation is no other figure than 500.
+  const stated = numbersOf(quote).map((token) => ({ ...token, quantity: withoutApproximation(token) }));
   for (const number of numbersOf(claim)) {
     if (stated.some((other) => matches(number, other))) continue;
     const isSameValue = stated.some(({ quantity }) => quantity?.value === number.quantity?.value);

@@ -1,6 +1,8 @@
 /** The time to split and compare hostile text grows with its size, not with the square of it. */
 
 import { expect, test } from "vitest";
+import { claimSplitting } from "../../test/fuzz/claim-splitting.ts";
+import { bestPassages } from "./best-passages.ts";
 import { comparePage } from "./compare-page.ts";
 import { splitClaims } from "./split-claims.ts";
 
@@ -20,7 +22,8 @@ const HOSTILE: Record<string, string> = {
   "words without an end": "a",
 };
 
-const SIZE = 150_000;
+const SIZE = 75_000;
+const ATTEMPTS = 2;
 
 function processorTime(work: () => unknown): number {
   const before = process.cpuUsage();
@@ -39,11 +42,52 @@ function readAll(report: string): void {
 test.for(Object.entries(HOSTILE))("%s (T15, W1)", { timeout: 60_000 }, ([, unit]) => {
   const text = (size: number): string => unit.repeat(Math.ceil(size / unit.length));
   readAll(text(SIZE));
-  const measure = (size: number): number =>
-    Math.min(
-      processorTime(() => readAll(text(size))),
-      processorTime(() => readAll(text(size))),
-    );
+  const short: number[] = [];
+  const long: number[] = [];
   // Quadratic time would be four times as long; the constant absorbs what is too short to measure.
-  expect(measure(2 * SIZE)).toBeLessThan(3 * measure(SIZE) + 50_000);
+  const isLinear = (): boolean => Math.min(...long) < 3 * Math.min(...short) + 50_000;
+  while (short.length < ATTEMPTS && !isLinear()) {
+    short.push(processorTime(() => readAll(text(SIZE))));
+    long.push(processorTime(() => readAll(text(2 * SIZE))));
+  }
+  expect({ short, long, isLinear: isLinear() }).toMatchObject({ isLinear: true });
+});
+
+test.for(["rose by 6 ", "the a of the a's a ", "it may rise in Bell in 2026, and "])(
+  "a long claim of repeated words is compared in less than a second: %s (T15, W2)",
+  (unit) => {
+    for (const words of [55, 300]) {
+      const text = `Sales ${unit.repeat(words)}`;
+      const page = { title: "Sales", blocks: Array.from({ length: 20 }, (_unused, n) => `${text} by ${n} percent.`) };
+      expect(processorTime(() => comparePage({ text, context: [], headings: [] }, page))).toBeLessThan(1_000_000);
+    }
+  },
+);
+
+test("long gaps in parentheses, and passages for a long claim, take less than a second (T15, W2)", () => {
+  const gap = `It is so (${" ".repeat(80_000)}x [1].`;
+  expect(processorTime(() => splitClaims({ report: gap, sources: SOURCES, citations: [] }))).toBeLessThan(1_000_000);
+  const text = Array.from({ length: 8_000 }, (_unused, n) => `word${n % 900}`).join(" ");
+  const page = { title: "", blocks: Array.from({ length: 300 }, (_unused, n) => `${text.slice(n, n + 900)}.`) };
+  expect(processorTime(() => bestPassages({ text, context: [] }, page, 3))).toBeLessThan(2_000_000);
+});
+
+test("a report that fuzzing found is split and compared in less than a second (T15, W2)", async () => {
+  const lines = [
+    "-  it may f rose \rby 6.2 /)rose \rby 6.2 /)r{y 6.2 /)rose 20t may f 26;  km, in Q1 |aaaaamayit may f 20",
+    "-  it may f rose \r.2 /)rose \rby 6.2 /)r{y 6.2 /)rose 20t may f 26;  km, in Q1 |aaaaamayit may f 20",
+  ];
+  const first =
+    "by -_ t it tit t it t it t it t it t it t it t it t it t it t it t it t it tit t it t it t it t it t it t t it t it t it t it t it t it t it t it t it t it t it t it t it t i;t t #it t i`t t it t it t it t it t it t it t it tit t it t it t it t it t it t it t it t it t it t it t it t i it t it t it t Q9007199254740992 it t it tstart]I1.5t is cite_te:cite:cite:cite:cete:cite:cite:cite:cite:cite:cete:cite:cite:`itnue rose by se   it may f rose \rby 6.2 /)rose \rby 6.2 /)r{y 6.2 /)rose 20t may f 26;  km, in Q1 |aaaaamayit may f 20";
+  const report = [
+    "#\\cite: : ",
+    first,
+    ...Array.from({ length: 7 }, () => lines).flat(),
+    "-  it may f rose \rby 6.2 /)rose \rby 6.2 /)r",
+  ].join("\n");
+  const { check } = await claimSplitting.open();
+  const began = process.cpuUsage();
+  await check(report);
+  const { user, system } = process.cpuUsage(began);
+  expect(user + system).toBeLessThan(1_000_000);
 });

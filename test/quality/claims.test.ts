@@ -17,10 +17,11 @@ test("citations of six styles in four languages are attributed to the right clai
 
 test("the comparison without a model accepts hardly any false claim and accuses none (W2)", () => {
   const counts = verdictCounts(readPairs(OWN_PAIRS));
-  expect(counts.bad).toBeGreaterThanOrEqual(150);
-  expect(counts.falseAccepts + counts.weakOnBad).toBeLessThanOrEqual(2);
+  expect(counts.bad).toBeGreaterThanOrEqual(400);
+  expect(counts.falseAccepts).toBe(0);
+  expect(counts.weakOnBad).toBeLessThanOrEqual(2);
   expect(counts.accused).toBe(0);
-  expect(counts.recalled / counts.supported).toBeGreaterThanOrEqual(0.9);
+  expect(counts.recalled / counts.supported).toBeGreaterThanOrEqual(0.8);
 });
 
 test("a share is printed with its Wilson interval (W2)", () => {

@@ -1,30 +1,20 @@
 /** Conditions that an alignment of a claim with a sentence must meet before it counts as support. */
 
 import { isContent, type Token } from "../language/tokens.ts";
-import { type Language, WORD_LISTS } from "../language/word-lists.ts";
+import { WORD_LISTS } from "../language/word-lists.ts";
+import { type Aligned, isBreak, keysIn, no, type Objection } from "./aligned.ts";
+import { beginning, ending } from "./clause-edges.ts";
 import { japaneseObjection } from "./japanese.ts";
-import { isTimeWord } from "./passing-words.ts";
-
-export interface Aligned {
-  /** All tokens of the claim, and those that were aligned. */
-  claim: readonly Token[];
-  content: readonly Token[];
-  sentence: readonly Token[];
-  /** Positions in the sentence of `content`. */
-  matched: readonly number[];
-  language: Language;
-}
-
-/** A reason against the alignment; `weak` if the page only says it less firmly. */
-export type Objection = { kind: "weak" | "no"; reason: string };
-
-const no = (reason: string): Objection => ({ kind: "no", reason });
+import { relations } from "./relations.ts";
+import { hasOtherVoice } from "./voice.ts";
 
 const GATES: readonly ((aligned: Aligned) => Objection | undefined)[] = [
   polarity,
   beginning,
   ending,
   quotation,
+  joints,
+  voice,
   relations,
   tense,
   certainty,
@@ -39,12 +29,14 @@ export function objectionTo(aligned: Aligned): Objection | undefined {
   return undefined;
 }
 
-const isBreak = (token: Token | undefined): boolean => token?.kind === "break";
+/** What follows one of these is another event. */
+const SUBORDINATORS = new Set("after before because when nachdem bevor weil après avant".split(" "));
 
 /** The part of the sentence that the claim repeats, from the beginning of its clause to the end of it. */
-function regionOf({ sentence, matched, language }: Aligned): { from: number; to: number } {
+function regionOf({ sentence, matched, page: { language } }: Aligned): { from: number; to: number } {
   const { conjunctions } = WORD_LISTS[language];
-  const isEnd = (token: Token | undefined): boolean => isBreak(token) || conjunctions.has(token?.key ?? "");
+  const isEnd = (token: Token | undefined): boolean =>
+    isBreak(token) || conjunctions.has(token?.key ?? "") || SUBORDINATORS.has(token?.key ?? "");
   const [first = 0] = matched;
   let from = first;
   while (from > 0 && !isBreak(sentence[from - 1])) from -= 1;
@@ -72,12 +64,9 @@ function regionTokens(aligned: Aligned): Token[] {
   return kept;
 }
 
-const keysIn = (tokens: readonly Token[], list: ReadonlySet<string>): string[] =>
-  tokens.map(({ text }) => text.toLowerCase()).filter((word) => list.has(word));
-
 function polarity(aligned: Aligned): Objection | undefined {
-  if (aligned.language === "ja") return undefined;
-  const { negations } = WORD_LISTS[aligned.language];
+  if (aligned.page.language === "ja") return undefined;
+  const { negations } = WORD_LISTS[aligned.page.language];
   const claimed = keysIn(aligned.claim, negations).length;
   const stated = keysIn(regionTokens(aligned), negations).length;
   return claimed > 0 === stated > 0 && claimed % 2 === stated % 2
@@ -85,56 +74,22 @@ function polarity(aligned: Aligned): Objection | undefined {
     : no("The page's sentence and the claim differ in a negation.");
 }
 
-/** Titles and kinds before a name: `The pump maker Norda`. */
-const MAX_TITLE_WORDS = 3;
-
-function beginning(aligned: Aligned): Objection | undefined {
-  const { sentence, matched, language } = aligned;
-  const [first = 0] = matched;
-  const lists = WORD_LISTS[language];
-  const lead = sentence.slice(0, first);
-  if (!lead.some(isContent)) {
-    return keysIn(lead, lists.unreal).length > 0 ? no("The page does not state this as a fact.") : undefined;
-  }
-  if (keysIn(lead, lists.unreal).length > 0) return no("The page does not state this as a fact.");
-  const clause = lead.slice(lead.findLastIndex((token) => isBreak(token) || lists.conjunctions.has(token.key)) + 1);
-  const attached = clause.filter((token) => isContent(token) && token.kind !== "date" && !isTimeWord(token, language));
-  if (attached.length === 0 || isAntecedent(sentence, first, lists)) return undefined;
-  const isTitle =
-    sentence[first]?.isName === true &&
-    attached.length <= MAX_TITLE_WORDS &&
-    attached.every((token) => token.kind === "word" && (!token.isName || token === attached[0])) &&
-    clause.every(({ key }) => !lists.prepositions.has(key)) &&
-    keysIn(attached, lists.scope).length + keysIn(attached, lists.planned).length === 0;
-  return isTitle ? undefined : no("The page says it of something else.");
+/** `Sales rose, and in Bell they fell` does not say that sales rose in Bell. */
+function joints({ claim, content, sentence, matched, page }: Aligned): Objection | undefined {
+  const { conjunctions } = WORD_LISTS[page.language];
+  const isJoint = ({ kind, key, text }: Token): boolean => text === ";" || (kind === "stop" && conjunctions.has(key));
+  const isTorn = content.some((token, index) => {
+    const before = content[index - 1];
+    const between = sentence.slice((matched[index - 1] ?? 0) + 1, matched[index]);
+    if (before === undefined || between.some(isContent) || !between.some(isJoint)) return false;
+    const ours = claim.slice(claim.indexOf(before) + 1, claim.indexOf(token));
+    return !ours.some((other) => isJoint(other) || isBreak(other));
+  });
+  return isTorn ? no("The page says it in two clauses.") : undefined;
 }
 
-/** `They replace the Skarnfjord, which has …`: what follows is said of the word before the comma. */
-function isAntecedent(
-  sentence: readonly Token[],
-  at: number,
-  { relatives, prepositions }: { relatives: ReadonlySet<string>; prepositions: ReadonlySet<string> },
-): boolean {
-  const [comma, relative] = sentence.slice(at + 1, at + 3);
-  if (comma?.text !== "," || relative === undefined || !relatives.has(relative.key)) return false;
-  let before = at - 1;
-  while (sentence[before]?.kind === "stop" && !prepositions.has(sentence[before]?.key ?? "")) before -= 1;
-  return sentence[before]?.kind !== "stop";
-}
-
-function ending(aligned: Aligned): Objection | undefined {
-  const { sentence, matched, language } = aligned;
-  const lists = WORD_LISTS[language];
-  const last = matched.at(-1) ?? 0;
-  const next = sentence[last + 1];
-  if (next !== undefined && isContent(next) && next.kind !== "date" && !isTimeWord(next, language)) {
-    return no("The page says it of something else.");
-  }
-  const trail = sentence.slice(last + 1);
-  if (keysIn(trail, lists.unreal).length > 0) return no("The page adds a condition or a doubt.");
-  const end = trail.findIndex((token) => isBreak(token) || lists.conjunctions.has(token.key));
-  const clause = trail.slice(0, end === -1 ? trail.length : end);
-  return keysIn(clause, lists.scope).length > 0 ? no("The page limits what it says.") : undefined;
+function voice(aligned: Aligned): Objection | undefined {
+  return hasOtherVoice(aligned, aligned.page.language) ? no("The page says it the other way round.") : undefined;
 }
 
 const QUOTES = /^["“”„«»「」『』]$/u;
@@ -145,62 +100,6 @@ function quotation({ claim, sentence, matched }: Aligned): Objection | undefined
   const quotesBefore = sentence.slice(0, matched[0] ?? 0).filter(({ text }) => QUOTES.test(text)).length;
   const quotesIn = sentence.slice(matched[0] ?? 0, matched.at(-1) ?? 0).filter(({ text }) => QUOTES.test(text)).length;
   return quotesBefore % 2 === 1 && quotesIn === 0 ? no("The page only quotes it.") : undefined;
-}
-
-/** Prepositions of one meaning; the first of each is its name. */
-const RELATIONS = [
-  "by um",
-  "to into onto auf à aux au",
-  "from ab",
-  "of von vom de du des d",
-  "in on at within during im am bei beim en dans sur",
-  "since seit depuis",
-  "until till bis jusque jusqu",
-  "before vor avant",
-  "after nach après",
-  "against gegen contre versus vs",
-  "for für pour",
-  "with mit avec",
-  "without ohne sans",
-  "over above über",
-  "under below unter sous",
-  "between zwischen entre",
-  "than",
-  "per pro",
-].map((line) => line.split(" "));
-const RELATION_OF = new Map(RELATIONS.flatMap((words) => words.map((word) => [word, words[0] ?? ""])));
-
-/** Amounts and attributes are written with and without these. */
-const OPTIONAL = new Set(["", "of", "by"]);
-
-/** Each word must be related to the others by the same preposition: from and to, by and of. */
-function relations({ claim, content, sentence, matched }: Aligned): Objection | undefined {
-  for (const [index, token] of content.entries()) {
-    const at = matched[index] ?? 0;
-    const page = sentence[at];
-    const ours = relationBefore(claim, claim.indexOf(token));
-    const theirs = relationBefore(sentence, at);
-    if (ours === theirs) continue;
-    const isAmount = token.kind === "number";
-    if (isAmount && OPTIONAL.has(ours) && OPTIONAL.has(theirs)) continue;
-    // `X's Y` and `Y of X`.
-    if ((token.isPossessive && theirs === "of") || (page?.isPossessive === true && ours === "of")) continue;
-    if (index === 0 && theirs === "") continue;
-    // After a word that the claim leaves out, the preposition belongs to that word.
-    return no("The page relates the words in another way.");
-  }
-  return undefined;
-}
-
-/** The preposition between a token and the content word before it. */
-function relationBefore(tokens: readonly Token[], at: number): string {
-  for (let index = at - 1; index >= 0; index -= 1) {
-    const token = tokens[index];
-    if (token === undefined || isContent(token) || isBreak(token)) return "";
-    const relation = RELATION_OF.get(token.key);
-    if (relation !== undefined) return relation;
-  }
-  return "";
 }
 
 const PRESENT = new Set("is are has have ist sind hat haben est sont a ont".split(" "));
@@ -215,11 +114,15 @@ function tense(aligned: Aligned): Objection | undefined {
 }
 
 function certainty(aligned: Aligned): Objection | undefined {
-  const { possible, planned } = WORD_LISTS[aligned.language];
+  const { possible, planned } = WORD_LISTS[aligned.page.language];
   const region = regionTokens(aligned);
+  const shared = new Set(aligned.matched.map((at) => aligned.sentence[at]));
   const extra = (list: ReadonlySet<string>): string[] => {
     const claimed = new Set(keysIn(aligned.claim, list));
-    return keysIn(region, list).filter((word) => !claimed.has(word));
+    return keysIn(
+      region.filter((token) => !shared.has(token)),
+      list,
+    ).filter((word) => !claimed.has(word));
   };
   if (extra(planned).length > 0) return no("The page speaks of a plan or an expectation.");
   if (extra(possible).length > 0 && keysIn(aligned.claim, PAST).length > 0)
@@ -231,7 +134,7 @@ function certainty(aligned: Aligned): Objection | undefined {
     : undefined;
 }
 
-function japanese({ claim, content, sentence, matched, language }: Aligned): Objection | undefined {
+function japanese({ claim, content, sentence, matched, page: { language } }: Aligned): Objection | undefined {
   const reason = language === "ja" ? japaneseObjection({ claim, content, sentence, matched }) : undefined;
   return reason === undefined ? undefined : no(reason);
 }

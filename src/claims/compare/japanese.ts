@@ -12,7 +12,7 @@ interface Aligned {
 
 /** Plans, possibilities and wishes; figures that no longer hold; limits; conditions. */
 const MARKERS =
-  /予定|計画|見込|見通|方針|目指|目標|検討|考え|可能性|かもしれ|だろう|でしょう|期待|当初|以前|かつて|従来|のみ|だけ|すべて|全て|一部|約|およそ|以上|以下|未満|もし|場合|なら|れば|訂正|誤/gu;
+  /予定|計画|見込|見通|方針|目指|目標|検討|考え|申請|要請|提案|可能性|かもしれ|だろう|でしょう|期待|当初|以前|かつて|従来|のみ|だけ|すべて|全て|一部|約|およそ|以上|以下|未満|もし|場合|なら|れば|訂正|誤/gu;
 
 export function japaneseObjection({ claim, content, sentence, matched }: Aligned): string | undefined {
   const [ours, theirs] = [textOf(claim), textOf(sentence)];
@@ -47,6 +47,6 @@ const ROLES: readonly (readonly [RegExp, string])[] = [
 const roleOf = (particle: string): string | undefined => ROLES.find(([pattern]) => pattern.test(particle))?.[1];
 
 function tenseOf(ending: string): string | undefined {
-  if (/^(?:って|して)?い?(?:った|した|れた|いた|えた|んだ|ました|だった|でした)/u.test(ending)) return "past";
-  return /^(?:する|れる|える|いる|る|います|します|ます)/u.test(ending) ? "present" : undefined;
+  if (/(?:た|だ)(?:と|が|$)/u.test(ending)) return "past";
+  return /[うくぐすつぬぶむる](?:と|が|$)/u.test(ending) || ending.endsWith("ます") ? "present" : undefined;
 }

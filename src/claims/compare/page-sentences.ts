@@ -15,8 +15,10 @@ export interface PageSentences {
   language: Language | undefined;
   /** Read as the page's language, or as English. */
   tokens: readonly (readonly Token[])[];
-  /** Names that the page also uses without the word after them: `Orbis` of `Orbis Media`. */
   shortNames: ReadonlySet<string>;
+  pairs: ReadonlySet<string>;
+  plainNouns: ReadonlySet<string>;
+  abbreviations: Abbreviations;
 }
 
 /** Reading more would take seconds. */
@@ -33,6 +35,7 @@ export function readPageSentences(page: PageText): PageSentences {
   if (before !== undefined) return before;
   const sentences = [page.title.slice(0, MAX_SENTENCE_CHARACTERS)];
   const blocks = [0];
+  const abbreviations = abbreviationsIn(page.blocks);
   for (const [index, block] of page.blocks.entries()) {
     const text = normalized(block).replace(DATELINE, "");
     for (const { start, end } of sentencesIn(text)) {
@@ -41,11 +44,54 @@ export function readPageSentences(page: PageText): PageSentences {
       blocks.push(index + 1);
     }
   }
-  const language = languageOf(sentences.slice(0, 100).join(" "));
-  const tokens = sentences.map((text) => tokensOf(text, language ?? "en"));
-  const read = { sentences, blocks, language, tokens, shortNames: shortNamesIn(tokens) };
+  // Cells of tables have few of the words by which a language is recognised.
+  const running = sentences.filter((text) => text.split(": ").length < 3);
+  const language = languageOf(running.slice(0, 100).join(" "));
+  const tokens = sentences.map((text) => tokensOf(spelledOut(text, abbreviations), language ?? "en"));
+  const read = {
+    sentences,
+    blocks,
+    language,
+    tokens,
+    shortNames: shortNamesIn(tokens),
+    pairs: pairsIn(tokens[0] ?? []),
+    plainNouns: plainNounsIn(tokens),
+    abbreviations,
+  };
   known.set(page, read);
   return read;
+}
+
+/** `World Ageing Council (WAC)`: a name of several words, and its initials in parentheses. */
+const INTRODUCTION =
+  /((?:\p{Lu}[\p{L}-]{1,30}\s(?:(?:of|for|the|and|für|der|de|des)\s){0,2}){1,6}\p{Lu}[\p{L}-]{1,30}) \((\p{Lu}{2,8})\)/gu;
+
+const MAX_ABBREVIATIONS = 20;
+
+type Abbreviations = ReadonlyMap<string, string>;
+
+function abbreviationsIn(blocks: readonly string[]): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const block of blocks) {
+    if (found.size >= MAX_ABBREVIATIONS) break;
+    for (const [, name = "", short = ""] of block.slice(0, MAX_SENTENCE_CHARACTERS).matchAll(INTRODUCTION)) {
+      const words = name.split(/\s+/).filter((word) => /^\p{Lu}/u.test(word));
+      const own = words.slice(-short.length);
+      if (own.map((word) => word[0]).join("") === short) found.set(short, name.slice(name.indexOf(own[0] ?? "")));
+    }
+  }
+  return found;
+}
+
+/** The text with names in place of their abbreviations. */
+export function spelledOut(text: string, abbreviations: Abbreviations): string {
+  let spelled = text;
+  for (const [short, name] of abbreviations) {
+    spelled = spelled
+      .replaceAll(` (${short})`, "")
+      .replaceAll(new RegExp(`(?<![\\p{L}\\p{N}])${short}(?![\\p{L}\\p{N}])`, "gu"), name);
+  }
+  return spelled;
 }
 
 function shortNamesIn(sentences: readonly (readonly Token[])[]): Set<string> {
@@ -57,4 +103,28 @@ function shortNamesIn(sentences: readonly (readonly Token[])[]): Set<string> {
         .map(({ key }) => key),
     ),
   );
+}
+
+/** Neighbours without a word between them. */
+function pairsIn(tokens: readonly Token[]): Set<string> {
+  return new Set(
+    tokens.slice(1).flatMap((token, at) => {
+      const before = tokens[at];
+      return before?.kind === "word" && token.kind === "word" ? [`${before.key} ${token.key}`] : [];
+    }),
+  );
+}
+
+function plainNounsIn(sentences: readonly (readonly Token[])[]): Set<string> {
+  const definite = new Set<string>();
+  const modifiers = new Map<string, Set<string>>();
+  for (const tokens of sentences.slice(1)) {
+    for (const [at, { kind, key }] of tokens.entries()) {
+      const before = tokens[at - 1];
+      if (kind !== "word" || before === undefined) continue;
+      if (before.kind === "stop" && before.key === "the") definite.add(key);
+      if (before.kind === "word") modifiers.set(key, (modifiers.get(key) ?? new Set()).add(before.key));
+    }
+  }
+  return new Set([...definite].filter((key) => (modifiers.get(key)?.size ?? 0) === 1));
 }

@@ -3,6 +3,7 @@
 import { isDirection } from "../language/stems.ts";
 import { isContent, type Token } from "../language/tokens.ts";
 import type { Language } from "../language/word-lists.ts";
+import { matches } from "./alignment.ts";
 
 /** A noun phrase has up to this many words. */
 const MAX_PHRASE_WORDS = 3;
@@ -16,9 +17,14 @@ export function wordOrders(
   for (const [at, token] of content.entries()) {
     const next = content[at + 1];
     if (token.isPossessive) orders = extended(orders, (order) => genitives(order, token, 1));
-    if (followsOf(claim, token)) orders = extended(orders, (order) => genitives(order, token, -1));
+    if (token.kind === "word" && followsOf(claim, token))
+      orders = extended(orders, (order) => genitives(order, token, -1));
     // `Norda increased revenue` and `Norda's revenue increased`.
     if (next !== undefined && isDirection(token.key) !== isDirection(next.key)) {
+      orders = extended(orders, (order) => [swapped(order, token, next)]);
+    }
+    // `mill prices` and `prices at the mill`.
+    if (next !== undefined && isCompound([token, next], claim) && isReversed([token, next], sentence)) {
       orders = extended(orders, (order) => [swapped(order, token, next)]);
     }
   }
@@ -33,20 +39,28 @@ const ADJUNCTS: Readonly<Record<Language, ReadonlySet<string>>> = {
   ja: new Set(),
 };
 
-/** `In the previous year it had …` and `It had … in the previous year`. */
+/** `In the previous year it had …` and `It had … in the previous year`: one phrase may stand elsewhere. */
 function movedAdjuncts(content: readonly Token[], claim: readonly Token[], language: Language): Token[][] {
-  const adjuncts = ADJUNCTS[language];
   const moved: Token[][] = [];
-  const comma = claim.findIndex(({ text }) => text === ",");
-  if (adjuncts.has(claim[0]?.key ?? "") && comma > 0) {
-    const front = claim.slice(0, comma).filter(isContent);
-    if (isAdjunct(front)) moved.push([...content.slice(front.length), ...front]);
+  for (const [at, { kind, key }] of claim.entries()) {
+    if (kind !== "stop" || !ADJUNCTS[language].has(key)) continue;
+    let end = at + 1;
+    while (isOfPhrase(claim[end])) end += 1;
+    const whole = claim.slice(at, end).filter((token) => isContent(token) && content.includes(token));
+    for (const phrase of whole[0]?.kind === "date" ? [whole.slice(0, 1), whole] : [whole]) {
+      if (!isAdjunct(phrase) || phrase.length === content.length) continue;
+      const rest = content.filter((token) => !phrase.includes(token));
+      moved.push([...rest, ...phrase], [...phrase, ...rest]);
+    }
   }
-  const last = claim.findLastIndex(({ kind, key }) => kind === "stop" && adjuncts.has(key));
-  const back = last === -1 ? [] : claim.slice(last).filter(isContent);
-  if (isAdjunct(back)) moved.push([...back, ...content.slice(0, -back.length)]);
-  return moved;
+  return moved.slice(0, MAX_MOVED);
 }
+
+const isOfPhrase = (token: Token | undefined): boolean =>
+  token !== undefined && (isContent(token) || PHRASE_STOPS.has(token.key));
+
+const MAX_MOVED = 8;
+const PHRASE_STOPS = new Set("the a an der die das dem den le la les l".split(" "));
 
 const isAdjunct = (phrase: readonly Token[]): boolean =>
   phrase.length > 0 && phrase.length <= MAX_PHRASE_WORDS && phrase.every(({ kind }) => kind !== "number");
@@ -72,6 +86,20 @@ function genitives(order: readonly Token[], token: Token, direction: 1 | -1): To
     .map((to) => without.toSpliced(to, 0, token));
 }
 
+const isCompound = ([one, other]: readonly [Token, Token], claim: readonly Token[]): boolean =>
+  one.kind === "word" && other.kind === "word" && claim.indexOf(other) === claim.indexOf(one) + 1;
+
+const NOUN_PREPOSITIONS = new Set("of at in for".split(" "));
+
+/** The second word, then a preposition, then the first. */
+export function isReversed([one, other]: readonly [Token, Token], sentence: readonly Token[]): boolean {
+  return sentence.some((token, at) => {
+    if (!matches(other, token) || !NOUN_PREPOSITIONS.has(sentence[at + 1]?.key ?? "")) return false;
+    const after = sentence.slice(at + 2, at + 4).find(isContent);
+    return after !== undefined && matches(one, after);
+  });
+}
+
 function swapped(order: readonly Token[], one: Token, other: Token): Token[] {
   return order.map((token) => (token === one ? other : token === other ? one : token));
 }
@@ -93,9 +121,7 @@ function withDateInPlace(order: Token[], sentence: readonly Token[]): Token[] {
   // Before the first word that occurs only after the date.
   const at = rest.findIndex(({ key, kind }) => kind === "word" && !before.has(key));
   const isNumberBefore = (token: Token): boolean =>
-    sentence
-      .slice(0, place)
-      .some((candidate) => candidate.quantity !== undefined && candidate.quantity.value === token.quantity?.value);
+    sentence.slice(0, place).some((candidate) => matches(token, candidate));
   const to = rest.findIndex((token, index) => (token.kind === "number" ? !isNumberBefore(token) : index === at));
   return to === -1 ? [...rest, date] : rest.toSpliced(to, 0, date);
 }

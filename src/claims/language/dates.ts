@@ -62,6 +62,9 @@ const NAMED_MONTH = String.raw`(?<MONTH>${MONTH})\.?`;
 const FORMS = [
   String.raw`(?<YEAR>1[5-9]\d\d|20\d\d|21\d\d)-(?<NUMBER>0[1-9]|1[0-2])-(?<DAY>[0-3]\d)`,
   String.raw`(?<DAY>[12]\d|3[01]|0?[1-9])\.\s?(?<NUMBER>1[0-2]|0?[1-9])\.\s?(?<YEAR>1[5-9]\d\d|20\d\d)`,
+  String.raw`(?<NUMBER>0?[1-9]|1[0-2])/(?<DAY>1[3-9]|2\d|3[01])/(?<YEAR>1[5-9]\d\d|20\d\d)`,
+  String.raw`(?<DAY>1[3-9]|2\d|3[01])/(?<NUMBER>1[0-2]|0?[1-9])/(?<YEAR>1[5-9]\d\d|20\d\d)`,
+  String.raw`(?<NUMBER>1[0-2]|0?[1-9])/(?<YEAR>1[5-9]\d\d|20\d\d)`,
   String.raw`(?<YEAR>1[5-9]\d\d|20\d\d|21\d\d)年(?:度)?(?:(?<NUMBER>1[0-2]|[1-9])月)?(?:(?<DAY>[12]\d|3[01]|[1-9])日)?`,
   String.raw`(?<NUMBER>1[0-2]|[1-9])月(?:(?<DAY>[12]\d|3[01]|[1-9])日)?`,
   String.raw`(?<DAY>[12]\d|3[01]|[1-9])日(?!間)`,

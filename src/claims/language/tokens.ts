@@ -3,6 +3,7 @@
 import { type DateMention, datesIn } from "./dates.ts";
 import { type Quantity, quantitiesIn } from "./quantities.ts";
 import { stemOf } from "./stems.ts";
+import { withoutPhrases } from "./synonyms.ts";
 import { type Language, WORD_LISTS } from "./word-lists.ts";
 
 export interface Token {
@@ -28,14 +29,24 @@ export const normalized = (text: string): string =>
     .replaceAll(/(?<=\p{L})-\s*\n\s*(?=\p{Ll})/gu, "")
     .replaceAll(/\s+/g, " ");
 
+/** After a preposition or with its zone; otherwise it may be a duration or a score. */
+const TIME_OF_DAY =
+  /(?:(?<=\b(?:at|around|um|gegen|à|vers)\s)(?:[01]?\d|2[0-3]):[0-5]\d|\b(?:[01]?\d|2[0-3]):[0-5]\d(?=\s?(?:UTC|GMT|CES?T|[ap]\.?m\b|Uhr|h\b)))(?:\s?(?:UTC|GMT|CES?T|[ap]\.?m\b\.?|Uhr|h\b))?/giu;
+
 export function tokensOf(sentence: string, language: Language): Token[] {
-  const text = normalized(sentence);
+  const text = withoutPhrases(normalized(sentence), language);
   const dates = datesIn(text);
-  const masked = mask(text, dates);
+  const times = [...mask(text, dates).matchAll(TIME_OF_DAY)].map(({ 0: written, index: start }) => ({
+    written,
+    start,
+    end: start + written.length,
+  }));
+  const masked = mask(mask(text, dates), times);
   const quantities = quantitiesIn(masked, language);
   const rest = mask(masked, quantities);
   const tokens: (Token & { at: number })[] = [
     ...dates.map((date) => ({ ...token("date", text.slice(date.start, date.end)), date, at: date.start })),
+    ...times.map(({ written, start }) => ({ ...token("word", written, written.replaceAll(/[\s.]/g, "")), at: start })),
     ...quantities.map((quantity) => ({
       ...token("number", text.slice(quantity.start, quantity.end).trim()),
       quantity,

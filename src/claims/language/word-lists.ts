@@ -26,12 +26,12 @@ interface WordLists {
 
 const EN: WordLists = {
   stop: words(`a an the this that these those it its he she they we you i his her their our your my him them us me
-    is are was were be been being am do does did has have having also too as so such there here than then and or but
+    is are was were be been being am do does did has have had having also too as so such there here than then and or but
     which who whom whose where when while although though because since if whether both either neither s t own very
     more most less per each`),
   prepositions: words(`of in on at by to from for with about against between among into onto over under above below
     after before during through across within per than via toward towards around behind beyond near off since until till
-    upon versus vs along despite besides inside outside`),
+    upon versus vs along despite besides inside outside amid unlike except following including according due`),
   negations: words(`not no never none nor neither nothing nowhere without cannot hardly scarcely barely isn't
     aren't wasn't weren't don't doesn't didn't hasn't haven't hadn't won't wouldn't can't couldn't shouldn't mustn't`),
   possible: words(`may might could can possibly perhaps maybe likely unlikely probably potentially apparently
@@ -60,7 +60,7 @@ const DE: WordLists = {
     worden werden hat haben auch so als wie und oder aber denn dass da dort hier dann welche welcher welches wo
     zusammen je`),
   prepositions: words(`in im ins an am ans auf aus bei beim bis durch für gegen mit nach ohne seit über um unter von vom
-    vor zu zum zur zwischen während wegen trotz neben hinter pro ab je laut`),
+    vor zu zum zur zwischen während wegen trotz neben hinter pro ab je laut gegenüber innerhalb außerhalb statt aufgrund dank`),
   negations: words(`nicht kein keine keinen keinem keiner keines nie niemals nichts niemand weder noch ohne kaum`),
   possible: words(`könnte könnten kann können möglicherweise vielleicht wohl vermutlich wahrscheinlich angeblich dürfte
     dürften mag mögen offenbar scheint`),
@@ -86,7 +86,7 @@ const FR: WordLists = {
     plus très c j n même`),
   prepositions:
     words(`de du des d à au aux en dans par pour sur sous avec sans contre entre depuis vers chez après avant
-    pendant durant selon dès jusque jusqu hors`),
+    pendant durant selon dès jusque jusqu hors malgré parmi grâce lors outre`),
   negations: words(`ne n pas jamais aucun aucune rien personne ni sans non guère`),
   possible: words(`pourrait pourraient peut peuvent peut-être probablement sans-doute semble semblent éventuellement
     apparemment`),

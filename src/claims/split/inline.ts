@@ -214,7 +214,7 @@ function numbered(
 }
 
 const EMPTY_ASIDE =
-  /\s?[(（［][\s,;、]*(?:(?:see|cf|sources?|quellen?|siehe|vgl|voir|出典|参照)[.:：]?)?[\s,;、]*[)）］]/giu;
+  /\s?[(（［][\s,;、]{0,8}(?:(?:see|cf|sources?|quellen?|siehe|vgl|voir|出典|参照)[.:：]?)?[\s,;、]{0,8}[)）］]/giu;
 
 /** Removes the parentheses that are left when the marks inside are taken out. */
 function withoutEmptyAsides({ text, indices, marks }: InlineText): InlineText {

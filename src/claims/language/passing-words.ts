@@ -1,7 +1,7 @@
 /** Words of a page's sentence that a claim may leave out. */
 
-import type { Token } from "../language/tokens.ts";
-import type { Language } from "../language/word-lists.ts";
+import type { Token } from "./tokens.ts";
+import type { Language } from "./word-lists.ts";
 
 /** The legal form of a company is seldom repeated. */
 export const LEGAL_FORMS: ReadonlySet<string> = new Set(
@@ -15,5 +15,5 @@ const TIME_WORDS: Readonly<Record<Language, ReadonlySet<string>>> = {
   ja: new Set(),
 };
 
-export const isTimeWord = ({ text }: Token, language: Language): boolean =>
-  TIME_WORDS[language].has(text.toLowerCase());
+export const isTimeWord = ({ kind, text }: Token, language: Language): boolean =>
+  TIME_WORDS[language].has(text.toLowerCase()) || (kind === "word" && /^\d{1,2}:\d\d/.test(text));
