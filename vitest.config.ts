@@ -14,7 +14,7 @@ const ON_POSTGRES = [
   "src/runs/{activity/activity,cancel/cancel,local/local-run,poll/poll,streams/stream}.test.ts",
   "src/runs/{plan/plan-turn,scheduling/claim-store,scheduling/runner}.test.ts",
   "src/runs/recovery/{database-outage,uncharged-starts}.test.ts",
-  "src/runs/history/{change-feed,search-store}.test.ts",
+  "src/runs/history/{change-feed,figures-store,search-store}.test.ts",
   "src/runs/library/organize-store.test.ts",
   "src/verification/judge/kept-judgements.test.ts",
   "src/verification/verify.test.ts",
@@ -45,7 +45,22 @@ const OF_ANY_LENGTH = ["test/simulation/simulation.test.ts", "test/e2e/research-
 const LEFT_OUT_UNDER_CI = ["test/{figures,faults,pause}/**", "test/disk/nth-write.long.test.ts", ...OF_ANY_LENGTH];
 
 /** Started first: at the end, one of them would keep a single core busy. Vitest knows durations only from earlier runs. */
-const LONGEST = ["test/figures/", "test/simulation/", "test/postgres/polls.test.ts", "test/e2e/tasks.test.ts"];
+const LONGEST = [
+  "test/figures/",
+  "test/simulation/",
+  "test/postgres/polls.test.ts",
+  "test/e2e/tasks.test.ts",
+  "test/e2e/page-list.long.test.ts",
+  "test/e2e/terminal.test.ts",
+  "test/corpus/corpus.test.ts",
+  "test/e2e/research-kill.test.ts",
+  "test/e2e/page-accessibility.long.test.ts",
+  "test/e2e/page-reading-view.long.test.ts",
+  "test/e2e/human-texts.long.test.ts",
+  "test/e2e/message-size.long.test.ts",
+  "test/postgres/disasters.test.ts",
+  "test/e2e/page-journey.long.test.ts",
+];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -74,6 +89,7 @@ export default defineConfig(({ mode }) => {
             exclude: [...configDefaults.exclude, "test/postgres/**", ...(isLong ? leftOut : [LONG])],
             globalSetup: [
               "./test/kit/vitest/system-setup.ts",
+              "./test/kit/store/sqlite-template.ts",
               ...(isLong ? ["./test/kit/vitest/client-setup.ts"] : []),
             ],
           },
@@ -89,7 +105,11 @@ export default defineConfig(({ mode }) => {
         },
       ],
       // No process of a test run reaches an address beyond loopback; worker threads inherit the option.
-      execArgv: [`--require=${join(import.meta.dirname, "test/kit/loopback-only/preload.cjs")}`],
+      // A large young generation saves collections in workers, which load many modules and run many short tests.
+      execArgv: [
+        `--require=${join(import.meta.dirname, "test/kit/loopback-only/preload.cjs")}`,
+        "--min-semi-space-size=32",
+      ],
       setupFiles: ["./test/kit/loopback-only/setup.ts"],
       env: { TEST_LENGTH: isLong ? "long" : "short" },
       // Test files of one worker share their modules: loading them anew for each file takes half of the processor time
@@ -99,8 +119,9 @@ export default defineConfig(({ mode }) => {
       hookTimeout: 60_000,
       // As long as `waitFor` of test/kit waits.
       expect: { poll: { timeout: 20_000 } },
-      // Tests through the front door also wait: fewer at once would leave two cores idle.
-      maxWorkers: 4,
+      // Tests through the front door wait for more than half of their time: fewer at once would leave two cores idle.
+      // The long ones use more processor time and several processes each.
+      maxWorkers: isLong ? 5 : 6,
       // A test that passes only at its second attempt is a defect and is named as such (summary-reporter.ts); but one
       // pause of a shared machine does not fail a run of thousands of tests.
       retry: process.env["CI"] === undefined ? 0 : 1,

@@ -8,7 +8,7 @@ import { loadPerCore, storeResult, writeDocument } from "./document.ts";
 import { printCircumstances, printTable, type Table } from "./report.ts";
 
 const {
-  values: { write, peer: peers, ...values },
+  values: { write, peer: peers, judge, yes, ...values },
   positionals: chosen,
 } = parseArgs({
   allowPositionals: true,
@@ -16,6 +16,9 @@ const {
     // The file with the cases of the guard or verdicts bench, and the half of the latter: `tuned` or `unseen`.
     set: { type: "string" },
     part: { type: "string" },
+    // Ask the judge of the verdicts bench, which costs money: it says how much, and sends nothing without `--yes`.
+    judge: { type: "boolean" },
+    yes: { type: "boolean" },
     // Options of the fleet bench, for shorter measurements.
     runs: { type: "string" },
     seconds: { type: "string" },
@@ -46,7 +49,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Table | undefined>>> = {
   lies: async () => (await import("./lies.ts")).lies(),
   guard: async () => (await import("./guard.ts")).guard(values.set),
   "hostile-text": async () => (await import("./hostile-text.ts")).hostileText(),
-  verdicts: async () => (await import("./claims/verdicts.ts")).verdicts(values),
+  verdicts: async () => (await import("./claims/verdicts.ts")).verdicts({ ...values, judge, yes }),
   citations: async () => (await import("./claims/citations.ts")).citations(),
 };
 

@@ -23,7 +23,7 @@ export function cardDocument(): Plugin {
 
 /**
  * Besides the policy of the chat client, whatever it is: only this script runs, nothing is loaded, and HTML enters only
- * through the policy "report". The nonce is for the frame of Search Suggestions, whose styles need one.
+ * through the policy "report".
  */
 function documentOf(code: string, css: string): string {
   const script = code.replaceAll("</script", String.raw`<\/script`);
@@ -50,7 +50,7 @@ function documentOf(code: string, css: string): string {
 </head>
 <body>
 <div id="card"></div>
-<script nonce="card">${script}</script>
+<script>${script}</script>
 </body>
 </html>
 `;

@@ -1,7 +1,8 @@
 /**
  * Tries the package as a user gets it: installs a tarball into an empty directory whose name has spaces and non-ASCII
  * letters, then starts the command and the MCP server without a key and without a network. Runs on every supported
- * Node.js, without this repository's dependencies: `node scripts/try-package.js gemini-search-mcp-0.2.0.tgz`.
+ * Node.js, without this repository's dependencies: `node scripts/try-package.js gemini-search-mcp-0.2.0.tgz`. With the
+ * addresses of a simulator and of a proxy it also searches through that proxy.
  */
 
 import { spawn, spawnSync } from "node:child_process";
@@ -27,6 +28,26 @@ function install(tarball, folder) {
   const packages = readdirSync(join(folder, "node_modules")).filter((name) => !name.startsWith("."));
   if (packages.join() !== "gemini-search-mcp") throw new Error(`installed more than itself: ${packages.join(", ")}`);
   return join(folder, "node_modules/gemini-search-mcp/bin/gemini-search-mcp.js");
+}
+
+/** @param {string} bin @param {NodeJS.ProcessEnv} env @param {{ gemini: string, proxy: string }} addresses */
+function search(bin, env, { gemini, proxy }) {
+  const { status, stdout, stderr } = run(
+    bin,
+    {
+      ...env,
+      GEMINI_API_KEY: "not-a-real-key",
+      SEARCH_BACKEND: "api",
+      GOOGLE_GEMINI_BASE_URL: gemini,
+      HTTP_PROXY: proxy,
+      HTTPS_PROXY: proxy,
+      NO_PROXY: "",
+      // Node.js 22 reads the variables only with this one.
+      NODE_USE_ENV_PROXY: "1",
+    },
+    ["search", "How do heat pumps perform in cold climates?", "--json"],
+  );
+  return status === 0 && JSON.parse(stdout).success === true ? "answered" : stderr;
 }
 
 const quoted = (/** @type {string} */ path) => (process.platform === "win32" ? `"${path}"` : path);
@@ -88,6 +109,7 @@ async function main() {
     const version = run(bin, env, ["--version"]);
     const doctor = run(bin, env, ["doctor", "--offline", "--json"]);
     const { code, tools } = await listTools(bin, env);
+    const [, , , gemini, proxy] = process.argv;
     const report = {
       node: process.versions.node,
       platform: process.platform,
@@ -95,6 +117,7 @@ async function main() {
       doctor: JSON.parse(doctor.stdout || "null") === null ? doctor.stderr : "answered",
       serverExit: code,
       tools: tools.length,
+      ...(gemini === undefined || proxy === undefined ? {} : { search: search(bin, env, { gemini, proxy }) }),
     };
     process.stdout.write(`${JSON.stringify(report)}\n`);
     if (version.status !== 0 || report.doctor !== "answered" || code !== 0 || tools.length < 5) process.exitCode = 1;

@@ -56,8 +56,8 @@ const step = z
     breaks: z.enum(["error", "frame", "silence"]).optional(),
     /** Rejects the request with Google's error. */
     refused: z.enum(["location-unsupported", "interactions-only"]).optional(),
-    /** Grounding metadata without content: `{}`, or one chunk `{}`. */
-    grounding: z.enum(["empty", "bare"]).optional(),
+    /** Grounding metadata without content (`{}`, or one chunk `{}`), or no metadata and no opened page at all. */
+    grounding: z.enum(["empty", "bare", "none"]).optional(),
     /** How the model answers the claims that it was asked to check. */
     checks: z.enum(["good", "ignored", "malformed"]).optional(),
     /** Overrides the token counts. */

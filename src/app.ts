@@ -26,6 +26,7 @@ import { createRedactor } from "./platform/redact.ts";
 import { createShutdown, type Shutdown } from "./platform/shutdown.ts";
 import type { FleetStatus } from "./runs/scheduling/fleet-status-store.ts";
 import type { Runner } from "./runs/scheduling/runner.ts";
+import type { RememberedRuns } from "./runs/start/carry-over-store.ts";
 import type { Store } from "./store/store.ts";
 import type { RunGauges } from "./telemetry/recorder.ts";
 import { telemetrySettings } from "./telemetry/settings.ts";
@@ -85,6 +86,7 @@ export function createApp(options: AppOptions): App {
   for (const warning of config.warnings) log.warn(warning);
   const shutdown = createShutdown(options.exit);
   const stateDir = config.configDirWritable ? config.configDir : privateTempDir(shutdown);
+  const rememberedRuns: RememberedRuns = new Map();
   let openedStore: Store | undefined;
   const telemetry = openTelemetry({
     config,
@@ -101,7 +103,7 @@ export function createApp(options: AppOptions): App {
       clock: systemClock,
       log,
       version: readPackage().version,
-      carryOver: async (replaced) => (await import("./runs/start/carry-over-store.ts")).carryUnfinished(replaced),
+      carryOver: async (old) => (await import("./runs/start/carry-over-store.ts")).carryOver(old, rememberedRuns),
     });
     shutdown.finally(opened.close);
     if (options.maintains !== false) await maintain(opened, parts, deps);
@@ -110,7 +112,7 @@ export function createApp(options: AppOptions): App {
   });
   const { logsRepairs = true } = options;
   const prices = createPrices({ config, log });
-  const parts: Parts = { config, log, redact, shutdown, stateDir, store, prices, logsRepairs };
+  const parts: Parts = { config, log, redact, shutdown, stateDir, store, rememberedRuns, prices, logsRepairs };
   const deps = operationDeps(parts);
   return {
     ...readPackage(),
@@ -253,15 +255,13 @@ async function createCli({ config, log, redact, shutdown, stateDir, store }: Par
   const { stopAllChildren } = await import("./platform/child.ts");
   const { createSlotPool } = await import("./store/slots.ts");
   const { db, processId, machine } = await store();
+  const systemPrompt = hasFirecrawl(settings) ? "cli-system-prompt-firecrawl.md" : "cli-system-prompt.md";
   // Includes children of cancelled or timed-out calls, whose usual grace period is longer than the time left.
   shutdown.signal.addEventListener("abort", () => void stopAllChildren(SHUTDOWN_GRACE_MS));
   return createCliBackend({
     environment,
     home: join(stateDir, "gemini-cli"),
-    systemPromptFile: join(
-      PROMPTS_DIR,
-      hasFirecrawl(settings) ? "cli-system-prompt-firecrawl.md" : "cli-system-prompt.md",
-    ),
+    systemPromptFile: join(PROMPTS_DIR, systemPrompt),
     timeoutMs: settings.GEMINI_SEARCH_TIMEOUT,
     progressLogIntervalMs: settings.PROGRESS_LOG_INTERVAL,
     apiKey: settings.GEMINI_API_KEY,
@@ -277,6 +277,7 @@ async function createCli({ config, log, redact, shutdown, stateDir, store }: Par
       processId,
       pool: `gemini-cli@${machine}`,
       size: settings.GEMINI_CLI_MAX_CHILDREN,
+      withoutStore: "The limit on Gemini CLI processes is not enforced for this call",
     }),
     shutdownGrace: () => (shutdown.leaving() ? SHUTDOWN_GRACE_MS : undefined),
   });
@@ -291,7 +292,6 @@ function privateTempDir(shutdown: Shutdown): string {
   return directory;
 }
 
-/** Name and version from package.json. */
 export function readPackage(): { name: string; version: string } {
   return z.object({ name: z.string(), version: z.string() }).parse(JSON.parse(readFileSync(PACKAGE_FILE, "utf8")));
 }

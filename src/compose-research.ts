@@ -18,6 +18,7 @@ import type { OutboxSender } from "./notifications/outbox.ts";
 import type { PollQueue } from "./queue/queue.ts";
 import { createPollCounts, type PollCounts } from "./telemetry/poll-counts.ts";
 import type { UnsavedRun } from "./runs/deps.ts";
+import type { RememberedRuns } from "./runs/start/carry-over-store.ts";
 import type { StartFailure } from "./runs/start/start-store.ts";
 import type { Store } from "./store/store.ts";
 
@@ -27,6 +28,7 @@ export interface ResearchComposition {
   shutdown: Shutdown;
   stateDir: string;
   store: () => Promise<Store>;
+  rememberedRuns: RememberedRuns;
   prices: () => Promise<PriceTable>;
 }
 
@@ -112,6 +114,7 @@ async function composeResearch(
     leaving: shutdown.signal,
     pollCounts,
     unsavedIds: new Map<string, UnsavedRun>(),
+    rememberedRuns: parts.rememberedRuns,
     unchargedFailures: new Map<string, StartFailure>(),
     notify,
     backUp: (run: { taskId: string; query: string }, report: string) => saveBackup(parts, { ...run, report, backups }),

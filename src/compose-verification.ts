@@ -13,7 +13,7 @@ export async function composeVerification(parts: Parts, search: OperationDeps["s
   const { log, shutdown, store } = parts;
   const { createPageReader } = await import("./pages/page-reader.ts");
   const { createRedirectResolver } = await import("./gemini/redirect-links.ts");
-  const { db } = await store();
+  const { db, processId } = await store();
   const resolver = createRedirectResolver();
   const reader = createPageReader({ resolver, clock: systemClock });
   shutdown.finally(() => reader.close());
@@ -21,6 +21,7 @@ export async function composeVerification(parts: Parts, search: OperationDeps["s
     db,
     clock: systemClock,
     log,
+    processId,
     readPage: reader.read,
     resolver,
     judge: parts.config.settings.VERIFY_JUDGE === "gemini" ? await createModelJudge(parts, search) : undefined,
@@ -55,14 +56,8 @@ async function createModelJudge(
     log,
     model,
     costOf: costCalculator(await prices()),
-    ask: (values, signal) =>
-      backend.ask({
-        prompt: prompts.render("judge-prompt", { ...values, example: JUDGE_EXAMPLE }),
-        purpose: "judgement",
-        model,
-        signal,
-        onActivity: () => {},
-      }),
+    promptFor: (values) => prompts.render("judge-prompt", { ...values, example: JUDGE_EXAMPLE }),
+    send: (prompt, limits) => backend.ask({ prompt, purpose: "judgement", model, onActivity: () => {}, ...limits }),
   });
 }
 

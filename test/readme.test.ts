@@ -1,10 +1,11 @@
 /** The README: its opening commands exist, and its links lead to files that are part of the package. */
 
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { FACTS } from "../distribution/facts.ts";
 import { createProgram } from "../src/cli/program.ts";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -50,4 +51,15 @@ test("every file that it links to is in the package", () => {
   const links = [...README.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path = ""]) => path);
   expect(links.length).toBeGreaterThan(10);
   expect(links.filter((link) => !paths.some((path) => path === link || path.startsWith(`${link}/`)))).toEqual([]);
+});
+
+test("its picture is not in the package, but in the repository at the address that it names (X4)", () => {
+  const raw = `${FACTS.repository.replace("//github.com/", "//raw.githubusercontent.com/")}/main/`;
+  const pictures = [...README.matchAll(/!\[[^\]]+\]\((https:[^)]+)\)/g)].map(([, url = ""]) => url);
+  const own = pictures.filter((url) => url.endsWith(".png"));
+  expect(own).toHaveLength(1);
+  for (const url of own) {
+    expect(url.startsWith(raw)).toBe(true);
+    expect(existsSync(join(ROOT, url.slice(raw.length)))).toBe(true);
+  }
 });

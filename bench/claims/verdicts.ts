@@ -2,6 +2,8 @@
 
 import { join } from "node:path";
 import { comparePage } from "../../src/claims/compare-page.ts";
+import { readEnvironment } from "../../src/config/config.ts";
+import type { PageText } from "../../src/pages/page.ts";
 import type { Table } from "../report.ts";
 import { type LabelledPair, pageOf, partOf, readPairs } from "./labelled-pairs.ts";
 import { share } from "../wilson.ts";
@@ -11,12 +13,15 @@ export const OWN_PAIRS = join(import.meta.dirname, "../data/labelled-pairs.json"
 
 interface Judged extends LabelledPair {
   verdict: string;
+  /** The page, if it could be read. */
+  page?: PageText;
 }
 
-function judge(pair: LabelledPair): Judged {
+function compare(pair: LabelledPair): Judged {
   const content = pageOf(pair);
   if (content.outcome !== "text") return { ...pair, verdict: content.outcome };
-  return { ...pair, verdict: comparePage({ text: pair.claim, context: [], headings: [] }, content.page).verdict };
+  const { page } = content;
+  return { ...pair, page, verdict: comparePage({ text: pair.claim, context: [], headings: [] }, page).verdict };
 }
 
 export interface VerdictCounts {
@@ -52,22 +57,55 @@ function countsOf(pairs: readonly Judged[]): VerdictCounts {
   };
 }
 
-export const verdictCounts = (pairs: readonly LabelledPair[]): VerdictCounts => countsOf(pairs.map(judge));
+export const verdictCounts = (pairs: readonly LabelledPair[]): VerdictCounts => countsOf(pairs.map(compare));
 
 export interface VerdictOptions {
   set?: string | undefined;
   /** `tuned` or `unseen`; both if undefined. */
   part?: string | undefined;
+  /** Ask the judge about what the comparison does not confirm; it costs money, so nothing is sent without `yes`. */
+  judge?: boolean | undefined;
+  yes?: boolean | undefined;
 }
 
 /** Goals for pairs that were not used for tuning. */
 const MAX_FALSE_ACCEPTS = 0.03;
 const MIN_RECALL = 0.35;
 
-export function verdicts({ set = OWN_PAIRS, part }: VerdictOptions): Table {
-  const judged = readPairs(set)
+export async function verdicts(
+  { set = OWN_PAIRS, part, judge, yes }: VerdictOptions,
+  environment = readEnvironment(),
+): Promise<Table | undefined> {
+  const compared = readPairs(set)
     .filter((pair) => part === undefined || partOf(pair) === part)
-    .map(judge);
+    .map(compare);
+  if (judge !== true) return tableOf(compared, { part, method: "without a model" });
+  const open = compared.filter(({ page, verdict }) => page !== undefined && verdict !== "supported");
+  const { createBenchJudge } = await import("./judge.ts");
+  const model = createBenchJudge(environment);
+  if (model === undefined) {
+    console.error("The judge needs a key, and none is set. Set GEMINI_API_KEY, or leave out --judge.");
+    process.exitCode = 1;
+    return undefined;
+  }
+  const usd = model.estimateUsd(open.length);
+  const cost = usd === undefined ? "a price that is not in the list" : `about $${usd.toFixed(2)}`;
+  const estimate = `${open.length} of ${compared.length} pairs would be sent to ${model.model}, for ${cost}, estimated from list prices.`;
+  if (yes !== true) {
+    console.log(`${estimate} Nothing was sent. Repeat with --yes to send them.`);
+    return undefined;
+  }
+  console.log(estimate.replace("would be", "are"));
+  const judged = [...compared];
+  for (const pair of open) {
+    if (pair.page === undefined) continue;
+    const verdict = (await model.verdictOf(pair.claim, pair.page)) ?? pair.verdict;
+    judged[compared.indexOf(pair)] = { ...pair, verdict };
+  }
+  return tableOf(judged, { part, method: `with the judge ${model.model}` });
+}
+
+function tableOf(judged: readonly Judged[], { part, method }: { part: string | undefined; method: string }): Table {
   const all = countsOf(judged);
   const kinds = [...new Set(judged.map(({ kind }) => kind))].toSorted();
   const row = (name: string, counts: VerdictCounts): string[] => [
@@ -79,7 +117,7 @@ export function verdicts({ set = OWN_PAIRS, part }: VerdictOptions): Table {
   ];
   const wrong = judged.filter(({ verdict, expected }) => verdict === "supported" && expected !== "supported");
   return {
-    title: `Verdicts without a model, ${judged.length} pairs${part === undefined ? "" : ` (${part})`}`,
+    title: `Verdicts ${method}, ${judged.length} pairs${part === undefined ? "" : ` (${part})`}`,
     columns: ["kind", "false accepts", "false accusations", "recall", "weak, not said"],
     rows: [row("all", all), ...kinds.map((kind) => row(kind, countsOf(judged.filter((pair) => pair.kind === kind))))],
     notes: [

@@ -72,7 +72,10 @@ export function writeSettings(folder: string, name: string, content: string | ob
   return file;
 }
 
-const installed = (folder: string, client: Client): boolean => {
+/** A command of an npm package. */
+export type Installable = Pick<Client, "name" | "package" | "version" | "bin">;
+
+const installed = (folder: string, client: Installable): boolean => {
   const manifest = join(folder, "node_modules", client.package, "package.json");
   if (!existsSync(manifest) || !existsSync(join(folder, "node_modules/.bin", client.bin))) return false;
   return (
@@ -81,13 +84,13 @@ const installed = (folder: string, client: Client): boolean => {
 };
 
 /** The path of its command; undefined if this version is not installed. */
-export function installedClient(client: Client): string | undefined {
+export function installedClient(client: Installable): string | undefined {
   const folder = [ROOT, join(CLIENTS, client.name)].find((candidate) => installed(candidate, client));
   return folder === undefined ? undefined : join(folder, "node_modules/.bin", client.bin);
 }
 
 /** Returns the path of its command, after installing this version if necessary. */
-export async function install(client: Client): Promise<string> {
+export async function install(client: Installable): Promise<string> {
   const known = installedClient(client);
   if (known !== undefined) return known;
   const own = join(CLIENTS, client.name);

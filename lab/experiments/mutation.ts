@@ -1,7 +1,7 @@
 /** Mutation testing of the critical modules. */
 
 import { type Experiment, type Finding, scaled } from "../experiment.ts";
-import { isEquivalent } from "../mutation/equivalents.ts";
+import { isEquivalent, staleEquivalents } from "../mutation/equivalents.ts";
 import { CRITICAL_MODULES, type CriticalModule } from "../mutation/modules.ts";
 import { installStryker, mutate, type Mutant } from "../mutation/stryker.ts";
 
@@ -13,7 +13,7 @@ const NO_PROGRAM = ["CompileError", "RuntimeError", "Ignored"];
 export const mutation: Experiment = {
   name: "mutation",
   about:
-    "StrykerJS inserts one small mistake at a time into the start protocol, the lease and the legal transitions, the failure classifier, the path guard and the output boundary, and runs the in-process tests of that module. A mistake that no test detects is a survivor.",
+    "StrykerJS inserts one small mistake at a time into the start protocol, the lease and the legal transitions, the failure classifier, the path guard and the output boundary, and runs the in-process tests of that module. A mistake that no test detects is a survivor. After an interrupted run, modules whose sources and tests are unchanged are not measured again.",
   minutes: 25,
   covers: "I8, P1, P2, A6, N2, T10, T17",
   run: async (setting) => {
@@ -35,6 +35,7 @@ function findingOf({ name }: CriticalModule, all: Mutant[], print: (text: string
   for (const { file, line, kind, status, original, replacement } of survivors) {
     print(`${status} ${file}:${line} ${kind}: ${original.slice(0, 100)} → ${replacement.slice(0, 100)}`);
   }
+  for (const { file, original } of staleEquivalents(all)) print(`No longer a mutant of ${file}: ${original}`);
   const equal = programs.length - counted.length;
   return {
     promise: `mistakes in the ${name} that its tests detect`,

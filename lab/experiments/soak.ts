@@ -124,7 +124,7 @@ function resourceFindings(readings: Readings, wal: number[]): Finding[] {
       promise: "open files, minimum to maximum",
       target: "no growth from the third quarter to the last beyond its noise",
       measured: files
-        .map(({ member, min, max, by, noise }) => `${member} ${min}–${max} (${by} of ${noise})`)
+        .map(({ member, min, max, by, noise }) => `${member} ${min}–${max} (${by} of ${noise.toFixed(1)})`)
         .join(", "),
       met: files.every(({ by, noise }) => by <= noise),
       note: "Includes connections of short-lived clients and pipes of running children.",

@@ -9,13 +9,19 @@ interface Equivalent extends Pick<Mutant, "file" | "original" | "replacement"> {
 const EQUIVALENTS: readonly Equivalent[] = [
   {
     file: "src/runs/scheduling/claim-store.ts",
-    original: "turns === 0",
+    original: "permits === 0",
     replacement: "false",
     why: "A claim of at most 0 runs claims none; the check saves the statement.",
   },
+  ...["true", "claimed.length >= 0"].map((replacement) => ({
+    file: "src/runs/scheduling/claim-store.ts",
+    original: "claimed.length > 0",
+    replacement,
+    why: "Taking 0 permits stores a time that has passed, from which the next claim counts anyway; the check saves the write.",
+  })),
   {
     file: "src/runs/scheduling/claim-store.ts",
-    original: "row === undefined",
+    original: "far === undefined",
     replacement: "false",
     why: "An update without rows changes nothing; the check saves the write lock.",
   },
@@ -23,25 +29,19 @@ const EQUIVALENTS: readonly Equivalent[] = [
     file: "src/runs/scheduling/claim-store.ts",
     original: "processIds.length === 0",
     replacement: "false",
-    why: "SQLite accepts an empty list; the check is for databases that do not.",
+    why: "An update for an empty list changes nothing; the check saves the write lock.",
   },
-  {
-    file: "src/runs/scheduling/claim-store.ts",
-    original: "row.interaction_id === null",
-    replacement: "false",
-    why: "The statement claims only runs that have one; the check narrows the type.",
-  },
-  {
-    file: "src/runs/scheduling/claim-store.ts",
-    original: "row.next_poll_at === null",
-    replacement: "false",
-    why: "The statement finds only runs that have one; the check narrows the type.",
-  },
-  {
+  ...['"after-intent"', '"before-post"', '"after-post"'].map((original) => ({
     file: "src/runs/start/start.ts",
-    original: 'begun.kind === "rate_limited"',
-    replacement: "true",
-    why: "No other outcome has a retry time; the check narrows the type.",
+    original,
+    replacement: '""',
+    why: "Names a kill point of the lab's build; in the product the function returns at once, whatever the name.",
+  })),
+  {
+    file: "src/gemini/interactions/agent.ts",
+    original: '"the agent"',
+    replacement: '""',
+    why: "Only the message about a 404 names the agent, and a poll, cancel or deletion returns a 404 without a message.",
   },
   {
     file: "src/runs/run.ts",
@@ -57,5 +57,13 @@ const EQUIVALENTS: readonly Equivalent[] = [
   },
 ];
 
-export const isEquivalent = ({ file, original, replacement }: Mutant): boolean =>
-  EQUIVALENTS.some((known) => known.file === file && known.original === original && known.replacement === replacement);
+const matches = (known: Equivalent, { file, original, replacement }: Mutant): boolean =>
+  known.file === file && known.original === original && known.replacement === replacement;
+
+export const isEquivalent = (mutant: Mutant): boolean => EQUIVALENTS.some((known) => matches(known, mutant));
+
+/** Entries about code that has changed: they explain a mutant that no longer exists. */
+export const staleEquivalents = (mutants: Mutant[]): Equivalent[] =>
+  EQUIVALENTS.filter(
+    (known) => mutants.some(({ file }) => file === known.file) && !mutants.some((mutant) => matches(known, mutant)),
+  );

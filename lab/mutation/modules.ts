@@ -2,7 +2,7 @@
 
 export interface CriticalModule {
   name: string;
-  /** Patterns of the mutated files. */
+  /** The mutated files. */
   sources: string[];
   /** The tests that must fail, all in one process, so that a mutant is killed within milliseconds. */
   tests: string[];
@@ -16,6 +16,7 @@ export const CRITICAL_MODULES: readonly CriticalModule[] = [
       "src/platform/clean-text.test.ts",
       "src/operations/perform.test.ts",
       "src/operations/perform-unexpected.test.ts",
+      "src/operations/perform-web-text.test.ts",
     ],
   },
   {
@@ -40,6 +41,7 @@ export const CRITICAL_MODULES: readonly CriticalModule[] = [
       "src/gemini/interactions/agent.test.ts",
       "src/gemini/interactions/start-faults.test.ts",
       "src/gemini/interactions/agent-stream.test.ts",
+      "src/gemini/interactions/agent-requests.test.ts",
     ],
   },
   {
@@ -50,10 +52,8 @@ export const CRITICAL_MODULES: readonly CriticalModule[] = [
       "src/runs/lease.test.ts",
       "src/runs/transition-store.test.ts",
       "src/runs/scheduling/claim-store.test.ts",
+      "src/runs/scheduling/claim-holders.test.ts",
       "src/runs/scheduling/local-poller.test.ts",
-      "src/runs/scheduling/runner.test.ts",
-      "src/runs/local/local-run.test.ts",
-      "src/runs/poll/poll.test.ts",
       "src/runs/recovery/dead-holders.test.ts",
     ],
   },
@@ -63,12 +63,15 @@ export const CRITICAL_MODULES: readonly CriticalModule[] = [
     tests: [
       "src/runs/start/start.test.ts",
       "src/runs/start/start-sending.test.ts",
+      "src/runs/start/start-request.test.ts",
+      "src/runs/start/resend.test.ts",
+      "src/runs/start/fallback.test.ts",
       "src/runs/start/start-store.test.ts",
       "src/runs/start/start-failure.test.ts",
-      "src/runs/start/several-writers.test.ts",
       "src/runs/start/limits-store.test.ts",
       "src/runs/recovery/uncharged-starts.test.ts",
       "src/runs/recovery/database-outage.test.ts",
+      "src/runs/plan/failed-turn.test.ts",
     ],
   },
 ];

@@ -1,7 +1,8 @@
 /** Runs StrykerJS from its own folder, installed on demand, so that the project does not depend on it. */
 
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { z } from "zod";
@@ -50,20 +51,24 @@ export async function installStryker(): Promise<void> {
   await run("npm", ["install", ...options, ...packages], HOME);
 }
 
-/** Returns every mutant of the module with its status. */
+/**
+ * Returns every mutant of the module with its status. A module takes minutes: after an interrupted run, one with the
+ * same sources and tests is not measured again.
+ */
 export async function mutate({ name, sources, tests }: CriticalModule): Promise<Mutant[]> {
   const file = (ending: string): string => path.join(HOME, `${name.replaceAll(" ", "-")}${ending}`);
-  writeFileSync(
-    file(".vitest.config.mjs"),
-    `export default ${JSON.stringify({ test: { include: tests, reporters: [], testTimeout: 60_000 } })};\n`,
-  );
+  const report = file(`.${contentHash([...sources, ...tests])}.report.json`);
+  if (existsSync(report)) return readReport(report);
+  const globalSetup = ["./test/kit/store/sqlite-template.ts"];
+  const test = { include: tests, globalSetup, reporters: [], testTimeout: 60_000 };
+  writeFileSync(file(".vitest.config.mjs"), `export default ${JSON.stringify({ test })};\n`);
   const configuration = {
     testRunner: "vitest",
     plugins: [path.join(PACKAGES, "vitest-runner/dist/src/index.js")],
     vitest: { configFile: file(".vitest.config.mjs"), related: false },
     mutate: sources,
     reporters: ["json"],
-    jsonReporter: { fileName: file(".report.json") },
+    jsonReporter: { fileName: report },
     coverageAnalysis: "perTest",
     concurrency: availableParallelism(),
     tempDirName: "lab/.mutation/tmp",
@@ -75,9 +80,14 @@ export async function mutate({ name, sources, tests }: CriticalModule): Promise<
     tempDirCleanup: true,
   };
   writeFileSync(file(".json"), JSON.stringify(configuration, undefined, 2));
-  rmSync(file(".report.json"), { force: true });
   await run(process.execPath, [path.join(PACKAGES, "core/bin/stryker.js"), "run", file(".json")], PROJECT);
-  return readReport(file(".report.json"));
+  return readReport(report);
+}
+
+function contentHash(files: string[]): string {
+  const hash = createHash("sha256").update(VERSION);
+  for (const file of files) hash.update(file).update(readFileSync(path.join(PROJECT, file)));
+  return hash.digest("hex").slice(0, 12);
 }
 
 function readReport(file: string): Mutant[] {

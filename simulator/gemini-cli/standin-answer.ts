@@ -17,6 +17,8 @@ export interface StandinBehaviour {
   /** `flat`: totals without models, and the model in the first line, as in versions 0.11 to 0.33. */
   stats?: "by model" | "flat" | Record<string, unknown>;
   searches?: { query: string; sources: { title: string; url: string }[] }[];
+  /** Pages that it opens with web_fetch, one call each. */
+  fetches?: string[];
   sleepMs?: number;
   /** Never answers. */
   hang?: boolean;
@@ -60,7 +62,9 @@ export async function answer(behaviour: StandinBehaviour, prompt: string): Promi
   const model = behaviour.model ?? "standin-model";
   const searches = behaviour.searches ?? [];
   const sessionId = randomUUID();
-  if (process.env["GEMINI_CLI_HOME"] !== undefined) writeSession({ sessionId, prompt, text, model, searches });
+  if (process.env["GEMINI_CLI_HOME"] !== undefined) {
+    writeSession({ sessionId, prompt, text, model, searches, fetches: behaviour.fetches ?? [] });
+  }
   if (behaviour.onlyInSession) return;
   const tokens = { prompt: 100, candidates: 20, cached: 5, total: 130 };
   if (behaviour.format === "text") return write(`${text}\n`, behaviour);
@@ -107,20 +111,27 @@ interface Session {
   text: string;
   model: string;
   searches: NonNullable<StandinBehaviour["searches"]>;
+  fetches: string[];
 }
 
 /** In the format of version 0.61. */
-function writeSession({ sessionId, prompt, text, model, searches }: Session): void {
+function writeSession({ sessionId, prompt, text, model, searches, fetches }: Session): void {
   const folder = join(process.env["GEMINI_CLI_HOME"] ?? ".", ".gemini", "tmp", "work", "chats");
   mkdirSync(folder, { recursive: true });
   const timestamp = new Date().toISOString();
-  const toolCalls = searches.map(({ query, sources }, index) => {
+  const opened = fetches.map((url, index) => {
+    const id = `fetch-${index}`;
+    const result = [{ functionResponse: { id, name: "web_fetch", response: { output: "The text of the page." } } }];
+    return { id, name: "web_fetch", args: { prompt: `Quote what ${url} says.` }, result, status: "success", timestamp };
+  });
+  const searched = searches.map(({ query, sources }, index) => {
     const lines = sources.map(({ title, url }, at) => `[${at + 1}] ${title} (${url})`);
     const output = `Web search results for "${query}":\n\nFound.\n\nSources:\n${lines.join("\n")}`;
     const id = `search-${index}`;
     const result = [{ functionResponse: { id, name: "google_web_search", response: { output } } }];
     return { id, name: "google_web_search", args: { query }, result, status: "success", timestamp };
   });
+  const toolCalls = [...searched, ...opened];
   const turn = (content: string): object => ({
     id: randomUUID(),
     timestamp,

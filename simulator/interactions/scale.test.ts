@@ -23,18 +23,27 @@ async function settledHeap(): Promise<number> {
   return process.memoryUsage().heapUsed;
 }
 
+/** Of an answer. */
+const BEGIN = "HTTP/1.1 200 OK";
+
 /** Pipelines requests on one connection, because an ordinary client would be too slow. */
 function createPipeline(url: string): { send(requests: string[]): Promise<string>; end(): void } {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname).setEncoding("utf8");
   const send = (requests: string[]): Promise<string> =>
     new Promise((resolve) => {
-      let text = "";
+      const chunks: string[] = [];
+      let answers = 0;
+      let rest = "";
       const read = (chunk: string): void => {
-        text += chunk;
-        if (!text.endsWith("}") || text.split("HTTP/1.1 200 OK").length <= requests.length) return;
+        chunks.push(chunk);
+        // The last characters may be the beginning of the next one.
+        const parts = (rest + chunk).split(BEGIN);
+        answers += parts.length - 1;
+        rest = (parts.at(-1) ?? "").slice(1 - BEGIN.length);
+        if (answers < requests.length || !chunk.endsWith("}")) return;
         socket.off("data", read);
-        resolve(text);
+        resolve(chunks.join(""));
       };
       socket.on("data", read).write(requests.join(""));
     });

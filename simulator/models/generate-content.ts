@@ -104,6 +104,7 @@ function withGrounding(input: TurnInput, answer: AnswerText, findings: Findings)
   const tools = toolNames(input.request);
   const plainUrls = input.scenario.plain_urls;
   const { grounding } = input.exchange.step;
+  if (grounding === "none") return { ...answer, calls: [] };
   const evidence =
     grounding === undefined ? groundingFor(answer.text, findings, { plainUrls }) : EMPTY_GROUNDING[grounding];
   return {

@@ -107,7 +107,7 @@ export const COMMAND_HELP: Record<string, CommandHelp> = {
   },
   save: {
     group: READ,
-    examples: [`save ${ID}`, `save ${ID} --output-dir reports`, `save ${ID} --format csv`],
+    examples: [`save ${ID}`, `save ${ID} --output-dir reports`, `save ${ID} --format bibtex`],
     seeAlso: ["show"],
   },
   rename: {

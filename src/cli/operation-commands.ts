@@ -236,15 +236,16 @@ function addUsing(program: Command): void {
   addOperation(program, CATALOG.save_research_to_markdown, {
     name: SHORT_COMMANDS.save_research_to_markdown,
     alias: "save-research-to-markdown",
-    summary: "Save a report or table as a file",
-    description: "Save the report of a run as a Markdown file with metadata and numbered sources. Never overwrites.",
+    summary: "Save a report, table or sources",
+    description:
+      "Save the report of a run as a Markdown file with metadata and numbered sources, its sources for a reference manager, or its table. Never overwrites.",
     fields: {
       task_id: RUN,
       output_dir: "directory, created if needed (default: RESEARCH_REPORTS_DIR, else ./research_reports)",
       filename_prefix: "beginning of the file name (default research)",
       include_metadata: "leave out model, times, tokens and cost",
       include_sources: "leave out the sources",
-      format: "csv or json: save the table of a run as data",
+      format: "bibtex, ris or csl: save its sources for a reference manager; csv or json: its table",
     },
     view: async (output, space) => (await runs()).savedView(output, space),
   });

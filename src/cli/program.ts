@@ -15,6 +15,7 @@ import { addOperations } from "./operation-commands.ts";
 import { print } from "./output.ts";
 import { addRunCommands } from "./commands/run-commands.ts";
 import { showLog } from "./verbosity.ts";
+import { RUN_ARGUMENT } from "./task-id.ts";
 
 export async function runCommand(argv: string[]): Promise<void> {
   const program = createProgram();
@@ -246,7 +247,7 @@ function addServe(program: Command): void {
   program
     .command("open")
     .description("Open the dashboard in the browser, on a run if you name one.")
-    .addArgument(new Argument("[run]", "run id, or its first 6 or more characters").argParser(runId))
+    .addArgument(new Argument("[run]", RUN_ARGUMENT).argParser(runId))
     .addOption(settingOption(SETTINGS.MCP_SERVER_HOST, "--host <address>"))
     .addOption(settingOption(PORT, "--port <n>"))
     .option("--no-open", "print the link instead of opening it (single use, valid two minutes)")

@@ -8,6 +8,10 @@ import { cutToWidth } from "./render/text-width.ts";
 
 /** Shorter prefixes are soon ambiguous. */
 const MIN_PREFIX_CHARACTERS = 6;
+
+/** Describes the argument of a command that names a run. */
+export const RUN_ARGUMENT = `run id, or its first ${MIN_PREFIX_CHARACTERS} or more characters`;
+
 const WHOLE_LENGTH = 36;
 const ID_PREFIX = /^[0-9a-f][0-9a-f-]*$/;
 

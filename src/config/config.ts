@@ -150,7 +150,7 @@ function usableEntries(path: string, entries: Record<string, unknown>, warnings:
   const unknown = Object.keys(entries).filter((name) => !isKnownName(name));
   for (const name of unknown.slice(0, MAX_NAME_WARNINGS)) {
     // Printed only if it looks like a name; otherwise it may be a secret.
-    const shown = /^[\w.-]{1,60}$/.test(name) ? name : "A name in it";
+    const shown = /^\w{1,60}$/.test(name) ? name : "A name in it";
     warnings.push(`${path}: ${shown} is not a setting; it is ignored.`);
   }
   if (unknown.length > MAX_NAME_WARNINGS)

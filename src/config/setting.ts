@@ -34,3 +34,9 @@ export interface Setting<T> {
 }
 
 export const setting = <T>(value: Setting<T>): Setting<T> => value;
+
+/** A setting that is undefined unless it is set. */
+export const optional = (value: Omit<Setting<string | undefined>, "default">): Setting<string | undefined> => ({
+  ...value,
+  default: undefined,
+});

@@ -5,16 +5,15 @@
 
 import { z } from "zod";
 import { type McpServerEntry, mcpServers } from "./mcp-servers.ts";
-import { list, secret, setting, text, url, wholeNumber } from "./setting.ts";
+import { list, optional, secret, setting, text, url, wholeNumber } from "./setting.ts";
 import { TELEMETRY_SETTINGS } from "./telemetry-settings.ts";
 import { VERIFICATION_SETTINGS } from "./verification-settings.ts";
 import { PROFILE_CHOICES, type Profile, profileSetting } from "./profiles.ts";
 import { DEFAULT_TOOLS, TOOL_CHOICES, toolSetSetting } from "./tool-sets.ts";
 
 export const SETTINGS = {
-  GEMINI_API_KEY: setting<string | undefined>({
+  GEMINI_API_KEY: optional({
     schema: secret,
-    default: undefined,
     about: "Gemini API key. Needed by the API backend; the CLI signs in with it when it is set.",
     aliases: ["GOOGLE_API_KEY"],
   }),
@@ -25,16 +24,14 @@ export const SETTINGS = {
       "Backend for searches: the Gemini CLI, the Gemini API, or (`auto`) the CLI if it is installed and the API otherwise.",
     flag: "backend",
   }),
-  GEMINI_MODEL: setting<string | undefined>({
+  GEMINI_MODEL: optional({
     schema: text,
-    default: undefined,
     about:
       "Model for searches. Unset: the Gemini CLI chooses its own, the API backend uses its built-in default. `flash` saves the paid call with which the CLI chooses.",
     flag: "model",
   }),
-  GEMINI_CORRECTION_MODEL: setting<string | undefined>({
+  GEMINI_CORRECTION_MODEL: optional({
     schema: text,
-    default: undefined,
     about: "Model for JSON corrections, independent of GEMINI_MODEL.",
     aliases: ["SECONDARY_GEMINI_MODEL"],
   }),
@@ -66,19 +63,16 @@ export const SETTINGS = {
     default: 3,
     about: "Maximum number of Gemini CLI processes on this machine, over all servers that share the config directory.",
   }),
-  FIRECRAWL_API_KEY: setting<string | undefined>({
+  FIRECRAWL_API_KEY: optional({
     schema: secret,
-    default: undefined,
     about: "Gives the Gemini CLI the Firecrawl tools.",
   }),
-  FIRECRAWL_API_URL: setting<string | undefined>({
+  FIRECRAWL_API_URL: optional({
     schema: text,
-    default: undefined,
     about: "URL of a self-hosted Firecrawl.",
   }),
-  GEMINI_SYSTEM_PROMPT: setting<string | undefined>({
+  GEMINI_SYSTEM_PROMPT: optional({
     schema: z.string().min(1).optional(),
-    default: undefined,
     about: "Replaces the prompt of deep_research; {topic}, {depth} and {model} are filled in.",
   }),
   RESEARCH_SYNC_WINDOW_MS: setting({
@@ -158,9 +152,8 @@ export const SETTINGS = {
       "Resolve each source link once at Google's redirect host after a run has ended; no page is read. docs/google-terms.md explains why it is off by default.",
   }),
   ...VERIFICATION_SETTINGS,
-  RESEARCH_REPORTS_DIR: setting<string | undefined>({
+  RESEARCH_REPORTS_DIR: optional({
     schema: text,
-    default: undefined,
     about: "Default directory of save_research_to_markdown; for callers over the network the only one allowed.",
   }),
   GEMINI_SEARCH_FILE_ROOTS: setting<readonly string[]>({
@@ -176,24 +169,20 @@ export const SETTINGS = {
       'Remote MCP servers that a research may use by name, as JSON: `{"crm": {"url": "https://…", "headers": {"Authorization": "Bearer ${CRM_TOKEN}"}, "allowed_tools": ["find"]}}`. `${NAME}` is read from the environment; in config.json the value may be an object.',
     isJson: true,
   }),
-  GEMINI_SEARCH_PROMPTS_DIR: setting<string | undefined>({
+  GEMINI_SEARCH_PROMPTS_DIR: optional({
     schema: text,
-    default: undefined,
     about: "Directory with your own versions of prompts/*.md.",
   }),
-  GEMINI_SEARCH_TEMPLATES_DIR: setting<string | undefined>({
+  GEMINI_SEARCH_TEMPLATES_DIR: optional({
     schema: text,
-    default: undefined,
     about: "Directory with your own version of templates/report.md.liquid, the template of saved reports.",
   }),
-  DEEP_RESEARCH_DB: setting<string | undefined>({
+  DEEP_RESEARCH_DB: optional({
     schema: text,
-    default: undefined,
     about: "The database file. Default: deep_research.db in the config directory.",
   }),
-  GEMINI_SEARCH_DATABASE_URL: setting<string | undefined>({
+  GEMINI_SEARCH_DATABASE_URL: optional({
     schema: secret,
-    default: undefined,
     about:
       "PostgreSQL database (15 or later) that holds the state instead of the file, for several machines: `postgres://user:password@host/database`. Needs `npm install pg pg-boss@12.35.0`.",
   }),
@@ -203,9 +192,8 @@ export const SETTINGS = {
     about:
       "Maximum number of PostgreSQL connections per process, in addition to 4 of the job queue and 1 that listens for changes.",
   }),
-  GOOGLE_GEMINI_BASE_URL: setting<string | undefined>({
+  GOOGLE_GEMINI_BASE_URL: optional({
     schema: url,
-    default: undefined,
     about: "Alternative base URL of the Gemini API, for example a company gateway.",
   }),
   GEMINI_SEARCH_TOOLS: setting<string>({
@@ -248,21 +236,18 @@ export const SETTINGS = {
     default: [],
     about: "Origins of web pages besides loopback that may use `serve`, separated by commas.",
   }),
-  MCP_AUTH_TOKEN: setting<string | undefined>({
+  MCP_AUTH_TOKEN: optional({
     schema: secret,
-    default: undefined,
     about:
       "The token that HTTP clients send as `Authorization: Bearer`, at least 16 characters. Unset: one is generated at the first start and stored in `token` in the config directory.",
   }),
-  MCP_OAUTH_ISSUER: setting<string | undefined>({
+  MCP_OAUTH_ISSUER: optional({
     schema: text,
-    default: undefined,
     about:
       "OAuth authorization server whose JWT access tokens are accepted as well, spelled as in its metadata. https, or http on this machine; needs MCP_PUBLIC_URL.",
   }),
-  MCP_PUBLIC_URL: setting<string | undefined>({
+  MCP_PUBLIC_URL: optional({
     schema: text,
-    default: undefined,
     about:
       "The URL under which clients reach this server, without `/mcp`. The audience of OAuth tokens must be this URL with `/mcp`.",
   }),

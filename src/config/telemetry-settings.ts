@@ -1,7 +1,7 @@
 /** Settings of traces and metrics, with OpenTelemetry's standard names. */
 
 import { z } from "zod";
-import { secret, setting, text, url, wholeNumber } from "./setting.ts";
+import { optional, secret, setting, text, url, wholeNumber } from "./setting.ts";
 
 const SAMPLERS = [
   "always_on",
@@ -13,35 +13,29 @@ const SAMPLERS = [
 ] as const;
 
 export const TELEMETRY_SETTINGS = {
-  OTEL_EXPORTER_OTLP_ENDPOINT: setting<string | undefined>({
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional({
     schema: url,
-    default: undefined,
     about:
       "OpenTelemetry collector (OTLP over HTTP) for traces and metrics. Needs OpenTelemetry's packages installed beside this one.",
   }),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: setting<string | undefined>({
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: optional({
     schema: url,
-    default: undefined,
     about: "Full URL for traces; if only this is set, only traces are sent.",
   }),
-  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: setting<string | undefined>({
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: optional({
     schema: url,
-    default: undefined,
     about: "Full URL for metrics; if only this is set, only metrics are sent.",
   }),
-  OTEL_EXPORTER_OTLP_HEADERS: setting<string | undefined>({
+  OTEL_EXPORTER_OTLP_HEADERS: optional({
     schema: secret,
-    default: undefined,
     about: "Headers for the collector, `name=value` separated by commas.",
   }),
-  OTEL_SERVICE_NAME: setting<string | undefined>({
+  OTEL_SERVICE_NAME: optional({
     schema: text,
-    default: undefined,
     about: "Service name in traces and metrics. Unset: gemini-search-mcp.",
   }),
-  OTEL_RESOURCE_ATTRIBUTES: setting<string | undefined>({
+  OTEL_RESOURCE_ATTRIBUTES: optional({
     schema: text,
-    default: undefined,
     about: "Further attributes of this server, `name=value` separated by commas.",
   }),
   OTEL_TRACES_SAMPLER: setting<(typeof SAMPLERS)[number]>({

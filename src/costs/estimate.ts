@@ -73,7 +73,7 @@ export function estimate(request: EstimateRequest): Estimate | undefined {
 
 /**
  * Derived, as Google documents no figures for plans: a plan reads the question, searches a little and writes a page. The
- * usage of the user's own researches says nothing about it.
+ * usage of the user's own runs is no basis for it.
  */
 const PLAN_USAGE: Usage = { input: 25_000, output: 4_000, cached: 0, searches: 1 };
 const PLAN_MINUTES: Range = { min: 0.3, likely: 1, max: 5 };

@@ -30,7 +30,6 @@ export function priceNotices(prices: PriceTable, now: number): string[] {
   ];
 }
 
-/** A readable name for a pattern. */
 const nameOf = (pattern: RegExp | string): string =>
   typeof pattern === "string"
     ? pattern

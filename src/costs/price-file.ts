@@ -14,6 +14,7 @@ import {
   type ModelPrice,
   type PriceTable,
 } from "./prices.ts";
+import { errorCodeOf } from "../platform/error-code.ts";
 
 const usd = z.number().min(0).max(1_000_000);
 /** The first and the last day on which a price is valid, in UTC. */
@@ -60,7 +61,7 @@ export function loadPrices(directory: string, log: Log): PriceTable {
   try {
     content = readFileSync(path, "utf8");
   } catch (error) {
-    const missing = error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
+    const missing = ["ENOENT", "ENOTDIR"].includes(errorCodeOf(error));
     if (!missing) log.warn(`${path} cannot be read; the built-in prices of ${LIST_PRICES.asOf} are used.`);
     return LIST_PRICES;
   }

@@ -1,10 +1,8 @@
 /** The result of one check of `doctor`, with a remedy if something is wrong. */
 
 export interface CheckResult {
-  /** What was checked. */
   name: string;
   status: "ok" | "warn" | "fail";
-  /** What was found. */
   message: string;
   remedy?: string | undefined;
 }

@@ -76,7 +76,7 @@ test.each([
   expect(publicUrl(target)).toBeUndefined();
 });
 
-test.each(["https://example.com/", "http://8.8.8.8/", "https://[2606:4700::1]/", "https://münchen.example/"])(
+test.each(["https://example.com/", "http://8.8.8.8/", "https://[2606:4700::1]/", "https://münchen.site-a.org/"])(
   "the target %s is stored (T-3)",
   (target) => {
     expect(publicUrl(target)).toBe(new URL(target).href);

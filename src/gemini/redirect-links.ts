@@ -1,6 +1,7 @@
 /** Resolves Google's redirect links: one HEAD request each to Google's redirect host, reading only `Location`. */
 
-import { BlockList, isIP } from "node:net";
+import { isIP } from "node:net";
+import { isLocalName, isPublicAddress } from "../platform/network/public-address.ts";
 import { useProxyFromEnvironment } from "./transport/google-client.ts";
 
 export interface RedirectResolver {
@@ -45,36 +46,6 @@ export function createRedirectResolver(origin = `https://${REDIRECT_HOST}`): Red
   };
 }
 
-// Two lists: a single one would match every IPv4 address through its mapped IPv6 form, which is blocked as a whole.
-const PRIVATE = { ipv4: new BlockList(), ipv6: new BlockList() };
-for (const [network, prefix] of [
-  ["0.0.0.0", 8],
-  ["10.0.0.0", 8],
-  ["100.64.0.0", 10],
-  ["127.0.0.0", 8],
-  ["169.254.0.0", 16],
-  ["172.16.0.0", 12],
-  ["192.0.0.0", 24],
-  ["192.168.0.0", 16],
-  ["198.18.0.0", 15],
-  ["224.0.0.0", 3],
-] as const) {
-  PRIVATE.ipv4.addSubnet(network, prefix, "ipv4");
-}
-for (const [network, prefix] of [
-  ["::", 127],
-  ["::ffff:0:0", 96],
-  ["64:ff9b::", 96],
-  ["fc00::", 7],
-  ["fe80::", 10],
-  ["ff00::", 8],
-] as const) {
-  PRIVATE.ipv6.addSubnet(network, prefix, "ipv6");
-}
-
-/** Host names that only exist on local networks. */
-const LOCAL_NAME = /^[^.]*$|\.(?:localhost|local|internal|intranet|lan|home|corp|home\.arpa)$/;
-
 /** The normalised URL if it is on the public web; undefined for local networks and for another redirect. */
 export function publicUrl(text: string): string | undefined {
   if (text.length > MAX_URL_CHARACTERS || !/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;
@@ -82,7 +53,6 @@ export function publicUrl(text: string): string | undefined {
   if (username !== "" || password !== "" || hostname === REDIRECT_HOST) return undefined;
   const name = hostname.replace(/\.$/, "");
   const bare = name.replace(/^\[|\]$/g, "");
-  const family = isIP(bare) === 4 ? "ipv4" : "ipv6";
-  if (isIP(bare) !== 0) return PRIVATE[family].check(bare, family) ? undefined : href;
-  return LOCAL_NAME.test(name) ? undefined : href;
+  const isPublic = isIP(bare) === 0 ? !isLocalName(name) : isPublicAddress(bare);
+  return isPublic ? href : undefined;
 }

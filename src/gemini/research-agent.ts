@@ -88,7 +88,6 @@ export interface AgentUsage {
   searches: number;
 }
 
-/** A picture in the report. */
 export interface AgentPicture {
   mimeType: string;
   /** Base64. */

@@ -8,6 +8,8 @@ export interface AskRequest {
   purpose: "research" | "correction" | "judgement";
   /** The model configured for this purpose; undefined lets the backend choose. */
   model: string | undefined;
+  /** Bounds what is paid for, thoughts included; undefined: the backend's choice. */
+  maxOutputTokens?: number | undefined;
   signal: AbortSignal;
   /** Receives a short description of the current activity for display. Query and title text is untrusted. */
   onActivity: (activity: string) => void;
@@ -67,6 +69,13 @@ export interface Answer {
   /** Messages for the user about how the answer was produced, such as a fallback to the API. */
   notices: string[];
 }
+
+/** Argon's maximum. Thinking counts as output: below 32,768 tokens it may charge for an empty answer. */
+const ARGON_OUTPUT_TOKENS = 65_536;
+
+/** The output limit without which a model may charge for an empty answer; undefined if it needs none. */
+export const requiredOutputTokens = (model: string): number | undefined =>
+  model.includes("argon") ? ARGON_OUTPUT_TOKENS : undefined;
 
 /** A failed call with its usage and what it received, because failed calls are charged too. */
 export class PaidFailure extends AppError {

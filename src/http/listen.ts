@@ -5,6 +5,7 @@ import { getRequestListener } from "@hono/node-server";
 import { AppError } from "../errors.ts";
 import { urlHost } from "./host-guard.ts";
 import { refuse } from "./error-response.ts";
+import { errorCodeOf } from "../platform/error-code.ts";
 
 /** Against clients that send byte by byte. Both apply to the request only: a response may stream for hours. */
 const HEADERS_TIMEOUT_MS = 15_000;
@@ -71,7 +72,7 @@ async function openPort(server: Server, host: string, port: number): Promise<voi
 }
 
 function listenError(error: unknown, host: string, port: number): AppError {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const code = errorCodeOf(error);
   if (code === "EADDRINUSE") {
     return new AppError({
       code: "INVALID_INPUT",
@@ -81,7 +82,7 @@ function listenError(error: unknown, host: string, port: number): AppError {
   }
   return new AppError({
     code: code === "EACCES" ? "PERMISSION_DENIED" : "INVALID_INPUT",
-    message: `Cannot listen on ${urlHost(host)}:${port}${typeof code === "string" ? ` (${code})` : ""}.`,
+    message: `Cannot listen on ${urlHost(host)}:${port}${code === "" ? "" : ` (${code})`}.`,
     suggestion: "Choose another address with --host or another port with --port.",
   });
 }

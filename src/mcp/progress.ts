@@ -15,13 +15,10 @@ export interface ProgressReporter {
 }
 
 /**
- * Progress is sent only with a progressToken, and its value may only grow. A call that creates a run sends nothing on
- * its own at first, so that its first message is the one with the task_id, under which a lost answer is found.
+ * Progress is sent only with a progressToken, and its value may only grow. The first message of a call that creates a
+ * run is the one with the task_id, under which a lost answer is found, unless storing the run takes more than a second.
  */
-export function createProgressReporter(
-  { mcpReq }: ServerContext,
-  { createsRun = false }: { createsRun?: boolean } = {},
-): ProgressReporter {
+export function createProgressReporter({ mcpReq }: ServerContext): ProgressReporter {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return { progress: () => {}, stop: () => {} };
   const startedAt = performance.now();
@@ -38,7 +35,7 @@ export function createProgressReporter(
     mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress, message } }).catch(() => {});
   };
   const repeatMessage = (): void => send(`${lastMessage} (${Math.round((performance.now() - startedAt) / 1_000)} s)`);
-  timer = setTimeout(repeatMessage, createsRun ? MAX_SILENCE_MS : FIRST_PROGRESS_MS);
+  timer = setTimeout(repeatMessage, FIRST_PROGRESS_MS);
   return {
     progress: (message) => {
       lastMessage = message;

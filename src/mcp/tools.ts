@@ -115,7 +115,7 @@ async function callOperation(
   const { caller, protocolEra } = connection;
   const { deps } = app;
   const given = params.arguments;
-  const { progress, stop } = createProgressReporter(context, { createsRun: operation.task !== undefined });
+  const { progress, stop } = createProgressReporter(context);
   const signal = AbortSignal.any([context.mcpReq.signal, app.shutdown.signal]);
   const receivedAt = deps.clock.monotonic();
   const client = clientOf(server, context).name;

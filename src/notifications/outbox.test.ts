@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test, type TestContext } from "vitest";
+import { COMPILE_CACHE } from "../../test/kit/server/server.ts";
 import { sharedFor } from "../../test/kit/store/databases.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { Database } from "../store/database.ts";
@@ -185,7 +186,9 @@ function startSender(
     const delivered = await createOutboxSender({ db, processId, clock, log, notify }).deliverPending();
     await close();
     process.stdout.write(delivered + "\\n", () => process.exit());`;
-  const child = spawn(process.execPath, ["--input-type=module", "-e", program]);
+  const child = spawn(process.execPath, ["--input-type=module", "-e", program], {
+    env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE },
+  });
   child.stderr.pipe(process.stderr);
   onTestFinished(() => void child.kill("SIGKILL"));
   return child;

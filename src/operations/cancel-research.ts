@@ -8,7 +8,7 @@ import { readStored } from "../runs/history/read.ts";
 import { isFinished, type Run } from "../runs/run.ts";
 import { factLines } from "./parts/answer-text.ts";
 import { costSchema } from "./parts/cost-schema.ts";
-import { defineOperation, outputSchema, taskIdField } from "./operation.ts";
+import { defineOperation, flagField, outputSchema, taskIdField } from "./operation.ts";
 
 export const cancelResearch = defineOperation({
   name: "cancel_research",
@@ -17,18 +17,9 @@ export const cancelResearch = defineOperation({
     "Stops a run, here and at Google, whichever client started it. For answers that are no longer wanted, not to wait for one (check_research_status). What was found is kept; delete removes the run for good. Takes up to 5 s, free; what Google has charged stays charged.",
   input: z.strictObject({
     task_id: taskIdField,
-    save_partial: z
-      .boolean({ error: "save_partial must be true or false." })
-      .default(true)
-      .describe("Keep what was found so far."),
-    delete: z
-      .boolean({ error: "delete must be true or false." })
-      .default(false)
-      .describe("Delete the run, cancelled or finished, with its report."),
-    delete_at_google: z
-      .boolean({ error: "delete_at_google must be true or false." })
-      .default(false)
-      .describe("With delete: Google's copy too."),
+    save_partial: flagField("save_partial").default(true).describe("Keep what was found so far."),
+    delete: flagField("delete").default(false).describe("Delete the run, cancelled or finished, with its report."),
+    delete_at_google: flagField("delete_at_google").default(false).describe("With delete: Google's copy too."),
   }),
   output: outputSchema({
     deleted_at_google: z.boolean().describe("True when Google no longer has a copy."),

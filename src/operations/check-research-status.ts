@@ -11,7 +11,14 @@ import { factLines } from "./parts/answer-text.ts";
 import { costSchema } from "./parts/cost-schema.ts";
 import { lastPlan, planFields } from "./parts/plan.ts";
 import { createActionReporter, lastThought, shortActionOf } from "./parts/run-action.ts";
-import { type Call, defineOperation, type OperationDeps, outputSchema, taskIdField } from "./operation.ts";
+import {
+  type Call,
+  defineOperation,
+  type OperationDeps,
+  outputSchema,
+  taskIdField,
+  wholeNumberField,
+} from "./operation.ts";
 import { tokensUsed } from "./parts/search-run.ts";
 
 /** Google sends no heartbeat; most runs send an event about every minute. */
@@ -19,7 +26,8 @@ const STALLED_AFTER_MS = 10 * 60_000;
 
 const CURSOR_FORMAT = /^(\d{1,6})-(\d{1,3})-([0-9a-f]{8})(-stalled)?$/;
 const CURSOR_ERROR = "cursor must be the one from the previous answer.";
-const WAIT_ERROR = "wait_seconds must be a whole number from 0 to 50.";
+
+export const waitField = wholeNumberField("wait_seconds", { min: 0, max: 50 }).default(0);
 
 export const checkResearchStatus = defineOperation({
   name: "check_research_status",
@@ -28,12 +36,7 @@ export const checkResearchStatus = defineOperation({
     "Returns the status of a run: progress, current action, time, cost, whether it stalled. To wait, call it in a loop with wait_seconds 45 and the last cursor: it returns when the run ends, stalls or advances by a tenth. Not for the report (get_research_results). Free and local; instant without wait_seconds.",
   input: z.strictObject({
     task_id: taskIdField,
-    wait_seconds: z
-      .int({ error: WAIT_ERROR })
-      .min(0, { error: WAIT_ERROR })
-      .max(50, { error: WAIT_ERROR })
-      .default(0)
-      .describe("Wait up to this long for such news."),
+    wait_seconds: waitField.describe("Wait up to this long for such news."),
     cursor: z
       .string({ error: CURSOR_ERROR })
       .regex(CURSOR_FORMAT, { error: CURSOR_ERROR })
@@ -63,7 +66,7 @@ export const checkResearchStatus = defineOperation({
     const seen = readCursor(input.cursor);
     const found = await deps.findRun(call.owner, input.task_id);
     const wait = { call, ms: input.wait_seconds * 1_000, seen };
-    const run = wait.ms === 0 ? found : await waitForChange(deps, found, wait);
+    const run = await waitForChange(deps, found, wait);
     const now = deps.clock.now();
     const endedAt = run.completedAt ?? (run.status === "awaiting_approval" ? run.updatedAt : now);
     const elapsed = endedAt - (run.startedAt ?? run.createdAt);
@@ -128,11 +131,8 @@ function readCursor(cursor: string | undefined): Seen | undefined {
 }
 
 async function markOf(thought: string | undefined): Promise<string> {
-  const { createHash } = await import("node:crypto");
-  return createHash("sha256")
-    .update(thought ?? "")
-    .digest("hex")
-    .slice(0, 8);
+  const { hash } = await import("node:crypto");
+  return hash("sha256", thought ?? "").slice(0, 8);
 }
 
 interface Waiting {
@@ -149,27 +149,42 @@ const PROGRESS_STEP_PERCENT = 10;
 
 /** Waits for a change that is worth a turn of the model; any process may poll the run and store the change. */
 async function waitForChange(deps: OperationDeps, run: Run, { call, ms, seen }: Waiting): Promise<Run> {
-  if (isOver(run)) return run;
-  const unwatch = run.kind === "agent" ? await followRun(deps, run) : () => {};
   const known = seen?.progress ?? run.progress;
   const report = createActionReporter(deps, call);
   const wasStalled = seen?.stalled ?? stalledSince(run, deps.clock.now()) !== undefined;
-  return waitForRun(await deps.database(), deps.clock, {
-    owner: call.owner,
-    taskId: run.taskId,
+  return waitWatching(deps, run, {
+    call,
+    ms,
     until: async (now) => {
       const isStalled = stalledSince(now, deps.clock.now()) !== undefined;
       if (isOver(now) || now.progress >= known + PROGRESS_STEP_PERCENT || (!wasStalled && isStalled)) return true;
       await report(now);
       return false;
     },
+  });
+}
+
+interface Watching {
+  call: Call;
+  ms: number;
+  until: (run: Run) => Promise<boolean>;
+}
+
+/** Waits for news of a run that is not over, and has its progress streamed meanwhile. */
+export async function waitWatching(deps: OperationDeps, run: Run, { call, ms, until }: Watching): Promise<Run> {
+  if (isOver(run) || ms === 0) return run;
+  const unwatch = run.kind === "agent" ? await followRun(deps, run) : () => {};
+  return waitForRun(await deps.database(), deps.clock, {
+    owner: call.owner,
+    taskId: run.taskId,
+    until,
     ms,
     signal: AbortSignal.any([call.signal, deps.leaving]),
   }).finally(unwatch);
 }
 
 /** Polls the run from this process too, in case no other does; without a key or after an error the store is only read. */
-export async function followRun(deps: OperationDeps, run: Run): Promise<() => void> {
+async function followRun(deps: OperationDeps, run: Run): Promise<() => void> {
   try {
     if ((await deps.agent()) === undefined) return () => {};
     const { runner } = await deps.research();

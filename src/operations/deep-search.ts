@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { keepSuggestions } from "../reports/suggestions/keep.ts";
 import { citeByNumber } from "../reports/citations/cite-by-number.ts";
-import { resultWarnings } from "../reports/gates/result-gates.ts";
+import { allWarnings } from "../reports/gates/result-gates.ts";
 import { numberSources, unique } from "../reports/report.ts";
 import { verificationSchema } from "../reports/verification.ts";
 import { MAX_ROUNDS } from "../search/max-rounds.ts";
@@ -164,7 +164,7 @@ function searchInRounds(deps: OperationDeps, request: DeepSearchRun, call: Call)
     const metadata = { ...common, iterations, rounds: roundsOf(rounds, { sources, summaries }) };
     const { incomplete, note: cut } = incompleteFields(best);
     const isGrounded = rounds.some((round) => round.isGrounded === true) || best.isGrounded;
-    const warnings = resultWarnings({ report, question: query, language: wishes?.language, isGrounded });
+    const warnings = allWarnings({ report, question: query, language: wishes?.language, isGrounded });
     const own: z.infer<typeof ownFields> = {
       verified,
       verified_in_round: verified ? best.roundNumber : undefined,
@@ -176,7 +176,7 @@ function searchInRounds(deps: OperationDeps, request: DeepSearchRun, call: Call)
     return {
       output: {
         answer: { success: true, result: report, ...own, metadata },
-        checked: { taskId: run.taskId, report: best.report, sources, findings: checks },
+        checked: { taskId: run.taskId, report: best.report, sources, supports: best.supports, findings: checks },
       },
       result: {
         report: best.report,
@@ -184,6 +184,7 @@ function searchInRounds(deps: OperationDeps, request: DeepSearchRun, call: Call)
         metadata: { ...metadata, ...own, ...warningMetadata(warnings) },
         partial: false,
         searchSuggestions: keepSuggestions(findings.searchSuggestions),
+        supports: best.supports,
       },
       model: best.model,
     };

@@ -1,5 +1,6 @@
 /** `get_research_results`: returns a stored report, whole, in sections, or partial. */
 
+import { withExpiry } from "../reports/link-expiry.ts";
 import { z } from "zod";
 import { costFields } from "../costs/actual.ts";
 import { refusedByDatabase, wasDiscarded, withoutText } from "./parts/after-failure.ts";
@@ -25,9 +26,10 @@ import { materialField, materialIn, materialLines } from "./parts/material.ts";
 import {
   type Call,
   defineOperation,
+  flagField,
   type OperationDeps,
-  outputSchema,
   type OutputOf,
+  outputSchema,
   taskIdField,
 } from "./operation.ts";
 import { NO_PLAN, planAnswer, planFields } from "./parts/plan.ts";
@@ -44,6 +46,7 @@ export const sourceSchema = z.looseObject({
   url: z.string(),
   resolved_url: z.string().optional(),
   domain: z.string(),
+  link_expires: z.string().optional().describe("The last day of Google's redirect link to it."),
 });
 
 export const resultMetadataSchema = z.looseObject({
@@ -76,8 +79,10 @@ export function resultMetadata(run: Run, sourceCount: number, now: number) {
 }
 
 /** Google often gives the domain as the title. */
-export const sourceLine = ({ n, title, domain, url, resolved_url }: Source): string =>
-  `${n}. ${title === domain ? title : `${title} (${domain})`}: ${resolved_url ?? url}`;
+export const sourceLine = ({ n, title, domain, url, resolved_url, link_expires: expires }: Source): string => {
+  const until = expires === undefined ? "" : `, link expires ${expires}`;
+  return `${n}. ${title === domain ? title : `${title} (${domain})`}${until}: ${resolved_url ?? url}`;
+};
 
 export const getResearchResults = defineOperation({
   name: "get_research_results",
@@ -86,10 +91,7 @@ export const getResearchResults = defineOperation({
     "Returns the stored report of a run with sources and figures; of a failed or cancelled run as far as it got (partial). For completed runs and lost calls, not for unfinished runs. Over 100,000 characters it comes as opening and outline: read on with section. Free, local.",
   input: z.strictObject({
     task_id: taskIdField,
-    include_sources: z
-      .boolean({ error: "include_sources must be true or false." })
-      .default(true)
-      .describe("Whether the sources are returned."),
+    include_sources: flagField("include_sources").default(true).describe("Whether the sources are returned."),
     section: z
       .string({ error: "section must be a string." })
       .trim()
@@ -191,7 +193,8 @@ interface Reading {
 }
 
 async function reportAnswer(deps: OperationDeps, call: Call, { run, result, input }: Reading) {
-  const { sources, ...read } = readReport(withPictureLinks(run.taskId, result), {
+  const listed = { ...result, sources: withExpiry(result.sources, run.completedAt ?? run.updatedAt) };
+  const { sources, ...read } = readReport(withPictureLinks(run.taskId, listed), {
     section: input.section,
     maxCharacters: reportLimit(deps, call),
     sources: input.include_sources ? "returned" : "left out",

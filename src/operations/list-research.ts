@@ -10,9 +10,7 @@ import { findRuns, listRuns, type RunFilter } from "../runs/run-store.ts";
 import type { FoundPiece } from "../runs/history/search-terms.ts";
 import { factLines } from "./parts/answer-text.ts";
 import { costSchema } from "./parts/cost-schema.ts";
-import { CAUTION, defineOperation, outputSchema } from "./operation.ts";
-
-const LIMIT_ERROR = "limit must be a whole number from 1 to 100.";
+import { CAUTION, defineOperation, flagField, outputSchema, wholeNumberField } from "./operation.ts";
 
 const listInput = z.strictObject({
   status: z
@@ -28,12 +26,7 @@ const listInput = z.strictObject({
     .regex(/^[^]{0,1000}$/, { error: "text must have at most 1,000 characters." })
     .optional()
     .describe("Words in titles, questions and reports."),
-  limit: z
-    .int({ error: LIMIT_ERROR })
-    .min(1, { error: LIMIT_ERROR })
-    .max(100, { error: LIMIT_ERROR })
-    .default(20)
-    .describe("Maximum number."),
+  limit: wholeNumberField("limit", { min: 1, max: 100 }).default(20).describe("Maximum number."),
   cursor: z
     .string({ error: "cursor must be a string." })
     .regex(/^[\w-]{1,200}$/, { error: "cursor is not valid." })
@@ -43,8 +36,8 @@ const listInput = z.strictObject({
 
 /** The list on the page and in the terminal, which omits archived runs unless they are asked for. */
 export const libraryInput = listInput.extend({
-  starred: z.boolean({ error: "starred must be true or false." }).optional(),
-  archived: z.boolean({ error: "archived must be true or false." }).default(false),
+  starred: flagField("starred").optional(),
+  archived: flagField("archived").default(false),
 });
 
 export const listResearch = defineOperation({
@@ -129,7 +122,6 @@ export interface ListedPage {
 
 type ListRequest = z.output<typeof listInput> & Pick<RunFilter, "starred" | "archived">;
 
-/** One page of an owner's runs. */
 export async function runPage(db: Database, owner: string, request: ListRequest): Promise<ListedPage> {
   const { text = "", limit, cursor } = request;
   if (text.trim() !== "") return foundPage(db, owner, { ...request, text });
@@ -192,9 +184,9 @@ function readFoundCursor(cursor: string): { reports: number; questions: number }
   return { reports, questions };
 }
 
-export const writeCursor = (run: Run): string => encode(`${run.createdAt} ${run.taskId}`);
+const writeCursor = (run: Run): string => encode(`${run.createdAt} ${run.taskId}`);
 
-export function readCursor(cursor: string): RunFilter["before"] {
+function readCursor(cursor: string): RunFilter["before"] {
   const [createdAt, taskId] = decode(cursor);
   const time = Number(createdAt);
   if (!Number.isSafeInteger(time) || taskId === undefined) throw invalidCursor();

@@ -31,7 +31,6 @@ export interface OperationDeps {
   recorder: () => Promise<RunRecorder>;
   /** Why no search can succeed, such as a missing key; undefined if one can be tried. */
   searchObstacle: () => Promise<AppError | undefined>;
-  /** The dependencies of a search. */
   search: (log: Log) => Promise<SearchDeps>;
   /** Starts and polls paid background runs. */
   research: () => Promise<ResearchParts>;
@@ -228,6 +227,13 @@ export const queryField = (what: string) =>
 export const taskIdField = z
   .uuid({ error: "task_id must be the UUID that a tool returned." })
   .describe("The task_id that a tool returned.");
+
+export const flagField = (name: string) => z.boolean({ error: `${name} must be true or false.` });
+
+export function wholeNumberField(name: string, { min, max }: { min: number; max: number }) {
+  const error = `${name} must be a whole number from ${min} to ${max}.`;
+  return z.int({ error }).min(min, { error }).max(max, { error });
+}
 
 /** Fields of the one error shape. Every output schema has them, because clients validate errors against it too. */
 const errorFields = {

@@ -6,7 +6,7 @@
 import { z } from "zod";
 import { cleanTitle, MAX_TITLE_CHARACTERS } from "../runs/library/title.ts";
 import type { Run } from "../runs/run.ts";
-import { defineOperation, outputSchema, taskIdField } from "./operation.ts";
+import { defineOperation, flagField, outputSchema, taskIdField } from "./operation.ts";
 
 export const organizeRun = defineOperation({
   name: "organize_run",
@@ -22,8 +22,8 @@ export const organizeRun = defineOperation({
       )
       .optional()
       .describe("Empty to show the question again."),
-    starred: z.boolean({ error: "starred must be true or false." }).optional(),
-    archived: z.boolean({ error: "archived must be true or false." }).optional(),
+    starred: flagField("starred").optional(),
+    archived: flagField("archived").optional(),
   }),
   output: outputSchema({
     query: z.string(),

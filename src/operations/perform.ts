@@ -77,7 +77,7 @@ export async function performDetachable(
 ): Promise<TaskOrOutcome> {
   const cancelled = new AbortController();
   const cancel = (): void => cancelled.abort();
-  call.signal.addEventListener("abort", cancel, { once: true });
+  call.signal.addEventListener("abort", cancel);
   if (call.signal.aborted) cancel();
   const detached = new AbortController();
   if (answerWithinMs === 0) detached.abort();

@@ -11,6 +11,7 @@ import { decideOnPlan, NO_PLAN, paidBy, planAnswer, planFields } from "./parts/p
 import {
   type Call,
   defineOperation,
+  flagField,
   type OperationDeps,
   outputSchema,
   type Question,
@@ -37,11 +38,10 @@ export const resumeResearch = defineOperation({
       .regex(/^[\w.=-]{4,512}$/, { error: "interaction_id must be the id that Google shows." })
       .optional()
       .describe("Google's id of an unknown start."),
-    accept_possible_double_charge: z
-      .boolean({ error: "accept_possible_double_charge must be true or false." })
+    accept_possible_double_charge: flagField("accept_possible_double_charge")
       .default(false)
       .describe("Send it again although the first may be charged."),
-    approve: z.boolean({ error: "approve must be true or false." }).optional().describe("The user approves the plan."),
+    approve: flagField("approve").optional().describe("The user approves the plan."),
     plan_edit: z
       .string({ error: EDIT_ERROR })
       .trim()
@@ -194,6 +194,6 @@ const MAY_CHARGE_TWICE = "The amount counts the first start too, which may be ru
 
 const MESSAGE = {
   adopted: "The interaction was adopted; the run is polled again.",
-  looking: "The run is polled again; if its report is finished by now, it will be stored.",
+  polling: "The run is polled again; if its report is finished by now, it will be stored.",
   restarted: "The research was started again, as you requested.",
 };

@@ -7,6 +7,7 @@ import { adviceWithoutReport, DISCARDED, wasDiscarded } from "./parts/after-fail
 import { isoTime } from "../platform/clock.ts";
 import type { PictureFacts } from "../reports/pictures/picture.ts";
 import { materialIn, materialTexts } from "./parts/material.ts";
+import { BIBLIOGRAPHY_FILES, BIBLIOGRAPHY_FORMATS } from "../reports/bibliography/bibliography-formats.ts";
 import { TABLE_FORMATS, type TableFormat } from "../reports/table/table-files.ts";
 import type { ReportMetadata } from "../reports/report-facts.ts";
 import { storedVerification } from "../reports/verification.ts";
@@ -24,6 +25,9 @@ const DEFAULT_DIRECTORY = "./research_reports";
 const MAX_PATH_CHARACTERS = 4_096;
 const MAX_PREFIX_CHARACTERS = 1_000;
 
+const FORMATS = [...TABLE_FORMATS, ...BIBLIOGRAPHY_FORMATS] as const;
+type Format = (typeof FORMATS)[number];
+
 const pathField = (what: string, maxCharacters: number) =>
   z
     .string({ error: `${what} must be a string.` })
@@ -36,7 +40,7 @@ export const saveResearchToMarkdown = defineOperation({
   name: "save_research_to_markdown",
   title: "Save research to Markdown",
   description:
-    "Saves the report of a finished run as a Markdown file with sources; of a failed or cancelled run as far as it got, marked PARTIAL. To read it use get_research_results. Free, local, never overwrites. Returns the absolute path.",
+    "Saves the report of a finished run as a Markdown file with sources; a partial one is marked PARTIAL. To read it use get_research_results. Free, local, never overwrites. Returns the path.",
   input: z.strictObject({
     task_id: taskIdField,
     output_dir: pathField("output_dir", MAX_PATH_CHARACTERS)
@@ -49,7 +53,10 @@ export const saveResearchToMarkdown = defineOperation({
       .describe("How the file name begins."),
     include_metadata: flagField("include_metadata").describe("Write model, times, tokens, cost."),
     include_sources: flagField("include_sources").describe("Write the sources."),
-    format: z.enum(TABLE_FORMATS, { error: "format must be csv or json." }).optional().describe("Save its table."),
+    format: z
+      .enum(FORMATS, { error: `format must be one of ${FORMATS.join(", ")}.` })
+      .optional()
+      .describe("Its table or sources."),
   }),
   output: outputSchema({
     file_path: z.string().describe("Absolute path of the file."),
@@ -65,17 +72,17 @@ export const saveResearchToMarkdown = defineOperation({
     const target = await targetDirectory(input.output_dir, deps.settings.reportsDir, call);
     const now = deps.clock.now();
     const db = await deps.database();
-    const { format } = input;
-    const { run, result, text, pictures } =
+    const { format, ...wanted } = input;
+    const { run, result, text, pictures, ending } =
       format === undefined
-        ? await markdownToSave(db, { ...input, owner: call.owner, templates: templatesOf(deps), now })
-        : await tableToSave(deps, call, { ...input, format });
+        ? await markdownToSave(db, { ...wanted, owner: call.owner, templates: templatesOf(deps), now })
+        : await dataToSave(deps, call, { task_id: wanted.task_id, format });
     const { saveMarkdown } = await import("../reports/files/save-markdown.ts");
     const saved = await saveMarkdown({
       ...target,
       prefix: input.filename_prefix,
       taskId: run.taskId,
-      ending: format,
+      ending,
       text,
       pictures,
       now,
@@ -100,13 +107,23 @@ async function markdownToSave(db: Database, request: DocumentRequest) {
   const { pictureFileName } = await import("../reports/pictures/publish.ts");
   const text = (folder: string): string =>
     render((picture) => `${encodeURIComponent(folder)}/${pictureFileName(picture)}`);
-  return { run, result, text, pictures };
+  return { run, result, text, pictures, ending: "md" as const };
 }
 
-async function tableToSave(deps: OperationDeps, call: Call, request: { task_id: string; format: TableFormat }) {
-  const { tableDocument } = await import("./table/table-document.ts");
-  return { ...(await tableDocument(deps, call, request)), pictures: [] };
+/** The sources as a bibliography, or the table. */
+async function dataToSave(deps: OperationDeps, call: Call, { task_id, format }: { task_id: string; format: Format }) {
+  if (isTableFormat(format)) {
+    const { tableDocument } = await import("./table/table-document.ts");
+    return { ...(await tableDocument(deps, call, { task_id, format })), pictures: [], ending: format };
+  }
+  const { sourcesFile } = await import("./citations/sources-file.ts");
+  const db = await deps.database();
+  const finished = await finishedReport(db, call.owner, task_id);
+  const { ending } = BIBLIOGRAPHY_FILES[format];
+  return { ...finished, text: await sourcesFile(db, finished, format), pictures: [], ending };
 }
+
+const isTableFormat = (format: Format): format is TableFormat => TABLE_FORMATS.some((each) => each === format);
 
 interface DocumentRequest {
   owner: string;

@@ -34,11 +34,18 @@ import { CLARIFYING_QUESTION, isVague } from "./question/vague-question.ts";
 import { wishesOf, withWishes } from "./question/wishes.ts";
 import { type AboutStart, finishedResearch, researchText } from "./start/finished-research.ts";
 import { waitForEnd } from "./start/wait-for-end.ts";
-import { type Call, defineOperation, type OperationDeps, outputSchema, queryField } from "./operation.ts";
+import {
+  type Call,
+  defineOperation,
+  flagField,
+  type OperationDeps,
+  outputSchema,
+  queryField,
+  wholeNumberField,
+} from "./operation.ts";
 
 const HOUR_MS = 3_600_000;
 const START = "start_deep_research";
-const HOURS_ERROR = "max_wait_hours must be a whole number from 1 to 72.";
 
 export const startDeepResearch = defineOperation({
   name: START,
@@ -47,14 +54,10 @@ export const startDeepResearch = defineOperation({
     "Starts Google's Deep Research agent: a long report with citations. For broad or difficult questions worth up to an hour and a few dollars. For look-ups: search; to verify one answer: deep_search. Costs about $1 to $7, takes 5 to 60 minutes in the background. Answers within 30 s with a task_id; it continues at Google. Then call check_research_status with wait_seconds 45 until it is completed, and get_research_results. The same start within 10 minutes joins the first.",
   input: withWishes({
     query: queryField("query").describe("The research question, as precisely as possible."),
-    enable_notifications: z
-      .boolean({ error: "enable_notifications must be true or false." })
+    enable_notifications: flagField("enable_notifications")
       .default(true)
       .describe("Desktop notification when it is done."),
-    max_wait_hours: z
-      .int({ error: HOURS_ERROR })
-      .min(1, { error: HOURS_ERROR })
-      .max(72, { error: HOURS_ERROR })
+    max_wait_hours: wholeNumberField("max_wait_hours", { min: 1, max: 72 })
       .default(8)
       .describe("Stop waiting after this many hours."),
     model: z
@@ -62,14 +65,8 @@ export const startDeepResearch = defineOperation({
       .regex(/^[a-z0-9][a-z0-9.-]{2,80}$/, { error: "model must be the name of an agent." })
       .default(DEFAULT_AGENT)
       .describe("The agent; deep-research-max-preview-04-2026 is more thorough."),
-    force_new: z
-      .boolean({ error: "force_new must be true or false." })
-      .default(false)
-      .describe("Start and pay again instead of joining."),
-    plan: z
-      .boolean({ error: "plan must be true or false." })
-      .default(false)
-      .describe("First a plan, for cents; resume_research approves it."),
+    force_new: flagField("force_new").default(false).describe("Start and pay again instead of joining."),
+    plan: flagField("plan").default(false).describe("First a plan, for cents; resume_research approves it."),
     visualization: z
       .enum(["auto", "off"], { error: "visualization must be auto or off." })
       .optional()
@@ -83,7 +80,7 @@ export const startDeepResearch = defineOperation({
       complete: readingFields.complete.optional(),
       outline: readingFields.outline.optional(),
       next_section: readingFields.next_section.optional(),
-      note: z.string().optional().describe("How to read on."),
+      note: z.string().optional().describe("What is special about the report, or how to read on."),
       pictures: pictureField,
       search_suggestions: suggestionsField,
       sources: z.array(sourceSchema),

@@ -1,6 +1,6 @@
 /** Reads cited pages on a user's request. The stages of one page, in order. */
 
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { isGoogleRedirect, type RedirectResolver } from "../gemini/redirect-links.ts";
 import type { Clock } from "../platform/clock.ts";
 import { type Network, publicNetwork } from "./guard/network.ts";
@@ -96,7 +96,4 @@ function outcomeOf(error: unknown): FailedOutcome {
   return failedOutcome(error);
 }
 
-const hashOf = ({ title, blocks }: PageText): string =>
-  createHash("sha256")
-    .update([title, ...blocks].join("\n"))
-    .digest("hex");
+const hashOf = ({ title, blocks }: PageText): string => hash("sha256", [title, ...blocks].join("\n"));

@@ -28,6 +28,8 @@ describe("cleaning a text removes", () => {
     ["Egyptian format controls", "a\u{13430}\u{13437}\u{1343F}b", "ab"],
     ["the Braille blank, which is a space to a reader", "a\u2800b\u2800\u2800c", "a b  c"],
     ["notes and fillers without a glyph", "a\u{1D159}\u{16FE4}b", "ab"],
+    ["a sequence with intermediate characters", "a\u001B[1 qb\u001B[!pc", "abc"],
+    ["a Mongolian separator outside a word", "ᠠ\u180E ᠨ \u180Eᠠ", "ᠠ ᠨ ᠠ"],
   ])("%s", (_, text, clean) => {
     expect(cleanText(text)).toBe(clean);
   });
@@ -38,6 +40,7 @@ describe("cleaning a text keeps", () => {
     ["tabs and line breaks", "a\tb\nc"],
     ["accents, scripts and emoji with joiners", "Café – naïve, 漢字, हिन्दी, 👩‍👩‍👧, 🏳️‍🌈, ❤️, می‌خواهم"],
     ["brackets that only look like sequences", "[31m ]52;c; \\u001b[0m"],
+    ["the Mongolian separator inside a word", "ᠠ\u180Eᠨ"],
   ])("%s", (_, text) => {
     expect(cleanText(text)).toBe(text);
   });
@@ -66,6 +69,20 @@ test("a thought becomes one short line without emphasis", () => {
   expect(oneLine("**Only a heading**")).toBe("Only a heading");
   expect(oneLine("a".repeat(301))).toBe("a".repeat(300));
   expect(oneLine(`${" ".repeat(400)}late`)).toBe("late");
+});
+
+test.each([
+  ["a heading with marks", "## Plan\nFirst", "Plan: First"],
+  ["a bold heading with its own colon", "**Plan:**\nFirst", "Plan: First"],
+  ["spaces after a heading", "**Plan** \t\nFirst", "Plan: First"],
+  ["spaces after a heading with marks", "### Plan: \t\n\n First", "Plan: First"],
+  ["a heading without a text", "**Plan**\n", "Plan"],
+  ["a heading in the middle", "I read.\n**Next**\nI write.", "I read. Next I write."],
+  ["emphasis within a line", "**Plan** first\nthen", "Plan first then"],
+  ["a mark without a space", "#Plan\nFirst", "Plan First"],
+  ["emoji", "😀 and 😀", "😀 and 😀"],
+])("%s in a thought: %j is shown as %j (J2)", (_, text, line) => {
+  expect(oneLine(text)).toBe(line);
 });
 
 test("of all default-ignorable Unicode characters only those that scripts and emoji need are kept (T17)", () => {

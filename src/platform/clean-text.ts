@@ -39,12 +39,12 @@ export function cleanText(text: string): string {
 }
 
 /** A heading on a line of its own, as thoughts begin with. */
-const HEADING = /^\s*(?:\*\*([^*\n]{1,200}?):?\*\*|#{1,6}[ \t]+([^\n]{1,200}?):?)[ \t]*\n\s*(?=\S)/;
+const HEADING = /^\s*(?:\*\*([^*\n]{1,200}?):?\*\*|#{1,6}[ \t]([^\n]{1,200}?):?)[ \t]*\n\s*(?=\S)/;
 
 /** Makes one short line of a thought or query, without Markdown emphasis; a heading ends with a colon. */
 export const oneLine = (text: string): string =>
   cleanText(text)
-    .replace(HEADING, (_whole, bold: string | undefined, hashed: string | undefined) => `${bold ?? hashed ?? ""}: `)
+    .replace(HEADING, "$1$2: ")
     .replaceAll(/[\s*#]+/g, " ")
     .trim()
     .slice(0, 300)

@@ -62,7 +62,8 @@ const IDLE_CONNECTION_MS = 10 * 60_000;
 const EXPIRE_SECONDS = 15;
 /** Covers three requests with two pauses, or one request without a response. */
 const PATIENT_EXPIRE_SECONDS = 90;
-const SUPERVISE_SECONDS = 5;
+/** Polls of a dead process are retried after at most the expiry plus this time, which stays below 30 s. */
+const SUPERVISE_SECONDS = 8;
 /** Start checks and repairs are not urgent, and each fetch costs a query. */
 const UPKEEP_SECONDS = 15;
 const START_CHECK_BATCH_SIZE = 100;
@@ -170,7 +171,7 @@ async function workOnPolls(boss: PgBoss, name: string, worker: PollWorker): Prom
   const id = await boss.work(name, { ...quick, pollingIntervalSeconds: 0.75 }, handle("quick"));
   // A second worker fetches while the first waits for Google. It fetches rarely, to keep an idle system cheap.
   await boss.work(name, { ...quick, pollingIntervalSeconds: 5 }, handle("quick"));
-  const patient = { ...common, batchSize: worker.patientBatchSize, pollingIntervalSeconds: 3 };
+  const patient = { ...common, batchSize: worker.patientBatchSize, pollingIntervalSeconds: 6 };
   await boss.work(name, { ...patient, maxPriority: PATIENT_PRIORITY }, handle("patient"));
   return () => boss.notifyWorker(id);
 }

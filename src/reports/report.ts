@@ -10,6 +10,8 @@ export interface Source {
   /** The target of a redirect link, once it was resolved. */
   resolved_url?: string | undefined;
   domain: string;
+  /** In answers: the last day of a redirect link whose target is not known. */
+  link_expires?: string | undefined;
 }
 
 export function numberSources(visited: VisitedSource[]): Source[] {

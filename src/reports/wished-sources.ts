@@ -11,7 +11,6 @@ export interface WishedSources {
 }
 
 export interface OutsideSources {
-  /** Numbers of the sources. */
   outside: number[];
   /** How many sources it is known of whether they are outside. */
   known: number;

@@ -98,7 +98,6 @@ export function claimSending(
   });
 }
 
-/** Ids of a new run and of its first attempt. */
 export const newStartIds = (): { taskId: string; attemptId: string } => ({
   taskId: crypto.randomUUID(),
   attemptId: crypto.randomUUID(),
@@ -113,17 +112,16 @@ export async function hasAttempt(db: Database, attemptId: string): Promise<boole
 export async function attemptsOf(db: Database, taskId: string) {
   const rows = await db
     .selectFrom("research_attempts")
-    .select(["attempt_id", "state", "sent_at", "answered_at", "turn", "is_planning"])
+    .select(["state", "sent_at", "answered_at", "turn", "is_planning"])
     .where("task_id", "=", taskId)
     .orderBy("created_at")
     .orderBy("attempt_id")
     .execute();
-  return rows.map((row) => ({
-    attemptId: row.attempt_id,
-    state: row.state,
+  return rows.map(({ state, turn, ...row }) => ({
+    state,
+    turn,
     sentAt: row.sent_at ?? undefined,
     answeredAt: row.answered_at ?? undefined,
-    turn: row.turn,
     isPlanning: row.is_planning === 1,
   }));
 }

@@ -16,7 +16,6 @@ export interface RunEvent {
   mark?: string | undefined;
 }
 
-/** A stored event with its position in the run. */
 export interface StoredEvent extends RunEvent {
   seq: number;
 }
@@ -107,32 +106,22 @@ export async function lastEvent(db: Database, taskId: string, kind: string): Pro
   return last;
 }
 
+const eventsOf = (db: Database, taskId: string) =>
+  db.selectFrom("research_events").selectAll().where("task_id", "=", taskId);
+
 /** The events after this sequence number, oldest first. */
 export async function eventsAfter(
   db: Database,
   taskId: string,
   { after, limit }: { after: number; limit: number },
 ): Promise<StoredEvent[]> {
-  const rows = await db
-    .selectFrom("research_events")
-    .selectAll()
-    .where("task_id", "=", taskId)
-    .where("seq", ">", after)
-    .orderBy("seq")
-    .limit(limit)
-    .execute();
+  const rows = await eventsOf(db, taskId).where("seq", ">", after).orderBy("seq").limit(limit).execute();
   return rows.map(eventOf);
 }
 
 /** The newest events, oldest first. */
 export async function newestEvents(db: Database, taskId: string, limit: number): Promise<StoredEvent[]> {
-  const rows = await db
-    .selectFrom("research_events")
-    .selectAll()
-    .where("task_id", "=", taskId)
-    .orderBy("seq", "desc")
-    .limit(limit)
-    .execute();
+  const rows = await eventsOf(db, taskId).orderBy("seq", "desc").limit(limit).execute();
   return rows.map(eventOf).toReversed();
 }
 
@@ -153,14 +142,7 @@ export async function newestOfKind(
   taskId: string,
   { kind, limit }: { kind: string; limit: number },
 ): Promise<StoredEvent[]> {
-  const rows = await db
-    .selectFrom("research_events")
-    .selectAll()
-    .where("task_id", "=", taskId)
-    .where("kind", "=", kind)
-    .orderBy("seq", "desc")
-    .limit(limit)
-    .execute();
+  const rows = await eventsOf(db, taskId).where("kind", "=", kind).orderBy("seq", "desc").limit(limit).execute();
   return rows.map(eventOf);
 }
 

@@ -1,17 +1,16 @@
 /** SQL for interaction ids: each paid interaction belongs to one attempt and is polled by one run. */
 
-import { z } from "zod";
 import type { PollQueue } from "../queue/queue.ts";
 import type { Database, Tables } from "../store/database.ts";
 import { lockExclusive } from "../store/dialect.ts";
 import { pollKeyOf } from "../store/poll-key.ts";
 import { detachInteraction } from "./start/detach-store.ts";
+import { currentAttempt } from "./attempt-store.ts";
 import { lockRun } from "./lock-store.ts";
 import { NO_USAGE, type RunPlan } from "./plan/run-plan.ts";
-import { maxWaitOf } from "./start/start-options.ts";
+import { maxWaitOf, parseOptions } from "./start/start-options.ts";
 import { transition } from "./transition-store.ts";
 
-const anyRecord = z.record(z.string(), z.unknown());
 const NO_ERROR = { error_code: null, error_message: null };
 
 /** State of an attempt whose interaction id belongs to another attempt. Only such an attempt may repeat an id. */
@@ -134,7 +133,6 @@ async function isOfRun(db: Database, holder: { task_id: string }, taskId: string
   return (await child.where("parent_task_id", "=", taskId).executeTakeFirst()) !== undefined;
 }
 
-/** The attempt that an interaction belongs to. */
 export const attemptWith = (db: Database, interactionId: string) =>
   db
     .selectFrom("research_attempts")
@@ -159,13 +157,7 @@ async function insertSecondAttempt(
   transaction: Database,
   { taskId, interactionId, now }: Pick<Adoption, "taskId" | "interactionId" | "now">,
 ): Promise<string> {
-  const newest = await transaction
-    .selectFrom("research_attempts")
-    .selectAll()
-    .where("task_id", "=", taskId)
-    .orderBy("created_at", "desc")
-    .limit(1)
-    .executeTakeFirst();
+  const newest = await currentAttempt(transaction, taskId);
   const attemptId = crypto.randomUUID();
   const own = { attempt_id: attemptId, interaction_id: interactionId, state: "accepted", answered_at: now };
   const noPlan = { plan_markdown: null, plan_expires_at: null, usage_json: null };
@@ -178,7 +170,6 @@ async function insertSecondAttempt(
 }
 
 interface AcceptedInteraction extends Pick<Adoption, "taskId" | "interactionId" | "now"> {
-  /** The attempt that the id belongs to. */
   attemptId: string;
   /** An adopted interaction is polled even if its run was cancelled. */
   origin: "answer" | "adoption";
@@ -248,7 +239,6 @@ async function pollInSecondRun(
       query: run.query,
       // No join key: a call with the same question joins the first run.
       status: isCancelled ? "cancelled" : "running_async",
-      progress: 0,
       mode: "async",
       backend: run.backend,
       model: run.model,
@@ -261,16 +251,12 @@ async function pollInSecondRun(
       started_at: now,
       updated_at: now,
       completed_at: isCancelled ? now : null,
-      deadline_at: now + maxWaitOf(anyRecord.parse(JSON.parse(run.options_json))),
-      lease_epoch: 0,
+      deadline_at: now + maxWaitOf(parseOptions(run.options_json)),
       next_poll_at: now,
       last_event_at: now,
       cancel_requested_at: isCancelled ? run.cancel_requested_at : null,
       cancel_confirmed: isCancelled ? 0 : null,
       keep_partial: isCancelled ? run.keep_partial : 1,
-      tokens_input: 0,
-      tokens_output: 0,
-      usage_final: 0,
       plan_json: await planOfSecondRun(transaction, run, attemptId),
     })
     .execute();

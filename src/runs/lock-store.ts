@@ -1,6 +1,6 @@
-/** SQL for the row lock on a run, which serialises transactions that write to it. */
+/** SQL for single rows of runs: the lock that serialises transactions which write to a run, and reads of a few columns. */
 
-import type { Database } from "../store/database.ts";
+import type { Database, Tables } from "../store/database.ts";
 import { lockRows } from "../store/dialect.ts";
 
 /**
@@ -11,3 +11,10 @@ export async function lockRun(transaction: Database, taskId: string): Promise<bo
   const run = transaction.selectFrom("research_tasks").select("task_id").where("task_id", "=", taskId);
   return (await lockRows(transaction, run).execute()).length > 0;
 }
+
+/** Reads these columns of a run; undefined if there is no such run. */
+export const readColumns = <Column extends keyof Tables["research_tasks"]>(
+  db: Database,
+  taskId: string,
+  columns: readonly Column[],
+) => db.selectFrom("research_tasks").select(columns).where("task_id", "=", taskId).executeTakeFirst();

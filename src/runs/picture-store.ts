@@ -4,7 +4,15 @@ import { PICTURE_TYPES, type Picture, type PictureFacts, type PictureType } from
 import type { Database } from "../store/database.ts";
 import { lockExclusive } from "../store/dialect.ts";
 
-const FACTS = ["n", "content_hash", "mime_type", "width", "height", "byte_length", "offset_byte"] as const;
+const FACTS = [
+  "n",
+  "research_pictures.content_hash as hash",
+  "mime_type as mimeType",
+  "width",
+  "height",
+  "byte_length as byteLength",
+  "offset_byte as offsetByte",
+] as const;
 
 const STORED_ELSEWHERE = new Uint8Array();
 
@@ -47,7 +55,7 @@ export async function dropPictures(transaction: Database, taskIds: readonly stri
 
 /**
  * Returns the hashes of the stored pictures of these runs, or undefined where there are neither old nor new ones. One
- * transaction at a time changes who uses which contents: otherwise one could delete what another has just found stored.
+ * transaction at a time changes which runs use which contents: otherwise one could delete what another has found stored.
  */
 async function lockContents(
   transaction: Database,
@@ -128,34 +136,18 @@ const withContents = (db: Database, taskId: string) =>
   db
     .selectFrom("research_pictures")
     .leftJoin("picture_contents", "picture_contents.content_hash", "research_pictures.content_hash")
-    .select(["n", "research_pictures.content_hash", "mime_type", "width", "height", "byte_length", "offset_byte"])
+    .select(FACTS)
     .select(["research_pictures.content as own", "picture_contents.content as shared"])
     .where("task_id", "=", taskId);
+
+type FactsRow = Omit<PictureFacts, "mimeType"> & { mimeType: string };
 
 const pictureOf = ({ own, shared, ...row }: FactsRow & { own: Uint8Array; shared: Uint8Array | null }): Picture => ({
   ...factsOf(row),
   content: shared ?? own,
 });
 
-interface FactsRow {
-  n: number;
-  content_hash: string;
-  mime_type: string;
-  width: number;
-  height: number;
-  byte_length: number;
-  offset_byte: number;
-}
-
-const factsOf = (row: FactsRow): PictureFacts => ({
-  n: row.n,
-  hash: row.content_hash,
-  mimeType: typeOf(row.mime_type),
-  width: row.width,
-  height: row.height,
-  byteLength: row.byte_length,
-  offsetByte: row.offset_byte,
-});
+const factsOf = (row: FactsRow): PictureFacts => ({ ...row, mimeType: typeOf(row.mimeType) });
 
 /** The type becomes a Content-Type header, so only known values are returned. */
 const typeOf = (stored: string): PictureType => PICTURE_TYPES.find((type) => type === stored) ?? "image/png";

@@ -8,7 +8,7 @@ import { type Database, storable, type Tables } from "../store/database.ts";
 import { addToSearch, dropFromSearch } from "./library/search-index-store.ts";
 import { lockRun } from "./lock-store.ts";
 import { dropPictures, findPictures, pictureFacts, savePictures } from "./picture-store.ts";
-import { storedJson, unreadableRun } from "./unreadable.ts";
+import { anyRecord, storedJson, unreadableRun } from "./unreadable.ts";
 import type { NewResult, SavedRound, StoredResult } from "./run.ts";
 
 const sourceList: z.ZodType<Source[]> = z.array(
@@ -22,7 +22,6 @@ const sourceList: z.ZodType<Source[]> = z.array(
 );
 const citationList = z.array(z.object({ n: z.number(), start_byte: z.number(), end_byte: z.number() }));
 const stringList = z.array(z.string());
-const anyRecord = z.record(z.string(), z.unknown());
 
 export async function saveRound(
   db: Database,
@@ -59,19 +58,9 @@ export async function saveResult(
   transaction: Transaction<Tables>,
   { taskId, query, result, raw, now }: SavedResult,
 ): Promise<void> {
-  const report = storable(result.report);
-  const values = {
-    report_markdown: report,
-    sources_json: storable(JSON.stringify(result.sources)),
-    citations_json: JSON.stringify(result.citations ?? []),
-    metadata_json: storable(JSON.stringify(result.metadata)),
-    raw: raw ?? null,
-    suggestions: compressSuggestions(result.searchSuggestions),
-    partial: result.partial ? (1 as const) : (0 as const),
-    saved_at: now,
-  };
+  const values = { ...textColumns(result), raw: raw ?? null, partial: result.partial ? 1 : 0, saved_at: now } as const;
   await dropFromSearch(transaction, taskId);
-  const search_rowid = await addToSearch(transaction, { taskId, query, report });
+  const search_rowid = await addToSearch(transaction, { taskId, query, report: values.report_markdown });
   await transaction
     .insertInto("research_results")
     .values({ task_id: taskId, ...values, search_rowid })
@@ -79,6 +68,26 @@ export async function saveResult(
     .execute();
   await savePictures(transaction, taskId, result.pictures ?? []);
 }
+
+/** Google sends some dozen; more are not worth their bytes. */
+const MAX_SUPPORTS = 2_000;
+const supportList = z.array(z.object({ text: z.string(), urls: z.array(z.string()) }));
+
+const supportsJson = (supports: NewResult["supports"] = []): string | null =>
+  supports.length === 0 ? null : storable(JSON.stringify(supports.slice(0, MAX_SUPPORTS)));
+
+/** Damaged supports must not cost the report. */
+const storedSupports = (json: string | null): Pick<NewResult, "supports"> =>
+  json === null ? {} : { supports: storedJson(json, supportList, []) };
+
+const textColumns = (result: NewResult) => ({
+  report_markdown: storable(result.report),
+  sources_json: storable(JSON.stringify(result.sources)),
+  citations_json: JSON.stringify(result.citations ?? []),
+  metadata_json: storable(JSON.stringify(result.metadata)),
+  supports_json: supportsJson(result.supports),
+  suggestions: compressSuggestions(result.searchSuggestions),
+});
 
 /** Compressed, because every suggestion repeats the same style sheet. */
 const compressSuggestions = (suggestions: readonly string[] = []): Uint8Array | null =>
@@ -103,6 +112,7 @@ export async function findResult(db: Database, taskId: string): Promise<StoredRe
     partial: row.partial === 1,
     pictures,
     searchSuggestions: readableSuggestions(row.suggestions),
+    ...storedSupports(row.supports_json),
   }));
 }
 
@@ -150,13 +160,11 @@ export async function reportPresence(db: Database, taskId: string): Promise<{ pa
   return (await round.executeTakeFirst()) === undefined ? undefined : { partial: true };
 }
 
+const roundsOf = (db: Database, taskId: string) =>
+  db.selectFrom("research_rounds").where("task_id", "=", taskId).orderBy("round_number");
+
 export async function findRounds(db: Database, taskId: string): Promise<SavedRound[]> {
-  const rows = await db
-    .selectFrom("research_rounds")
-    .selectAll()
-    .where("task_id", "=", taskId)
-    .orderBy("round_number")
-    .execute();
+  const rows = await roundsOf(db, taskId).selectAll().execute();
   const roundOf = (row: (typeof rows)[number]): SavedRound => ({
     roundNumber: row.round_number,
     report: row.report_markdown,
@@ -171,28 +179,24 @@ export async function findRounds(db: Database, taskId: string): Promise<SavedRou
 
 /** The finished rounds without their reports. */
 export async function roundSummaries(db: Database, taskId: string) {
-  const rows = await db
-    .selectFrom("research_rounds")
-    .select(["round_number", "verified", "summary", "completed_at"])
-    .where("task_id", "=", taskId)
-    .orderBy("round_number")
+  const rows = await roundsOf(db, taskId)
+    .select(["round_number as roundNumber", "verified", "summary", "completed_at as completedAt"])
     .execute();
-  return rows.map((row) => ({
-    roundNumber: row.round_number,
-    verified: row.verified === 1,
-    summary: row.summary,
-    completedAt: row.completed_at,
-  }));
+  return rows.map((row) => ({ ...row, verified: row.verified === 1 }));
+}
+
+/** What the finished rounds have found. A continued search has the rounds of the earlier one, too. */
+export async function findingsOfRounds(db: Database, taskId: string): Promise<Pick<SavedRound, "queries" | "sources">> {
+  const rounds = await roundsOf(db, taskId).select(["queries_json", "sources_json"]).execute();
+  return {
+    queries: rounds.flatMap((round) => storedJson(round.queries_json, stringList, [])),
+    sources: rounds.flatMap((round) => storedJson(round.sources_json, sourceList, [])),
+  };
 }
 
 /** The searches of a local run, which are stored with its rounds or its result; in the order in which they were made. */
 export async function storedQueries(db: Database, taskId: string): Promise<{ at: number; text: string }[]> {
-  const rounds = await db
-    .selectFrom("research_rounds")
-    .select(["queries_json", "completed_at"])
-    .where("task_id", "=", taskId)
-    .orderBy("round_number")
-    .execute();
+  const rounds = await roundsOf(db, taskId).select(["queries_json", "completed_at"]).execute();
   if (rounds.length > 0) {
     return rounds.flatMap(({ queries_json: json, completed_at: at }) =>
       storedJson(json, stringList, []).map((text) => ({ at, text })),
@@ -235,15 +239,7 @@ export async function savePartial(
   { result, now }: { result: NewResult; now: number },
 ): Promise<void> {
   const { taskId } = poll;
-  const values = {
-    report_markdown: storable(result.report),
-    sources_json: storable(JSON.stringify(result.sources)),
-    citations_json: JSON.stringify(result.citations ?? []),
-    metadata_json: storable(JSON.stringify(result.metadata)),
-    suggestions: compressSuggestions(result.searchSuggestions),
-    partial: 1 as const,
-    saved_at: now,
-  };
+  const values = { ...textColumns(result), partial: 1, saved_at: now } as const;
   await db.transaction().execute(async (transaction) => {
     await lockRun(transaction, taskId);
     if (!(await mayKeepText(transaction, poll))) return;

@@ -7,11 +7,9 @@ import { costOfRow } from "./cost-columns.ts";
 import { readPlan } from "./plan/run-plan.ts";
 import { progressByTime } from "./progress.ts";
 import { FOLLOWUP_CONTEXTS, RUN_KINDS, RUN_STATUSES, type Run } from "./run.ts";
-import { noteUnreadable, unreadableRun } from "./unreadable.ts";
+import { anyRecord, noteUnreadable, unreadableRun } from "./unreadable.ts";
 
 type Row = Selectable<Tables["research_tasks"]>;
-
-const anyRecord = z.record(z.string(), z.unknown());
 
 /** SQLite accepts text in a numeric column; an invalid date would break a whole list. */
 const NUMBERS = ["progress", "created_at", "updated_at", "tokens_input", "tokens_output"] as const;

@@ -35,7 +35,6 @@ export async function insertRunning(db: Database, run: NewRun): Promise<void> {
       kind: run.kind,
       query: storable(run.query),
       status: "running",
-      progress: 0,
       mode: "sync",
       options_json: JSON.stringify(run.options),
       client: run.client ?? null,
@@ -47,10 +46,6 @@ export async function insertRunning(db: Database, run: NewRun): Promise<void> {
       lease_owner: run.processId,
       lease_epoch: 1,
       lease_until: (await databaseNow(db, run.now)) + SEARCH_LEASE_MS,
-      keep_partial: 1,
-      tokens_input: 0,
-      tokens_output: 0,
-      usage_final: 0,
     })
     .execute();
 }
@@ -88,8 +83,8 @@ export interface Finish {
   taskId: string;
   processId: string;
   to: "completed" | "failed" | "cancelled";
-  result: RunResult | undefined;
-  error: { code: string; message: string } | undefined;
+  result?: RunResult | undefined;
+  error?: { code: string; message: string } | undefined;
   backend: string | undefined;
   model: string | undefined;
   tokens: { input: number; output: number };

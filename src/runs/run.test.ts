@@ -1,7 +1,7 @@
 /** The table of legal transitions. */
 
 import { expect, test } from "vitest";
-import { isFinished, LOCAL_KINDS, RUN_KINDS, RUN_STATUSES, statesBefore } from "./run.ts";
+import { FOLLOWUP_CONTEXTS, isFinished, isIdle, LOCAL_KINDS, RUN_KINDS, RUN_STATUSES, statesBefore } from "./run.ts";
 
 test("each state is entered from the states of the transition table only (P1)", () => {
   expect(Object.fromEntries(RUN_STATUSES.map((to) => [to, statesBefore(to)]))).toEqual({
@@ -22,6 +22,14 @@ test("a completed run stays completed; a failed or cancelled one may still compl
   expect(next("completed")).toEqual([]);
   expect(next("failed")).toEqual(["awaiting_approval", "completed"]);
   expect(next("cancelled")).toEqual(["start_unknown", "completed"]);
+});
+
+test("nothing happens to a run that has ended or waits for approval until its user acts (V2)", () => {
+  expect(RUN_STATUSES.filter(isIdle)).toEqual(["awaiting_approval", "completed", "failed", "cancelled"]);
+});
+
+test("the context of a follow-up keeps the names under which it is stored (V1)", () => {
+  expect(FOLLOWUP_CONTEXTS).toEqual(["google", "stored_report"]);
 });
 
 test("only agent runs outlive the process that started them (P1)", () => {

@@ -1,5 +1,6 @@
 /** Run types: kinds, states, and the table of legal state transitions. */
 
+import type { GroundedSegment } from "../gemini/search-backend.ts";
 import type { Cost } from "../costs/actual.ts";
 import type { RunPlan } from "./plan/run-plan.ts";
 import type { Picture, PictureFacts } from "../reports/pictures/picture.ts";
@@ -44,6 +45,9 @@ export const statesBefore = (to: RunStatus): RunStatus[] =>
 
 export const isFinished = (status: RunStatus): boolean =>
   status === "completed" || status === "failed" || status === "cancelled";
+
+export const FINISHED = RUN_STATUSES.filter(isFinished);
+export const UNFINISHED = RUN_STATUSES.filter((status) => !isFinished(status));
 
 /** Nothing happens until the user acts: the run has ended, or its plan waits for approval. */
 export const isIdle = (status: RunStatus): boolean => isFinished(status) || status === "awaiting_approval";
@@ -110,6 +114,8 @@ export interface RunResult {
   partial: boolean;
   /** Google's Search Suggestions: untrusted HTML, shown in a sandbox with the report. */
   searchSuggestions?: readonly string[] | undefined;
+  /** Google's grounding supports of a search. Untrusted. */
+  supports?: readonly GroundedSegment[] | undefined;
 }
 
 /** A result to be stored, with the bytes of its pictures. */

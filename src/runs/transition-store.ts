@@ -40,11 +40,11 @@ export function transition(db: Database, { taskId, to, from, alsoFrom = [], hold
 
 interface Ending {
   to: "completed" | "failed" | "cancelled";
-  error: { code: string; message: string } | undefined;
-  tokens: { input: number; output: number } | undefined;
-  cost: Cost | undefined;
+  error?: { code: string; message: string } | undefined;
+  tokens?: { input: number; output: number } | undefined;
+  cost?: Cost | undefined;
   usageFinal: boolean;
-  result: { metadata: Record<string, unknown> } | undefined;
+  result?: { metadata: Record<string, unknown> } | undefined;
   now: number;
 }
 

@@ -51,6 +51,9 @@ const isDamagedOrGone = (error: unknown): boolean =>
   error instanceof RangeError ||
   (error instanceof AppError && error.code === "TASK_NOT_FOUND");
 
+/** JSON of any fields, such as options and metadata. */
+export const anyRecord = z.record(z.string(), z.unknown());
+
 /** Parses stored JSON, with a fallback for damaged data that must not make the whole run unreadable. */
 export function storedJson<Value>(text: string | null, schema: z.ZodType<Value>, fallback: Value): Value {
   try {

@@ -189,19 +189,28 @@ const CLOSED_OBJECT = /^[\s,]*(?:\}[\s}\]]*(?:```|~~~|<|$)|\n[ \t]*(?:```|~~~))/
 function endBeforeExtraFields(body: string, closing: string, rest: RegExp): number | undefined {
   const start = new RegExp(String.raw`${closing}(?=[\s,]*${EXTRA_KEY})`, "g");
   start.lastIndex = Math.max(0, body.length - MAX_EXTRA_CHARACTERS);
+  let open = 0;
+  let counted = 0;
   for (let tries = 0; tries < MAX_EXTRA_STARTS; tries += 1) {
     const match = start.exec(body);
     if (match === null) return undefined;
+    // Counted piece by piece, so that the time does not grow with the number of tries.
+    open += openBraces(body.slice(counted, match.index));
+    counted = match.index;
     const after = body.slice(match.index + match[0].length);
     const fields = EXTRA_FIELDS.exec(after)?.[0];
     // With an open brace these are fields of an object that the report quotes.
     if (fields === undefined || !rest.test(after.slice(fields.length))) continue;
-    if (openBraces(body.slice(0, match.index)) === 0) return match.index;
+    if (open === 0) return match.index;
   }
   return undefined;
 }
 
-const openBraces = (text: string): number => text.split("{").length - text.split("}").length;
+function openBraces(text: string): number {
+  let open = 0;
+  for (const [brace] of text.matchAll(/[{}]/g)) open += brace === "{" ? 1 : -1;
+  return open;
+}
 
 /** For an answer truncated after its report: the only unescaped quote must be the report's end. */
 function onlyQuote(body: string, closing: string): number | undefined {
@@ -240,19 +249,38 @@ function unescape(body: string): string {
   );
 }
 
-const LIST_ITEM =
-  /"((?:[^"\\]|\\[^])*)"|'((?:[^'\\]|\\[^]|'(?!\s*(?:[,\]]|$)))*)'|[“”]([^“”]*)[“”]|‘([^‘’]*)’|([\]{}])/g;
+/** Strings by their opening quote, with their content as a group. */
+const LIST_STRINGS: Readonly<Record<string, RegExp>> = {
+  '"': /"((?:[^"\\]|\\[^])*)"/y,
+  "'": /'((?:[^'\\]|\\[^]|'(?!\s*(?:[,\]]|$)))*)'/y,
+  "“": /[“”]([^“”]*)[“”]/y,
+  "”": /[“”]([^“”]*)[“”]/y,
+  "‘": /‘([^‘’]*)’/y,
+};
+const LIST_MARK = /["'“”‘\]{}]/g;
 
 /** Complete strings at the top level of the list; a truncated URL is dropped. */
 function readWholeStrings(raw: string): string[] {
   const strings: string[] = [];
   let depth = 0;
-  for (const [, double, single, curly, lowCurly, mark] of raw.matchAll(LIST_ITEM)) {
+  // Quotes whose string has no end; without them, each further one would search the rest of the text again.
+  const open = new Set<string>();
+  LIST_MARK.lastIndex = 0;
+  for (let match = LIST_MARK.exec(raw); match !== null; match = LIST_MARK.exec(raw)) {
+    const [mark] = match;
+    const pattern = LIST_STRINGS[mark];
     if (mark === "]") break;
-    if (mark === undefined) {
-      if (depth === 0) strings.push(unescape(double ?? single ?? curly ?? lowCurly ?? ""));
-    } else {
-      depth += mark === "{" ? 1 : -1;
+    if (pattern === undefined) depth += mark === "{" ? 1 : -1;
+    else if (!open.has(mark)) {
+      pattern.lastIndex = match.index;
+      const content = pattern.exec(raw)?.[1];
+      if (content === undefined) {
+        // A search from ‘ ends at the next ‘, which may begin a complete string.
+        if (mark !== "‘") open.add(mark);
+        continue;
+      }
+      LIST_MARK.lastIndex = pattern.lastIndex;
+      if (depth === 0) strings.push(unescape(content));
     }
   }
   return strings;

@@ -262,7 +262,6 @@ function toResearch(
   };
 }
 
-/** The attempts so far. */
 interface Attempts {
   cycles: number;
   corrections: number;

@@ -4,7 +4,7 @@
  */
 
 import { AppError } from "../errors.ts";
-import type { VisitedSource } from "../gemini/search-backend.ts";
+import type { GroundedSegment, VisitedSource } from "../gemini/search-backend.ts";
 import type { Verification, VerificationMethod } from "../reports/verification.ts";
 import { executeResearchWithCorrection, type Research, type SearchCall, type SearchDeps } from "./correct-json.ts";
 import { type ClaimList, listClaims } from "./checks/claim-list.ts";
@@ -24,6 +24,8 @@ export interface Round {
   queries: string[];
   /** Google's Search Suggestions for this round, as HTML. */
   searchSuggestions: string[];
+  /** Google's grounding supports of the report; undefined for a round of an earlier process. */
+  supports?: GroundedSegment[] | undefined;
   /** The report is truncated. */
   incomplete: boolean;
   model: string;

@@ -73,3 +73,18 @@ describe("an unrequested field after the report", () => {
     },
   );
 });
+
+test("a damaged answer in which any quote could be the end of a string does not block the process (T15)", () => {
+  const output = `{"success": true, "report": ${"'x'y".repeat(6_000)}, "metadata": {"sources_visited": ["a", ${'\\"x'.repeat(20_000)}]}`;
+  const before = process.cpuUsage();
+  read(output);
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1_000).toBeLessThan(2_000);
+});
+
+test("the sources of a damaged answer are read up to a string without an end (D5)", () => {
+  const output = `{"success": true, "report": "It "is".", "metadata": {"sources_visited": ["https://a.example/", 'https://b.example/', 'https://c`;
+  expect(read(output)).toMatchObject({
+    answer: { metadata: { sources_visited: ["https://a.example/", "https://b.example/"] } },
+  });
+});

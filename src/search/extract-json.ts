@@ -1,7 +1,7 @@
 /** Extracts the answer from a model's output: checks every candidate, then repairs locally, never guesses. */
 
-import { jsonrepair } from "jsonrepair";
 import { parseJson } from "../gemini/parse-json.ts";
+import { createJsonRepair } from "../gemini/repair-json.ts";
 import { isRecord } from "../platform/is-record.ts";
 import { type AnchoredAnswer, readAnchored } from "./anchored-answer.ts";
 import { isEcho, withoutPlaceholders } from "./echo.ts";
@@ -33,6 +33,7 @@ const MAX_UNWRAP_DEPTH = 4;
 export function extractJsonFromOutput(output: string, schema: AnswerSchema, options: ExtractOptions = {}): Extraction {
   const text = withoutInvisibleMarks(output);
   const rejections = new Rejections(text);
+  const repair = options.repair ?? createJsonRepair();
   const accept = (value: unknown, repaired: boolean): Extraction | undefined => {
     const answer = schema.parse(value);
     if (answer === undefined) {
@@ -48,12 +49,7 @@ export function extractJsonFromOutput(output: string, schema: AnswerSchema, opti
   for (const variant of variants(text, rejections)) {
     const candidates = findCandidates(variant.text);
     const mayRepair = variant.repair && options.cut !== true;
-    const found = readCandidates(variant.text, candidates, {
-      accept,
-      rejections,
-      repair: options.repair ?? jsonrepair,
-      mayRepair,
-    });
+    const found = readCandidates(variant.text, candidates, { accept, rejections, repair, mayRepair });
     if (found !== undefined) return found;
     if (candidates.length > 0) rejections.add("schema");
   }

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Log } from "../platform/log.ts";
 import { type Wishes, wishBlock, wishLines } from "./wishes.ts";
+import { errorCodeOf } from "../platform/error-code.ts";
 
 export const PROMPT_NAMES = [
   "search-prompt",
@@ -59,7 +60,7 @@ function readTemplate(name: PromptName, { packaged, own, log }: PromptsOptions):
     try {
       return readFileSync(join(own, `${name}.md`), "utf8");
     } catch (error) {
-      const missing = error instanceof Error && "code" in error && error.code === "ENOENT";
+      const missing = errorCodeOf(error) === "ENOENT";
       if (!missing) log.warn(`${name}.md in GEMINI_SEARCH_PROMPTS_DIR cannot be read; the built-in one is used.`);
     }
   }

@@ -40,7 +40,7 @@ export function notReadable({ file, line, problem }: { file: string; line?: numb
 }
 
 /** Parsers recurse for each level, so deep nesting overflows the stack; no settings file is that deep. */
-export function boundDepth(format: EntryFormat): EntryFormat {
+function boundDepth(format: EntryFormat): EntryFormat {
   const bounded = <Arguments extends [ConfigText, ...unknown[]], Result>(act: (...given: Arguments) => Result) => {
     return (...given: Arguments): Result => {
       try {
@@ -59,8 +59,35 @@ export function boundDepth(format: EntryFormat): EntryFormat {
   };
 }
 
+interface Editing {
+  parse(config: ConfigText): Entry;
+  set: EntryFormat["set"];
+  remove: EntryFormat["remove"];
+}
+
+/** A format whose edits are verified by parsing the text again. */
+export function createFormat({ parse, set, remove }: Editing): EntryFormat {
+  const checked = (config: ConfigText, path: EntryPath, { text, entry }: { text: string; entry?: Entry }): string => {
+    const before = parse(config);
+    let after: Entry = {};
+    try {
+      after = parse({ ...config, text });
+    } catch {
+      // For example, a TOML header cannot extend an inline table; `checkEdit` reports it.
+    }
+    checkEdit(config.file, path, { before, after, entry });
+    return text;
+  };
+  return boundDepth({
+    read: (config, path) => entryIn(parse(config), path),
+    readAll: (config, container) => entriesIn(parse(config), container),
+    set: (config, path, entry) => checked(config, path, { text: set(config, path, entry), entry }),
+    remove: (config, path) => checked(config, path, { text: remove(config, path) }),
+  });
+}
+
 /** Verifies an edited text: our entry is as intended, and everything else is unchanged. */
-export function checkEdit(
+function checkEdit(
   file: string,
   path: EntryPath,
   { before, after, entry }: { before: Entry; after: Entry; entry: Entry | undefined },
@@ -75,12 +102,12 @@ export function checkEdit(
   });
 }
 
-export function entriesIn(document: Entry, container: string): Entry {
+function entriesIn(document: Entry, container: string): Entry {
   const servers = document[container];
   return isRecord(servers) ? servers : {};
 }
 
-export function entryIn(document: Entry, { container, name }: EntryPath): unknown {
+function entryIn(document: Entry, { container, name }: EntryPath): unknown {
   const servers = entriesIn(document, container);
   return Object.hasOwn(servers, name) ? servers[name] : undefined;
 }

@@ -2,13 +2,9 @@
 
 import { createScanner, getNodeValue, type Node, type ParseError, parseTree } from "jsonc-parser";
 import {
-  boundDepth,
-  checkEdit,
   type ConfigText,
+  createFormat,
   type Entry,
-  type EntryFormat,
-  entriesIn,
-  entryIn,
   type EntryPath,
   lineEndOf,
   notReadable,
@@ -21,12 +17,7 @@ interface Edit {
   text: string;
 }
 
-export const jsonFormat: EntryFormat = boundDepth({
-  read: (config, path) => entryIn(valueOf(config), path),
-  readAll: (config, container) => entriesIn(valueOf(config), container),
-  set: (config, path, entry) => checked(config, path, { text: set(config, path, entry), entry }),
-  remove: (config, path) => checked(config, path, { text: remove(config, path), entry: undefined }),
-});
+export const jsonFormat = createFormat({ parse: valueOf, set, remove });
 
 /** Sets a value at the top level of the file. Returns undefined if the name exists and is not to be replaced. */
 export function withTopLevelValue(
@@ -43,15 +34,6 @@ export function withTopLevelValue(
     return replace ? apply(config.text, [edit]) : undefined;
   }
   return apply(config.text, insertion({ text: config.text, object: root, style }, [name, value]));
-}
-
-function checked(
-  config: ConfigText,
-  path: EntryPath,
-  { text, entry }: { text: string; entry: Entry | undefined },
-): string {
-  checkEdit(config.file, path, { before: valueOf(config), after: valueOf({ ...config, text }), entry });
-  return text;
 }
 
 function valueOf(config: ConfigText): Entry {

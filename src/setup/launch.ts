@@ -13,7 +13,6 @@ export interface Installation {
   environment: Record<string, string | undefined>;
   /** The Node.js executable that runs this process. */
   node: string;
-  /** The script it runs. */
   script: string;
 }
 

@@ -24,7 +24,6 @@ export interface Plan {
 export interface PlanRequest {
   client: Client;
   file: string;
-  /** Mode of a new file. */
   newMode: number;
   name: string;
   /** Undefined to remove the entry. */

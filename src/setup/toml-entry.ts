@@ -3,41 +3,18 @@
 import { parse, stringify, TomlError } from "smol-toml";
 import { isRecord } from "../platform/is-record.ts";
 import {
-  boundDepth,
-  checkEdit,
   type ConfigText,
+  createFormat,
   type Entry,
-  type EntryFormat,
-  entriesIn,
-  entryIn,
   type EntryPath,
   lineEndOf,
   notReadable,
   plain,
 } from "./entry-format.ts";
 
-export const tomlFormat: EntryFormat = boundDepth({
-  read: (config, path) => entryIn(parsed(config), path),
-  readAll: (config, container) => entriesIn(parsed(config), container),
-  set: (config, path, entry) => checked(config, path, { text: set(config, path, entry), entry }),
-  remove: (config, path) => checked(config, path, { text: remove(config, path), entry: undefined }),
-});
+const remove = ({ text }: ConfigText, path: EntryPath): string => sectionsOf(text, path).toReversed().reduce(cut, text);
 
-function checked(
-  config: ConfigText,
-  path: EntryPath,
-  { text, entry }: { text: string; entry: Entry | undefined },
-): string {
-  const before = parsed(config);
-  let after: Entry = {};
-  try {
-    after = parsed({ ...config, text });
-  } catch {
-    // A header cannot extend an inline table; `checkEdit` reports it.
-  }
-  checkEdit(config.file, path, { before, after, entry });
-  return text;
-}
+export const tomlFormat = createFormat({ parse: parsed, set, remove });
 
 function parsed({ file, text }: ConfigText): Entry {
   try {
@@ -64,8 +41,6 @@ function set(config: ConfigText, path: EntryPath, entry: Entry): string {
   // A file without a final line end stays without one, so that removal restores the exact bytes.
   return text.endsWith("\n") ? text + lineEnd + table + lineEnd : text + lineEnd + lineEnd + table;
 }
-
-const remove = ({ text }: ConfigText, path: EntryPath): string => sectionsOf(text, path).toReversed().reduce(cut, text);
 
 /** Includes the blank line before the section, or the line ends that were added with it. */
 function cut(text: string, { from, to }: Section): string {

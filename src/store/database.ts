@@ -12,7 +12,7 @@ export interface Tables {
     kind: string;
     query: string;
     status: string;
-    progress: number;
+    progress: Generated<number>;
     current_action: string | null;
     mode: string | null;
     backend: string | null;
@@ -31,21 +31,21 @@ export interface Tables {
     /** Mirrors the current attempt. */
     interaction_id: string | null;
     lease_owner: string | null;
-    lease_epoch: number;
+    lease_epoch: Generated<number>;
     lease_until: number | null;
     next_poll_at: number | null;
     last_event_at: number | null;
     cancel_requested_at: number | null;
     cancel_confirmed: Flag | null;
-    keep_partial: Flag;
-    tokens_input: number;
-    tokens_output: number;
+    keep_partial: Generated<Flag>;
+    tokens_input: Generated<number>;
+    tokens_output: Generated<number>;
     cost_usd: number | null;
     /** Part of the usage has no known price: `cost_usd` is a lower bound. */
     cost_incomplete: Flag | null;
     /** Part of the usage was priced by its model's family. */
     cost_estimated: Flag | null;
-    usage_final: Flag;
+    usage_final: Generated<Flag>;
     error_code: string | null;
     error_message: string | null;
     /** Identifies the API key that polls need; null until Google has accepted the start. */
@@ -66,6 +66,10 @@ export interface Tables {
     followup_context: string | null;
     /** The current turn of a run that began with a plan, and what its earlier turns cost; null without a plan. */
     plan_json: string | null;
+    /** Millionths of a US dollar that the judge of its citations has cost; not part of `cost_usd`. */
+    judge_cost_micros: Generated<number>;
+    /** Requests to the judge whose cost is unknown: in progress, lost, or without a price. */
+    judge_unpriced: Generated<number>;
   };
   research_attempts: {
     attempt_id: string;
@@ -107,6 +111,8 @@ export interface Tables {
     search_rowid: number | null;
     /** Google's Search Suggestions: a JSON array of HTML, compressed. */
     suggestions: Uint8Array | null;
+    /** Google's grounding supports: a JSON array of segments with the pages of each; null without any. */
+    supports_json: string | null;
   };
   /** The pictures of a report, numbered from 1 in the order of the text. */
   research_pictures: {

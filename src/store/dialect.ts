@@ -22,22 +22,18 @@ export function isShared(db: OnDialect): boolean {
 
 /** Takes a transaction-scoped advisory lock on PostgreSQL. SQLite needs none: `begin immediate` serialises writers. */
 export async function lockExclusive(transaction: Database, name: string): Promise<void> {
-  if (!isShared(transaction)) return;
-  const key = `gemini-search-mcp:${name}`;
-  await transaction
-    .selectNoFrom(({ fn, val }) =>
-      fn("pg_advisory_xact_lock", [fn("hashtextextended", [val(key), val(0)])]).as("locked"),
-    )
-    .execute();
+  if (isShared(transaction)) await advisoryLock(transaction, "pg_advisory_xact_lock", name);
 }
 
 /** Like `lockExclusive`, without waiting: false when another transaction holds the lock. */
 export async function tryLockExclusive(transaction: Database, name: string): Promise<boolean> {
-  if (!isShared(transaction)) return true;
-  const key = `gemini-search-mcp:${name}`;
+  return !isShared(transaction) || advisoryLock(transaction, "pg_try_advisory_xact_lock", name);
+}
+
+async function advisoryLock(transaction: Database, lock: string, name: string): Promise<boolean> {
   const { locked } = await transaction
     .selectNoFrom(({ fn, val }) =>
-      fn<boolean>("pg_try_advisory_xact_lock", [fn("hashtextextended", [val(key), val(0)])]).as("locked"),
+      fn<boolean>(lock, [fn("hashtextextended", [val(`gemini-search-mcp:${name}`), val(0)])]).as("locked"),
     )
     .executeTakeFirstOrThrow();
   return locked;

@@ -7,6 +7,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { Database } from "./database.ts";
 import { filesInUse, holdFile, releaseFile } from "./held-files.ts";
+import { errorCodeOf } from "../platform/error-code.ts";
 
 const FILE_NAME = /^temp-invalid-output-.*\.txt$/;
 
@@ -38,7 +39,7 @@ async function write({ directory, db, processId, clock, log }: InvalidOutputsOpt
       await writeFile(join(directory, fileName), text, { flag: "wx", mode: 0o600 });
       return fileName;
     } catch (error) {
-      if (hasCode(error, "EEXIST")) continue;
+      if (errorCodeOf(error) === "EEXIST") continue;
       // The correction prompt contains the text as well, so the call can continue without the file.
       log.warn("The invalid output could not be written to a file; the correction continues without it.");
       await releaseFile(db, fileName).catch(() => undefined);
@@ -83,6 +84,3 @@ export async function cleanupOrphanedTempFiles({
   }
   log.info(`Cleaned up ${deleted} orphaned temporary ${deleted === 1 ? "file" : "files"}.`);
 }
-
-const hasCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && "code" in error && error.code === code;

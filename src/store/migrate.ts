@@ -27,6 +27,7 @@ import * as plans from "./migrations/0020-plans.ts";
 import * as material from "./migrations/0021-material.ts";
 import * as evidence from "./migrations/0023-evidence.ts";
 import * as pictureContents from "./migrations/0024-picture-contents.ts";
+import * as judgeSpending from "./migrations/0025-judge-spending.ts";
 
 const MIGRATIONS: Record<string, Migration> = {
   "0001-runs": runs,
@@ -52,6 +53,7 @@ const MIGRATIONS: Record<string, Migration> = {
   "0021-material": material,
   "0023-evidence": evidence,
   "0024-picture-contents": pictureContents,
+  "0025-judge-spending": judgeSpending,
 };
 
 const LATEST = Object.keys(MIGRATIONS).at(-1) ?? "";
@@ -75,11 +77,15 @@ export async function schemaState(db: Database): Promise<SchemaState> {
   return newest > LATEST ? "newer" : "older";
 }
 
-async function newestMigration(db: Database): Promise<string> {
+export async function tableExists(db: Database, name: string): Promise<boolean> {
   const { rows } = isShared(db)
-    ? await sql`select 1 where to_regclass('kysely_migration') is not null`.execute(db)
-    : await sql`select 1 from sqlite_master where type = 'table' and name = 'kysely_migration'`.execute(db);
-  if (rows.length === 0) return "";
+    ? await sql`select 1 where to_regclass(${name}) is not null`.execute(db)
+    : await sql`select 1 from sqlite_master where type = 'table' and name = ${name}`.execute(db);
+  return rows.length > 0;
+}
+
+async function newestMigration(db: Database): Promise<string> {
+  if (!(await tableExists(db, "kysely_migration"))) return "";
   const applied = await sql<{ name: string | null }>`select max(name) as name from kysely_migration`.execute(db);
   return applied.rows[0]?.name ?? "";
 }

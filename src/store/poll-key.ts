@@ -1,6 +1,6 @@
 /** Derives the short key that names the poll queue and the rate limit of an API key. */
 
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 export interface PollAccess {
   /** Fingerprint of the API key, which itself is not stored. Undefined when no key is used. */
@@ -10,7 +10,4 @@ export interface PollAccess {
 
 /** Machines may use different base URLs for one key, so the URL counts only without a key. */
 export const pollKeyOf = ({ key, baseUrl }: PollAccess): string =>
-  createHash("sha256")
-    .update(JSON.stringify(key === undefined || key === "" ? ["", baseUrl] : [key]))
-    .digest("hex")
-    .slice(0, 16);
+  hash("sha256", JSON.stringify(key === undefined || key === "" ? ["", baseUrl] : [key])).slice(0, 16);

@@ -118,10 +118,12 @@ export async function processLiveness(db: Database, processIds: string[]): Promi
 const livenessOf = (db: Database, row: Tables["processes"]): Liveness =>
   row.host === hostHere(db) ? livenessHere({ pid: row.pid, startMark: row.start_mark }) : "unknown";
 
+const processesThat = async (db: Database, are: (liveness: Liveness) => boolean) =>
+  (await db.selectFrom("processes").selectAll().execute()).filter((row) => are(livenessOf(db, row)));
+
 /** Deletes the rows of processes that are known to be dead. */
 export async function forgetDeadProcesses(db: Database): Promise<void> {
-  const rows = await db.selectFrom("processes").selectAll().execute();
-  const dead = rows.filter((row) => livenessOf(db, row) === "dead");
+  const dead = await processesThat(db, (liveness) => liveness === "dead");
   await forgetProcesses(
     db,
     dead.map((row) => row.process_id),
@@ -149,14 +151,10 @@ export async function forgetProcesses(db: Database, processIds: readonly string[
 
 /** Processes on this machine that are known to be alive. */
 export async function liveProcesses(db: Database): Promise<{ pid: number; startedAt: number }[]> {
-  const rows = await db.selectFrom("processes").selectAll().execute();
-  return rows
-    .filter((row) => livenessOf(db, row) === "alive")
-    .map((row) => ({ pid: row.pid, startedAt: row.started_at }));
+  const alive = await processesThat(db, (liveness) => liveness === "alive");
+  return alive.map((row) => ({ pid: row.pid, startedAt: row.started_at }));
 }
 
 /** Processes on any machine that are not known to be dead. */
-export async function processesLeft(db: Database): Promise<{ pid: number }[]> {
-  const rows = await db.selectFrom("processes").selectAll().execute();
-  return rows.filter((row) => livenessOf(db, row) !== "dead").map(({ pid }) => ({ pid }));
-}
+export const processesLeft = (db: Database): Promise<{ pid: number }[]> =>
+  processesThat(db, (liveness) => liveness !== "dead");

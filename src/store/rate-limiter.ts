@@ -72,7 +72,7 @@ export async function reservePermits(
     on conflict (name) do update set next_at = ${costMs}::bigint
       + case when rate.next_at > ${now} + ${MAX_WAIT_MS}::bigint then ${now} else greatest(rate.next_at, ${now}) end
     where rate.next_at <= ${now} + ${withinMs}::bigint or rate.next_at > ${now} + ${MAX_WAIT_MS}::bigint
-    returning next_at - ${costMs}::bigint - ${now} as "fromMs"`.execute(db);
+    returning greatest(0, next_at - ${costMs}::bigint - ${now}) as "fromMs"`.execute(db);
   const [reserved] = rows;
   return reserved ?? { waitMs: await msUntilPermit(db, limit.name, 0) };
 }

@@ -4,14 +4,15 @@ import { randomUUID } from "node:crypto";
 import { AppError } from "../errors.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
-import type { Database } from "./database.ts";
-import { lockExclusive } from "./dialect.ts";
+import type { Database, Tables } from "./database.ts";
+import { databaseNow, lockExclusive } from "./dialect.ts";
 import { processLiveness } from "./processes.ts";
 
 /** Covers several failed renewals. A dead holder on this machine is detected without waiting for the lease. */
 const LEASE_MS = 60_000;
 const RENEW_MS = 15_000;
 const RETRY_MS = 100;
+const FORGOTTEN_AFTER_MS = 24 * 3_600_000;
 
 export interface SlotPool {
   /** Resolves with the function that releases the slot. `onWait` is called once if the caller has to wait. */
@@ -25,15 +26,18 @@ export interface SlotPoolOptions {
   processId: string;
   pool: string;
   size: number;
+  /** What is logged, before the reason, if the database cannot be used. */
+  withoutStore: string;
 }
 
 export function createSlotPool(options: SlotPoolOptions): SlotPool {
   return {
     take: async ({ signal, onWait }) => {
       let waited = false;
+      const isAbandoned = createLeaseWatch(options.clock);
       for (;;) {
         signal.throwIfAborted();
-        const slotId = await tryTake(options).catch((error: unknown) => withoutStore(error, options.log));
+        const slotId = await tryTake(options, isAbandoned).catch((error: unknown) => withoutStore(error, options));
         if (slotId === "uncounted") return async () => {};
         if (slotId !== undefined) return holdSlot(options, slotId);
         if (!waited) onWait();
@@ -45,14 +49,34 @@ export function createSlotPool(options: SlotPoolOptions): SlotPool {
   };
 }
 
-/** A full disk or a newer schema must not prevent searches; the limit is then not enforced. */
-function withoutStore(error: unknown, log: Log): "uncounted" {
+/** A full disk or a newer schema must not prevent the work; the limit is then not enforced. */
+function withoutStore(error: unknown, { log, withoutStore: effect }: SlotPoolOptions): "uncounted" {
   if (!(error instanceof AppError)) throw error;
-  log.warn(`The limit on Gemini CLI processes is not enforced for this call: ${error.message}`);
+  log.warn(`${effect}: ${error.message}`);
   return "uncounted";
 }
 
-async function tryTake({ db, clock, processId, pool, size }: SlotPoolOptions): Promise<string | undefined> {
+type TakenSlot = Pick<Tables["slots"], "slot_id" | "process_id" | "lease_until">;
+
+/**
+ * A living process whose lease stays expired is suspended, or could not release the slot. After the machine has slept,
+ * or its clock was set, a process needs time to renew its leases.
+ */
+function createLeaseWatch({ monotonic }: Clock) {
+  const seen = new Map<string, number>();
+  return ({ slot_id: slotId, lease_until: until }: TakenSlot, now: number): boolean => {
+    if (until >= now) return false;
+    const lease = `${slotId} ${until}`;
+    const since = seen.get(lease) ?? monotonic();
+    seen.set(lease, since);
+    return monotonic() - since > RENEW_MS + RETRY_MS;
+  };
+}
+
+async function tryTake(
+  { db, clock, processId, pool, size }: SlotPoolOptions,
+  isAbandoned: (slot: TakenSlot, now: number) => boolean,
+): Promise<string | undefined> {
   const taken = await db
     .selectFrom("slots")
     .select(["slot_id", "process_id", "lease_until"])
@@ -62,23 +86,19 @@ async function tryTake({ db, clock, processId, pool, size }: SlotPoolOptions): P
     db,
     taken.map((slot) => slot.process_id),
   );
-  const now = clock.now();
-  const free = taken.filter((slot) => {
-    const state = owners.get(slot.process_id);
-    return state === "dead" || (state === "unknown" && slot.lease_until < now);
-  });
+  const now = await databaseNow(db, clock.now());
+  const isDead = ({ process_id: holder }: TakenSlot): boolean => holder !== processId && owners.get(holder) === "dead";
+  const free = taken.filter((slot) => isDead(slot) || isAbandoned(slot, now));
   if (taken.length - free.length >= size) return undefined;
   const slotId = randomUUID();
   return db.transaction().execute(async (transaction) => {
     await lockExclusive(transaction, `slots:${pool}`);
-    if (free.length > 0) {
+    for (const { slot_id, lease_until } of free) {
+      // Not if it was renewed meanwhile.
       await transaction
         .deleteFrom("slots")
-        .where(
-          "slot_id",
-          "in",
-          free.map((slot) => slot.slot_id),
-        )
+        .where("slot_id", "=", slot_id)
+        .where("lease_until", "=", lease_until)
         .execute();
     }
     const { count } = await transaction
@@ -95,21 +115,16 @@ async function tryTake({ db, clock, processId, pool, size }: SlotPoolOptions): P
   });
 }
 
-function holdSlot({ db, clock }: SlotPoolOptions, slotId: string): () => Promise<void> {
+function holdSlot(options: SlotPoolOptions, slotId: string): () => Promise<void> {
   const renewal = setInterval(() => {
-    void db
-      .updateTable("slots")
-      .set({ lease_until: clock.now() + LEASE_MS })
-      .where("slot_id", "=", slotId)
-      .execute()
-      // The lease lasts four renewal intervals, so a single failure does no harm.
-      .catch(() => undefined);
+    // The lease lasts four renewal intervals, so a single failure does no harm.
+    void renew(options, slotId).catch(() => undefined);
   }, RENEW_MS);
   renewal.unref();
   return async () => {
     clearInterval(renewal);
-    // A slot that cannot be released now becomes free when this process ends.
-    await db
+    // A slot that cannot be released now becomes free when its lease expires.
+    await options.db
       .deleteFrom("slots")
       .where("slot_id", "=", slotId)
       .execute()
@@ -117,7 +132,19 @@ function holdSlot({ db, clock }: SlotPoolOptions, slotId: string): () => Promise
   };
 }
 
-export async function slotHolders(db: Database): Promise<string[]> {
-  const rows = await db.selectFrom("slots").select("process_id").distinct().execute();
-  return rows.map(({ process_id }) => process_id);
+async function renew({ db, clock }: SlotPoolOptions, slotId: string): Promise<void> {
+  const now = await databaseNow(db, clock.now());
+  await db
+    .updateTable("slots")
+    .set({ lease_until: now + LEASE_MS })
+    .where("slot_id", "=", slotId)
+    .execute();
+}
+
+/** Left behind by killed processes in pools that are not used again. */
+export async function forgetExpiredSlots(db: Database, now: number): Promise<void> {
+  await db
+    .deleteFrom("slots")
+    .where("lease_until", "<", now - FORGOTTEN_AFTER_MS)
+    .execute();
 }

@@ -114,8 +114,16 @@ describe("runs", () => {
 });
 
 describe("slots (C9)", () => {
-  const pool = (processId: string) =>
-    createSlotPool({ db: store.db, clock: systemClock, log, processId, pool: "test", size: 2 });
+  const pool = (processId: string, clock = systemClock) =>
+    createSlotPool({
+      db: store.db,
+      clock,
+      log,
+      processId,
+      pool: "test",
+      size: 2,
+      withoutStore: "Not limited",
+    });
   const { signal } = new AbortController();
 
   test("are never held beyond the size of the pool, and a released one goes to a waiting call", async () => {
@@ -143,6 +151,23 @@ describe("slots (C9)", () => {
     let waited = false;
     await pool(store.processId).take({ signal, onWait: () => (waited = true) });
     expect(waited).toBe(false);
+  });
+
+  test("that a living process could not release are free when their lease has expired, and no sooner", async () => {
+    const slots = pool(store.processId);
+    const release = await slots.take({ signal, onWait: () => {} });
+    await slots.take({ signal, onWait: () => {} });
+    // Its row is restored hourly.
+    await store.db.deleteFrom("processes").execute();
+    const waiting = { signal: AbortSignal.timeout(300), onWait: () => {} };
+    await expect(slots.take(waiting)).rejects.toThrow();
+    await store.db.updateTable("slots").set({ lease_until: 1 }).execute();
+    // As after the machine has slept: a process first has time to renew its leases.
+    const soon = { signal: AbortSignal.timeout(300), onWait: () => {} };
+    await expect(slots.take(soon)).rejects.toThrow();
+    const hurried = { ...systemClock, monotonic: () => systemClock.monotonic() * 100 };
+    await pool(store.processId, hurried).take({ signal, onWait: () => {} });
+    await release();
   });
 
   test("can be waited for with a signal that ends the wait", async () => {

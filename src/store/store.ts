@@ -32,7 +32,6 @@ export interface StoreOptions {
   shared?: { url: string; connections: number } | undefined;
   clock: Clock;
   log: Log;
-  /** The version of this program. */
   version?: string | undefined;
   /** Copies data to the new file when the open one is replaced. */
   carryOver?: Replacement["carryOver"] | undefined;
@@ -41,8 +40,8 @@ export interface StoreOptions {
 export async function openStore({ file, shared, clock, log, version, carryOver }: StoreOptions): Promise<Store> {
   const identity = { ...thisProcess(), version };
   const replacement: Replacement = {
-    carryOver: async (from) => {
-      const carry = await carryOver?.(from);
+    carryOver: async (old) => {
+      const carry = await carryOver?.(old);
       return async (to) => {
         await registerProcess(to, identity, clock.now());
         await carry?.(to);

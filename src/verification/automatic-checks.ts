@@ -1,6 +1,6 @@
 /** Checks the citations of every finished run (`VERIFY_CITATIONS=auto`), after its report is stored. */
 
-import { claimUnchecked } from "../runs/links/unchecked-store.ts";
+import { claimUnchecked } from "../runs/links/link-store.ts";
 import { findResult } from "../runs/result-store.ts";
 import { planVerification, verifyCitations, type VerifyDeps } from "./verify.ts";
 

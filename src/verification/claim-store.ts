@@ -3,6 +3,7 @@
 import { sql } from "kysely";
 import { z } from "zod";
 import type { Claim } from "../claims/claim.ts";
+import { addJudgeCost, addJudgeRequest } from "../runs/history/figures-store.ts";
 import { lockRun } from "../runs/lock-store.ts";
 import { type Database, storable } from "../store/database.ts";
 
@@ -69,16 +70,19 @@ export function saveClaims(
 }
 
 /**
- * Counts requests that are about to be sent: they may be charged even if their answer never arrives. Returns false once
- * the run is deleted: what cannot be counted must not be sent.
+ * Counts a request that is about to be sent: it may be charged even if its answer never arrives. Returns false once the
+ * run is deleted: what cannot be counted must not be sent.
  */
-export async function countJudgeRequests(db: Database, taskId: string, requests: number): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable("research_claims")
-    .set({ judge_requests: sql<number>`judge_requests + ${requests}` })
-    .where("task_id", "=", taskId)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
+export function countJudgeRequest(db: Database, taskId: string): Promise<boolean> {
+  return db.transaction().execute(async (transaction) => {
+    const { numUpdatedRows } = await transaction
+      .updateTable("research_claims")
+      .set({ judge_requests: sql<number>`judge_requests + 1` })
+      .where("task_id", "=", taskId)
+      .executeTakeFirst();
+    if (numUpdatedRows > 0n) await addJudgeRequest(transaction, taskId);
+    return numUpdatedRows > 0n;
+  });
 }
 
 export interface JudgeUsage {
@@ -90,20 +94,24 @@ export interface JudgeUsage {
 
 const MICROS = 1_000_000;
 
-export async function addJudgeUsage(
+/** The usage of one answered request; its cost is undefined without a price of the model. */
+export function addJudgeUsage(
   db: Database,
   taskId: string,
-  { input, output, costUsd }: Omit<JudgeUsage, "requests">,
+  { input, output, costUsd }: { input: number; output: number; costUsd: number | undefined },
 ): Promise<void> {
-  await db
-    .updateTable("research_claims")
-    .set({
-      judge_tokens_input: sql<number>`judge_tokens_input + ${input}`,
-      judge_tokens_output: sql<number>`judge_tokens_output + ${output}`,
-      judge_cost_micros: sql<number>`judge_cost_micros + ${Math.round(costUsd * MICROS)}`,
-    })
-    .where("task_id", "=", taskId)
-    .execute();
+  return db.transaction().execute(async (transaction) => {
+    await transaction
+      .updateTable("research_claims")
+      .set({
+        judge_tokens_input: sql<number>`judge_tokens_input + ${input}`,
+        judge_tokens_output: sql<number>`judge_tokens_output + ${output}`,
+        judge_cost_micros: sql<number>`judge_cost_micros + ${Math.round((costUsd ?? 0) * MICROS)}`,
+      })
+      .where("task_id", "=", taskId)
+      .execute();
+    if (costUsd !== undefined) await addJudgeCost(transaction, taskId, costUsd);
+  });
 }
 
 /** Undefined if no judge was asked. */

@@ -13,7 +13,7 @@ const MAX_CLAIMS = 5_000;
 
 export interface ReportOfRun {
   taskId: string;
-  result: Pick<StoredResult, "report" | "sources" | "citations">;
+  result: Pick<StoredResult, "report" | "sources" | "citations" | "supports">;
 }
 
 export interface ClaimsOfRun {
@@ -38,10 +38,10 @@ export async function claimsOfRun({ db, log }: ClaimsDeps, { taskId, result }: R
   return { claims: await saveClaims(db, { taskId, reportHash, claims: split }), reportHash };
 }
 
-async function claimsIn({ report, sources, citations }: ReportOfRun["result"], log: Pick<Log, "warn">) {
+async function claimsIn({ report, sources, citations, supports }: ReportOfRun["result"], log: Pick<Log, "warn">) {
   const { splitClaims } = await import("../claims/split-claims.ts");
   try {
-    return splitClaims({ report, sources, citations }).slice(0, MAX_CLAIMS);
+    return splitClaims({ report, sources, citations, supports }).slice(0, MAX_CLAIMS);
   } catch (error) {
     log.warn(`The report could not be split into claims: ${error instanceof Error ? error.message : "unknown"}`);
     return [];

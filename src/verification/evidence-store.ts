@@ -7,7 +7,7 @@ import { lockRun } from "../runs/lock-store.ts";
 import { storedJson } from "../runs/unreadable.ts";
 import { type Database, storable, type Tables } from "../store/database.ts";
 import { hasClaimsOf } from "./claim-store.ts";
-import type { PageCheck } from "./page-check.ts";
+import { type PageCheck, UNFINISHED } from "./page-check.ts";
 
 /** Evidence with the time at which it was found. */
 export type DatedEvidence = Evidence & { checkedAt: number };
@@ -21,6 +21,8 @@ export interface CheckedPage {
 /** The stored check of a page, as far as a later check depends on it. */
 export interface FormerCheck {
   checkedAt: number;
+  /** Claims are left to be judged. */
+  isUnfinished: boolean;
   hash: string | undefined;
   /** Numbers of the claims that a model judged, which was paid for. */
   judgedClaims: number[];
@@ -29,7 +31,7 @@ export interface FormerCheck {
 export async function findFormerCheck(db: Database, taskId: string, source: number): Promise<FormerCheck | undefined> {
   const page = await db
     .selectFrom("research_pages")
-    .select(["checked_at", "text_hash"])
+    .select(["checked_at", "text_hash", "reason"])
     .where("task_id", "=", taskId)
     .where("source", "=", source)
     .executeTakeFirst();
@@ -44,6 +46,7 @@ export async function findFormerCheck(db: Database, taskId: string, source: numb
     .execute();
   return {
     checkedAt: page.checked_at,
+    isUnfinished: page.reason === UNFINISHED,
     hash: page.text_hash ?? undefined,
     judgedClaims: judged.map(({ claim }) => claim),
   };

@@ -1,26 +1,14 @@
 /** What all evidence together says about each claim of a report, and how many claims have which verdict. */
 
 import type { Claim } from "../claims/claim.ts";
-import type { Evidence, EvidenceKind, Verdict } from "../claims/evidence.ts";
+import { type Evidence, type EvidenceKind, type Verdict, VERDICTS } from "../claims/evidence.ts";
 import type { DatedEvidence } from "./evidence-store.ts";
 
 /**
- * From the best to the least informative. A claim has the best verdict of its sources: one page that says it is
- * enough. A contradiction by another page is listed as a finding of its own.
+ * The list of verdicts goes from the best to the least informative. A claim has the best verdict of its sources: one
+ * page that says it is enough. A contradiction by another page is listed as a finding of its own.
  */
-const BEST_FIRST: readonly Verdict[] = [
-  "supported",
-  "weak",
-  "contradicted",
-  "unsupported",
-  "not_confirmed",
-  "unreadable",
-  "gone",
-  "unreachable",
-  "not_checked",
-];
-
-const rank = (verdict: Verdict): number => BEST_FIRST.indexOf(verdict);
+const rank = (verdict: Verdict): number => VERDICTS.indexOf(verdict);
 
 export const bestVerdict = (verdicts: readonly Verdict[]): Verdict =>
   verdicts.toSorted((one, other) => rank(one) - rank(other))[0] ?? "not_checked";
@@ -67,6 +55,6 @@ export function countsOf(all: readonly ClaimStanding[]): VerdictCounts {
 }
 
 export function countVerdicts(verdicts: readonly Verdict[]): Partial<Record<Verdict, number>> {
-  const found = BEST_FIRST.map((verdict) => [verdict, verdicts.filter((each) => each === verdict).length] as const);
+  const found = VERDICTS.map((verdict) => [verdict, verdicts.filter((each) => each === verdict).length] as const);
   return Object.fromEntries(found.filter(([, count]) => count > 0));
 }

@@ -5,7 +5,7 @@ import { createTestLog, silentLog as log } from "../../test/kit/log.ts";
 import { HOUR_MS, LINK, NOW, openRun, openWorld, PAGES, pairs, REPORT } from "../../test/kit/store/cited-run.ts";
 import { systemClock } from "../platform/clock.ts";
 import { deleteRun } from "../runs/deletion/deletion-store.ts";
-import { findResult } from "../runs/result-store.ts";
+import { findResult, saveResult } from "../runs/result-store.ts";
 import { checkFinishedRuns } from "./automatic-checks.ts";
 import { claimsOfRun, googleEvidence } from "./claims-of-run.ts";
 import { findEvidence, findPageChecks, saveEvidence } from "./evidence-store.ts";
@@ -52,6 +52,29 @@ test("claims name their sources, uncited ones none, and Google's annotations are
   expect(counts).toEqual({ claims: 5, uncited: 1, not_checked: 4 });
   // Stored once: numbers of claims keep their meaning.
   expect(await claimsOfRun(deps, { taskId: "run", result })).toMatchObject({ claims });
+});
+
+test("Google's grounding supports are stored with a result and tie its claims to sources (W1)", async () => {
+  const db = await openRun();
+  const { deps } = openWorld(db);
+  const result = await findResult(db, "run");
+  if (result === undefined) throw new Error("There is no report.");
+  // As in an answer in JSON, where the report is escaped.
+  const supports = [
+    { text: String.raw`The ferry to Onda\nwas discontinued in 1987`, urls: ["https://c.example/ferry"] },
+    { text: "Nothing of the kind is said.", urls: ["https://c.example/ferry"] },
+  ];
+  const saved = { ...result, pictures: [], supports };
+  await db
+    .transaction()
+    .execute((transaction) => saveResult(transaction, { taskId: "run", query: "q", result: saved, now: NOW }));
+  const stored = await findResult(db, "run");
+  expect(stored?.supports).toEqual(supports);
+  const { claims } = await claimsOfRun(deps, { taskId: "run", result: stored ?? result });
+  expect(googleEvidence(claims).map(({ claim, source }) => [claim, source])).toEqual([
+    [1, 1],
+    [3, 3],
+  ]);
 });
 
 test("a check goes on where it stopped, and fetches recent pages only again if asked (W3)", async () => {

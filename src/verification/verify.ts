@@ -10,6 +10,7 @@ import { pageKey } from "../reports/page-key.ts";
 import { isRedirect, type Source } from "../reports/report.ts";
 import { saveResolved } from "../runs/links/link-store.ts";
 import type { Database } from "../store/database.ts";
+import { inTurn } from "../store/in-turn.ts";
 import { type ClaimsOfRun, claimsOfRun, type ReportOfRun } from "./claims-of-run.ts";
 import { findFormerCheck, findPageChecks, type FormerCheck, isSameText, savePageCheck } from "./evidence-store.ts";
 import { checkOf, type PageCheck, UNFINISHED } from "./page-check.ts";
@@ -18,6 +19,7 @@ export interface VerifyDeps {
   db: Database;
   clock: Clock;
   log: Log;
+  processId: string;
   readPage: ReadPage;
   resolver: RedirectResolver;
   /** Undefined: pages are compared with claims without a model. */
@@ -28,9 +30,19 @@ export interface VerifyDeps {
 export interface Judge {
   model: string;
   /** Undefined without a price of the model. */
-  estimateUsd(requests: number): number | undefined;
-  /** Returns evidence about those claims that it could judge until it was aborted or out of time. */
+  priceOf(requests: number): JudgePrice | undefined;
+  /**
+   * Returns evidence about those claims that it could judge until it was aborted or out of time. A request that is in
+   * progress at an abort is paid for, so its answer is awaited for a bounded time.
+   */
   judge(request: JudgeRequest, limits: JudgeLimits): Promise<Judgements>;
+}
+
+/** In US dollars, at Google's list prices. */
+export interface JudgePrice {
+  likelyUsd: number;
+  /** An upper bound: size of the prompt and length of the answer are bounded. */
+  maxUsd: number;
 }
 
 interface JudgeLimits {
@@ -61,6 +73,8 @@ export interface Verification extends ReportOfRun {
   maxMs: number;
   signal: AbortSignal;
   onProgress: (done: number, of: number) => void;
+  /** Another check of the run is in progress. */
+  onWait?: () => void;
 }
 
 /** A page that was checked within this time is not fetched again unless asked. */
@@ -98,14 +112,21 @@ export async function planVerification(
  * Returns the number of pages that are still to be checked. What was checked is stored at once, also if it is aborted.
  * The first failure aborts the other pages, and is thrown once none of them is in progress.
  */
-export async function verifyCitations(
+export function verifyCitations(deps: VerifyDeps, wanted: Verification, plan: VerificationPlan): Promise<number> {
+  const { taskId, signal, maxMs, onWait } = wanted;
+  const deadline = deps.clock.monotonic() + maxMs;
+  const withoutStore = "Other checks of this run are not waited for";
+  const turn = { ...deps, pool: `citations:${taskId}`, signal, maxMs, onWait, withoutStore };
+  return inTurn(turn, () => checkPages(deps, { ...wanted, deadline }, plan)).then((left) => left ?? plan.due.length);
+}
+
+async function checkPages(
   deps: VerifyDeps,
-  wanted: Verification,
+  { deadline, ...wanted }: Verification & Pick<JudgeLimits, "deadline">,
   { due, ...plan }: VerificationPlan,
 ): Promise<number> {
   const queue = due.slice(0, wanted.maxPages);
   const total = queue.length;
-  const deadline = deps.clock.monotonic() + wanted.maxMs;
   const failure = new AbortController();
   const signal = AbortSignal.any([wanted.signal, failure.signal]);
   let done = 0;
@@ -164,7 +185,9 @@ async function checkPage(deps: VerifyDeps, { sources, checks, ...page }: Checked
   const { taskId, reportHash, claims, signal, deadline } = page;
   const former = new Map<number, FormerCheck | undefined>();
   for (const { n } of sources) former.set(n, await findFormerCheck(deps.db, taskId, n));
-  const due = sources.filter(({ n }) => former.get(n)?.checkedAt === checks.get(n)?.checkedAt);
+  const isDue = ({ n }: Source): boolean =>
+    former.get(n)?.isUnfinished === true || former.get(n)?.checkedAt === checks.get(n)?.checkedAt;
+  const due = sources.filter(isDue);
   const [first] = due;
   if (first === undefined) return true;
   const reading = await readSource(deps, taskId, { source: first, signal });

@@ -1,13 +1,17 @@
 /** The contract between the run card in a chat and the server: answers of the tools that only the card calls. */
 
-import type { ReportView, RunDetail, TimelineEntry } from "./wire.ts";
+import type { PlanView, ReportView, RunDetail, TimelineEntry } from "./wire.ts";
 
 /** Of `view_run`. */
 export interface RunCardView {
   run: RunDetail;
   /** New ones, and always the milestones; merged by id. */
   entries: TimelineEntry[];
+  /** While it waits for approval. */
+  plan?: CardPlan | undefined;
 }
+
+export type CardPlan = Pick<PlanView, "text" | "estimated_cost" | "expires_at">;
 
 export interface RunCardAnswer extends RunCardView {
   task_id: string;

@@ -46,7 +46,8 @@ export interface JudgePrice {
   model: string;
   /** The most claims that it can be asked about. */
   pairs: number;
-  /** Undefined without a price of the model. */
+  /** Both undefined without a price of the model; the second is an upper bound. */
+  likely_usd: number | undefined;
   max_usd: number | undefined;
   /** What the user must confirm, if it is above the limit. */
   question?: string | undefined;

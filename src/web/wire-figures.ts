@@ -21,6 +21,8 @@ export interface FinishedRun {
   completed_at: string;
   duration_minutes: number;
   cost_usd?: number;
+  /** Of the model that judged its citations, in addition. */
+  judge_cost_usd?: number;
   cost_incomplete?: true;
   cost_estimated?: true;
   estimated_usd?: { min: number; likely: number; max: number };

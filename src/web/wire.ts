@@ -211,7 +211,8 @@ export interface ReportView {
   /** `/api/runs/:id/table.csv` and `table.json` have the table. */
   has_table?: true;
   /** Google's Search Suggestions: a document for a sandboxed frame, `NONCE_MARK` where the page's nonce belongs. */
-  suggestions?: { frame: string; height: number };
+  /** On the page a document for a frame; in the card markup, because a frame within its frame cannot open links. */
+  suggestions?: { frame: string; height: number } | { html: string };
 }
 
 /** `GET /api/runs/:id/report/parts/:n`, from 1 to `more_parts`. */

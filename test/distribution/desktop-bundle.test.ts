@@ -10,6 +10,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { packBundle, runPacker } from "../../scripts/desktop-bundle.ts";
 import { DEFAULT_TOOLS, toolSet } from "../../src/config/tool-sets.ts";
 import { isAlive } from "../kit/server/processes.ts";
+import { forkServer } from "../kit/server/port-transport.ts";
 import { openScene } from "../kit/server/scene.ts";
 import { callTool, type Era, ROOT, temporaryDirectory } from "../kit/server/server.ts";
 import { waitFor } from "../kit/wait-for.ts";
@@ -17,6 +18,17 @@ import { waitFor } from "../kit/wait-for.ts";
 const HOST = join(ROOT, "test/kit/server/utility-process-host.ts");
 const MAX_BUNDLE_BYTES = 2_000_000;
 const QUERY = "How do heat pumps perform in cold climates?";
+
+/** Connects a client to a bundle whose process has no input: messages go through the port of its host. */
+async function forkBundle(folder: string, env: Record<string, string>) {
+  const server = forkServer(HOST, join(folder, "bin/desktop-extension.js"), env);
+  onTestFinished(() => {
+    if (isAlive(server.pid)) process.kill(server.pid, "SIGKILL");
+  });
+  const client = new Client({ name: "desktop", version: "1.0.0" }, { versionNegotiation: { mode: "legacy" } });
+  await client.connect(server.transport);
+  return { client, ...server };
+}
 
 /** Connects a client to the server of an unpacked bundle. */
 async function startBundle(folder: string, env: Record<string, string>, era: Era) {
@@ -79,5 +91,17 @@ test("the bundle is small, runs twice at once in a host's process and never ends
   process.kill(second.pid, "SIGTERM");
   await waitFor(() => expect(copies.map(({ pid }) => isAlive(pid))).toEqual([false, false]));
   expect(await endOfInput(folder, scene.env)).toEqual([0, null]);
-  for (const { stderr } of copies) expect(stderr()).not.toMatch(/HOST:|\[ERROR\]/);
+
+  // Electron connects no input to a utility process: two copies with streams of the host in its place.
+  const forked = await Promise.all([forkBundle(folder, scene.env), forkBundle(folder, scene.env)]);
+  for (const { client } of forked) {
+    const seen = await callTool(client, { name: "list_research", input: {} });
+    expect(seen.structured["runs"]).toHaveLength(2);
+  }
+  await Promise.all(forked.map(({ client }) => client.close()));
+  expect(await Promise.all(forked.map(({ ended }) => ended))).toEqual([
+    [0, null],
+    [0, null],
+  ]);
+  for (const { stderr } of [...copies, ...forked]) expect(stderr()).not.toMatch(/HOST:|\[ERROR\]/);
 });

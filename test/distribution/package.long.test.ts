@@ -7,7 +7,11 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { installedClient } from "../../lab/clients/client.ts";
+import { openProxy } from "../kit/server/proxy.ts";
+import { openScene } from "../kit/server/scene.ts";
 import { ROOT, temporaryDirectory } from "../kit/server/server.ts";
+import { OTHER_NODES } from "../kit/vitest/node-lines.ts";
 
 const run = promisify(execFile);
 const NOBODY = ["--reuid=65534", "--regid=65534", "--clear-groups"];
@@ -17,12 +21,29 @@ function packIn(folder: string): string {
   return join(folder, readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? "");
 }
 
-test("installed from its tarball without a network, it starts and lists its tools (X4)", async ({ onTestFinished }) => {
-  const folder = temporaryDirectory();
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const { stdout } = await run(process.execPath, [join(ROOT, "scripts/try-package.js"), packIn(folder)]);
-  expect(JSON.parse(stdout)).toMatchObject({ doctor: "answered", serverExit: 0, tools: expect.any(Number) });
-});
+const NODES = [{ name: "this Node.js", version: process.versions.node }, ...OTHER_NODES];
+
+test.for(NODES)(
+  "installed from its tarball without a network, it starts, lists its tools and searches through a proxy: $name (X4)",
+  async (line, { onTestFinished, skip }) => {
+    const node = "bin" in line ? installedClient(line) : process.execPath;
+    if (node === undefined) skip(`${line.name} is not installed; with CI=true the long tests install it.`);
+    const folder = temporaryDirectory();
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const scene = await openScene({ onTestFinished });
+    const proxy = await openProxy({ onTestFinished });
+    const args = [join(ROOT, "scripts/try-package.js"), packIn(folder), scene.gemini.url, proxy.url];
+    const { stdout } = await run(node ?? "", args, { timeout: 120_000 });
+    expect(JSON.parse(stdout)).toMatchObject({
+      node: line.version,
+      doctor: "answered",
+      serverExit: 0,
+      tools: expect.any(Number),
+      search: "answered",
+    });
+    expect(proxy.passed.length).toBeGreaterThan(0);
+  },
+);
 
 const isRoot = process.getuid?.() === 0;
 

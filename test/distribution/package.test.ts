@@ -47,6 +47,20 @@ test("actionlint accepts every workflow and rejects an unknown expression (X5)",
   expect(JSON.stringify(rejected)).toContain("system");
 });
 
+const USES = /^\s*-? ?uses: (\S+)(.*)$/gm;
+
+test("every action is pinned to a commit, with its version beside it, and Renovate keeps it so (X5)", () => {
+  const used = readdirSync(join(ROOT, ".github/workflows")).flatMap((file) =>
+    [...read(`.github/workflows/${file}`).matchAll(USES)].map(([, action = "", comment = ""]) => action + comment),
+  );
+  expect(used.length).toBeGreaterThan(10);
+  expect(used.filter((use) => !/^[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(use))).toEqual([]);
+  // One version of an action everywhere, and no commit with two names.
+  const named = new Set(used.map((use) => use.replace(/^([\w.-]+\/[\w.-]+)[^@]*@/, "$1@")));
+  expect(new Set([...named].map((use) => use.split("@")[0])).size).toBe(named.size);
+  expect(read(".github/renovate.json")).toContain("helpers:pinGitHubActionDigests");
+});
+
 const job = z.looseObject({ "timeout-minutes": z.number(), permissions: z.record(z.string(), z.string()).optional() });
 const workflow = z.looseObject({ permissions: z.record(z.string(), z.string()), jobs: z.record(z.string(), job) });
 

@@ -5,7 +5,7 @@ import { isToolVisibilityAppOnly } from "@modelcontextprotocol/ext-apps/app-brid
 import type { Browser } from "playwright-core";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { expect, test, type TestContext } from "vitest";
-import { openBrowser } from "../kit/browser/browser.ts";
+import { browserOrSkip } from "../kit/browser/browser.ts";
 import { openChat, UI_CAPABILITIES, withKey } from "../kit/chat/chat-host.ts";
 import { openResearch, QUERY, type ResearchScene } from "../kit/server/research.ts";
 import type { Era, RunningServer } from "../kit/server/server.ts";
@@ -13,15 +13,6 @@ import { waitFor } from "../kit/wait-for.ts";
 
 const ERAS: Era[] = ["legacy", "modern"];
 const CARDED = ["deep_search", "start_deep_research", "check_research_status", "get_research_results"];
-
-async function browserOr(context: TestContext): Promise<Browser> {
-  const browser = await openBrowser(context);
-  if (browser === undefined) {
-    context.skip("there is no chromium");
-    throw new Error("There is no chromium.");
-  }
-  return browser;
-}
 
 async function toolOf(server: RunningServer, name: string): Promise<Tool> {
   const found = (await server.client.listTools()).tools.find((tool) => tool.name === name);
@@ -77,7 +68,7 @@ interface Shown {
 }
 
 async function open(context: TestContext, era: Era, interactions: object): Promise<Shown> {
-  const browser = await browserOr(context);
+  const browser = await browserOrSkip(context);
   const scene = await openResearch(context, interactions);
   const server = await scene.server({ era, capabilities: UI_CAPABILITIES });
   return { scene, server, browser };

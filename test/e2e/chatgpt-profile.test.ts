@@ -48,11 +48,14 @@ test.for(ERAS)(
       expect(annotations?.readOnlyHint).toBe(true);
     }
 
-    // Two calls with one question at the same time are one paid search.
-    const asking = () => ask(chatgpt, "search", { query: QUERY }, found);
-    const [{ results }, twin] = await Promise.all([asking(), asking()]);
+    // Calls with one question at the same time are one paid search, also in two processes.
+    const other = await scene.http({ env: { MCP_PUBLIC_URL: PUBLIC } });
+    const elsewhere = await connectHttp(`${other.url}/mcp?profile=chatgpt`, era, other.token);
+    context.onTestFinished(() => elsewhere.close());
+    const asking = (client: HttpClient) => ask(client, "search", { query: QUERY }, found);
+    const [{ results }, ...others] = await Promise.all([asking(chatgpt), asking(chatgpt), asking(elsewhere)]);
     const [fresh] = results;
-    expect(twin.results[0]?.id).toBe(fresh?.id);
+    expect(others.map((answer) => answer.results[0]?.id)).toEqual([fresh?.id, fresh?.id]);
     const source = results.find(({ id }) => id.includes("/source/"));
     const own = results.find(({ id }) => id === LONG_RUN);
     expect(fresh?.url).toBe(`${PUBLIC}/runs/${fresh?.id}`);

@@ -157,18 +157,18 @@ describe.concurrent("one call with a child", () => {
 });
 
 /** T16. A server uses 85 MB during a search; 32 MB of output add about 130: read, decoded, joined, searched. */
-const MOST_MEMORY_MB = 300;
+const MAX_MEMORY_MB = 300;
 
 test("a child that prints 100 MB is stopped, and the server stays small and answers the next call (C6, T16)", async (context) => {
   const scene = openCliScene(context);
-  const server = await scene.server();
+  const server = await scene.server({ isMeasured: true });
   scene.script({ printBytes: 100 * MEGABYTE });
   const { isError, structured, text } = await server.call("search", { query: QUERY });
   expect(isError).toBe(true);
   expect(structured).toMatchObject({
     error: { code: "EXECUTION_ERROR", message: "The Gemini CLI printed more than 32 MB and was stopped." },
   });
-  expect(peakMemory(server.pid)).toBeLessThan(MOST_MEMORY_MB);
+  expect(peakMemory(server.pid)).toBeLessThan(MAX_MEMORY_MB);
   // A client closes the connection after a message of 10 MB, which contains the text twice.
   expect(text.length).toBeLessThan(2 * MEGABYTE);
   expect(scene.children()).toHaveLength(1);
@@ -182,7 +182,7 @@ test("a child that prints 100 MB is stopped, and the server stays small and answ
 test("a child that writes 100 MB to stderr still answers, and only the end of stderr is kept (C6, T16)", async (context) => {
   // It does not exit by then: a process that exits immediately loses most of its output.
   const scene = openCliScene(context, { stderr: "x".repeat(100 * MEGABYTE), hangAfterAnswer: true });
-  const server = await scene.server();
+  const server = await scene.server({ isMeasured: true });
   expect((await server.call("search", { query: QUERY })).structured).toMatchObject({ success: true });
   expect(peakMemory(server.pid), "next to nothing is added to the 85 MB").toBeLessThan(150);
   await scene.expectNothingLeft();

@@ -1,10 +1,14 @@
 /** Checked citations through the front door: MCP in both eras, the terminal, and the dashboard's API. */
 
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { plugins } from "@citation-js/core";
+import "@citation-js/plugin-bibtex";
 import { expect, test, type TestContext } from "vitest";
+import { z } from "zod";
 import { reportHashOf } from "../../src/verification/claims-of-run.ts";
 import { type HttpScene, openHttpScene } from "../kit/server/http-server.ts";
 
@@ -89,10 +93,12 @@ test("tools, terminal and dashboard show the same verdicts, fetch nothing checke
     expect(isError).toBe(false);
     expect(structured).toMatchObject({
       caution: expect.stringContaining("evidence"),
-      message: "1 of 2 cited claims are confirmed by a page they cite.",
+      message: expect.stringMatching(
+        /^1 of 2 cited claims are confirmed by a page they cite\. 1 cited page was not fetched: .+\.$/,
+      ),
       counts: { claims: 2, uncited: 0, supported: 1, not_checked: 1 },
       attached_by_google: 1,
-      pages: { cited: 2, checked: 2, left: 0 },
+      pages: { cited: 2, checked: 1, not_fetched: 1, left: 0 },
       findings: [],
     });
     expect(text).toContain("counts: claims 2, uncited 0, supported 1, not_checked 1");
@@ -102,19 +108,45 @@ test("tools, terminal and dashboard show the same verdicts, fetch nothing checke
     ]);
     const results = await server.call("get_research_results", { task_id: taskId });
     expect(results.structured["citations_checked"]).toEqual({ claims: 2, supported: 1, not_checked: 1 });
+    const save = async (format: string) =>
+      (await server.call("save_research_to_markdown", { task_id: taskId, output_dir: scene.configDir, format }))
+        .structured;
+    expectBibtex((await save("bibtex"))["file_path"], /\.bib$/);
+    const csl = readFileSync((await save("csl"))["file_path"], "utf8");
+    expect(plugins.input.chain(csl)).toMatchObject([{ URL: LAKE }, { title: "t" }]);
+    expect(await save("word")).toMatchObject({ error: { code: "INVALID_INPUT", details: { field: "format" } } });
     const missing = await server.call("verify_citations", { task_id: taskId.replace(/^.{8}/, "00000000") });
     expect(missing.structured).toMatchObject({ success: false, error: { code: "TASK_NOT_FOUND" } });
   }
   const shown = await scene.command(["check", taskId.slice(0, 8), "--source", "1,2"]);
   expect(shown).toMatchObject({ code: 0 });
-  expect(shown.stdout).toContain("1 confirmed · 1 not checked · 2 of 2 pages checked");
+  expect(shown.stdout).toContain("1 confirmed · 1 not checked · 1 of 2 pages checked · 1 not fetched");
   expect(shown.stdout).toMatch(/^confirmed\t1\tLake Onda is 42 metres deep\./m);
   expect(shown.stdout).toMatch(/^not checked\t2\tThe cellar is full of wine\./m);
+  await exported(scene, taskId);
   expect(secret.requests).toEqual([]);
   await onDashboard(scene, taskId);
   await withJudge(scene, taskId);
   expect(secret.requests).toEqual([]);
 });
+
+/** Other programs read the file: the same addresses, author and date. */
+function expectBibtex(path: string, name: RegExp): void {
+  expect(path).toMatch(name);
+  expect(plugins.input.chain(readFileSync(path, "utf8"))).toMatchObject([
+    { URL: LAKE, author: [{ family: "A. Writer" }], issued: { "date-parts": [[2024, 3, 1]] } },
+    { title: "t" },
+  ]);
+}
+
+/** In the terminal, where a pipe receives only the path. */
+async function exported(scene: HttpScene, taskId: string): Promise<void> {
+  const saving = ["save", taskId, "--format", "ris", "--output-dir", scene.configDir];
+  const { code, stdout } = await scene.command(saving);
+  expect(code).toBe(0);
+  expect(stdout.trim()).toMatch(/\.ris$/);
+  expect(readFileSync(stdout.trim(), "utf8")).toContain(`UR  - ${LAKE}\r\n`);
+}
 
 async function onDashboard(scene: HttpScene, taskId: string): Promise<void> {
   const server = await scene.http();
@@ -139,12 +171,30 @@ async function onDashboard(scene: HttpScene, taskId: string): Promise<void> {
   expect(await saved.text()).toContain("**Citations checked:** 2 claims: 1 confirmed, 1 not checked");
 }
 
+test("Google's grounding supports of a search tie its claims to sources without a request (W1)", async (context) => {
+  const scene = await openHttpScene(context);
+  const asked = await scene.command(["ask", "how", "deep", "is", "Lake", "Onda", "--json"]);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what this command prints
+  const taskId = (JSON.parse(asked.stdout) as { metadata: { task_id: string } }).metadata.task_id;
+  const server = await scene.http();
+  const { claims } = CLAIMS.parse(await (await server.request(`/api/runs/${taskId}/citations`)).json());
+  const tied = claims.filter(({ pairs }) => pairs.some((pair) => pair.by_google === true));
+  expect(tied.length).toBeGreaterThan(0);
+  for (const { verdict } of tied) expect(verdict).toBe("not_checked");
+});
+
+const CLAIMS = z.object({
+  claims: z.array(
+    z.object({ verdict: z.string(), pairs: z.array(z.looseObject({ by_google: z.boolean().optional() })) }),
+  ),
+});
+
 /** Every cost must be confirmed: the dashboard shows the price and the question, and the route takes only the answer. */
 async function withJudge(scene: HttpScene, taskId: string): Promise<void> {
   const server = await scene.http({ env: { VERIFY_JUDGE: "gemini", RESEARCH_CONFIRM_ABOVE_USD: "0" } });
   const view = await server.request(`/api/runs/${taskId}/citations`);
-  const question = expect.stringContaining("is asked about 1 citation for at most about a cent.");
-  const price = { pairs: 1, max_usd: expect.any(Number), question };
+  const question = expect.stringMatching(/is asked about 1 citation for about a cent, at most \$0\.0\d\.$/);
+  const price = { pairs: 1, likely_usd: expect.any(Number), max_usd: expect.any(Number), question };
   expect(await view.json()).toMatchObject({ sources: [{ judge: price }, { judge: price }] });
   const check = (body: Record<string, unknown>) =>
     server.request(`/api/runs/${taskId}/citations`, {

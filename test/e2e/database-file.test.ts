@@ -1,6 +1,6 @@
 /** The database file is removed or replaced under a running server: nothing paid is lost or paid twice. */
 
-import { copyFileSync, renameSync, rmSync } from "node:fs";
+import { copyFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
@@ -13,6 +13,7 @@ import {
   statusOf,
   untilStatus,
 } from "../kit/server/research.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const START = "start_deep_research";
 const OTHER_QUERY = "How do solar panels perform in deserts?";
@@ -123,6 +124,30 @@ describe.concurrent("the database file", () => {
     expect(scene.sql("select sum(length(text)) as bytes from more")).toEqual([{ bytes: 800_000 }]);
     const other = await scene.server();
     for (const id of [taskId, second]) expect(await statusOf(other, id)).toMatchObject({ status: "running_async" });
+  });
+
+  test("restored in place after a checkpoint: nothing of it can be read any more, but the server keeps its run (I8, P5)", async (context) => {
+    const scene = await openResearch(context, SLOW);
+    const server = await scene.server();
+    await server.call("list_research", {});
+    const copy = backUp(scene);
+    // More than SQLite keeps in memory.
+    scene.sql("create table formerly (text)");
+    scene.sql("insert into formerly values (zeroblob(5000000))");
+    const { mtimeMs } = statSync(fileOf(scene));
+    const taskId = await startRun(server);
+    await waitFor(() => expect(statSync(fileOf(scene)).mtimeMs).toBeGreaterThan(mtimeMs));
+    // Answered after the checkpoint has ended.
+    await statusOf(server, taskId);
+    copyFileSync(copy, fileOf(scene));
+    removeFiles(scene, ["-wal", "-shm"]);
+    const second = await startRun(server, OTHER_QUERY);
+    expect(server.stderr()).toContain("Unfinished runs were carried over");
+    expect(integrityOf(scene)).toEqual({ integrity_check: "ok" });
+    const other = await scene.server();
+    for (const id of [taskId, second]) expect(await statusOf(other, id)).toMatchObject({ status: "running_async" });
+    expect((await other.call(START, { query: QUERY })).structured).toMatchObject({ joined: true, task_id: taskId });
+    expect(scene.posts()).toBe(2);
   });
 
   test("restored in place and read before its log is removed: it stays as it was restored (P5)", async (context) => {

@@ -24,6 +24,7 @@ test("answers with a report in exactly this shape (H1)", async (context) => {
       model: "gemini-3.8-flash",
       timestamp: expect.stringMatching(/Z$/),
       sources_visited: expect.any(Array),
+      links_expire: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
       search_queries_used: expect.any(Array),
       search_suggestions: expect.any(Array),
       tokens_used: { input: expect.any(Number), output: expect.any(Number) },

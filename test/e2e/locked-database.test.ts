@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { holdWriteLock } from "../kit/store/write-lock.ts";
 import { openResearch, SLOW, startRun, statusOf } from "../kit/server/research.ts";
+import { withoutWaiting } from "../kit/server/server.ts";
 
 const LOCKED_MS = 10_000;
 /** The duration of a call on a busy machine; the lock alone lasts ten times as long. */
@@ -25,17 +26,27 @@ async function longestCall(free: Promise<void>, call: () => Promise<unknown>): P
 }
 
 describe.concurrent("a write lock of another program", () => {
-  test("held for 10 s: reads are answered within a second, and a start is sent once the lock is released (J1, P5)", async (context) => {
+  test("held for 10 s: reads are answered within a second, and a start, which gives a sign of life first, is sent once the lock is released (J1, P5, G8)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const server = await scene.server();
     const taskId = await startRun(server);
     const free = holdWriteLock(scene.configDir, LOCKED_MS);
-    const starting = server.call("start_deep_research", { query: "How do solar panels perform in deserts?" });
+    const messages: string[] = [];
+    const locked = free.then(() => [...messages]);
+    const starting = server.call(
+      "start_deep_research",
+      { query: "How do solar panels perform in deserts?" },
+      { onProgress: (message) => void messages.push(message) },
+    );
     const longest = await longestCall(free, async () =>
       expect(await statusOf(server, taskId)).toMatchObject({ status: "running_async" }),
     );
     expect(longest).toBeLessThan(MAX_ANSWER_MS);
-    expect((await starting).structured).toMatchObject({ success: true, status: "running_async" });
+    const { structured } = await starting;
+    expect(structured).toMatchObject({ success: true, status: "running_async" });
+    // The run is not stored yet: only then is a message sent without its id.
+    expect(await locked).toEqual([expect.stringMatching(/^Working \(\d+ s\)$/)]);
+    expect(withoutWaiting(messages)[0]).toContain(structured["task_id"]);
     expect(scene.posts()).toBe(2);
   });
 

@@ -4,7 +4,7 @@ import axe from "axe-core";
 import type { Browser, Page, Route } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { browserInstalled, enterPage, openPage, startBrowser } from "../kit/browser/browser.ts";
+import { browserInstalled, closePages, enterPage, openPage, sharedBrowser } from "../kit/browser/browser.ts";
 import { openHttpScene, type RunningHttpServer } from "../kit/server/http-server.ts";
 import { LONG_RUN, sampleMonths, sampleStatuses, insertSampleRuns, UNKNOWN_RUN } from "../kit/browser/sample-runs.ts";
 import { type View, VIEWS } from "../kit/browser/page-views.ts";
@@ -127,8 +127,8 @@ describe.skipIf(installed === "missing")("accessibility of the page", () => {
     });
     running = z.object({ task_id: z.string() }).parse(await started.json()).task_id;
     scene.gemini.skip(600_000);
-    browser = await startBrowser();
-    endings.unshift(() => browser.close());
+    browser = await sharedBrowser();
+    endings.unshift(() => closePages(browser));
   }, PATIENT);
   afterAll(async () => {
     for (const end of endings) await end();

@@ -3,7 +3,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { draftResearch, SUBMIT } from "../kit/browser/ask-form.ts";
-import { browserInstalled, enterPage, startBrowser } from "../kit/browser/browser.ts";
+import { browserInstalled, closePages, enterPage, sharedBrowser } from "../kit/browser/browser.ts";
 import { openPageServer } from "../kit/browser/page-api.ts";
 import { QUERY, SLOW } from "../kit/server/research.ts";
 
@@ -12,9 +12,9 @@ const installed = await browserInstalled();
 
 describe.skipIf(installed === "missing")("files for a research run", () => {
   beforeAll(async () => {
-    browser = await startBrowser();
+    browser = await sharedBrowser();
   });
-  afterAll(() => browser.close());
+  afterAll(() => closePages(browser));
 
   test("are chosen, removed and uploaded with the start, and a wrong one is explained (V3)", async (context) => {
     const scene = await openPageServer(context, SLOW);

@@ -12,6 +12,7 @@ import { openHttpScene } from "../kit/server/http-server.ts";
 import { sampleId, insertSampleRuns } from "../kit/browser/sample-runs.ts";
 import { chart } from "../kit/browser/pictures.ts";
 import { SOURCES } from "../kit/browser/sample-report.ts";
+import { hostileSuggestions } from "../security/hostile-runs.ts";
 
 const RUN = sampleId(1);
 const FIRST = "# Lakes\n\nThe first paragraph.\n\n";
@@ -91,19 +92,6 @@ test("a saved HTML file shows pictures and suggestions and loads nothing (S2, T-
   expect([...pageErrors, ...otherOrigins]).toEqual([]);
 });
 
-/** Everything that could run, load, navigate or cover the page. */
-const hostile = (
-  address: string,
-): string => `<style>@import "${address}/import"; body { background: url(${address}/background) }</style>
-<base href="${address}/"><meta http-equiv="refresh" content="0;url=${address}/refresh">
-<link rel="stylesheet" href="${address}/sheet"><link rel="preconnect" href="${address}/"><link rel="prefetch" href="${address}/next">
-<script>parent.hit?.("script"); top.location = "${address}/top"</script><script src="${address}/script"></script>
-<img src="${address}/image" onerror="parent.hit?.('error')"><svg onload="parent.hit?.('load')"><image href="${address}/svg"/></svg>
-<iframe src="${address}/frame"></iframe><object data="${address}/object"></object><video src="${address}/video" autoplay></video>
-<form action="${address}/form"><button id="send">Send</button></form>
-<div class="container"><a class="chip" href="${address}/link">elsewhere</a><a class="chip" href="javascript:parent.hit('link')">script</a>
-<a class="chip" href="https://www.google.com/search?q=lakes" target="_self">lakes</a><a class="chip" href="https://www.google.com.evil.example/">like Google</a></div>`;
-
 interface Canary {
   address: string;
   asked: string[];
@@ -128,7 +116,7 @@ const WALLS = { "with the policy of the page": false, "by the allow-list alone":
 for (const [walls, bypassCSP] of Object.entries(WALLS)) {
   test(`hostile suggestions run nothing, load nothing and lead nowhere, ${walls} (T-1)`, async (context) => {
     const { address, asked } = await openCanary(context);
-    const { scene, server, opened } = await openWorld(context, [hostile(address)], { bypassCSP });
+    const { scene, server, opened } = await openWorld(context, [hostileSuggestions(address)], { bypassCSP });
     const { page, pageErrors, otherOrigins } = opened;
     const hits: unknown[] = [];
     await page.context().exposeBinding("hit", (_source, what: unknown) => void hits.push(what));

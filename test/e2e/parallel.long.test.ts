@@ -104,7 +104,7 @@ async function startWaiting(server: RunningServer, signal?: AbortSignal): Promis
     .then(({ structured }) => structured)
     .catch(() => undefined);
   await waitFor(() => expect(messages).toContainEqual(expect.stringMatching(WAITING)), SOON);
-  return { taskId: /task_id ([\w-]{36})/.exec(messages[0] ?? "")?.[1] ?? "", call };
+  return { taskId: /task_id ([\w-]{36})/.exec(messages.join("\n"))?.[1] ?? "", call };
 }
 
 test("a killed server that held all slots releases them (C9, P2)", async (context) => {

@@ -39,7 +39,9 @@ test(
       long: ["completed", "failed", "start_unknown", "notified", "files"],
     };
     expect(atLength(cases).filter((of) => (counts[of] ?? 0) === 0)).toEqual([]);
-    expect(counts["notifications_lost"]).toBeLessThanOrEqual(2 * EACH + RANDOM / 20);
+    // A kill by the timer at a named point that was not reached is a random one.
+    const atRandom = RANDOM + (here.kills.get("elsewhere") ?? 0);
+    expect(counts["notifications_lost"]).toBeLessThanOrEqual(2 * EACH + atRandom / 20);
     await expectNoTemporaryReport(here);
   },
 );

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { missingFromText } from "../kit/server/answer-leaves.ts";
 import { openResearch, QUERY, SLOW, startRun, untilStatus } from "../kit/server/research.ts";
-import { BIN, type Era, TEST_KEY } from "../kit/server/server.ts";
+import { BIN, type Era, TEST_KEY, withoutWaiting } from "../kit/server/server.ts";
 
 const START = "start_deep_research";
 const UUID_4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -69,7 +69,7 @@ describe.each(ERAS)("a %s client", (era) => {
       check_status_command: `check_research_status(task_id='${task_id}')`,
     });
     expect(missingFromText(text, structured)).toEqual([]);
-    expect(progress[0]).toBe(`Starting deep research (task_id ${task_id})`);
+    expect(withoutWaiting(progress)[0]).toBe(`Starting deep research (task_id ${task_id})`);
     const quiet = await server.call(START, { query: "Without a sound", enable_notifications: false });
     expect(quiet.structured["message"]).toBe("Research running in background.");
     expect(scene.gemini.ledger.acceptedStarts().map(({ query }) => query)).toEqual([QUERY, "Without a sound"]);

@@ -7,7 +7,8 @@ import * as https from "node:https";
 import { join } from "node:path";
 import { expect, test, type TestContext } from "vitest";
 import { makeCertificateOf } from "../kit/services/certificate.ts";
-import { openResearch, startRun, untilStatus } from "../kit/server/research.ts";
+import { openResearch, type ResearchScene, startRun, untilStatus } from "../kit/server/research.ts";
+import type { RunningServer } from "../kit/server/server.ts";
 
 const REDIRECT_HOST = "vertexaisearch.cloud.google.com";
 
@@ -17,7 +18,7 @@ async function openRedirectHost({ onTestFinished }: Pick<TestContext, "onTestFin
   const requests: string[] = [];
   const host = https.createServer({ key, cert }, ({ method, url = "" }, response) => {
     requests.push(`${method} ${url}`);
-    response.writeHead(302, { location: `https://page.example/${requests.length}` }).end();
+    response.writeHead(302, { location: `https://page.site-a.org/${requests.length}` }).end();
   });
   await new Promise<void>((resolve) => host.listen(0, "127.0.0.1", resolve));
   const tunnels: string[] = [];
@@ -44,7 +45,7 @@ async function openRedirectHost({ onTestFinished }: Pick<TestContext, "onTestFin
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a listening TCP server has no other kind of address
 const portOf = (server: { address(): unknown }): number => (server.address() as AddressInfo).port;
 
-test("redirect links are resolved after the run when RESOLVE_SOURCE_LINKS is set, and never otherwise (T-3)", async (context) => {
+test("redirect links are resolved after the run when RESOLVE_SOURCE_LINKS is set, and otherwise listed with their last day (T-3, W6)", async (context) => {
   const scene = await openResearch(context);
   const google = await openRedirectHost(context);
   const certificate = join(scene.configDir, "redirect-host.pem");
@@ -52,8 +53,10 @@ test("redirect links are resolved after the run when RESOLVE_SOURCE_LINKS is set
   const env = { HTTPS_PROXY: google.url, NO_PROXY: "127.0.0.1", NODE_EXTRA_CA_CERTS: certificate };
 
   const unasked = await scene.server({ env });
-  await untilStatus(unasked, await startRun(unasked), "completed");
+  const unresolved = await startRun(unasked);
+  await untilStatus(unasked, unresolved, "completed");
   expect(google.tunnels).toEqual([]);
+  await listsExpiry(scene, unasked, unresolved);
 
   const server = await scene.server({ env: { ...env, RESOLVE_SOURCE_LINKS: "true" } });
   const task_id = await startRun(server, "Where do redirect links lead?");
@@ -65,9 +68,22 @@ test("redirect links are resolved after the run when RESOLVE_SOURCE_LINKS is set
   await expect.poll(resolved, { timeout: 20_000 }).toContainEqual(
     expect.objectContaining({
       url: expect.stringContaining(`https://${REDIRECT_HOST}/`),
-      resolved_url: expect.stringMatching(/^https:\/\/page\.example\/\d+$/),
+      resolved_url: expect.stringMatching(/^https:\/\/page\.site-a\.org\/\d+$/),
     }),
   );
   expect(new Set(google.tunnels)).toEqual(new Set([`${REDIRECT_HOST}:443`]));
   expect(google.requests[0]).toMatch(/^HEAD \/grounding-api-redirect\//);
 });
+
+/** A link that was not resolved is listed as title and domain with its last day, over MCP and in the terminal (W6). */
+async function listsExpiry(scene: ResearchScene, server: RunningServer, task_id: string): Promise<void> {
+  const day = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
+  const { structured, text } = await server.call("get_research_results", { task_id });
+  const [first] = structured["sources"];
+  expect(first).toMatchObject({ link_expires: day, title: expect.any(String), domain: expect.any(String) });
+  expect(text).toContain(`1. ${first.domain}, link expires ${day}: ${first.url}`);
+  const shown = await scene.command(["show", task_id]);
+  expect(shown.stdout).toContain(`, link expires ${day}: https://${REDIRECT_HOST}/`);
+  const asked = await server.call("search", { query: "How deep is the lake?" });
+  expect(asked.structured["metadata"]).toMatchObject({ links_expire: day });
+}

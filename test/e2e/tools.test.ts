@@ -32,7 +32,7 @@ const NAMES = [
 ];
 const CORE = ["search", "deep_search", "start_deep_research", "check_research_status", "get_research_results"];
 /** Every session of every client pays for the list. References to the run card, which no model sees, are a fortieth. */
-const MOST_BYTES = 18 * 1024;
+const MAX_BYTES = 18 * 1024;
 /** Those that return reports, which a client must not cut. */
 const REPORTING = ["search", "deep_search", "start_deep_research", "get_research_results", "ask_followup"];
 /** Of what a model sees of the default set (U4). */
@@ -201,7 +201,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "openWorldHint": false,
           "readOnlyHint": false,
         },
-        "description": "Saves the report of a finished run as a Markdown file with sources; of a failed or cancelled run as far as it got, marked PARTIAL. To read it use get_research_results. Free, local, never overwrites. Returns the absolute path.",
+        "description": "Saves the report of a finished run as a Markdown file with sources; a partial one is marked PARTIAL. To read it use get_research_results. Free, local, never overwrites. Returns the path.",
         "name": "save_research_to_markdown",
         "title": "Save research to Markdown",
       },
@@ -248,7 +248,7 @@ test.for(ERAS)("the list is smaller than 18 KB and 2,500 tokens: %s (A5, U4)", a
   const shown = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
   const tokens = countTokens(JSON.stringify(shown));
   process.stdout.write(`tools/list: ${bytes} bytes, ${tokens} tokens (o200k) for ${NAMES.length} tools\n`);
-  expect(bytes).toBeLessThan(MOST_BYTES);
+  expect(bytes).toBeLessThan(MAX_BYTES);
   expect(tokens).toBeLessThanOrEqual(MAX_TOKENS);
 });
 

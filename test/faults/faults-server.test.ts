@@ -21,7 +21,7 @@ describe.concurrent("the fault matrix on the built server", () => {
 
   test("gzip bomb × get: a gigabyte in a megabyte is not unpacked, and the run completes (P3, T16)", async (context) => {
     const scene = await openResearch(context, { get: [{ fault: "gzip-bomb" }, {}] });
-    const server = await scene.server();
+    const server = await scene.server({ isMeasured: true });
     await untilStatus(server, await startRun(server), "completed", 40_000);
     expect(scene.gemini.ledger.interactionRequests()).toMatchObject({ "get gzip-bomb": 1 });
     // Only Linux reports the peak memory of a process.

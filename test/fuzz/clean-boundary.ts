@@ -53,7 +53,9 @@ export const cleanBoundary: FuzzTarget = {
   }),
 };
 
-const isPlain = (text: string): boolean => /^[\t\n -~\u00A1-\u05FF\u3041-\uD7FF]*$/.test(text);
+/** Not the soft hyphen, the grapheme joiner and the Hangul filler, which are invisible. */
+const isPlain = (text: string): boolean =>
+  /^[\t\n -~\u00A1-\u00AC\u00AE-\u034E\u0350-\u05FF\u3041-\u3163\u3165-\uD7FF]*$/.test(text);
 
 /** Passes the text through the output boundary, as an answer and as the details of an error. */
 async function checkOutcome(text: string, way: "answer" | "error"): Promise<void> {

@@ -49,7 +49,7 @@ const wordOf = (found: Extraction): string =>
 
 function checkOne(input: string, schema: AnswerSchema): string {
   const found = extractJsonFromOutput(input, schema);
-  const evidence = evidenceOf(input);
+  const evidence = evidenceOf(withoutInvisibleMarks(input));
   if (found.kind === "invalid") {
     must(occurs(found.bestText, evidence), "E6: the best text occurs in the output.");
   } else {
@@ -68,10 +68,14 @@ function checkOne(input: string, schema: AnswerSchema): string {
   return wordOf(found);
 }
 
+/** They are removed before anything is read, also from the middle of an escape. */
+const withoutInvisibleMarks = (text: string): string => text.replaceAll(/[\uFEFF\u200B\u2060]/g, "");
+
 /** Output that is one undamaged answer is returned unchanged. */
 function mustTakeWholeAnswer(input: string, schema: AnswerSchema, found: Extraction): void {
-  const text = input.replaceAll(/[\uFEFF\u200B\u2060]/g, "");
-  const value = parsed(text);
+  // Backspaces and form feeds are read as the beginning of a LaTeX command.
+  if (/\\[bf]/.test(input)) return;
+  const value = parsed(withoutInvisibleMarks(input));
   const answer = isRecord(value) ? schema.parse(value) : undefined;
   if (answer?.success !== true || isEcho(answer, undefined)) return;
   must(found.kind === "valid" && !found.repaired, "D1: a whole answer needs no repair.");

@@ -32,15 +32,20 @@ test("a search of a killed container is interrupted by the other processes, with
   expect(await rowOf(store.db, "going on")).toMatchObject({ status: "running" });
 });
 
-test("a process that was silent for a week is deleted, unless it still owns a run, a slot or a file (P2)", async () => {
+test("a process that was silent for a week is deleted, unless it still owns a run or a file (P2)", async () => {
   const db = await openDatabase({ stoppedAt: NOW });
-  const names = ["silent", "polls", "searches", "has slot", "has file", "ended", "follows", "updates"];
+  const names = ["silent", "polls", "searches", "has file", "ended", "follows", "updates"];
   for (const name of names) await registered(db, name);
   await insertRun(db, { task_id: "a", lease_owner: "polls", lease_until: 1, next_poll_at: 1 });
   await insertRun(db, { task_id: "b", lease_owner: "searches", status: "running", kind: "deep_search" });
   await insertRun(db, { task_id: "d", lease_owner: "ended", lease_until: 1, status: "completed" });
-  const slot = { slot_id: "s", pool: "p", process_id: "has slot", taken_at: 1, lease_until: 2 };
-  await db.insertInto("slots").values(slot).execute();
+  const slot = { pool: "p", process_id: "silent", taken_at: 1 };
+  const leases = [NOW, NOW - 24 * 3_600_000 - 1].map((until) => ({
+    ...slot,
+    slot_id: String(until),
+    lease_until: until,
+  }));
+  await db.insertInto("slots").values(leases).execute();
   await db.insertInto("held_files").values({ file_name: "f", process_id: "has file", created_at: 1 }).execute();
   const left = async (): Promise<string[]> => {
     await forgetStaleProcesses(db, NOW);
@@ -49,6 +54,7 @@ test("a process that was silent for a week is deleted, unless it still owns a ru
   };
   await setClock(db, NOW + WEEK_MS);
   expect(await left()).toEqual(names.toSorted());
+  expect(await db.selectFrom("slots").select("lease_until").execute()).toEqual([{ lease_until: NOW }]);
   await setClock(db, NOW + WEEK_MS + 1);
   await recordHeartbeat(db, "follows", { key: "k", now: NOW });
   await registered(db, "updates");

@@ -25,7 +25,7 @@ export async function tryEndlessChildren(stage: Stage, behaviours: readonly Stan
   const verdict = openVerdict();
   const scene = openCliScene(stage);
   for (const behaviour of behaviours) {
-    const server = await scene.server({ era: "legacy" });
+    const server = await scene.server({ era: "legacy", isMeasured: true });
     scene.script(behaviour);
     const { structured } = await server.call("search", { query: QUERY });
     const message = String(structured["error"]?.message);
@@ -93,7 +93,7 @@ export async function tryFloodsFromUpstream(stage: Stage): Promise<Verdict> {
   const env = { GOOGLE_GEMINI_BASE_URL: url, JSON_MAX_RETRIES: "1", RESEARCH_SYNC_WINDOW_MS: "0" };
   for (const [what, next] of Object.entries(FLOODS)) {
     flood = next;
-    const server = await scene.server({ env });
+    const server = await scene.server({ env, isMeasured: true });
     const searched = await server.call("search", { query: `${QUERY}: ${what}` });
     verdict.check(`${what}: ${searched.text.slice(0, 300)}`, searched.isError);
     const started = await server.call("start_deep_research", { query: `${QUERY}: ${what}`, force_new: true });

@@ -61,6 +61,19 @@ export function hostileRuns(address: string): SampleRun[] {
   });
 }
 
+/** Everything that could run, load, navigate or cover the page. */
+export const hostileSuggestions = (
+  address: string,
+): string => `<style>:host { position: fixed !important; inset: 0; z-index: 9 } .container { position: fixed; inset: 0; z-index: 9 } *, main { visibility: visible }</style><style>@import "${address}/import"; body { background: url(${address}/background) }</style>
+<base href="${address}/"><meta http-equiv="refresh" content="0;url=${address}/refresh">
+<link rel="stylesheet" href="${address}/sheet"><link rel="preconnect" href="${address}/"><link rel="prefetch" href="${address}/next">
+<script>parent.hit?.("script"); top.location = "${address}/top"</script><script src="${address}/script"></script>
+<img src="${address}/image" onerror="parent.hit?.('error')"><svg onload="parent.hit?.('load')"><image href="${address}/svg"/></svg>
+<iframe src="${address}/frame"></iframe><object data="${address}/object"></object><video src="${address}/video" autoplay></video>
+<form action="${address}/form"><button id="send">Send</button></form>
+<div class="container"><a class="chip" href="${address}/link">elsewhere</a><a class="chip" href="javascript:parent.hit('link')">script</a>
+<a class="chip" href="https://www.google.com/search?q=lakes" target="_self">lakes</a><a class="chip" href="https://www.google.com.evil.example/">like Google</a></div>`;
+
 /** Every interaction with untrusted content; the page's own buttons would act. */
 export const TOUCH = `(() => {
   const seen = [];

@@ -19,8 +19,8 @@ test("the list of tools is the same in every session, whatever happens in betwee
   // Names, texts, schemas and annotations. A change needs a changelog entry and a new version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "e2fb868c33654276916b7ac2deaf743f21c3d03767735052317f4a078bb8383c",
-      "modern": "f42178b86000c9eba6dba70175529d819d2e061aeb892a7d55a18447532555ca",
+      "legacy": "dcede2247780b0e1e883e4eaac1fab4204037a7854c0cb3fd628e25585666dd9",
+      "modern": "fd1e88467af772fb4f08fc15a9f1e26e04ac9654cfee9c2f64d88430546b0d02",
     }
   `);
 });

@@ -16,6 +16,7 @@ import { type Opening, ownLink, type PageLink, tryToOpen, UNOPENED } from "../br
 import { EXIT_CODES } from "../exit-codes.ts";
 import { wholeRunId } from "../task-id.ts";
 import { runServe } from "./serve.ts";
+import { errorCodeOf } from "../../platform/error-code.ts";
 
 export interface DashboardOptions {
   flags: Environment;
@@ -109,9 +110,7 @@ async function probe(url: string): Promise<"ours" | "another program" | "none"> 
     });
     return health.safeParse(await response.json()).success ? "ours" : "another program";
   } catch (error) {
-    const cause = error instanceof Error ? error.cause : undefined;
-    const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-    return UNCONNECTED.test(code) ? "none" : "another program";
+    return UNCONNECTED.test(errorCodeOf(error instanceof Error ? error.cause : undefined)) ? "none" : "another program";
   }
 }
 

@@ -16,6 +16,7 @@ const run = (at: string, minutes: number, more: Partial<FinishedFigures> = {}): 
   startedAt: Date.parse(at) - minutes * 60_000,
   completedAt: Date.parse(at),
   cost: paid(1.5),
+  judgeCost: NO_COST,
   estimate: { usd: { min: 1, likely: 1, max: 3 }, minutes: { min: 1, likely: 10, max: 20 } },
   ...more,
 });
@@ -37,6 +38,14 @@ test("the figures are summed by month, and compared with estimates where both ar
     cost_usd: { runs: 3, estimated: 1, actual: 1.5, off_percent: 50 },
     minutes: { runs: 3, estimated: 10, actual: 8, off_percent: -20 },
   });
+});
+
+test("judged citations are part of the cost of a month, and not compared with estimates (W3)", () => {
+  const judged = [run("2026-11-03T10:00:00Z", 6, { cost: paid(1), judgeCost: paid(0.25) })];
+  const figures = summarize(judged);
+  expect(figures).toMatchObject({ judge_cost_usd: 0.25, months: [{ cost_usd: 1.25 }], cost_usd: { actual: 1 } });
+  const text = figuresView({ total_runs: 1, total_cost_usd: 1.25, ...figures }, { width: 80, paint: unpainted });
+  expect(text).toContain("$0.25 of it for judged citations.");
 });
 
 test.each([30, 50, 80, 200])("the figures fit %i columns", (width) => {

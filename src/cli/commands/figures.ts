@@ -33,9 +33,13 @@ async function answer({ deps }: App): Promise<Answer> {
 /** Width when stdout is not a terminal. */
 const PLAIN_WIDTH = 80;
 
-export function summarize(runs: FinishedFigures[]): Pick<Figures, "months" | "cost_usd" | "minutes"> {
+export function summarize(
+  runs: FinishedFigures[],
+): Pick<Figures, "months" | "judge_cost_usd" | "cost_usd" | "minutes"> {
+  const judged = runs.reduce((sum, { judgeCost: { usd = 0 } }) => sum + usd, 0);
   const months = Map.groupBy(runs, ({ completedAt }) => new Date(completedAt).toISOString().slice(0, 7));
   return {
+    ...(judged > 0 ? { judge_cost_usd: roundedTo(judged, 4) } : {}),
     months: [...months]
       .map(([month, ofMonth]) => ({
         month,
@@ -52,7 +56,7 @@ export function summarize(runs: FinishedFigures[]): Pick<Figures, "months" | "co
 }
 
 function sumOf(runs: FinishedFigures[]): Pick<MonthFigures, "cost_usd" | "cost_incomplete" | "cost_estimated"> {
-  const sum = runs.reduce((total, { cost }) => addCosts(total, cost), NO_COST);
+  const sum = runs.reduce((total, { cost, judgeCost }) => addCosts(total, addCosts(cost, judgeCost)), NO_COST);
   return { cost_usd: roundedTo(sum.usd ?? 0, 4), ...marksOf(sum) };
 }
 

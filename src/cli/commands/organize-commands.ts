@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import { organizeRun } from "../../operations/organize-run.ts";
 import type { TerminalView } from "../render/answer-view.ts";
 import type { Organized } from "../render/answers/run-views.ts";
+import { RUN_ARGUMENT } from "../task-id.ts";
 
 const organizedView: TerminalView<Organized> = async (organized, space) => {
   const views = await import("../render/answers/run-views.ts");
@@ -28,15 +29,13 @@ const MARKS = [
   },
 ];
 
-const RUN = "run id, or its first 6 or more characters";
-
 export function addOrganizeCommands(program: Command): void {
   const command = (name: string, summary: string, about: string): Command =>
     program
       .command(name)
       .summary(summary)
       .description(about)
-      .argument("<run>", RUN)
+      .argument("<run>", RUN_ARGUMENT)
       .option("--json", "print the whole answer as JSON");
   command(
     "rename",

@@ -9,10 +9,10 @@ import { addOrganizeCommands } from "./organize-commands.ts";
 import { addTableCommand } from "./table-command.ts";
 import type { TerminalView } from "../render/answer-view.ts";
 import type { Status } from "../render/answers/run-views.ts";
+import { RUN_ARGUMENT } from "../task-id.ts";
 
 const json = (command: Command): Command => command.option("--json", "print the whole answer as JSON");
 const PLAIN = { wait: false, yes: false, flags: {} };
-const RUN = "run id, or its first 6 or more characters";
 
 const statusView: TerminalView<Status> = async (status, space) => {
   const views = await import("../render/answers/run-views.ts");
@@ -23,7 +23,7 @@ export function addRunCommands(program: Command): void {
   json(program.command("watch"))
     .summary("Watch a run until it ends")
     .description("Show a run live until it ends, then print its report. Ctrl-C leaves; the run continues.")
-    .argument("<run>", RUN)
+    .argument("<run>", RUN_ARGUMENT)
     .action(async (taskId: string, options: { json?: boolean }) => {
       const { runOperation } = await import("../run-operation.ts");
       const input = { task_id: taskId };
@@ -56,7 +56,7 @@ export function addRunCommands(program: Command): void {
     .description(
       "Delete a finished run with its report, sources and timeline. Saved files are kept. Asks for confirmation.",
     )
-    .argument("<run>", RUN)
+    .argument("<run>", RUN_ARGUMENT)
     .option("--at-google", "delete Google's copy, too")
     .option("--yes", "skip the confirmation")
     .action(async (taskId: string, options: { atGoogle?: boolean; yes?: boolean; json?: boolean }) => {

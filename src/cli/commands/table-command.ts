@@ -7,6 +7,7 @@ import type { Source } from "../../reports/report.ts";
 import type { Table } from "../../reports/table/table.ts";
 import type { TerminalView } from "../render/answer-view.ts";
 import type { FollowedUp } from "../render/answers/run-views.ts";
+import { RUN_ARGUMENT } from "../task-id.ts";
 
 const ROWS = "One row per item that the report compares.";
 
@@ -24,7 +25,7 @@ export function addTableCommand(program: Command): void {
     .description(
       "Make a table of a finished report: every cell with its sources, or marked as not found. A model reads the stored report, for cents; the price is printed first. A table that was made before is free.",
     )
-    .argument("<run>", "run id, or its first 6 or more characters")
+    .argument("<run>", RUN_ARGUMENT)
     .argument("<columns...>", "names of the columns, up to 20; quote names with spaces")
     .option("--rows <text>", "what a row is, such as “one row per manufacturer”", ROWS)
     .option("--csv", "print it as CSV")

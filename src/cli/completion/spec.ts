@@ -56,7 +56,6 @@ function short(text: string): string {
   return whole.length <= MAX_ABOUT_CHARACTERS ? whole : `${whole.slice(0, MAX_ABOUT_CHARACTERS - 1).trimEnd()}…`;
 }
 
-/** The direct subcommands. */
 export const subcommandsOf = (spec: CompletedCommand[], path: string): CompletedCommand[] =>
   spec.filter((command) => command.path !== "" && command.path.split(" ").slice(0, -1).join(" ") === path);
 

@@ -6,8 +6,7 @@ import { getResearchResults, type Results } from "../../operations/get-research-
 import { resumeResearch } from "../../operations/resume-research.ts";
 import type { TerminalView } from "../render/answer-view.ts";
 import type { Resumed, Status } from "../render/answers/run-views.ts";
-
-const RUN = "run id, or its first 6 or more characters";
+import { RUN_ARGUMENT } from "../task-id.ts";
 
 const resumedView: TerminalView<Resumed> = async (resumed, space) =>
   (await import("../render/answers/run-views.ts")).resumedView(resumed, space);
@@ -37,7 +36,7 @@ export function addPlanCommands(program: Command): void {
     .description(
       "Show the plan of a research that waits for approval, or change it with --edit, for cents. At a terminal you can approve or change it there.",
     )
-    .argument("<run>", RUN)
+    .argument("<run>", RUN_ARGUMENT)
     .option("--edit <change>", "what to change in the plan")
     .option("--yes", "skip the cost confirmation")
     .option("--json", "print the whole answer as JSON")
@@ -60,7 +59,7 @@ export function addPlanCommands(program: Command): void {
     .description(
       "Start the research that a plan describes, and watch it. About $1 to $7; the plan shows what it will probably cost. Approving twice starts it once.",
     )
-    .argument("<run>", RUN)
+    .argument("<run>", RUN_ARGUMENT)
     .option("--wait", "wait for the run, show progress, then print the report")
     .option("--no-wait", "return as soon as the research is started")
     .option("--yes", "skip the cost confirmation")

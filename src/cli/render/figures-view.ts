@@ -29,6 +29,8 @@ export interface Figures {
   total_cost_usd: number;
   cost_incomplete?: true;
   cost_estimated?: true;
+  /** Part of the total: models that judged citations. */
+  judge_cost_usd?: number;
   months: MonthFigures[];
   cost_usd?: Comparison | undefined;
   minutes?: Comparison | undefined;
@@ -49,6 +51,9 @@ export function figuresView(figures: Figures, { width, paint }: FiguresSpace): s
   const title = `${total_runs} ${total_runs === 1 ? "run" : "runs"}, ${formatCost({ ...figures, cost_usd: figures.total_cost_usd })} total`;
   if (months.length === 0) return `${title}. No run has finished yet.`;
   const sentences = [
+    ...(figures.judge_cost_usd === undefined
+      ? []
+      : [`${formatDollars(figures.judge_cost_usd)} of it for judged citations.`]),
     ...(cost_usd === undefined ? [] : [sentence("cost", cost_usd, formatDollars)]),
     ...(minutes === undefined ? [] : [sentence("time", minutes, (value) => `${value} min`)]),
   ];

@@ -3,7 +3,7 @@
 import type { GenerateContentConfig, GoogleGenAI } from "@google/genai";
 import type { AppError } from "../../errors.ts";
 import type { Log } from "../../platform/log.ts";
-import { type Answer, type AskRequest, type Backend, PaidFailure } from "../search-backend.ts";
+import { type Answer, type AskRequest, type Backend, PaidFailure, requiredOutputTokens } from "../search-backend.ts";
 import { apiFailure, cancelled, isUnreadable, httpStatusOf, timedOut } from "../failures.ts";
 import { incompleteAnswer, failureOfEnding, isTruncated } from "./ending.ts";
 import { knownRefusal } from "./refusal.ts";
@@ -25,12 +25,11 @@ const ACTIVITIES: Record<AskRequest["purpose"], string> = {
   judgement: "Gemini is judging a citation",
 };
 
-/** Argon's maximum. Thinking counts as output: below 32,768 tokens it may charge for an empty answer. */
-const ARGON_OUTPUT_TOKENS = 65_536;
-
 /** Sets no sampling parameters: newer models ignore them or reject the request. */
-const outputLimit = (model: string): GenerateContentConfig =>
-  model.includes("argon") ? { maxOutputTokens: ARGON_OUTPUT_TOKENS } : {};
+function outputLimit(model: string, wanted: number | undefined): GenerateContentConfig {
+  const maxOutputTokens = wanted ?? requiredOutputTokens(model);
+  return maxOutputTokens === undefined ? {} : { maxOutputTokens };
+}
 
 export function createApiBackend(options: ApiBackendOptions): Backend {
   let client: Promise<GoogleGenAI> | undefined;
@@ -53,7 +52,7 @@ export function createApiBackend(options: ApiBackendOptions): Backend {
           config: {
             abortSignal: signal,
             ...(request.purpose === "research" ? SEARCH_TOOLS : {}),
-            ...outputLimit(model),
+            ...outputLimit(model, request.maxOutputTokens),
           },
         });
         request.onActivity(ACTIVITIES[request.purpose]);

@@ -1,6 +1,6 @@
 /** The Gemini CLI's home in our config directory: one permanent settings file, and one temporary directory per call. */
 
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { link, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { AppError } from "../../errors.ts";
@@ -9,6 +9,7 @@ import { liveness, thisProcess, type ProcessIdentity } from "../../platform/proc
 import { mergeSettings, parseSettings, settingsForCall, type ManagedSettings, type Settings } from "./settings.ts";
 import type { SignIn } from "./sign-in.ts";
 import { killStragglers } from "./stragglers.ts";
+import { errorCodeOf } from "../../platform/error-code.ts";
 
 /** The directory of one call. Calls share no lock, no history and no leftover files. */
 export interface CallDirectory {
@@ -64,8 +65,7 @@ export function createCliHome({ home, log }: { home: string; log: Log }): CliHom
 }
 
 function notPrepared(error: unknown): AppError {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  const isFull = code === "ENOSPC" || code === "EDQUOT";
+  const isFull = ["ENOSPC", "EDQUOT"].includes(errorCodeOf(error));
   return new AppError({
     code: isFull ? "DISK_FULL" : "PERMISSION_DENIED",
     message: isFull
@@ -174,10 +174,7 @@ async function removeCallDirectory(directory: string, log: Log): Promise<void> {
 
 async function compileCacheFor(folder: string, programFile: string): Promise<string> {
   const version = await stat(programFile).catch(() => undefined);
-  const name = createHash("sha256")
-    .update(`${programFile}\n${version?.mtimeMs}\n${version?.size}`)
-    .digest("hex")
-    .slice(0, 16);
+  const name = hash("sha256", `${programFile}\n${version?.mtimeMs}\n${version?.size}`).slice(0, 16);
   for (const other of await readdir(folder).catch(() => [])) {
     if (other !== name) await rm(join(folder, other), { recursive: true, force: true }).catch(() => undefined);
   }

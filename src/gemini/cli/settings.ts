@@ -56,7 +56,6 @@ export function mergeSettings(existing: Settings, managed: ManagedSettings): Set
   return settings;
 }
 
-/** The settings of one call. */
 export function settingsForCall(
   settings: Settings,
   call: { purpose: "research" | "correction" | "judgement" },

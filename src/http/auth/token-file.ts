@@ -6,6 +6,7 @@ import type { Config } from "../../config/config.ts";
 import { AppError } from "../../errors.ts";
 import type { Log } from "../../platform/log.ts";
 import { isStrongToken, newToken } from "./tokens.ts";
+import { errorCodeOf } from "../../platform/error-code.ts";
 
 export interface TokenSource {
   config: Pick<Config, "configDir" | "configDirWritable"> & { settings: { MCP_AUTH_TOKEN: string | undefined } };
@@ -58,7 +59,7 @@ async function readToken(file: string, log: Log): Promise<string | undefined> {
   try {
     content = await readFile(file, "utf8");
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
+    if (errorCodeOf(error) === "ENOENT") return undefined;
     throw new AppError({
       code: "PERMISSION_DENIED",
       message: `The token file ${file} cannot be read.`,
@@ -97,12 +98,12 @@ async function createTokenFile(file: string, token: string): Promise<"created" |
     await writePrivateFile(temporary, token);
     await link(temporary, file).catch(async (error: unknown) => {
       // Some file systems have no hard links; there, exclusive creation has to suffice.
-      if (codeOf(error) === "EEXIST") throw error;
+      if (errorCodeOf(error) === "EEXIST") throw error;
       await writePrivateFile(file, token);
     });
     return "created";
   } catch (error) {
-    return codeOf(error) === "EEXIST" ? "exists" : "failed";
+    return errorCodeOf(error) === "EEXIST" ? "exists" : "failed";
   } finally {
     await rm(temporary, { force: true }).catch(() => undefined);
   }
@@ -117,6 +118,3 @@ async function writePrivateFile(file: string, token: string): Promise<void> {
     await handle.close();
   }
 }
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";

@@ -11,7 +11,6 @@ const URI = /^research:\/\/runs(?:\/([^/]+)(\/report\.md|\/pictures\/([1-9]\d{0,
 interface ParsedUri {
   taskId: string | undefined;
   isReport: boolean;
-  /** The number of a picture. */
   picture: number | undefined;
 }
 

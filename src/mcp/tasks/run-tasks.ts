@@ -6,12 +6,12 @@ import { AppError } from "../../errors.ts";
 import { cancelResearch } from "../../operations/cancel-research.ts";
 import { OPERATIONS } from "../../operations/catalog.ts";
 import { actionOf } from "../../operations/parts/run-action.ts";
-import { readCursor, writeCursor } from "../../operations/list-research.ts";
+import { runPage } from "../../operations/list-research.ts";
 import type { OperationDeps } from "../../operations/operation.ts";
 import { outcomeOfRun, perform } from "../../operations/perform.ts";
 import { readStored, type StoredRun } from "../../runs/history/read.ts";
 import { LOCAL_KINDS, type Run } from "../../runs/run.ts";
-import { findRun, listRuns } from "../../runs/run-store.ts";
+import { findRun } from "../../runs/run-store.ts";
 import type { ListedTask, TaskSource, TaskState } from "./task-source.ts";
 import { resultWithPictures } from "../tools.ts";
 
@@ -45,13 +45,8 @@ export function runTasks({ deps, config }: App): TaskSource {
     // A stored run asks for no input, so there is no response to pass on.
     update: async () => {},
     list: async (owner, cursor) => {
-      const before = cursor === undefined ? undefined : readCursor(cursor);
-      const filter = { owner, status: undefined, kind: undefined, limit: PAGE_SIZE, before };
-      const runs = await listRuns(await deps.database(), filter);
-      const page = runs.slice(0, PAGE_SIZE);
-      const last = page.at(-1);
-      const nextCursor = runs.length > PAGE_SIZE && last !== undefined ? writeCursor(last) : undefined;
-      return { tasks: page.map((run) => listed(run, ttlMs)), nextCursor };
+      const { runs, next_cursor } = await runPage(await deps.database(), owner, { limit: PAGE_SIZE, cursor });
+      return { tasks: runs.map(({ run }) => listed(run, ttlMs)), nextCursor: next_cursor };
     },
   };
 }

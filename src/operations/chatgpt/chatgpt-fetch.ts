@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { citeByNumber } from "../../reports/citations/cite-by-number.ts";
 import { isoTime } from "../../platform/clock.ts";
+import { withExpiry } from "../../reports/link-expiry.ts";
 import { readStored } from "../../runs/history/read.ts";
 import type { Run, RunResult } from "../../runs/run.ts";
 import { sourceLine } from "../get-research-results.ts";
@@ -65,7 +66,8 @@ interface Report {
 
 /** A report that is too long for one answer comes as its opening, with the ids of its sections. */
 function reportItem({ settings }: OperationDeps, { run, result, section }: Report) {
-  const reading = readReport(result, { section, maxCharacters: settings.inlineCharacters });
+  const sourced = { ...result, sources: withExpiry(result.sources, run.completedAt ?? run.updatedAt) };
+  const reading = readReport(sourced, { section, maxCharacters: settings.inlineCharacters });
   const { report = "", outline = [], sources, next_section: next } = reading;
   const sections = outline.map((entry) => `${itemId({ taskId: run.taskId, section: entry.section })} ${entry.title}`);
   const continued = section !== undefined && next !== undefined ? [itemId({ taskId: run.taskId, section: next })] : [];

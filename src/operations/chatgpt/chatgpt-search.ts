@@ -1,5 +1,6 @@
 /** `search` of the ChatGPT profile: a fresh answer from the web and the caller's own reports, as a list of items. */
 
+import { createHash } from "node:crypto";
 import { z } from "zod";
 import { AppError } from "../../errors.ts";
 import { cancelled } from "../../gemini/failures.ts";
@@ -7,7 +8,10 @@ import { oneLine } from "../../platform/clean-text.ts";
 import { sectionsOf } from "../../reports/sections.ts";
 import { readStored } from "../../runs/history/read.ts";
 import type { Run } from "../../runs/run.ts";
+import { waitForRun } from "../../runs/history/wait.ts";
+import { markInterruptedSearches } from "../../runs/recovery/interrupted-searches.ts";
 import { listRuns } from "../../runs/run-store.ts";
+import { inTurn } from "../../store/in-turn.ts";
 import { runPage } from "../list-research.ts";
 import { type Call, defineOperation, type OperationDeps, queryField } from "../operation.ts";
 import { search } from "../search.ts";
@@ -19,6 +23,8 @@ const MAX_SOURCES = 10;
 /** The same question within this time is not asked and paid for again. */
 const SAME_QUESTION_MS = 10 * 60_000;
 const MAX_COMPARED = 20;
+/** A search that takes longer is asked again. */
+const MAX_JOINED_MS = 300_000;
 const MAX_TITLE_CHARACTERS = 160;
 
 interface FoundItem {
@@ -72,36 +78,61 @@ async function freshAnswer(deps: OperationDeps, call: Call, query: string): Prom
   return [item, ...sources.filter(({ url }) => /^https?:/.test(url))];
 }
 
-/** What this process is answering at the moment, by owner and question. */
-const answering = new Map<string, Promise<string>>();
-
 /** A call with a question that is being answered waits, and then finds the answer. */
 async function answeredOnce(deps: OperationDeps, call: Call, query: string): Promise<string> {
-  const key = JSON.stringify([call.owner, query]);
-  for (let other = answering.get(key); other !== undefined; other = answering.get(key)) {
-    await settledOrAborted(other, call.signal);
-    if (call.signal.aborted) throw cancelled();
+  const { db, clock, log, processId } = await deps.recorder();
+  const question = createHash("sha256")
+    .update(JSON.stringify([call.owner, query]))
+    .digest("hex");
+  const turn = {
+    db,
+    clock,
+    log,
+    processId,
+    pool: `chatgpt:${question}`,
+    signal: AbortSignal.any([call.signal, deps.leaving]),
+    withoutStore: "The same question may be asked and paid for twice",
+  };
+  const ask = async (): Promise<string> => (await storedAnswer(deps, call, query)) ?? answer(deps, call, query);
+  try {
+    return await inTurn(turn, ask);
+  } catch (error) {
+    throw call.signal.aborted ? cancelled() : error;
   }
-  const answered = recentAnswer(deps, call, query).then((recent) => recent ?? answer(deps, call, query));
-  answering.set(key, answered);
-  return answered.finally(() => answering.delete(key));
 }
 
-async function settledOrAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  const { promise: aborted, resolve } = Promise.withResolvers<void>();
-  const onAbort = (): void => resolve();
-  signal.addEventListener("abort", onAbort);
-  await Promise.race([work.catch(() => undefined), aborted]);
-  signal.removeEventListener("abort", onAbort);
+/** A recent answer, or that of a search elsewhere that is being answered at the moment. */
+async function storedAnswer(deps: OperationDeps, call: Call, query: string): Promise<string | undefined> {
+  const recent = await sameSearch(deps, call, { query, status: "completed" });
+  if (recent !== undefined) return recent;
+  const running = await sameSearch(deps, call, { query, status: "running" });
+  if (running === undefined) return undefined;
+  const db = await deps.database();
+  // A search whose process died is not waited for.
+  await markInterruptedSearches(db, deps.log, deps.clock.now());
+  const ended = await waitForRun(db, deps.clock, {
+    owner: call.owner,
+    taskId: running,
+    until: ({ status }) => status !== "running",
+    ms: MAX_JOINED_MS,
+    signal: AbortSignal.any([call.signal, deps.leaving]),
+  });
+  if (call.signal.aborted) throw cancelled();
+  return ended.status === "completed" ? running : undefined;
+}
+
+interface SameSearch {
+  query: string;
+  status: "completed" | "running";
 }
 
 /** Wishes of another call restrict its answer. */
-async function recentAnswer(deps: OperationDeps, { owner }: Call, query: string): Promise<string | undefined> {
-  const filter = { owner, status: "completed", kind: "search", before: undefined, limit: MAX_COMPARED } as const;
+async function sameSearch(deps: OperationDeps, { owner }: Call, { query, status }: SameSearch) {
+  const filter = { owner, status, kind: "search", before: undefined, limit: MAX_COMPARED } as const;
   const since = deps.clock.now() - SAME_QUESTION_MS;
   const runs = await listRuns(await deps.database(), filter);
   const isSame = ({ query: asked, options }: Run): boolean => asked === query && options["wishes"] === undefined;
-  return runs.find((run) => isSame(run) && (run.completedAt ?? 0) >= since)?.taskId;
+  return runs.find((run) => isSame(run) && (run.completedAt ?? run.createdAt) >= since)?.taskId;
 }
 
 async function answer(deps: OperationDeps, call: Call, query: string): Promise<string> {

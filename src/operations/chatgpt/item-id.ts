@@ -4,7 +4,6 @@ export interface Item {
   taskId: string;
   /** As in the outline of the report. */
   section?: string | undefined;
-  /** The number of a source. */
   source?: number | undefined;
 }
 

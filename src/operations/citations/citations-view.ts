@@ -1,7 +1,7 @@
 /** The citations of a report for the page: every cited claim with its verdicts, and the health of every link. */
 
 import { isoTime } from "../../platform/clock.ts";
-import { linkExpiry } from "../../reports/bibliography/csl.ts";
+import { linkExpiry } from "../../reports/link-expiry.ts";
 import type { Source } from "../../reports/report.ts";
 import type { PageCheck } from "../../verification/page-check.ts";
 import type { ClaimStanding } from "../../verification/standing.ts";

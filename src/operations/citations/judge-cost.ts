@@ -4,7 +4,7 @@ import { roundUsd } from "../../costs/actual.ts";
 import type { StoredResult } from "../../runs/run.ts";
 import type { Database } from "../../store/database.ts";
 import { findJudgeUsage } from "../../verification/claim-store.ts";
-import { type Judge, planVerification, type VerificationPlan } from "../../verification/verify.ts";
+import { type Judge, type JudgePrice, planVerification, type VerificationPlan } from "../../verification/verify.ts";
 import type { Call, OperationDeps, Question } from "../operation.ts";
 import { finishedReport } from "../save-research-to-markdown.ts";
 import { confirmationNeeded, dollars } from "../parts/cost-confirmation.ts";
@@ -45,23 +45,27 @@ function questionAbout(
   { pairs }: Pick<VerificationPlan, "pairs">,
 ): Question | undefined {
   const limit = settings.confirmAboveUsd;
-  const usd = judge.estimateUsd(pairs);
-  if (pairs === 0 || (usd !== undefined && limit > 0 && usd <= limit)) return undefined;
-  const cost = usd === undefined ? "at an unknown price" : `for at most about ${usd < 0.01 ? "a cent" : dollars(usd)}`;
+  const price = judge.priceOf(pairs);
+  // The maximum counts: the limit holds whatever the pages contain.
+  if (pairs === 0 || (price !== undefined && limit > 0 && price.maxUsd <= limit)) return undefined;
+  const cost = price === undefined ? "at an unknown price" : `for ${priceText(price)}`;
   const citations = pairs === 1 ? "1 citation" : `up to ${pairs} citations`;
   return {
     ask: `Let ${judge.model} judge ${citations} ${cost}?`,
     because: `The judge ${judge.model} is asked about ${citations} ${cost}.`,
     unasked: "unset VERIFY_JUDGE, or raise RESEARCH_CONFIRM_ABOVE_USD for this server",
-    details: { estimated_cost_usd: usd, limit_usd: limit },
+    details: { estimated_cost_usd: price?.likelyUsd, max_cost_usd: price?.maxUsd, limit_usd: limit },
   };
 }
 
-/** The likely cost, as the end of the first progress message. */
+const priceText = ({ likelyUsd, maxUsd }: JudgePrice): string =>
+  `about ${likelyUsd < 0.01 ? "a cent" : dollars(likelyUsd)}, at most ${dollars(Math.ceil(maxUsd * 100) / 100)}`;
+
+/** The cost, as the end of the first progress message. */
 export function judgeNotice(judge: Judge | undefined, { pairs }: VerificationPlan): string {
   if (judge === undefined || pairs === 0) return "";
-  const usd = judge.estimateUsd(pairs);
-  return `; ${judge.model} judges at most ${pairs} citations${usd === undefined ? "" : ` for about $${roundUsd(usd)}`}`;
+  const price = judge.priceOf(pairs);
+  return `; ${judge.model} judges up to ${pairs} citations${price === undefined ? "" : ` for ${priceText(price)}`}`;
 }
 
 export async function usedByJudge(db: Database, taskId: string) {
@@ -81,7 +85,8 @@ export async function judgePrices(deps: OperationDeps, run: { taskId: string; re
   const priceOf = (pairs: number) => ({
     model: judge.model,
     pairs,
-    max_usd: judge.estimateUsd(pairs),
+    likely_usd: judge.priceOf(pairs)?.likelyUsd,
+    max_usd: judge.priceOf(pairs)?.maxUsd,
     question: questionAbout(deps, judge, { pairs })?.because,
   });
   return {

@@ -68,6 +68,7 @@ async function openWorld(context: TestContext, judge?: VerifyDeps["judge"]) {
     db: store.db,
     clock: systemClock,
     log,
+    processId: "p",
     readPage: (url) => sites.read(url),
     resolver: { resolve: async () => undefined },
     judge,
@@ -109,7 +110,7 @@ test("counts come first, then what is not confirmed; passages by number; nothing
     success: true,
     caution: expect.any(String),
     counts: { uncited: 1, supported: 1, not_confirmed: 1, gone: 1, not_checked: 1 },
-    pages: { cited: 4, checked: 4, left: 0 },
+    pages: { cited: 4, checked: 3, not_fetched: 1, left: 0 },
     findings: [
       { source: 3, verdict: "gone" },
       { source: 2, verdict: "not_confirmed", reason: expect.any(String) },
@@ -155,13 +156,14 @@ test.for([[[]], [[0]], [[1.5]], [["1"]], ["1"]])(
 test("a cancelled call says so; a judge above the user's limit needs consent before anything is fetched (W3)", async (context) => {
   const judge = {
     model: "gemini-3.8-flash",
-    estimateUsd: (requests: number) => requests * 10,
+    // Likely below the limit of $5, possibly above it.
+    priceOf: (requests: number) => ({ likelyUsd: requests / 10, maxUsd: requests * 10 }),
     judge: async () => Promise.reject(new Error("It was not to be asked.")),
   };
   const { check, sites } = await openWorld(context, judge);
   expect(await check()).toMatchObject({
     failed: true,
-    structured: { error: { code: "CONFIRMATION_NEEDED", details: { estimated_cost_usd: 40 } } },
+    structured: { error: { code: "CONFIRMATION_NEEDED", details: { estimated_cost_usd: 0.4, max_cost_usd: 40 } } },
   });
   expect(sites.requests).toEqual([]);
   const free = await openWorld(context);

@@ -6,20 +6,22 @@ import { cancelled } from "../../gemini/failures.ts";
 import { isoTime } from "../../platform/clock.ts";
 import type { Source } from "../../reports/report.ts";
 import type { StoredResult } from "../../runs/run.ts";
+import type { PageCheck } from "../../verification/page-check.ts";
 import type { CitedPair, ClaimStanding } from "../../verification/standing.ts";
 import type { VerifyDeps } from "../../verification/verify.ts";
 import {
   type Call,
   defineOperation,
+  flagField,
   type OperationDeps,
-  outputSchema,
   type OutputOf,
+  outputSchema,
   taskIdField,
 } from "../operation.ts";
 import { factLines, list } from "../parts/answer-text.ts";
 import { finishedReport } from "../save-research-to-markdown.ts";
 
-/** An answer must come before clients give up, some after 60 s; the next call goes on where this one stopped. */
+/** An answer must come before clients give up, some after 60 s; the next call continues where this one stopped. */
 const MODEL_LIMITS = { maxPages: 24, maxMs: 40_000, findings: 15 };
 /** At a terminal a person sees the progress, and can stop it. */
 const PERSON_LIMITS = { maxPages: 1_000, maxMs: 20 * 60_000, findings: 1_000 };
@@ -47,7 +49,7 @@ export const verifyCitations = defineOperation({
       })
       .optional()
       .describe("Only these sources."),
-    refetch: z.boolean({ error: "refetch must be true or false." }).optional().describe("Fetch again."),
+    refetch: flagField("refetch").optional().describe("Fetch again."),
   }),
   output: outputSchema({
     message: z.string(),
@@ -113,8 +115,9 @@ async function verify(
   if (pages > 0) call.progress(`Checking ${pages} cited pages${judgeNotice(verification.judge, plan)}`);
   const signal = AbortSignal.any([call.signal, deps.leaving]);
   const onProgress = (done: number, of: number): void => call.progress(`${done} of ${of} cited pages checked`);
+  const onWait = (): void => call.progress("Waiting for another check of this run");
   try {
-    return await check(verification, { ...wanted, signal, onProgress }, plan);
+    return await check(verification, { ...wanted, signal, onProgress, onWait }, plan);
   } catch (error) {
     throw signal.aborted ? cancelled() : error;
   }
@@ -134,13 +137,20 @@ async function answerOf(deps: VerifyDeps, wanted: Answered) {
   const { claims, counts, checks, cited, copies, independentDomains } = await readCitations(deps, wanted);
   const found = findingsIn(claims, { numbers, sources: result.sources });
   const shown = found.slice(0, wanted.findings);
+  const checked = cited.flatMap(({ n }) => checks.get(n) ?? []);
+  const notFetched = checked.filter(({ outcome }) => outcome === "not_checked");
   return {
     success: true,
     task_id: taskId,
-    message: messageFor(claims, left),
+    message: messageFor(claims, { left, notFetched }),
     counts,
     attached_by_google: claims.filter(({ claim }) => claim.googleSources.length > 0).length,
-    pages: { cited: cited.length, checked: checks.size, left },
+    pages: {
+      cited: cited.length,
+      checked: checked.length - notFetched.length,
+      ...(notFetched.length > 0 ? { not_fetched: notFetched.length } : {}),
+      left,
+    },
     independent_domains: independentDomains.length,
     ...(copies.length > 0 ? { copies } : {}),
     findings: shown,
@@ -204,13 +214,25 @@ const FIRST: readonly Verdict[] = [
 const cut = (text: string): string =>
   text.length <= MAX_CLAIM_CHARACTERS ? text : `${text.slice(0, MAX_CLAIM_CHARACTERS).toWellFormed()}…`;
 
-function messageFor(all: readonly ClaimStanding[], left: number): string {
+function messageFor(
+  all: readonly ClaimStanding[],
+  { left, notFetched }: { left: number; notFetched: readonly PageCheck[] },
+): string {
   const cited = all.filter(({ verdict }) => verdict !== undefined);
   if (cited.length === 0) return "This report has no sentence that cites a source, so there is nothing to check.";
   const supported = cited.filter(({ verdict }) => verdict === "supported").length;
   const rest = left === 0 ? "" : ` ${left} cited ${left === 1 ? "page is" : "pages are"} left to check.`;
-  return `${supported} of ${cited.length} cited claims are confirmed by a page they cite.${rest}`;
+  return `${supported} of ${cited.length} cited claims are confirmed by a page they cite.${notFetchedText(notFetched)}${rest}`;
 }
+
+function notFetchedText(pages: readonly PageCheck[]): string {
+  if (pages.length === 0) return "";
+  const reasons = [...new Set(pages.flatMap(({ reason }) => reason ?? []))];
+  const why = reasons.length === 0 ? "." : `: ${reasons.slice(0, MAX_REASONS).join(" ")}`;
+  return ` ${pages.length} cited ${pages.length === 1 ? "page was" : "pages were"} not fetched${why}`;
+}
+
+const MAX_REASONS = 2;
 
 function noteFor({ hidden, left, isUncertain }: { hidden: number; left: number; isUncertain: boolean }): {
   note?: string;

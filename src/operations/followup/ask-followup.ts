@@ -5,7 +5,15 @@ import { LOCAL_OWNER } from "../../caller.ts";
 import { isoTime } from "../../platform/clock.ts";
 import { readStored, type StoredRun } from "../../runs/history/read.ts";
 import { FOLLOWUP_CONTEXTS, isFinished, type Run } from "../../runs/run.ts";
-import { type Call, defineOperation, type OperationDeps, outputSchema, queryField, taskIdField } from "../operation.ts";
+import {
+  type Call,
+  defineOperation,
+  flagField,
+  type OperationDeps,
+  outputSchema,
+  queryField,
+  taskIdField,
+} from "../operation.ts";
 import { costQuestion, requireCostConsent } from "../parts/cost-confirmation.ts";
 import { costSchema } from "../parts/cost-schema.ts";
 import { reportLimit } from "../parts/report-reading.ts";
@@ -20,7 +28,7 @@ import {
 import { finishedResearch, researchText } from "../start/finished-research.ts";
 import { waitForEnd } from "../start/wait-for-end.ts";
 import { columnsField } from "../table/columns.ts";
-import { asTable, isTableRun } from "../table/table-answer.ts";
+import { asTable } from "../table/table-answer.ts";
 import type { PreparedFollowup } from "./prepare.ts";
 
 /** Most follow-ups end within a minute; Google limits a call to ten. */
@@ -35,10 +43,7 @@ export const askFollowup = defineOperation({
   input: z.strictObject({
     task_id: taskIdField,
     question: queryField("question").describe("The further question."),
-    wait: z
-      .boolean({ error: "wait must be true or false." })
-      .default(true)
-      .describe("False: return once it is started."),
+    wait: flagField("wait").default(true).describe("False: return once it is started."),
     columns: columnsField.describe("For a table; question: what a row is."),
   }),
   output: outputSchema({
@@ -164,10 +169,7 @@ async function answered(stored: StoredRun, reading: { now: number; inlineCharact
   const { run, result } = stored;
   const { results, ...answer } = await finishedResearch(stored, reading, aboutRun(run));
   const { metadata = {} } = result ?? {};
-  // What is missing in a table, or why the answer is none.
-  const { note } = isTableRun(run) ? metadata : {};
-  const read = { ...asTable({ metadata }, results), ...(typeof note === "string" ? { note } : {}) };
-  return { ...answer, ...followupFields(run), results: read };
+  return { ...answer, ...followupFields(run), results: asTable({ metadata }, results) };
 }
 
 async function start(deps: OperationDeps, call: Call, { input, prepared, insteadOf }: FollowupStart) {

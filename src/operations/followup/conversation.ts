@@ -57,7 +57,6 @@ export const conversationLines = ({
   ),
 ];
 
-/** Turns that are read, at most. */
 const MAX_TURNS = 50;
 
 /** The runs that a follow-up continues, the first question first. */

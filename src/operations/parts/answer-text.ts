@@ -12,6 +12,8 @@ export interface SearchText {
   report: string;
   metadata: {
     sources_visited: string[];
+    /** The last day of redirect links among them. */
+    links_expire?: string | undefined;
     search_queries_used: string[];
     /** Markdown links, each with its query as text. */
     search_suggestions?: string[] | undefined;
@@ -29,7 +31,8 @@ export interface SearchText {
  * lines, so the run, the verdict and one line of figures come last.
  */
 export function searchText({ report, metadata, sections = [], figures = {} }: SearchText): string {
-  const { sources_visited, search_queries_used, search_suggestions: suggestions = [], ...facts } = metadata;
+  const { sources_visited, links_expire: expires, search_queries_used, ...others } = metadata;
+  const { search_suggestions: suggestions = [], ...facts } = others;
   const { task_id, duration_ms, model, timestamp, tokens_used, cost_usd, wishes, ...rest } = facts;
   const usage = { duration_ms, model, timestamp, tokens_used, cost_usd };
   // A query that is also a suggestion is listed once.
@@ -37,7 +40,7 @@ export function searchText({ report, metadata, sections = [], figures = {} }: Se
   return [
     report.trim(),
     ...list(
-      "Sources visited",
+      expires === undefined ? "Sources visited" : `Sources visited (links expire ${expires})`,
       sources_visited.map((url, index) => `${index + 1}. ${url}`),
     ),
     ...list(

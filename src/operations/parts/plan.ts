@@ -95,7 +95,6 @@ export interface Decision {
   edit: string | undefined;
 }
 
-/** The plan that can be decided on. */
 async function waitingPlan(deps: OperationDeps, run: Run): Promise<StoredPlan | undefined> {
   if (run.status !== "awaiting_approval") return undefined;
   const { newestPlan } = await import("../../runs/plan/plan-store.ts");

@@ -6,8 +6,9 @@ import { costSchema } from "./cost-schema.ts";
 import { AppError, isErrorCode } from "../../errors.ts";
 import { isoTime } from "../../platform/clock.ts";
 import { citeByNumber, type CitedReport } from "../../reports/citations/cite-by-number.ts";
-import { resultWarnings } from "../../reports/gates/result-gates.ts";
+import { allWarnings } from "../../reports/gates/result-gates.ts";
 import { numberSources, type Source, unique } from "../../reports/report.ts";
+import { linkExpiry } from "../../reports/link-expiry.ts";
 import { keepSuggestions } from "../../reports/suggestions/keep.ts";
 import type { StoredRun } from "../../runs/history/read.ts";
 import type { RunResult } from "../../runs/run.ts";
@@ -73,7 +74,7 @@ export function runSingleRound<Asked extends Record<string, string>>(
     const { incomplete, note: cut } = incompleteFields(findings);
     const { isGrounded } = findings;
     const [question = ""] = Object.values(asked);
-    const warnings = resultWarnings({ report, question, language: wishes?.language, isGrounded });
+    const warnings = allWarnings({ report, question, language: wishes?.language, isGrounded });
     const marks: IncompleteFields = { incomplete, note: joinNotes([cut, ...warnings]) };
     return {
       output: { report, ...marks, metadata },
@@ -83,6 +84,7 @@ export function runSingleRound<Asked extends Record<string, string>>(
         metadata: { ...metadata, ...marks, ...warningMetadata(warnings) },
         partial: false,
         searchSuggestions: keepSuggestions(findings.searchSuggestions),
+        supports: findings.supports,
       },
       model: findings.model,
     };
@@ -144,12 +146,19 @@ export async function searchMetadata<Asked extends Record<string, string>>(
     model: findings.model,
     timestamp: isoTime(now),
     sources_visited: sources.map(({ url }) => url),
+    ...linksExpire(sources, now),
     search_queries_used: unique(findings.queries),
     ...(await suggestionLinks(findings.searchSuggestions)),
     tokens_used: tokens,
     ...costFields(cost),
     ...(notices.length > 0 ? { notices } : {}),
   };
+}
+
+/** The last day of the redirect links among the sources. */
+function linksExpire(sources: readonly Source[], now: number): { links_expire?: string } {
+  const day = sources.map((source) => linkExpiry(source, now)).find((each) => each !== undefined);
+  return day === undefined ? {} : { links_expire: day };
 }
 
 /** Marks a report that breaks off (E9), in an answer and beside the stored metadata. */
@@ -189,6 +198,7 @@ export const searchMetadataFields = {
   model: z.string().describe("The model that answered."),
   timestamp: z.string(),
   sources_visited: z.array(z.string()).describe("Pages found or opened; [1] in the report is the first."),
+  links_expire: z.string().optional().describe("The last day of Google's redirect links."),
   search_queries_used: z.array(z.string()),
   search_suggestions: suggestionsField.describe("Google asks to show them."),
   tokens_used: tokensUsed,

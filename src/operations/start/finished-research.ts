@@ -2,6 +2,7 @@
 
 import { costFields } from "../../costs/actual.ts";
 import type { StoredRun } from "../../runs/history/read.ts";
+import { withExpiry } from "../../reports/link-expiry.ts";
 import type { Table } from "../../reports/table/table.ts";
 import { resultMetadata, sourceLine } from "../get-research-results.ts";
 import {
@@ -28,11 +29,11 @@ export async function finishedResearch(
   { now, inlineCharacters }: { now: number; inlineCharacters: number },
   about: AboutStart,
 ) {
-  const { sources = [] } = result ?? {};
+  const sources = withExpiry(result?.sources ?? [], run.completedAt ?? run.updatedAt);
   const reading =
     result === undefined
       ? { report: "", sources }
-      : fittingReport(withPictureLinks(run.taskId, result), inlineCharacters);
+      : fittingReport(withPictureLinks(run.taskId, { ...result, sources }), inlineCharacters);
   return {
     success: true,
     task_id: run.taskId,
@@ -40,6 +41,7 @@ export async function finishedResearch(
     mode: run.mode ?? "sync",
     results: {
       ...reading,
+      ...noteFields(result, reading),
       ...(result === undefined ? {} : picturesIn(run.taskId, result, reading.report)),
       ...(await suggestionLinks(result?.searchSuggestions)),
       metadata: {
@@ -52,6 +54,13 @@ export async function finishedResearch(
     ...materialIn(run),
     ...about,
   };
+}
+
+/** What a gate of the result found comes before how to read on. */
+function noteFields(result: StoredRun["result"], { note: reading }: { note?: string | undefined }): { note?: string } {
+  const { note: stored } = result?.metadata ?? {};
+  const notes = [stored, reading].filter((note) => typeof note === "string");
+  return notes.length === 0 ? {} : { note: notes.join(" ") };
 }
 
 type Results = Awaited<ReturnType<typeof finishedResearch>>["results"];

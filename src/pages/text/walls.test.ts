@@ -32,6 +32,9 @@ test("walls are recognised in four languages (W9)", () => {
       page("Anmelden", `<h1>Willkommen zurück</h1><form><input><input type="password"></form><p>Noch kein Konto?`),
     ],
     ["login", page("ログイン", `<form><input type=password></form><p>会員の方はこちら`)],
+    ["consent", page("Welcome", `<p>By clicking “Accept all cookies” you agree to our use of cookies.`)],
+    ["captcha", page("One moment", `<p>Please check the box "I'm not a robot" below.`)],
+    ["login", page("Members", `<p>Click on "Log in to continue" at the top of the page.`)],
     [
       "consent",
       page("Before you continue", `<p>We and our 842 partners store information. <button>Accept all</button>`),
@@ -85,6 +88,14 @@ test("pages about walls, short pages and pages with a login form are read (W9)",
     page(
       "Why sites ask for cookies",
       `<h1>Why sites ask for cookies</h1>${article(10)}<p>“Accept all” is the largest button.`,
+    ),
+    page(
+      "Paywalls of local papers",
+      `<h1>Paywalls of local papers</h1><p>“Subscribe to continue reading” is what most visitors see. “Already a subscriber? Log in” was clicked by one in a hundred.</p>${article(2)}`,
+    ),
+    page(
+      "Do paywalls pay?",
+      `<h1>Do paywalls pay?</h1><p>We asked sixty papers for a year, in cities and in the country, and compared their visitors and their revenue before and after. The papers that let readers see a fixed number of free articles each month lost fewer visitors than those with a hard wall, and gained more subscribers than expected by their publishers.`,
     ),
     page("Highway 404 reopens", `<h1>Highway 404 reopens</h1>${article(10)}`),
     page(

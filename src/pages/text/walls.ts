@@ -22,6 +22,12 @@ const MAX_HEAD_BLOCKS = 12;
 /** Characters of Japanese and Chinese count for two: they hold about twice as much. */
 const lengthOf = (text: string): number => text.length + (text.match(/[\u3040-\u30FF\u4E00-\u9FFF]/g)?.length ?? 0);
 
+/** A quoted phrase is mentioned rather than shown as a wall, unless it is the label of something to click. */
+const QUOTATION =
+  /(?<!\b(?:click|on|select|choose|tap|press|check|box|auf|sur)\s)(?:“[^“”]{1,200}”|„[^„“]{1,200}“|«[^«»]{1,200}»|「[^「」]{1,200}」|"[^"\n]{1,200}")/giu;
+
+const unquoted = (text: string): string => text.replaceAll(QUOTATION, "");
+
 export function noPageIn(page: PageText, signals: HtmlSignals, context?: WallContext): NoPage | undefined {
   const body = page.blocks.join("\n").slice(0, 10 * TEASER_CHARACTERS);
   const length = lengthOf(body);
@@ -36,13 +42,22 @@ export function noPageIn(page: PageText, signals: HtmlSignals, context?: WallCon
     const found = shortPage({ page, head, start, signals });
     if (found !== undefined) return found;
   }
-  if (length < TEASER_CHARACTERS && (signals.isFree === false || PAYWALL.test(body.slice(-1_200)))) {
+  if (length < TEASER_CHARACTERS && (signals.isFree === false || offersSubscription(page))) {
     if (signals.isFree === false || length < TEASER_CHARACTERS / 2) return wall("paywall");
   }
   return context !== undefined && isHomeInstead(context)
     ? { outcome: "gone", reason: "The address leads to the site's home page." }
     : undefined;
 }
+
+/** An offer is a line of its own, or what a teaser ends with; within a paragraph it is what the article is about. */
+const OFFER_CHARACTERS = 250;
+
+const offersSubscription = ({ title, blocks }: PageText): boolean =>
+  [title, ...blocks].some((block) => {
+    const said = unquoted(block);
+    return PAYWALL.test(said.length <= OFFER_CHARACTERS ? said : said.slice(-OFFER_CHARACTERS / 2));
+  });
 
 const wall = (name: Wall): NoPage => ({ outcome: "unreadable", wall: name });
 
@@ -59,9 +74,9 @@ function shortPage({ page, head, start, signals }: ShortPage): NoPage | undefine
   if (NEEDS_SCRIPT.test(start) && lengthOf(start) < SHORT_CHARACTERS / 2) return wall("script_only");
   if (isNotFound(page, head)) return { outcome: "gone", reason: "The site says that the page does not exist." };
   if (CONSENT.test(head)) return wall("consent");
-  if (signals.isFree === false || PAYWALL.test(start)) return wall("paywall");
+  if (signals.isFree === false || offersSubscription(page)) return wall("paywall");
   if (signals.hasPasswordField || LOGIN.test(page.title)) return wall("login");
-  return LOGIN.test(head) && page.blocks.length < 6 ? wall("login") : undefined;
+  return LOGIN.test(unquoted(head)) && page.blocks.length < 6 ? wall("login") : undefined;
 }
 
 /** In the title or the first heading; a question or an explanation there is an article about missing pages. */

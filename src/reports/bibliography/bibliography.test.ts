@@ -4,7 +4,7 @@ import { plugins } from "@citation-js/core";
 import "@citation-js/plugin-bibtex";
 import { expect, test } from "vitest";
 import { bibliography } from "./bibliography.ts";
-import { linkExpiry } from "./csl.ts";
+import { linkExpiry } from "../link-expiry.ts";
 
 const AT = Date.UTC(2026, 10, 16);
 const LINK = "https://vertexaisearch.cloud.google.com/grounding-api-redirect/AbC_d-1";

@@ -1,16 +1,7 @@
 /** Bibliography files of a report's sources: BibTeX, RIS and CSL-JSON. */
 
+import type { BibliographyFormat } from "./bibliography-formats.ts";
 import { type CitedSources, type CslItem, cslItems, isoDate } from "./csl.ts";
-
-export const BIBLIOGRAPHY_FORMATS = ["bibtex", "ris", "csl"] as const;
-export type BibliographyFormat = (typeof BIBLIOGRAPHY_FORMATS)[number];
-
-/** Ending and media type of a file. */
-export const BIBLIOGRAPHY_FILES: Record<BibliographyFormat, { ending: string; type: string }> = {
-  bibtex: { ending: "bib", type: "application/x-bibtex" },
-  ris: { ending: "ris", type: "application/x-research-info-systems" },
-  csl: { ending: "json", type: "application/vnd.citationstyles.csl+json" },
-};
 
 const WRITERS: Record<BibliographyFormat, (items: CslItem[]) => string> = {
   bibtex: (items) => items.map(bibtexEntry).join("\n"),

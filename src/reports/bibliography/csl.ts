@@ -2,6 +2,7 @@
 
 import { onOneLine } from "../report-facts.ts";
 import { isoTime } from "../../platform/clock.ts";
+import { linkExpiry } from "../link-expiry.ts";
 import { isRedirect, type Source } from "../report.ts";
 import { webUrl } from "../web-url.ts";
 
@@ -38,14 +39,6 @@ export interface CslItem {
   accessed: CslDate;
   note?: string;
 }
-
-/** Google documents that its redirect links remain accessible for 30 days. */
-const REDIRECT_DAYS = 30;
-const DAY_MS = 86_400_000;
-
-/** The day on which Google's link to a page expires; undefined for an address of the page itself. */
-export const linkExpiry = ({ url, resolved_url: resolved }: Pick<Source, "url" | "resolved_url">, at: number) =>
-  resolved === undefined && isRedirect(url) ? isoTime(at + REDIRECT_DAYS * DAY_MS).slice(0, 10) : undefined;
 
 export const cslItems = ({ taskId, sources, pages, at }: CitedSources): CslItem[] =>
   sources.map((source) => itemOf(source, { taskId, page: pages?.get(source.n), at }));

@@ -56,7 +56,7 @@ export async function publishFile({ directory, content, name, claimName = claimB
  * The random name must not exist, so no link can be there. The mode is that of the report, narrowed by the umask as for
  * any document: a later chmod would have to guess the umask, and the temporary file is no more secret than the report.
  */
-async function writeFlushed(target: string, content: Uint8Array): Promise<void> {
+export async function writeFlushed(target: string, content: Uint8Array): Promise<void> {
   const file = await open(target, "wx", 0o644);
   try {
     await file.writeFile(content);

@@ -3,8 +3,11 @@
 /** A whole text in brackets, such as `[Your report here]`. */
 const BRACKETED = /^\s*(?:<[^<>]*>|\[[^[\]]*\]|\{\{?[^{}]*\}?\})\s*$/;
 
+/** An address in angle brackets, which Markdown shows as a link, answers a question for an address. */
+const AUTOLINK = /^\s*<(?:https?:\/\/[^\s<>]+|[^\s<>@]+@[^\s<>@]+)>\s*$/i;
+
 /** An answer in JSON is data. */
-export const isBracketed = (text: string): boolean => BRACKETED.test(text) && !isJson(text);
+export const isBracketed = (text: string): boolean => BRACKETED.test(text) && !isJson(text) && !AUTOLINK.test(text);
 
 function isJson(text: string): boolean {
   try {

@@ -21,6 +21,10 @@ test.each([
   ["The whole report.", undefined],
   ['{"name":"X","price":3}', undefined],
   ['["Berlin","Paris"]', undefined],
+  ["<https://example.org/a>", undefined],
+  ["<desk@example.org>", undefined],
+  ["<report>", "The text is only a placeholder."],
+  ["<https://>", "The text is only a placeholder."],
   ["{}", "The text is only a placeholder."],
   ["{{report}}", "The text is only a placeholder."],
 ])("a text that stands for a report is none: %s (W5)", (report, reason) => {

@@ -22,6 +22,12 @@ export function emptyResultReason({ report, question }: Pick<GatedResult, "repor
   return isCertainEchoOf(report, question) ? "The text only repeats the question." : undefined;
 }
 
+/** For a text that is returned whatever it is: of a search, or of a run that had ended before. */
+export function allWarnings(result: GatedResult): string[] {
+  const reason = emptyResultReason(result);
+  return [...(reason === undefined ? [] : [`${reason} Ask again.`]), ...resultWarnings(result)];
+}
+
 /** What a reader must know about a result, one sentence each, with what to do. */
 export function resultWarnings(result: GatedResult): string[] {
   return [echoWarning(result), repeatedWarning(result), groundingWarning(result), languageWarning(result)].filter(

@@ -1,6 +1,6 @@
 /** Cache of recently rendered reports. */
 
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { type HtmlRequest, type ReportParts, renderReportParts } from "./html.ts";
 
 type Render = (request: HtmlRequest) => Promise<ReportParts>;
@@ -48,6 +48,4 @@ export function createHtmlCache(render: Render, maxCharacters: number): Render {
 }
 
 const keyOf = ({ report, query, sources, citations = [], pictures = [] }: HtmlRequest): string =>
-  createHash("sha256")
-    .update(JSON.stringify([report, query, sources, citations, pictures]))
-    .digest("base64");
+  hash("sha256", JSON.stringify([report, query, sources, citations, pictures]), "base64");

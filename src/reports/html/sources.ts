@@ -21,7 +21,6 @@ export interface SourceIndex {
   /** One per page. */
   listed: CitedSource[];
   byNumber: ReadonlyMap<number, CitedSource>;
-  /** The number of the source with this URL. */
   numberOf: (url: string) => number | undefined;
 }
 

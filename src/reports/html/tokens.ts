@@ -83,7 +83,6 @@ export interface LinkContext {
   make: MakeToken;
   /** The headings that a link may lead to. */
   contents: readonly ContentsEntry[];
-  /** The number of the source with this URL. */
   numberOf: (url: string) => number | undefined;
 }
 

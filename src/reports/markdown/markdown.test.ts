@@ -184,6 +184,7 @@ describe("Markdown in a report", () => {
     ["- ```\n![a](u)\n  ```\n![b](u)", "```\n![a](u)\n```\n[b](u)"],
     ["    ```\n![a](u)", "    ```\n[a](u)"],
     ["<javascript:alert(1)>", "&lt;javascript:alert(1)>"],
+    ["<https:![a](u)>", "&lt;https:[a](u)>"],
   ])("%j is made harmless (T21)", (report, expected) => {
     expect(neutralMarkdown(report)).toBe(expected);
   });

@@ -3,6 +3,8 @@
  * affects text after its end. Where viewers disagree about what is code, it is treated as text.
  */
 
+import { codeEnd, prefixOf, runEnd } from "./outside-code.ts";
+
 interface Fence {
   /** The fence character, which the closing fence shares. */
   mark: string;
@@ -96,33 +98,13 @@ function neutralLine(line: string, endOf: (line: string, at: number) => number |
       if (end === undefined) return undefined;
       piece = kept(line, at, end);
     } else if (line[at] === "<") {
-      contentStart ??= CONTAINERS.exec(line)?.[0].length ?? 0;
+      contentStart ??= prefixOf(line);
       piece = tagAt(line, at, contentStart);
     } else piece = line[at] === "!" ? imageAt(line, at) : kept(line, at, at + 2);
     text += line.slice(copied, at) + piece.text;
     copied = piece.end;
   }
   return text + line.slice(copied);
-}
-
-/**
- * Inline code ends at the same number of backticks on the same line. A `|` in it makes it uncertain, because a table
- * splits it there.
- */
-function codeEnd(line: string, at: number): number | undefined {
-  const start = runEnd(line, at);
-  for (let next = line.indexOf("`", start); next !== -1;) {
-    const end = runEnd(line, next);
-    if (end - next === start - at) return line.slice(start, next).includes("|") ? undefined : end;
-    next = line.indexOf("`", end);
-  }
-  return undefined;
-}
-
-function runEnd(line: string, at: number): number {
-  let end = at;
-  while (line[end] === "`") end += 1;
-  return end;
 }
 
 function nextMark(line: string, from: number): number {
@@ -140,10 +122,8 @@ function imageAt(line: string, at: number): Piece {
   return { text: `${before}[`, end: at + 2 };
 }
 
-/** Prefixes of block quotes and list items, in which another block may start. */
-const CONTAINERS = /^(?:[ \t>]|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))*/;
-
-const AUTOLINK = /<(?:https?|mailto):[^\s<>`\\]*>/iy;
+/** Without brackets: where a viewer sees no link in it, `![` would load. */
+const AUTOLINK = /<(?:https?|mailto):[^\s<>`\\[]*>/iy;
 /** Tags without attributes and without effect beyond their paragraph. */
 const HARMLESS_TAG = /<\/?(?:br|sup|sub|kbd)[ \t]*\/?>/iy;
 

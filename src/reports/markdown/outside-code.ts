@@ -43,28 +43,29 @@ function piecesOf(line: string): string[] | undefined {
   let copied = 0;
   for (let start = line.indexOf("`"); start !== -1; start = line.indexOf("`", copied)) {
     const end = codeEnd(line, start);
-    // A table cell ends at a bar, even inside backticks.
-    const code = end === undefined ? "|" : line.slice(start, end);
-    if (end === undefined || code.includes("|")) return undefined;
-    pieces.push(line.slice(copied, start), code);
+    if (end === undefined) return undefined;
+    pieces.push(line.slice(copied, start), line.slice(start, end));
     copied = end;
   }
   pieces.push(line.slice(copied));
   return pieces;
 }
 
-/** Inline code ends at the same number of backticks. */
-function codeEnd(line: string, start: number): number | undefined {
+/**
+ * Inline code ends at the same number of backticks on the same line. A `|` in it makes it uncertain, because a table
+ * cell ends there.
+ */
+export function codeEnd(line: string, start: number): number | undefined {
   const length = runEnd(line, start) - start;
   for (let at = line.indexOf("`", start + length); at !== -1;) {
     const end = runEnd(line, at);
-    if (end - at === length) return end;
+    if (end - at === length) return line.slice(start, at).includes("|") ? undefined : end;
     at = line.indexOf("`", end);
   }
   return undefined;
 }
 
-function runEnd(line: string, at: number): number {
+export function runEnd(line: string, at: number): number {
   let end = at;
   while (line[end] === "`") end += 1;
   return end;
@@ -80,7 +81,7 @@ function codeLines(lines: readonly string[], hasFences: boolean): boolean[] {
 }
 
 /** Length of the quote, bullet and number prefixes of a line. */
-const prefixOf = (line: string): number =>
+export const prefixOf = (line: string): number =>
   /^(?:[ \t>]|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))*/.exec(line)?.[0].length ?? 0;
 
 function fencedLines(lines: readonly string[], contentOf: (line: string) => string): boolean[] {

@@ -1,12 +1,12 @@
 /** Writes the pictures of a report into a folder beside it: completely or not at all, and never over another folder. */
 
-import { lstat, mkdir, open, rename, rm } from "node:fs/promises";
+import { lstat, mkdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { AppError } from "../../errors.ts";
 import { retryWhileFileBusy } from "../../platform/busy-file.ts";
 import { errorCodeOf } from "../../platform/error-code.ts";
 import { pinFolder } from "../files/allowed-root.ts";
-import { temporaryName } from "../files/publish-file.ts";
+import { temporaryName, writeFlushed } from "../files/publish-file.ts";
 import type { Picture } from "./picture.ts";
 
 export interface NewPictures {
@@ -65,13 +65,7 @@ async function writePictures(folder: string, { pictures, assertAllowed }: NewPic
   const pinned = assertAllowed === undefined ? undefined : await pinFolder(folder, assertAllowed);
   try {
     for (const picture of pictures) {
-      const file = await open(path.join(pinned?.path ?? folder, pictureFileName(picture)), "wx", 0o644);
-      try {
-        await file.writeFile(picture.content);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
+      await writeFlushed(path.join(pinned?.path ?? folder, pictureFileName(picture)), picture.content);
     }
   } finally {
     await pinned?.close();

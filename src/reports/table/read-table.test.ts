@@ -70,3 +70,9 @@ test("as Markdown no value leaves its cell or becomes markup, and each citation 
     }),
   );
 });
+
+test("a long table with a missing end is repaired (V5)", () => {
+  const rows = Array.from({ length: 60 }, (_unused, n) => ({ A: `cell "${n}"`, C: "x".repeat(200) }));
+  const text = JSON.stringify({ rows });
+  expect(readTable(text.slice(0, -2), { columns: ["A", "C"], known: new Set() })?.table.rows).toHaveLength(60);
+});

@@ -1,7 +1,7 @@
 /** Reads the table in a model's answer: its JSON as it is, then repaired, with every source number checked. */
 
-import { jsonrepair } from "jsonrepair";
 import { parseJson } from "../../gemini/parse-json.ts";
+import { createJsonRepair } from "../../gemini/repair-json.ts";
 import { cellKey } from "../../gemini/table-format.ts";
 import { cleanText } from "../../platform/clean-text.ts";
 import { isRecord } from "../../platform/is-record.ts";
@@ -42,15 +42,16 @@ function* readings(text: string): Generator<{ value: unknown; repaired: boolean 
   const end = Math.max(text.lastIndexOf("}"), text.lastIndexOf("]"));
   const inner = parseJson(text.slice(start, end + 1));
   if (inner !== undefined) yield { value: inner, repaired: false };
-  const closed = repairedValue(text.slice(start, end > start ? end + 1 : undefined));
+  const repair = createJsonRepair();
+  const closed = repairedValue(text.slice(start, end > start ? end + 1 : undefined), repair);
   if (closed !== undefined) yield { value: closed, repaired: true };
-  const open = repairedValue(text.slice(start));
+  const open = repairedValue(text.slice(start), repair);
   if (open !== undefined) yield { value: open, repaired: true };
 }
 
-function repairedValue(text: string): unknown {
+function repairedValue(text: string, repair: (text: string) => string): unknown {
   try {
-    return parseJson(jsonrepair(text));
+    return parseJson(repair(text));
   } catch {
     return undefined;
   }

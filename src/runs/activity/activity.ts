@@ -3,9 +3,9 @@
 import { siteKey, siteOf, type Site } from "../../reports/site.ts";
 import type { Database } from "../../store/database.ts";
 import { eventCounts, lastEvent, newestOfKind } from "../event-store.ts";
+import { findingsOfRounds } from "../result-store.ts";
 import type { Run } from "../run.ts";
 import { agentPhase } from "./phase.ts";
-import { findingsOfRounds } from "./round-findings-store.ts";
 
 export interface RunActivity {
   phase: string;

@@ -1,6 +1,7 @@
 /** SQL of cancellation: the flag read by the process that works on the run, and the final state. */
 
 import type { Database } from "../../store/database.ts";
+import { readColumns } from "../lock-store.ts";
 import { dropPlans } from "../plan/plan-store.ts";
 import { dropResult } from "../result-store.ts";
 import type { RunStatus } from "../run.ts";
@@ -21,11 +22,7 @@ export async function requestCancel(
 
 /** Whether any process has requested that this run be stopped. */
 export async function isCancelRequested(db: Database, taskId: string): Promise<boolean> {
-  const row = await db
-    .selectFrom("research_tasks")
-    .select("cancel_requested_at")
-    .where("task_id", "=", taskId)
-    .executeTakeFirst();
+  const row = await readColumns(db, taskId, ["cancel_requested_at"]);
   return (row?.cancel_requested_at ?? null) !== null;
 }
 
@@ -70,19 +67,11 @@ export function cancelHere(
 }
 
 export async function leaseOf(db: Database, taskId: string): Promise<{ holder: string; until: number }> {
-  const row = await db
-    .selectFrom("research_tasks")
-    .select(["lease_owner", "lease_until"])
-    .where("task_id", "=", taskId)
-    .executeTakeFirst();
+  const row = await readColumns(db, taskId, ["lease_owner", "lease_until"]);
   return { holder: row?.lease_owner ?? "", until: row?.lease_until ?? 0 };
 }
 
 export async function keepsPartial(db: Database, taskId: string): Promise<boolean> {
-  const row = await db
-    .selectFrom("research_tasks")
-    .select("keep_partial")
-    .where("task_id", "=", taskId)
-    .executeTakeFirst();
+  const row = await readColumns(db, taskId, ["keep_partial"]);
   return row?.keep_partial !== 0;
 }

@@ -5,9 +5,7 @@ import type { Database, Tables } from "../../store/database.ts";
 import { tryLockExclusive, skipLocked } from "../../store/dialect.ts";
 import { lockRun } from "../lock-store.ts";
 import { dropPictures } from "../picture-store.ts";
-import { isFinished, RUN_STATUSES } from "../run.ts";
-
-const FINISHED = RUN_STATUSES.filter(isFinished);
+import { FINISHED, UNFINISHED } from "../run.ts";
 
 /** Google keeps an interaction for at most 55 days; after that a lost id cannot be recovered. */
 export const UNKNOWN_KEPT_MS = 60 * 86_400_000;
@@ -209,8 +207,7 @@ export async function lastUpdate(db: Database): Promise<number | undefined> {
   const latest = (column: "completed_at" | "updated_at") =>
     db.selectFrom("research_tasks").select((select) => select.fn.max(column).as("at"));
   const ended = await latest("completed_at").executeTakeFirst();
-  const unfinished = RUN_STATUSES.filter((status) => !isFinished(status));
-  const written = await latest("updated_at").where("status", "in", unfinished).executeTakeFirst();
+  const written = await latest("updated_at").where("status", "in", UNFINISHED).executeTakeFirst();
   const times = [ended?.at, written?.at].filter((at) => typeof at === "number");
   return times.length === 0 ? undefined : Math.max(...times);
 }

@@ -3,9 +3,7 @@
 import type { Database } from "../../store/database.ts";
 import { isShared } from "../../store/dialect.ts";
 import { progressOf } from "../run-row.ts";
-import { isFinished, RUN_STATUSES } from "../run.ts";
-
-const UNFINISHED = RUN_STATUSES.filter((status) => !isFinished(status));
+import { FINISHED, UNFINISHED } from "../run.ts";
 
 export interface WrittenRun {
   taskId: string;
@@ -63,7 +61,7 @@ type ShownRow = Awaited<ReturnType<ReturnType<typeof shownColumns>["execute"]>>[
 
 const writtenRun = (row: ShownRow): WrittenRun => ({
   taskId: row.task_id,
-  finished: RUN_STATUSES.some((status) => status === row.status && isFinished(status)),
+  finished: FINISHED.some((status) => status === row.status),
   createdAt: row.created_at,
   updatedAt: row.updated_at,
   // Includes the time-based estimate, which is not stored but is visible on the dashboard.

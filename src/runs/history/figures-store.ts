@@ -1,11 +1,11 @@
-/** SQL for statistics of an owner's runs: counts by state, durations and costs. */
+/** SQL for statistics of an owner's runs: counts by state, durations and costs, those of judged citations included. */
 
 import { sql } from "kysely";
 import { z } from "zod";
 import type { Cost } from "../../costs/actual.ts";
 import type { Database } from "../../store/database.ts";
 import { costOfRow } from "../cost-columns.ts";
-import { isFinished, RUN_KINDS, RUN_STATUSES, type RunKind, type RunStatus } from "../run.ts";
+import { FINISHED, RUN_KINDS, RUN_STATUSES, type RunKind, type RunStatus } from "../run.ts";
 import { storedJson } from "../unreadable.ts";
 import { estimateOf, type RunEstimate } from "./run-estimate.ts";
 
@@ -30,10 +30,10 @@ export interface FinishedFigures {
   startedAt: number;
   completedAt: number;
   cost: Cost;
+  /** Of the model that judged its citations; not part of `cost`, which estimates are compared with. */
+  judgeCost: Cost;
   estimate: RunEstimate;
 }
-
-const FINISHED = RUN_STATUSES.filter(isFinished);
 
 /** The newest finished runs, oldest first. */
 export async function finishedFigures(
@@ -45,6 +45,7 @@ export async function finishedFigures(
     .selectFrom("research_tasks")
     .select(["task_id", "kind", "query", "status", "started_at", "created_at", "completed_at", "cost_usd"])
     .select(["estimate_json", "cost_incomplete", "cost_estimated", "followup_context"])
+    .select(["judge_cost_micros", "judge_unpriced"])
     .where("owner", "=", owner)
     .where("created_at", ">=", since)
     .where("completed_at", "is not", null)
@@ -62,6 +63,7 @@ export async function finishedFigures(
       startedAt: row.started_at ?? row.created_at,
       completedAt: row.completed_at ?? row.created_at,
       cost: costOfRow(row),
+      judgeCost: judgeCostOf(row),
       estimate: estimateOf(storedJson(row.estimate_json ?? "{}", z.unknown(), {})),
     }))
     .toSorted((one, other) => one.completedAt - other.completedAt);
@@ -71,13 +73,44 @@ function kindOf(row: { kind: string; followup_context: string | null }): Finishe
   return row.followup_context === null ? (RUN_KINDS.find((kind) => kind === row.kind) ?? "search") : "followup";
 }
 
+const MICROS = 1_000_000;
+
+const judgeCostOf = ({ judge_cost_micros: micros, judge_unpriced: unpriced }: Record<JudgeColumn, number>): Cost => ({
+  usd: micros > 0 ? micros / MICROS : undefined,
+  incomplete: unpriced > 0,
+  estimated: false,
+});
+type JudgeColumn = "judge_cost_micros" | "judge_unpriced";
+
+/** A request to a judge is about to be sent: its cost is unknown until `addJudgeCost`. */
+export const addJudgeRequest = (db: Database, taskId: string): Promise<unknown> =>
+  db
+    .updateTable("research_tasks")
+    .set({ judge_unpriced: sql<number>`judge_unpriced + 1` })
+    .where("task_id", "=", taskId)
+    .execute();
+
+/** What one request has cost. */
+export const addJudgeCost = (db: Database, taskId: string, usd: number): Promise<unknown> =>
+  db
+    .updateTable("research_tasks")
+    .set({
+      judge_unpriced: sql<number>`judge_unpriced - 1`,
+      judge_cost_micros: sql<number>`judge_cost_micros + ${Math.round(usd * MICROS)}`,
+    })
+    .where("task_id", "=", taskId)
+    .execute();
+
+/** Runs and what judged their citations, in US dollars. */
+const SPENT_USD = sql<number>`coalesce(sum(cost_usd), 0) + coalesce(sum(judge_cost_micros), 0) / 1000000.0`;
+
 /** A completed run without a known cost makes the sum a lower bound (`incomplete`). */
 export async function totalCost(db: Database, owner: string): Promise<Cost> {
   const row = await db
     .selectFrom("research_tasks")
     .select([
-      sql<number>`coalesce(sum(cost_usd), 0)`.as("usd"),
-      sql<number>`coalesce(max(case when cost_incomplete = 1 or (status = 'completed' and cost_usd is null) then 1 else 0 end), 0)`.as(
+      SPENT_USD.as("usd"),
+      sql<number>`coalesce(max(case when cost_incomplete = 1 or judge_unpriced > 0 or (status = 'completed' and cost_usd is null) then 1 else 0 end), 0)`.as(
         "incomplete",
       ),
       sql<number>`coalesce(max(cost_estimated), 0)`.as("estimated"),
@@ -101,7 +134,7 @@ export async function usageByOwner(
   return db
     .selectFrom("research_tasks")
     .select(["owner", (select) => select.fn.countAll<number>().as("runs")])
-    .select(sql<number>`coalesce(sum(cost_usd), 0)`.as("usd"))
+    .select(SPENT_USD.as("usd"))
     .where("created_at", ">=", since)
     .groupBy("owner")
     .orderBy("usd", "desc")

@@ -7,19 +7,18 @@ import { readableRuns } from "../run-row.ts";
 /** Far above any conversation that a person has. */
 const MAX_FOLLOW_UPS = 100;
 
-/** Oldest first. */
-export async function followUpsOn(db: Database, owner: string, taskId: string): Promise<Run[]> {
-  const rows = await db
+const followUps = (db: Database, owner: string, taskId: string) =>
+  db
     .selectFrom("research_tasks")
     .selectAll()
     .where("parent_task_id", "=", taskId)
     .where("owner", "=", owner)
-    .where("followup_context", "is not", null)
-    .orderBy("created_at")
-    .orderBy("task_id")
-    .limit(MAX_FOLLOW_UPS)
-    .execute();
-  return readableRuns(rows);
+    .where("followup_context", "is not", null);
+
+/** Oldest first. */
+export async function followUpsOn(db: Database, owner: string, taskId: string): Promise<Run[]> {
+  const oldestFirst = followUps(db, owner, taskId).orderBy("created_at").orderBy("task_id");
+  return readableRuns(await oldestFirst.limit(MAX_FOLLOW_UPS).execute());
 }
 
 /** Each was paid for on its own. */
@@ -27,18 +26,9 @@ const MAX_TABLES = 1_000;
 
 /** The follow-ups that make a table, newest first; others may be among them. */
 export async function tableRunsOn(db: Database, owner: string, taskId: string): Promise<Run[]> {
-  const rows = await db
-    .selectFrom("research_tasks")
-    .selectAll()
-    .where("parent_task_id", "=", taskId)
-    .where("owner", "=", owner)
-    .where("followup_context", "is not", null)
-    .where("options_json", "like", '%"columns":[%')
-    .orderBy("created_at", "desc")
-    .orderBy("task_id", "desc")
-    .limit(MAX_TABLES)
-    .execute();
-  return readableRuns(rows);
+  const newestFirst = followUps(db, owner, taskId).orderBy("created_at", "desc").orderBy("task_id", "desc");
+  const tables = newestFirst.where("options_json", "like", '%"columns":[%').limit(MAX_TABLES);
+  return readableRuns(await tables.execute());
 }
 
 /** Identifies the API key of the run's interaction, which other keys cannot read. */

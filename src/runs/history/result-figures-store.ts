@@ -1,24 +1,10 @@
 /** SQL that copies a finished run's tokens, cost and duration into the metadata of its result. */
 
-import { z } from "zod";
+import type { Selectable } from "kysely";
 import { type Cost, costFields } from "../../costs/actual.ts";
 import type { Database, Tables } from "../../store/database.ts";
 import { costOfRow } from "../cost-columns.ts";
-import { storedJson } from "../unreadable.ts";
-
-const anyRecord = z.record(z.string(), z.unknown());
-
-type FinishedRow = Pick<
-  Tables["research_tasks"],
-  | "created_at"
-  | "started_at"
-  | "completed_at"
-  | "tokens_input"
-  | "tokens_output"
-  | "cost_usd"
-  | "cost_incomplete"
-  | "cost_estimated"
->;
+import { anyRecord, storedJson } from "../unreadable.ts";
 
 /** The columns of a run that `recordFigures` needs. */
 export const FIGURE_COLUMNS = [
@@ -31,6 +17,8 @@ export const FIGURE_COLUMNS = [
   "cost_incomplete",
   "cost_estimated",
 ] as const satisfies (keyof Tables["research_tasks"])[];
+
+type FinishedRow = Pick<Selectable<Tables["research_tasks"]>, (typeof FIGURE_COLUMNS)[number]>;
 
 /** Stored with the report as well, so that copies of it include these figures (P6). */
 export async function recordFigures(db: Database, taskId: string, row: FinishedRow): Promise<void> {

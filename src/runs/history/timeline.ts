@@ -112,6 +112,5 @@ const entryOf = ({ seq, at, kind, text }: StoredEvent): RunTimelineEntry => ({
   text,
 });
 
-/** A stable sort by time. */
 const sortByTime = (entries: RunTimelineEntry[]): RunTimelineEntry[] =>
   entries.toSorted((one, other) => one.at - other.at);

@@ -1,4 +1,4 @@
-/** SQL of link resolution: claims results with unresolved links and stores the resolved URLs. */
+/** SQL that claims results for link resolution and for automatic checks of citations, and stores resolved URLs. */
 
 import { z } from "zod";
 import type { Database } from "../../store/database.ts";
@@ -6,27 +6,41 @@ import { storedJson } from "../unreadable.ts";
 
 const sourceList = z.array(z.looseObject({ url: z.string(), resolved_url: z.string().optional() }));
 
+interface Since {
+  since: number;
+  now: number;
+}
+
 /** Claims one finished result whose links are unresolved; a result is claimed by exactly one process. */
-export async function claimUnresolved(db: Database, { since, now }: { since: number; now: number }) {
+export async function claimUnresolved(db: Database, times: Since) {
+  const claimed = await claimResult(db, "links_resolved_at", times);
+  return claimed === undefined ? undefined : { taskId: claimed.task_id, links: linksIn(claimed.sources_json) };
+}
+
+/** Claims one finished report whose citations no process has checked yet; each is claimed by exactly one process, once. */
+export async function claimUnchecked(db: Database, times: Since): Promise<string | undefined> {
+  return (await claimResult(db, "citations_checked_at", times))?.task_id;
+}
+
+/** The oldest complete result that was stored after `since` and whose time in this column is not set yet. */
+async function claimResult(db: Database, column: "links_resolved_at" | "citations_checked_at", { since, now }: Since) {
   const next = await db
     .selectFrom("research_results")
     .select("task_id")
     .where("saved_at", ">", since)
     .where("partial", "=", 0)
-    .where("links_resolved_at", "is", null)
+    .where(column, "is", null)
     .orderBy("saved_at")
     .limit(1)
     .executeTakeFirst();
   if (next === undefined) return undefined;
-  const claimed = await db
+  return db
     .updateTable("research_results")
-    .set({ links_resolved_at: now })
+    .set({ [column]: now })
     .where("task_id", "=", next.task_id)
-    .where("links_resolved_at", "is", null)
+    .where(column, "is", null)
     .returning(["task_id", "sources_json"])
     .executeTakeFirst();
-  if (claimed === undefined) return undefined;
-  return { taskId: claimed.task_id, links: linksIn(claimed.sources_json) };
 }
 
 const linksIn = (sourcesJson: string): string[] => [

@@ -87,7 +87,7 @@ export async function trackRun<Output>(
   await run.begin();
   try {
     const finished = await inRun(run.taskId, () => work(run));
-    await run.finish({ to: "completed", result: finished.result, error: undefined, model: finished.model });
+    await run.finish({ to: "completed", result: finished.result, model: finished.model });
     return finished.output;
   } catch (error) {
     throw await run.fail(error);
@@ -215,7 +215,7 @@ async function fail(
   const { db, clock } = recorder;
   if (!(error instanceof AppError)) {
     const shown = { code: "UNEXPECTED_ERROR", message: "An unexpected error ended the run." };
-    await writer.finish({ to: "failed", result: undefined, error: shown });
+    await writer.finish({ to: "failed", error: shown });
     return new UnexpectedRunError(taskId, error);
   }
   const ended = recorder.leaving() && error.code === "CANCELLED" ? interrupted() : error;

@@ -56,13 +56,9 @@ async function cancelledAfterPlan(
     to: "cancelled",
     confirmsCancel: run.status === "cancelled",
     cancelConfirmed: true,
-    result: undefined,
     plan: { run, text, usage, expiresAt },
-    raw: undefined,
-    error: undefined,
     ...withEarlierTurns(run.plan, usage),
     usageFinal,
-    nextPollAt: undefined,
     now,
   });
   return isConfirmed ? { next: "never", recorded: true } : AGAIN;

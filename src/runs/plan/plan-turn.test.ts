@@ -39,7 +39,7 @@ describe("a plan", () => {
       { previousInteractionId: "v1_1", input: "Ask divers, too", collaborativePlanning: true },
       { previousInteractionId: "v1_2", input: "Go ahead with this plan.", collaborativePlanning: false },
     ]);
-    // What the estimates of later researches are made from: the research alone, from its approval.
+    // What the estimates of later runs are made from: the research alone, from its approval.
     const [observed] = await finishedAgentRuns(db, request.owner, 1);
     const { started_at: startedAt, completed_at: completedAt } = await rowOf(db, taskId);
     expect(observed).toMatchObject({ costUsd: 1, durationMs: (completedAt ?? 0) - (startedAt ?? 0) });

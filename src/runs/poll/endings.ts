@@ -43,12 +43,7 @@ export const EXPIRED = "Research session expired on Gemini servers. Task was int
 export const failure = (run: PolledRun, error: { code: string; message: string }, now: number): AgentFinish => ({
   run,
   to: "failed",
-  result: undefined,
-  raw: undefined,
   error,
-  tokens: undefined,
-  cost: undefined,
   usageFinal: false,
-  nextPollAt: undefined,
   now,
 });

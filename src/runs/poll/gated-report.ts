@@ -3,7 +3,7 @@
 import type { Interaction } from "../../gemini/research-agent.ts";
 import { isRecord } from "../../platform/is-record.ts";
 import { linkedSources } from "../../reports/citations/linked-sources.ts";
-import { emptyResultReason, resultWarnings } from "../../reports/gates/result-gates.ts";
+import { allWarnings, emptyResultReason } from "../../reports/gates/result-gates.ts";
 import type { Database } from "../../store/database.ts";
 import { findRun } from "../run-store.ts";
 import { columnsOf, materialOf } from "../start/start-options.ts";
@@ -24,9 +24,8 @@ export async function gateReport(db: Database, run: PolledRun, interaction: Inte
     return { to: "failed", message: `${NOT_A_REPORT} ${reason}` };
   }
   const isGrounded = needsSources ? hasSources(interaction) : undefined;
-  const warnings = resultWarnings({ report, question: run.query, language, isGrounded });
-  // Of a run that had been cancelled or had failed before: its text is the result, whatever it is.
-  return { to: "completed", warnings: reason === undefined ? warnings : [reason, ...warnings] };
+  // Of a run that had been cancelled or had failed before, its text is the result, whatever it is.
+  return { to: "completed", warnings: allWarnings({ report, question: run.query, language, isGrounded }) };
 }
 
 const hasSources = ({ report, sources, searches }: Interaction): boolean =>

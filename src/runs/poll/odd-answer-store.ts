@@ -1,6 +1,7 @@
 /** SQL that tracks how long Google has returned the same unusable response for a run. */
 
 import type { Database } from "../../store/database.ts";
+import { readColumns } from "../lock-store.ts";
 
 export interface OddAnswer {
   taskId: string;
@@ -11,11 +12,7 @@ export interface OddAnswer {
 
 /** Stores the response and returns the time since when it has been the same. */
 export async function sameAnswerSince(db: Database, { taskId, answer, now }: OddAnswer): Promise<number> {
-  const row = await db
-    .selectFrom("research_tasks")
-    .select(["odd_answer", "odd_answer_since"])
-    .where("task_id", "=", taskId)
-    .executeTakeFirst();
+  const row = await readColumns(db, taskId, ["odd_answer", "odd_answer_since"]);
   // A time in the future was written before the clock was set back, and is ignored.
   if (row?.odd_answer === answer && row.odd_answer_since !== null && row.odd_answer_since <= now) {
     return row.odd_answer_since;

@@ -22,17 +22,17 @@ export interface AgentFinish {
   to: "completed" | "failed" | "cancelled";
   /** The run was cancelled here before, and Google confirms it now. */
   confirmsCancel?: boolean;
-  result: NewResult | undefined;
+  result?: NewResult | undefined;
   /** A plan that Google had written when the run was cancelled. */
   plan?: WrittenPlan;
-  raw: unknown;
-  error: { code: string; message: string } | undefined;
-  tokens: { input: number; output: number } | undefined;
-  cost: Cost | undefined;
+  raw?: unknown;
+  error?: { code: string; message: string } | undefined;
+  tokens?: { input: number; output: number } | undefined;
+  cost?: Cost | undefined;
   usageFinal: boolean;
   cancelConfirmed?: boolean;
   /** When to poll once more, for usage that arrives late or a cancel that Google has not confirmed. */
-  nextPollAt: number | undefined;
+  nextPollAt?: number | undefined;
   now: number;
 }
 

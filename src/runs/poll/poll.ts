@@ -34,7 +34,7 @@ const TOO_LONG_AGAIN_MS = 10 * 60_000;
 export async function pollRun(deps: ResearchDeps, run: PolledRun, patience: Patience = "patient"): Promise<Outcome> {
   if (run.status === "completed") return pollForUsage(deps, run, patience);
   const polled = await ask(deps, run, patience);
-  failpoint("after-look");
+  failpoint("after-poll");
   if (deps.leaving.aborted && polled !== "slow" && polled.kind === "unreachable") return { next: { afterMs: 0 } };
   if (polled === "slow") return { next: "slow" };
   if (polled.kind !== "rejected" && run.oddAnswer === REJECTION) await clearOddAnswer(deps.db, run.taskId);
@@ -149,16 +149,13 @@ async function working(deps: ResearchDeps, run: PolledRun, interaction: Interact
     return (await pastDeadline(deps, run)) ?? AGAIN;
   }
   const now = deps.clock.now();
-  const { searches } = interaction;
-  const { tokens, cost } = usageOf(deps, run, interaction.usage);
   const action = await actionOf(deps.db, run, interaction);
   const seen = changesOf(run, {
     // The part of the progress that depends on elapsed time is computed when it is read.
-    progress: progressBySearches(run.agent, searches.length),
+    progress: progressBySearches(run.agent, interaction.searches.length),
     currentAction: action.text,
     changed: action.changed,
-    tokens,
-    cost,
+    ...usageOf(deps, run, interaction.usage),
     now,
   });
   if (interaction.report !== "" && !isPlanning(run)) {
@@ -288,12 +285,5 @@ async function pastDeadline(deps: ResearchDeps, run: PolledRun, afterwards?: "po
 
 const note = (deps: ResearchDeps, run: PolledRun, currentAction: string): Outcome => ({
   next: "interval",
-  seen: changesOf(run, {
-    progress: run.progress,
-    currentAction,
-    changed: false,
-    tokens: undefined,
-    cost: undefined,
-    now: deps.clock.now(),
-  }),
+  seen: changesOf(run, { progress: run.progress, currentAction, changed: false, now: deps.clock.now() }),
 });

@@ -1,6 +1,6 @@
 /** The data of a polled run that a poll needs, and the columns it is read from. */
 
-import { sql } from "kysely";
+import { type Selectable, sql } from "kysely";
 import type { Tables } from "../../store/database.ts";
 import { type RunPlan, tryReadPlan } from "../plan/run-plan.ts";
 import { isPollable, turnBegan } from "../run-row.ts";
@@ -58,7 +58,7 @@ export const POLLED_COLUMNS = [
 
 export const TOKENS_COLUMN = sql<string>`cast(tokens_input as text) || '/' || cast(tokens_output as text)`.as("tokens");
 
-type PolledRow = Pick<Tables["research_tasks"], (typeof POLLED_COLUMNS)[number]> & { tokens: string };
+type PolledRow = Pick<Selectable<Tables["research_tasks"]>, (typeof POLLED_COLUMNS)[number]> & { tokens: string };
 
 /** Undefined when the row is damaged or has no interaction id. */
 export function polledRunOf(row: PolledRow): PolledRun | undefined {

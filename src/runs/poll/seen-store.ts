@@ -13,8 +13,8 @@ export interface Seen {
   currentAction: string | undefined;
   /** True if something happened since the last poll. */
   changed: boolean;
-  tokens: { input: number; output: number } | undefined;
-  cost: Cost | undefined;
+  tokens?: { input: number; output: number } | undefined;
+  cost?: Cost | undefined;
   now: number;
 }
 

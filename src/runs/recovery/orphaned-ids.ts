@@ -25,6 +25,7 @@ import type { PollQueue } from "../../queue/queue.ts";
 import type { Database } from "../../store/database.ts";
 import { hasAttempt } from "../attempt-store.ts";
 import { saveInteractionId } from "../interaction-store.ts";
+import { errorCodeOf } from "../../platform/error-code.ts";
 
 const orphan = z.object({ attempt_id: z.string(), interaction_id: z.string() });
 
@@ -140,7 +141,7 @@ function tryOrWarn<T>(log: Log, path: string, action: () => T): T | undefined {
   try {
     return action();
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+    const code = errorCodeOf(error) || "unknown error";
     // On ENOENT another process has taken the file.
     if (code !== "ENOENT")
       warnOnce(log, `${path} cannot be read or removed (${code}): paid research may be waiting there.`);

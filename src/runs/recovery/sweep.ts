@@ -4,6 +4,7 @@ import { isShared } from "../../store/dialect.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { saveReportsOfUnsavedRuns } from "./database-outage.ts";
 import { repairImpossibleFigures, reportUnreadableRuns } from "./impossible-figures.ts";
+import { updateRemembered } from "../start/carry-over-store.ts";
 import { endExpiredPlans } from "../plan/expired-plans.ts";
 import { markInterruptedSearches } from "./interrupted-searches.ts";
 import { releaseFiles } from "../start/file-store.ts";
@@ -37,6 +38,7 @@ export async function sweep(
   await saveReportsOfUnsavedRuns(deps, savedToFile);
   await flushUnchargedFailures(deps);
   await endExpiredPlans(deps);
+  await updateRemembered(deps.rememberedRuns, db);
   await repairPolls();
   // On SQLite this runs at process start. On a shared database a lease of another machine may expire at any time.
   if (isShared(db)) await markInterruptedSearches(db, log, clock.now());

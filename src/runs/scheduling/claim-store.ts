@@ -1,9 +1,9 @@
 /** SQL that uses the table of runs as a poll queue: due runs, leases and next poll times. */
 
-import { type ExpressionBuilder, sql } from "kysely";
+import { type ExpressionBuilder, type NotNull, sql } from "kysely";
 import type { PollQueue } from "../../queue/queue.ts";
 import type { Database, Tables } from "../../store/database.ts";
-import { isShared, progressAtLeast } from "../../store/dialect.ts";
+import { isShared, type OnDialect, progressAtLeast } from "../../store/dialect.ts";
 import {
   pauseFor,
   type RateLimit,
@@ -28,7 +28,7 @@ export interface Claim {
 }
 
 /** Name of the rate limiter: on a shared database each key has its own. */
-export const rateOf = (db: Database, key: string | undefined): string =>
+export const rateOf = (db: OnDialect, key: string | undefined): string =>
   key !== undefined && isShared(db) ? `looks:${key}` : "looks";
 
 /** Claims due runs within the rate limit that all processes share. */
@@ -118,7 +118,6 @@ async function postponeDamaged(db: Database, taskIds: string[], now: number): Pr
 /** How long the poll of a damaged row is postponed. */
 export const DAMAGED_ROW_DELAY_MS = 10 * 60_000;
 
-/** The number of runs that are polled. */
 export async function countPolledRuns(db: Database): Promise<number> {
   const row = await db
     .selectFrom("research_tasks")
@@ -128,7 +127,7 @@ export async function countPolledRuns(db: Database): Promise<number> {
   return row.running;
 }
 
-/** The earliest time at which a run is due and a permit is available. */
+/** The earliest time, from now on, at which a run is due and a permit is available. */
 export async function nextClaimAt(db: Database, now: number): Promise<number | undefined> {
   const row = await db
     .selectFrom("research_tasks")
@@ -138,10 +137,11 @@ export async function nextClaimAt(db: Database, now: number): Promise<number | u
     .where(unleased(now))
     .orderBy("next_poll_at")
     .limit(1)
+    .$narrowType<{ next_poll_at: NotNull }>()
     .executeTakeFirst();
-  if (row === undefined || row.next_poll_at === null) return undefined;
+  if (row === undefined) return undefined;
   const wait = await msUntilPermit(db, rateOf(db, undefined), now);
-  return wait > 0 ? Math.max(row.next_poll_at, now + wait) : row.next_poll_at;
+  return Math.max(row.next_poll_at, now + wait);
 }
 
 export interface Settling {
@@ -156,43 +156,45 @@ export async function settlePoll(
   run: Pick<PolledRun, "taskId" | "epoch">,
   { nextPollAt, seen }: Settling = {},
 ): Promise<void> {
-  await db
+  const release = db
     .updateTable("research_tasks")
-    .set({ lease_until: null })
-    .$if(nextPollAt !== undefined, (update) => update.set({ next_poll_at: nextPollAt ?? null }))
-    .$if(seen !== undefined, (update) =>
-      seen === undefined
-        ? update
-        : update
-            .set((row) => ({ progress: progressAtLeast(row, progressColumn(seen)), ...seenColumns(seen) }))
-            // A run that has ended in the meantime no longer has a lease.
-            .where("status", "=", "running_async"),
-    )
+    .set(nextPollAt === undefined ? { lease_until: null } : { lease_until: null, next_poll_at: nextPollAt })
     .where("task_id", "=", run.taskId)
     .where("lease_epoch", "=", run.epoch)
-    .where("next_poll_at", "is not", null)
+    .where("next_poll_at", "is not", null);
+  if (seen === undefined) return void (await release.execute());
+  await release
+    .set((row) => ({ progress: progressAtLeast(row, progressColumn(seen)), ...seenColumns(seen) }))
+    // A run that has ended in the meantime no longer has a lease.
+    .where("status", "=", "running_async")
     .execute();
 }
 
 /** Makes runs due whose next poll time is implausibly late: it was written before the clock was set back. */
 export async function resetFarPolls(db: Database, { now, latest }: { now: number; latest: number }): Promise<void> {
-  const row = await db
+  const far = await db
     .selectFrom("research_tasks")
     .select("next_poll_at")
     .where("next_poll_at", ">", latest)
     .limit(1)
     .executeTakeFirst();
   // The usual case: an update that changes nothing would still wait for the write lock.
-  if (row === undefined) return;
+  if (far === undefined) return;
   await db.updateTable("research_tasks").set({ next_poll_at: now }).where("next_poll_at", ">", latest).execute();
 }
 
 /** Schedules the run before all due runs, because a caller waits for it. Returns false if its poll is in flight. */
 export async function pollNow({ db, queue }: { db: Database; queue: PollQueue }, taskId: string): Promise<boolean> {
-  const rows = db.selectFrom("research_tasks").select("poll_key as key").where("task_id", "=", taskId);
-  const run = queue.usesPgBoss ? await rows.where("status", "=", "running_async").executeTakeFirst() : undefined;
-  // A run that has ended needs no poll.
-  if (queue.usesPgBoss) return run === undefined || queue.pollNow({ taskId, key: run.key });
+  if (queue.usesPgBoss) {
+    const run = await db
+      .selectFrom("research_tasks")
+      .select("poll_key as key")
+      .where("task_id", "=", taskId)
+      .where("status", "=", "running_async")
+      .executeTakeFirst();
+    // A run that has ended needs no poll.
+    return run === undefined || queue.pollNow({ taskId, key: run.key });
+  }
   await db
     .updateTable("research_tasks")
     .set({ next_poll_at: 0 })
@@ -233,7 +235,7 @@ export async function leaseHolders(db: Database): Promise<string[]> {
     .where("next_poll_at", "is not", null)
     .where("lease_until", "is not", null)
     .execute();
-  return rows.flatMap(({ lease_owner }) => (lease_owner === null ? [] : [lease_owner]));
+  return rows.flatMap(({ lease_owner }) => lease_owner ?? []);
 }
 
 /** Every process that polls, starts or executes a run. */
@@ -261,13 +263,14 @@ export async function unfinishedInteractions(db: Database, limit: number) {
     .where("interaction_id", "is not", null)
     .orderBy("next_poll_at")
     .limit(limit)
+    .$narrowType<{ interaction_id: NotNull }>()
     .execute();
   return rows.map((row) => {
     const plan = tryReadPlan(row.plan_json);
     return {
       taskId: row.task_id,
       query: row.query,
-      interactionId: row.interaction_id ?? "",
+      interactionId: row.interaction_id,
       enableNotifications: row.enable_notifications === 1,
       // What a damaged row was doing is not known: its text is kept rather than lost.
       isPlanning: plan === "damaged" ? undefined : plan?.isPlanning,

@@ -5,6 +5,7 @@ import type { NextPoll } from "../../queue/queue.ts";
 import { failpoint } from "../../platform/failpoint.ts";
 import type { Database } from "../../store/database.ts";
 import { type RateLimit, reservePermit, reservePermits } from "../../store/rate-limiter.ts";
+import { MAX_AHEAD_MS, waitForPermit } from "./poll-permit.ts";
 import { pollKeyOf } from "../../store/poll-key.ts";
 import { polledKeys } from "../../store/processes.ts";
 import { inDetachedTrace } from "../../telemetry/telemetry.ts";
@@ -28,8 +29,6 @@ import { AGAIN, type Outcome, type Patience } from "../poll/outcome.ts";
 import { logPollFailure, type Poller, type PollerOptions } from "./poller.ts";
 import { recordSeenOfMany } from "../poll/seen-store.ts";
 
-/** Jobs whose permit is further ahead are put back, so that none waits long in memory. */
-const MAX_AHEAD_MS = 2_000;
 /** A batch takes its permits with one update and is settled in one transaction. */
 const MAX_BATCH = 100;
 /** Enough that Google's response time does not keep a worker below a low rate. */
@@ -42,7 +41,7 @@ const BATCH_MS = 60;
 const MAX_BATCH_MS = 8_000;
 /** Delay of a batch without permits, because pg-boss fetches again at once after a full batch. */
 const NO_PERMIT_DELAY_MS = 500;
-/** The share of the allowed rate that is used: polls delayed by a busy machine add to the punctual ones. */
+/** The share of the allowed rate that is used: polls that are sent a little late add to the punctual ones. */
 const USED_RATE = 0.94;
 /** How often the runs of each owner are counted. */
 const COUNT_MS = 3_000;
@@ -141,21 +140,25 @@ async function pollBatch(fleet: Fleet, due: DuePoll[], patience: Patience): Prom
       if (run === undefined) return { poll };
       if (run === "damaged") return { poll, outcome: { next: { afterMs: DAMAGED_ROW_DELAY_MS } } };
       const offset = offsets.get(run) ?? 0;
-      if ("waitMs" in permits) {
-        const afterMs = permits.waitMs - MAX_AHEAD_MS / 2 + offset;
+      const permit =
+        "waitMs" in permits
+          ? permits
+          : await waitForPermit(deps, {
+              rate,
+              permits: requests,
+              inMs: permits.fromMs + offset,
+              isScarce: permits.fromMs > 0,
+            });
+      if (permit !== "valid") {
+        const afterMs = permit.waitMs - MAX_AHEAD_MS / 2 + offset;
         return { poll, run, putBack: { afterMs, patient: patience === "patient" } };
       }
-      return { poll, run, outcome: await pollAfter(deps, run, { patience, waitMs: permits.fromMs + offset }) };
+      return { poll, run, outcome: await pollNow(deps, run, patience) };
     }),
   );
 }
 
-async function pollAfter(
-  deps: ResearchDeps,
-  run: PolledRun,
-  { patience, waitMs }: { patience: Patience; waitMs: number },
-): Promise<Outcome> {
-  if (waitMs > 0) await deps.clock.sleep(waitMs, deps.leaving).catch(() => undefined);
+async function pollNow(deps: ResearchDeps, run: PolledRun, patience: Patience): Promise<Outcome> {
   if (deps.leaving.aborted) return { next: { afterMs: 0 } };
   return inDetachedTrace(run.taskId, () => pollRun(deps, run, patience)).catch((error: unknown) => {
     logPollFailure(deps, run.taskId, error);

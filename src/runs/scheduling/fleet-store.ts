@@ -5,13 +5,10 @@ import type { Database } from "../../store/database.ts";
 import { noteUnreadable } from "../unreadable.ts";
 import { POLLED_COLUMNS, type PolledRun, polledRunOf, TOKENS_COLUMN } from "../poll/polled-run.ts";
 
-const readRuns = (db: Database) =>
-  db
-    .selectFrom("research_tasks")
-    .select(POLLED_COLUMNS)
-    .select(TOKENS_COLUMN)
-    .where("next_poll_at", "is not", null)
-    .where("interaction_id", "is not", null);
+const polledRuns = (db: Database) =>
+  db.selectFrom("research_tasks").where("next_poll_at", "is not", null).where("interaction_id", "is not", null);
+
+const readRuns = (db: Database) => polledRuns(db).select(POLLED_COLUMNS).select(TOKENS_COLUMN);
 
 /** Reads the runs that are still polled. A damaged row stays in the queue and is polled again once it is repaired. */
 export async function readPolledRuns(db: Database, taskIds: string[]): Promise<Map<string, PolledRun | "damaged">> {
@@ -27,22 +24,10 @@ export async function readPolledRuns(db: Database, taskIds: string[]): Promise<M
 
 /** The given runs that are still polled, with their poll keys. */
 export const keysOfPolledRuns = (db: Database, taskIds: string[]) =>
-  db
-    .selectFrom("research_tasks")
-    .select(["task_id as taskId", "poll_key as key"])
-    .where("task_id", "in", taskIds)
-    .where("next_poll_at", "is not", null)
-    .where("interaction_id", "is not", null)
-    .execute();
+  polledRuns(db).select(["task_id as taskId", "poll_key as key"]).where("task_id", "in", taskIds).execute();
 
-/** Every run that is polled. */
 export const allPolledRuns = (db: Database) =>
-  db
-    .selectFrom("research_tasks")
-    .select(["task_id as taskId", "poll_key as key", "owner"])
-    .where("next_poll_at", "is not", null)
-    .where("interaction_id", "is not", null)
-    .execute();
+  polledRuns(db).select(["task_id as taskId", "poll_key as key", "owner"]).execute();
 
 export async function countByOwner(db: Database, key: string): Promise<Map<string, number>> {
   const rows = await db

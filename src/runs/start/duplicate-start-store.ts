@@ -1,9 +1,10 @@
 /** Deduplicates starts: computes the join key and finds the run that an identical start joins. */
 
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { sql } from "kysely";
 import type { RequestVariant } from "../../gemini/research-agent.ts";
 import type { Database } from "../../store/database.ts";
+import { lockExclusive } from "../../store/dialect.ts";
 
 /** Identical starts within this time share one run. */
 const JOIN_WITHIN_MS = 10 * 60_000;
@@ -36,9 +37,7 @@ export function joinKeyOf({ owner, query, agent, maxWaitMs, followupOn, insteadO
   const variant = followupOn === undefined ? comparedVariant(request.variant) : undefined;
   const columns = followupOn === undefined ? undefined : request.variant?.columns;
   const options = { max_wait_ms: maxWaitMs, variant, followup: followupOn, columns, insteadOf };
-  return createHash("sha256")
-    .update([owner, query, agent, JSON.stringify(options)].join("\0"))
-    .digest("hex");
+  return hash("sha256", [owner, query, agent, JSON.stringify(options)].join("\0"));
 }
 
 /**
@@ -68,10 +67,11 @@ export async function findSameStart(db: Database, { owner, joinKey, now }: SameS
 }
 
 /**
- * Joins an identical start inside the transaction of a start. `joined_at` is stored in the run's row, so that the sender
+ * Joins an identical start inside the transaction of a start, which waits for others of the same key. `joined_at` is stored in the run's row, so that the sender
  * does not stop when its own call is cancelled. A sender that has stopped has marked the same row as cancelled.
  */
 export async function joinSameStart(transaction: Database, start: SameStart): Promise<string | undefined> {
+  await lockExclusive(transaction, `start:${start.joinKey}`);
   const same = await findSameStart(transaction, start);
   if (same === undefined) return undefined;
   const joined = await transaction

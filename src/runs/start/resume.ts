@@ -25,7 +25,7 @@ export interface ResumeRequest {
 }
 
 export type Resumed =
-  | { kind: "adopted" | "looking"; run: Run }
+  | { kind: "adopted" | "polling"; run: Run }
   | { kind: "restarted"; run: Run; sending: Promise<void> };
 
 export async function resumeAgentRun(deps: ResearchDeps, request: ResumeRequest): Promise<Resumed> {
@@ -34,11 +34,11 @@ export async function resumeAgentRun(deps: ResearchDeps, request: ResumeRequest)
   const run = await findRun(db, owner, taskId);
   if (interactionId !== undefined) return adopt(deps, run, interactionId);
   if (run.status === "start_unknown") return resumeUnknown(deps, run, request);
-  if (run.status === "running_async" || run.status === "pending") return { kind: "looking", run };
+  if (run.status === "running_async" || run.status === "pending") return { kind: "polling", run };
   if (run.status !== "failed" || run.interactionId === undefined) throw nothingToResume(run);
   const now = clock.now();
   await reopen(db, taskId, { now, deadlineAt: now + maxWaitOf(run.options), queue: deps.queue });
-  return { kind: "looking", run: await findRun(db, owner, taskId) };
+  return { kind: "polling", run: await findRun(db, owner, taskId) };
 }
 
 /** Also allowed during or after a restart: the restart has its own interaction, and both may be charged. */
@@ -83,7 +83,7 @@ async function resumeUnknown(deps: ResearchDeps, run: Run, request: ResumeReques
   });
   const current = await findRun(db, owner, taskId);
   return restarted === undefined
-    ? { kind: "looking", run: current }
+    ? { kind: "polling", run: current }
     : { kind: "restarted", run: current, ...restarted };
 }
 

@@ -215,7 +215,9 @@ test("processes never hold more slots than the pool has, however many request on
   const servers = await openServers(3);
   const gone = new AbortController();
   const takers = servers.flatMap(({ db, processId }) =>
-    range(4).map(() => createSlotPool({ db, processId, clock: systemClock, log, pool: "test", size: 2 })),
+    range(4).map(() =>
+      createSlotPool({ db, processId, clock: systemClock, log, pool: "test", size: 2, withoutStore: "Not limited" }),
+    ),
   );
   let waiting = 0;
   // Twelve requests for two slots; the ten that have to wait are counted and then aborted.

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { FILE_KINDS, type Material } from "../../gemini/material.ts";
 import type { RequestVariant } from "../../gemini/research-agent.ts";
+import { anyRecord } from "../unreadable.ts";
 
 const DEFAULT_WAIT_MS = 8 * 3_600_000;
 
@@ -44,8 +45,6 @@ export const columnsOf = (options: Record<string, unknown>): string[] | undefine
 /** Whether the run's report may have pictures. */
 export const drawsPictures = (options: Record<string, unknown>): boolean =>
   variantOf(options)?.visualization === "auto";
-
-const anyRecord = z.record(z.string(), z.unknown());
 
 export const parseOptions = (json: string): Record<string, unknown> => anyRecord.parse(JSON.parse(json));
 

@@ -4,7 +4,6 @@ import type { SentFile } from "../../gemini/material.ts";
 import { withdraw } from "../../notifications/outbox.ts";
 import type { PollQueue } from "../../queue/queue.ts";
 import { type Database, storable } from "../../store/database.ts";
-import { lockExclusive } from "../../store/dialect.ts";
 import { currentTurn, insertAttempt, isNotBeingSentAgain, type NewAttempt, newStartIds } from "../attempt-store.ts";
 import { lockRun } from "../lock-store.ts";
 import { FIRST_TURN } from "../plan/run-plan.ts";
@@ -66,7 +65,6 @@ export function commitIntent(
   }: Admission & { join: boolean; beforeNew?: (() => void) | undefined },
 ): Promise<IntentOutcome> {
   return db.transaction().execute(async (transaction) => {
-    if (join) await lockExclusive(transaction, `start:${intent.joinKey}`);
     const same = join ? await joinSameStart(transaction, intent) : undefined;
     if (same !== undefined) return { kind: "joined", taskId: same };
     beforeNew?.();
@@ -80,7 +78,6 @@ export function commitIntent(
         kind: "agent",
         query: storable(intent.query),
         status: "pending",
-        progress: 0,
         mode: "async",
         backend: "api",
         model: intent.agent,
@@ -100,10 +97,6 @@ export function commitIntent(
         lease_owner: intent.processId,
         lease_epoch: 1,
         lease_until: intent.now + START_LEASE_MS,
-        keep_partial: 1,
-        tokens_input: 0,
-        tokens_output: 0,
-        usage_final: 0,
       })
       .execute();
     await saveFiles(transaction, taskId, intent.files ?? []);

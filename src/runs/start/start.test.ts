@@ -8,7 +8,6 @@ import { importOrphanedIds, keepOrphanedId } from "../recovery/orphaned-ids.ts";
 import { resumeAgentRun } from "./resume.ts";
 import { findRun } from "../run-store.ts";
 import { startResearch } from "./start.ts";
-import { waitFor } from "../../../test/kit/wait-for.ts";
 
 const busy = (retryAfterMs: number): StartOutcome => ({
   kind: "rate_limited",
@@ -20,22 +19,30 @@ const lost: StartOutcome = { kind: "unknown", why: "The connection broke." };
 test("a start that is cancelled during the pause before a retry is not sent again (I8, L1)", async (t) => {
   const stage = await openRunner(t);
   let posts = 0;
-  const research = stage.deps({
-    start: async ({ checkBeforeSending }) => {
-      const refusal = await checkBeforeSending();
-      if (refusal !== undefined) return { kind: "withheld", error: refusal };
-      posts += 1;
-      return busy(8_000);
-    },
-  });
+  const paused = Promise.withResolvers<number>();
+  const cancelled = Promise.withResolvers<void>();
+  const research = {
+    ...stage.deps({
+      start: async ({ checkBeforeSending }) => {
+        const refusal = await checkBeforeSending();
+        if (refusal !== undefined) return { kind: "withheld", error: refusal };
+        posts += 1;
+        return busy(8_000);
+      },
+    }),
+    // The pause lasts until the run is cancelled, however long that takes.
+    clock: { ...clock, sleep: (ms: number) => (paused.resolve(ms), cancelled.promise) },
+  };
   const started = await startResearch(research, request);
-  await waitFor(() => expect(posts).toBe(1));
+  expect(await paused.promise).toBe(8_000);
+  expect(posts).toBe(1);
   const { taskId } = started;
   const run = await cancelRun(
     { db: stage.store.db, clock, agent: undefined, pollNow: async () => {} },
     { owner: "local", taskId, keepPartial: true },
   );
   expect(run.status).toBe("cancelled");
+  cancelled.resolve();
   if (started.kind === "started") await started.sending;
   expect(posts).toBe(1);
 });

@@ -153,7 +153,7 @@ async function send(deps: ResearchDeps, attempt: Attempt): Promise<void> {
 }
 
 async function sendUntilSettled(deps: ResearchDeps, attempt: Attempt): Promise<void> {
-  const { clock, leaving } = deps;
+  const { clock } = deps;
   const { taskId, attemptId, query, agent, variant, signal } = attempt;
   const giveUpAt = clock.monotonic() + MAX_SENDING_MS;
   const loaded = await loadMaterial(deps, taskId, materialToSend(variant));
@@ -176,11 +176,8 @@ async function sendUntilSettled(deps: ResearchDeps, attempt: Attempt): Promise<v
     failpoint("after-post");
     const fallback = await fallBackToStoredReport(deps, attempt, outcome);
     if (fallback !== undefined) return send(deps, fallback);
-    const pause = isSafeToResend(outcome) && sends < MAX_SENDS ? pauseAfter(outcome, sends) : undefined;
-    if (pause === undefined || clock.monotonic() + pause > giveUpAt || leaving.aborted) {
-      await settle(deps, attempt, outcome);
-      return;
-    }
+    const pause = sends < MAX_SENDS ? pauseAfter(outcome, sends) : undefined;
+    if (pause === undefined || clock.monotonic() + pause > giveUpAt) return settle(deps, attempt, outcome);
     const refusal = await waitBeforeResend(deps, attempt, pause);
     if (refusal !== undefined) return settle(deps, attempt, { kind: "withheld", error: refusal });
   }
@@ -194,20 +191,20 @@ async function waitBeforeResend(
 ): Promise<AppError | undefined> {
   const { clock, leaving } = deps;
   const until = clock.monotonic() + pause;
-  const ended = signal === undefined || signal.aborted ? leaving : AbortSignal.any([leaving, signal]);
+  const ended = signal === undefined ? leaving : AbortSignal.any([leaving, signal]);
   await clock.sleep(pause, ended).catch(() => undefined);
-  if (!leaving.aborted && signal?.aborted !== true) return undefined;
   const refusal = await checkBeforeSending(deps, { taskId, attemptId, signal });
-  const remainingMs = until - clock.monotonic();
-  if (refusal === undefined && remainingMs > 0) await clock.sleep(remainingMs, leaving).catch(() => undefined);
+  const remainingMs = Math.max(0, until - clock.monotonic());
+  if (refusal === undefined) await clock.sleep(remainingMs, leaving).catch(() => undefined);
   return refusal;
 }
 
-const isSafeToResend = (outcome: StartOutcome): boolean =>
-  outcome.kind === "not_sent" || outcome.kind === "rate_limited";
-
-const pauseAfter = (outcome: StartOutcome, sends: number): number =>
-  Math.max(MIN_PAUSE_MS, (outcome.kind === "rate_limited" ? outcome.retryAfterMs : undefined) ?? MIN_PAUSE_MS * sends);
+/** The pause before the same request is sent again; undefined if it may have been charged or the refusal is final. */
+function pauseAfter(outcome: StartOutcome, sends: number): number | undefined {
+  if (outcome.kind === "not_sent") return MIN_PAUSE_MS * sends;
+  if (outcome.kind !== "rate_limited") return undefined;
+  return Math.max(MIN_PAUSE_MS, outcome.retryAfterMs ?? MIN_PAUSE_MS * sends);
+}
 
 async function settle(deps: ResearchDeps, attempt: Attempt, outcome: StartOutcome): Promise<void> {
   const { taskId, attemptId } = attempt;

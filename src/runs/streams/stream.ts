@@ -161,8 +161,6 @@ function createTimeline(deps: ResearchDeps, run: WatchedRun, { cursor, signal }:
       progress: progressBySearches(run.agent, searches),
       currentAction: actionIn(added),
       changed: true,
-      tokens: undefined,
-      cost: undefined,
       now: storedAt,
     });
   };

@@ -13,10 +13,10 @@ import {
   readMigrationState,
   ensureSourceId,
   readSourceId,
-  tableExists,
 } from "./progress.ts";
 import { updateColumn, countRows, insertRows, keyOf, omitColumns, pages, sumOf } from "./rows.ts";
 import { COPIED_TABLES, type CopiedTable, type Row } from "./tables.ts";
+import { tableExists } from "../migrate.ts";
 import { processesLeft } from "../processes.ts";
 
 export interface StorePair {

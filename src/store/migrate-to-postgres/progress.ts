@@ -6,7 +6,7 @@ import { AppError } from "../../errors.ts";
 import { isoTime } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Database } from "../database.ts";
-import { isShared } from "../dialect.ts";
+import { tableExists } from "../migrate.ts";
 
 /** The current step of a migration, and the key of the last row it has written. */
 export interface MigrationCursor {
@@ -17,13 +17,6 @@ export interface MigrationCursor {
 export interface MigrationState extends MigrationCursor {
   sourceId: string;
   finished: boolean;
-}
-
-export async function tableExists(db: Database, name: string): Promise<boolean> {
-  const { rows } = isShared(db)
-    ? await sql`select 1 where to_regclass(${name}) is not null`.execute(db)
-    : await sql`select 1 from sqlite_master where type = 'table' and name = ${name}`.execute(db);
-  return rows.length > 0;
 }
 
 /** Returns the id stored in the source, creating it if needed. A copy of the file has the same id. */

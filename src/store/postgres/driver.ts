@@ -4,6 +4,7 @@ import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from "kyse
 import type { Pool, PoolClient } from "pg";
 import { AppError } from "../../errors.ts";
 import { storable } from "../database.ts";
+import { errorCodeOf } from "../../platform/error-code.ts";
 
 /** The `session` statements run once on each new connection. */
 export function createDriverPool(pool: Pool, session: string[]): PostgresPool {
@@ -80,12 +81,9 @@ async function guarded<T>(action: () => Promise<T>): Promise<T> {
   }
 }
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
-
 /** serialization_failure, deadlock_detected: rolled back by the server and safe to retry. */
 export const isConflict = (error: unknown): boolean =>
-  error instanceof AppError && ["40001", "40P01"].includes(codeOf(error.cause));
+  error instanceof AppError && ["40001", "40P01"].includes(errorCodeOf(error.cause));
 
 /** The driver's own timeout error has no code. */
 const isReadTimeout = (error: unknown): error is AppError =>
@@ -103,7 +101,7 @@ const TEMPORARY = /^(?:08|57|53)/;
 /** The server's messages contain table names, users and values, so they are replaced. */
 export function databaseError(error: unknown): AppError {
   if (error instanceof AppError) return error;
-  const code = codeOf(error);
+  const code = errorCodeOf(error);
   const of = (message: string, suggestion: string, retryable = false): AppError =>
     new AppError({ code: "SQLITE_ERROR", message, suggestion, retryable, cause: error });
   if (code === DISK_FULL) {

@@ -20,7 +20,6 @@ export function identify(file: string): FileIdentity {
   };
 }
 
-/** Size and modification time of the database file. */
 export const modificationOf = (file: string): string | undefined => sizeAndTime(statOf(file));
 
 const sizeAndTime = (stats: BigIntStats | undefined): string | undefined =>

@@ -18,10 +18,17 @@ import {
   modificationOf,
 } from "./file-identity.ts";
 
+export interface OldFile {
+  /** Undefined if its contents can no longer be read. */
+  db: Database | undefined;
+  /** Its contents may be those of the new file: other processes wrote it, or a backup was copied over it. */
+  mayBeOverwritten: boolean;
+}
+
 /** What is copied from the old file to the new one. */
 export interface Replacement {
-  /** Reads from the old file and returns a function that writes to the new one. It may be called repeatedly. */
-  carryOver(from: Database): Promise<(to: Database) => Promise<void>>;
+  /** Reads from the old file and returns a function that writes to the new one, which may be called repeatedly. */
+  carryOver(old: OldFile): Promise<(to: Database) => Promise<void>>;
 }
 
 export interface ReplaceableFile extends Replacement {
@@ -121,8 +128,8 @@ async function reopen(options: ReplaceableFile, state: State, change: FileChange
   const message = `The database ${file} was replaced while it was open. Reopening it.`;
   logOnce(log, state, { change, message });
   await waitUntilComplete(file);
-  if (state.opened !== undefined) state.carry = await options.carryOver(kyselyOn(fixed(file, state.opened.handles)));
   const before = state.opened;
+  if (before !== undefined) state.carry = await options.carryOver(oldFile(file, before, change));
   // Within a process SQLite shares the WAL index by inode: new handles would use the index of the old ones.
   if (before !== undefined && change === "sidecars") {
     state.opened = undefined;
@@ -188,8 +195,9 @@ export function closeHandles({ writer, reader }: Handles): void {
  * pages would corrupt a restored backup. Otherwise the content is saved to a separate file, and the read-only handle is
  * closed last, so that SQLite does not checkpoint.
  */
-function closeWithoutLog({ file, log }: ReplaceableFile, { handles, identity, isWrittenByOthers }: Opened): void {
-  if (!isWrittenByOthers && isUntouched(identity, identify(file))) {
+function closeWithoutLog({ file, log }: ReplaceableFile, opened: Opened): void {
+  const { handles } = opened;
+  if (isOurs(file, opened)) {
     handles.writer.exec("pragma wal_checkpoint(passive)");
     closeHandles(handles);
     return;
@@ -197,6 +205,26 @@ function closeWithoutLog({ file, log }: ReplaceableFile, { handles, identity, is
   saveCopy({ file, log }, handles);
   handles.writer.close();
   if (handles.reader !== handles.writer) handles.reader.close();
+}
+
+const isOurs = (file: string, { identity, isWrittenByOthers }: Opened): boolean =>
+  !isWrittenByOthers && isUntouched(identity, identify(file));
+
+function oldFile(file: string, opened: Opened, change: FileChange): OldFile {
+  if (change === "replaced" || isOurs(file, opened)) return { db: onWriter(file, opened), mayBeOverwritten: false };
+  return { db: isConsistent(opened) ? onWriter(file, opened) : undefined, mayBeOverwritten: true };
+}
+
+/**
+ * Of a file that was overwritten the open handle sees its own pages as far as they are in memory or in the removed log,
+ * and those of the other database: rows of one table could be read as those of another.
+ */
+function isConsistent({ handles: { writer } }: Opened): boolean {
+  try {
+    return writer.prepare("pragma quick_check(1)").get()?.["quick_check"] === "ok";
+  } catch {
+    return false;
+  }
 }
 
 function saveCopy({ file, log }: Pick<ReplaceableFile, "file" | "log">, { writer }: Handles): void {
@@ -213,6 +241,10 @@ function saveCopy({ file, log }: Pick<ReplaceableFile, "file" | "log">, { writer
     );
   }
 }
+
+/** Reads through the writing handle, which has more of its pages in memory than the other one. */
+const onWriter = (file: string, { handles: { writer } }: Opened): Database =>
+  kyselyOn(fixed(file, { writer, reader: writer }));
 
 /** A source whose handles never change. */
 export const fixed = (file: string, handles: Handles): HandleSource => ({

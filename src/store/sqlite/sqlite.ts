@@ -73,7 +73,6 @@ export async function peek<T>(file: string, read: (db: Database, handle: Databas
   }
 }
 
-/** The version of SQLite in this Node. */
 export async function sqliteVersion(): Promise<string> {
   const { DatabaseSync: Driver } = await importDriver();
   const handle = new Driver(":memory:");

@@ -17,8 +17,14 @@ export interface Judgement {
   reason?: string | undefined;
 }
 
+/** What the prompt is filled with. */
+export interface JudgeValues {
+  claim: string;
+  passages: string;
+}
+
 /** Sends the prompt to the model and returns its text. */
-export type AskJudge = (values: { claim: string; passages: string }) => Promise<string>;
+export type AskJudge = (values: JudgeValues) => Promise<string>;
 
 /** The form of an answer, shown in the prompt. */
 export const JUDGE_EXAMPLE = '{ "verdict": "supported", "quote": "the words of the passage that decide" }';
@@ -28,6 +34,13 @@ const MAX_PASSAGE_CHARACTERS = 800;
 /** A page up to this length is sent as a whole, so that the judge can find that it does not say something. */
 const MAX_WHOLE_PAGE_CHARACTERS = 5_000;
 const MIN_QUOTE_CHARACTERS = 8;
+/** A longer sentence is not judged: the price of a request is bounded. */
+export const MAX_CLAIM_CHARACTERS = 2_000;
+/** The whole page, or the passages with the lines between them. */
+export const MAX_PASSAGES_CHARACTERS = Math.max(
+  MAX_WHOLE_PAGE_CHARACTERS,
+  MAX_PASSAGES * (MAX_PASSAGE_CHARACTERS + "\n\n".length),
+);
 
 const answerSchema = z.object({
   verdict: z.enum(["supported", "weak", "contradicted", "unsupported"]),
@@ -41,6 +54,7 @@ export async function judgeClaim(ask: AskJudge, claim: Claim, page: PageText): P
   const passages = isWhole ? whole : passagesOf(claim, page);
   if (passages.trim() === "") return undefined;
   const subject = [...claim.headings.slice(-1), ...claim.context, claim.text].join(" › ");
+  if (subject.length > MAX_CLAIM_CHARACTERS) return undefined;
   const answer = answerIn(await ask({ claim: subject, passages }));
   if (answer === undefined) return undefined;
   const quote = answer.quote.trim();

@@ -7,9 +7,11 @@ import type { Claim } from "../../claims/claim.ts";
 import { AppError } from "../../errors.ts";
 import { type Answer, NO_USAGE, PaidFailure } from "../../gemini/search-backend.ts";
 import { systemClock } from "../../platform/clock.ts";
+import { totalCost } from "../../runs/history/figures-store.ts";
 import { findJudgeUsage, saveClaims } from "../claim-store.ts";
 import { createJudge } from "./judge.ts";
 import { judgeClaim } from "./judge-claim.ts";
+import { maxOutputTokens } from "./judge-price.ts";
 
 const claim = (text: string): Claim => ({
   n: 1,
@@ -79,7 +81,7 @@ const UNLIMITED = { signal: new AbortController().signal, deadline: Infinity };
 
 test("requests are counted before they are sent, their cost after it; a failed one is not repeated (W3)", async () => {
   const db = await openDatabase();
-  await insertRun(db, { task_id: "run", status: "completed" });
+  await insertRun(db, { task_id: "run", status: "completed", cost_usd: 1 });
   await saveClaims(db, { taskId: "run", reportHash: "h", claims: [] });
   const lines: string[] = [];
   const asked: number[] = [];
@@ -94,7 +96,10 @@ test("requests are counted before they are sent, their cost after it; a failed o
     log: createTestLog((line) => lines.push(line)),
     model: "gemini-3.8-flash",
     costOf: ({ input }) => ({ usd: input / 1_000_000, incomplete: false, estimated: false }),
-    ask: async () => {
+    promptFor: ({ claim: text, passages }) => `Judge.\n${text}\n${passages}`,
+    send: async (prompt, { maxOutputTokens: limit }) => {
+      expect(prompt).toContain("Lake Onda is 42 metres deep.");
+      expect(limit).toBe(maxOutputTokens("gemini-3.8-flash"));
       asked.push((await findJudgeUsage(db, "run"))?.requests ?? 0);
       const answer = answers[asked.length - 1];
       if (answer === undefined) throw new Error("It was asked too often.");
@@ -110,7 +115,39 @@ test("requests are counted before they are sent, their cost after it; a failed o
   expect(asked).toEqual([1, 2, 3]);
   expect(await findJudgeUsage(db, "run")).toEqual({ requests: 3, input: 2_000, output: 200, costUsd: 0.002 });
   expect(lines).toHaveLength(2);
-  expect(judge.estimateUsd(100)).toBeGreaterThan(0);
+  // The last request failed without usage: it may have been charged, so the sum is a lower bound.
+  expect(await totalCost(db, "local")).toMatchObject({ usd: 1.002, incomplete: true });
+});
+
+test("a request that was cancelled before it was sent, or that Google refuses, leaves no unknown cost (W3)", async () => {
+  const db = await openDatabase();
+  await insertRun(db, { task_id: "run", status: "completed", cost_usd: 1 });
+  await saveClaims(db, { taskId: "run", reportHash: "h", claims: [] });
+  const cancelling = new AbortController();
+  let sent = 0;
+  const judge = createJudge({
+    db,
+    clock: systemClock,
+    log: createTestLog(() => {}),
+    model: "gemini-3.8-flash",
+    costOf: () => ({ usd: 0.001, incomplete: false, estimated: false }),
+    promptFor: ({ passages }) => {
+      // While the request is being counted.
+      if (sent === 1) queueMicrotask(() => cancelling.abort());
+      return passages;
+    },
+    send: async () => {
+      sent += 1;
+      throw new AppError({ code: "GEMINI_UNAVAILABLE", message: "Too many requests.", reason: "rate_limit" });
+    },
+  });
+  const request = { taskId: "run", source: 7, page: PAGE, claims: CLAIMS };
+  expect(await judge.judge(request, { signal: cancelling.signal, deadline: Infinity })).toEqual({
+    evidence: [],
+    isComplete: false,
+  });
+  expect(sent).toBe(1);
+  expect(await totalCost(db, "local")).toMatchObject({ usd: 1, incomplete: false });
 });
 
 test("what was judged before a cancel or the time limit is returned; nothing is sent after it, or for a deleted run (W3)", async () => {
@@ -125,10 +162,12 @@ test("what was judged before a cancel or the time limit is returned; nothing is 
     log: createTestLog(() => {}),
     model: "gemini-3.8-flash",
     costOf: () => ({ usd: 0, incomplete: false, estimated: false }),
-    ask: async (_values, signal) => {
+    promptFor: () => "p",
+    send: async (_prompt, { signal }) => {
       asked += 1;
       time += 10;
       if (asked === 2) onSecond();
+      await new Promise((resolve) => setTimeout(resolve, 30));
       signal.throwIfAborted();
       return { ...ANSWER, text: await says("supported", "Lake Onda’s depth is 42 metres")() };
     },
@@ -137,7 +176,14 @@ test("what was judged before a cancel or the time limit is returned; nothing is 
   const stopped = new AbortController();
   onSecond = () => stopped.abort();
   const cancelled = await judge.judge(request, { signal: stopped.signal, deadline: Infinity });
-  expect(cancelled).toMatchObject({ evidence: [{ claim: 1, judged: true }], isComplete: false });
+  // The second request was in progress: it is paid for, so its answer is kept.
+  expect(cancelled).toMatchObject({
+    evidence: [
+      { claim: 1, judged: true },
+      { claim: 2, judged: true },
+    ],
+    isComplete: false,
+  });
   expect(asked).toBe(2);
   [asked, time] = [0, 0];
   onSecond = () => {};

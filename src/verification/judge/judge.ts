@@ -1,14 +1,17 @@
 /** The judge of citations with a model: counts what it sends before it is sent, and what it used. */
 
 import type { Evidence } from "../../claims/evidence.ts";
-import { type CostOf, type Cost } from "../../costs/actual.ts";
-import { type Answer, NO_USAGE, PaidFailure } from "../../gemini/search-backend.ts";
+import type { CostOf } from "../../costs/actual.ts";
+import { type Answer, PaidFailure } from "../../gemini/search-backend.ts";
+import { AppError, type FailureReason } from "../../errors.ts";
+import { cancelled as cancelledCall } from "../../gemini/failures.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Database } from "../../store/database.ts";
-import { addJudgeUsage, countJudgeRequests } from "../claim-store.ts";
+import { addJudgeUsage, countJudgeRequest } from "../claim-store.ts";
 import type { Judge, JudgeRequest } from "../verify.ts";
-import { judgeClaim } from "./judge-claim.ts";
+import { judgeClaim, type JudgeValues } from "./judge-claim.ts";
+import { judgePrice, maxOutputTokens } from "./judge-price.ts";
 
 export interface JudgeDeps {
   db: Database;
@@ -16,33 +19,33 @@ export interface JudgeDeps {
   log: Log;
   model: string;
   costOf: CostOf;
-  /** Fills in the prompt and sends it. */
-  ask(values: { claim: string; passages: string }, signal: AbortSignal): Promise<Answer>;
+  promptFor(values: JudgeValues): string;
+  send(prompt: string, limits: { signal: AbortSignal; maxOutputTokens: number }): Promise<Answer>;
 }
 
-/** Derived: the prompt with five passages, and a short answer with some thinking. */
-const TOKENS_PER_REQUEST = { input: 1_400, output: 250 };
+/** An answer takes seconds. A client that cancelled does not wait; the shutdown of a process ends it sooner. */
+const MAX_LATE_ANSWER_MS = 15_000;
 
 export function createJudge(deps: JudgeDeps): Judge {
-  const { clock, model, costOf } = deps;
+  const { clock, model } = deps;
   return {
     model,
-    estimateUsd: (requests) => {
-      const { input, output } = TOKENS_PER_REQUEST;
-      const usage = { ...NO_USAGE, input: input * requests, output: output * requests };
-      const { usd, incomplete }: Cost = costOf(usage, model, clock.now());
-      return incomplete ? undefined : usd;
-    },
+    priceOf: (requests) => judgePrice(requests, deps, clock.now()),
     judge: async ({ taskId, source, page, claims }, { signal, deadline }) => {
       const evidence: Evidence[] = [];
       for (const claim of claims) {
         if (signal.aborted || clock.monotonic() >= deadline) return { evidence, isComplete: false };
+        const late = abortedLater(signal, MAX_LATE_ANSWER_MS);
         try {
-          const found = await judgeClaim((values) => askCounted(deps, { taskId, values, signal }), claim, page);
+          const ask = (values: JudgeValues): Promise<string> =>
+            askCounted(deps, { taskId, values, cancelled: signal, signal: late.signal });
+          const found = await judgeClaim(ask, claim, page);
           if (found !== undefined) evidence.push({ claim: claim.n, source, kind: "page", judged: true, ...found });
         } catch (error) {
           if (signal.aborted || error instanceof RunDeleted) return { evidence, isComplete: false };
           logUnjudged(deps.log, taskId, error);
+        } finally {
+          late.dispose();
         }
       }
       return { evidence, isComplete: true };
@@ -50,30 +53,61 @@ export function createJudge(deps: JudgeDeps): Judge {
   };
 }
 
+/** A signal that is aborted some time after another one. */
+function abortedLater(signal: AbortSignal, ms: number): { signal: AbortSignal; dispose: () => void } {
+  const controller = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const onAbort = (): void => {
+    timer = setTimeout(() => controller.abort(signal.reason), ms);
+  };
+  signal.addEventListener("abort", onAbort, { once: true });
+  const dispose = (): void => {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", onAbort);
+  };
+  return { signal: controller.signal, dispose };
+}
+
 class RunDeleted extends Error {}
 
 interface Asked {
   taskId: JudgeRequest["taskId"];
-  values: { claim: string; passages: string };
+  values: JudgeValues;
+  /** Once aborted, nothing more is sent. */
+  cancelled: AbortSignal;
+  /** Ends the wait for an answer. */
   signal: AbortSignal;
 }
 
+/** Google does not charge for requests that it refuses for one of these reasons. */
+const UNCHARGED = new Set<FailureReason | undefined>(["auth", "config", "input", "rate_limit"]);
+
 /** A request that failed is not repeated: the comparison of texts stands. */
-async function askCounted(deps: JudgeDeps, { taskId, values, signal }: Asked): Promise<string> {
-  if (!(await countJudgeRequests(deps.db, taskId, 1))) throw new RunDeleted();
+async function askCounted(deps: JudgeDeps, { taskId, values, cancelled, signal }: Asked): Promise<string> {
+  const prompt = deps.promptFor(values);
+  if (!(await countJudgeRequest(deps.db, taskId))) throw new RunDeleted();
+  if (cancelled.aborted) {
+    await countUncharged(deps.db, taskId);
+    throw cancelledCall();
+  }
   try {
-    const answer = await deps.ask(values, signal);
+    const answer = await deps.send(prompt, { signal, maxOutputTokens: maxOutputTokens(deps.model) });
     await count(deps, taskId, answer);
     return answer.text;
   } catch (error) {
     if (error instanceof PaidFailure) await count(deps, taskId, error.answer);
+    else if (error instanceof AppError && UNCHARGED.has(error.reason)) await countUncharged(deps.db, taskId);
     throw error;
   }
 }
 
+const countUncharged = (db: Database, taskId: string): Promise<void> =>
+  addJudgeUsage(db, taskId, { input: 0, output: 0, costUsd: 0 });
+
 async function count({ db, clock, costOf }: JudgeDeps, taskId: string, { usage, model }: Answer): Promise<void> {
-  const { usd = 0 } = costOf(usage, model, clock.now());
-  await addJudgeUsage(db, taskId, { input: usage.input, output: usage.output, costUsd: usd });
+  const { usd, incomplete } = costOf(usage, model, clock.now());
+  const costUsd = incomplete ? undefined : usd;
+  await addJudgeUsage(db, taskId, { input: usage.input, output: usage.output, costUsd });
 }
 
 function logUnjudged(log: Log, taskId: string, error: unknown): void {

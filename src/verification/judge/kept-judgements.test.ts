@@ -2,7 +2,10 @@
 
 import { expect, test } from "vitest";
 import { HOUR_MS, NOW, openRun, openWorld, pairs } from "../../../test/kit/store/cited-run.ts";
+import { thisProcess } from "../../platform/process-identity.ts";
 import { findResult } from "../../runs/result-store.ts";
+import { hostHere } from "../../store/dialect.ts";
+import { registerProcess } from "../../store/processes.ts";
 import { findPageChecks } from "../evidence-store.ts";
 import { type Judge, planVerification, type Verification, verifyCitations } from "../verify.ts";
 
@@ -14,7 +17,7 @@ function createTestJudge() {
   const state = { hasTime: true };
   const judge: Judge = {
     model: "m",
-    estimateUsd: () => 0,
+    priceOf: () => ({ likelyUsd: 0, maxUsd: 0 }),
     judge: async ({ source, claims }) => {
       if (!state.hasTime) return { evidence: [], isComplete: false };
       asked.push(...claims.map(({ n }) => n));
@@ -77,4 +80,34 @@ test("a judgement is kept and not paid for again until the page has another text
   const before = fetched.length;
   expect(await verifyCitations(deps, wanted, plan)).toBe(0);
   expect(fetched).toHaveLength(before);
+});
+
+test("two checks of one run at the same time ask the judge once, and one that is cancelled waits for nobody (W3)", async () => {
+  const db = await openRun();
+  for (const processId of ["p", "other"])
+    await registerProcess(db, { ...thisProcess(), processId, host: hostHere(db) }, NOW);
+  const { judge, asked } = createTestJudge();
+  const { verify, fetched } = openWorld(db, { judge });
+  const other = openWorld(db, { judge, processId: "other" });
+  const cancelled = AbortSignal.abort(new Error("cancelled"));
+  const [first, waiter, last] = await Promise.allSettled([verify(), verify({ signal: cancelled }), other.verify()]);
+  expect([first, last]).toEqual([0, 0].map((value) => ({ status: "fulfilled", value })));
+  expect(waiter).toMatchObject({ status: "rejected", reason: { message: "cancelled" } });
+  expect(asked).toEqual([2]);
+  const all = [...fetched, ...other.fetched];
+  expect(all).toHaveLength(new Set(all).size);
+  expect(await verify()).toBe(0);
+});
+
+test("a check whose turn does not come in time says that it waits, and leaves its pages (W3)", async () => {
+  const db = await openRun();
+  const { verify, fetched } = openWorld(db);
+  const lease = { taken_at: NOW, lease_until: Date.now() + HOUR_MS };
+  await db
+    .insertInto("slots")
+    .values({ slot_id: "s", pool: "citations:run", process_id: "p", ...lease })
+    .execute();
+  const waits: string[] = [];
+  expect(await verify({ maxMs: 300, onWait: () => waits.push("waits") })).toBe(4);
+  expect([waits, fetched]).toEqual([["waits"], []]);
 });

@@ -62,7 +62,8 @@ function figureOf({ taskId, kind, query, status, ...run }: FinishedFigures): Fin
     status,
     completed_at: isoTime(run.completedAt),
     duration_minutes: Math.max(0, Math.round((run.completedAt - run.startedAt) / 600) / 100),
-    ...omitUndefined(costFields(run.cost)),
+    ...omitUndefined(costFields({ ...run.cost, incomplete: run.cost.incomplete || run.judgeCost.incomplete })),
+    ...omitUndefined({ judge_cost_usd: run.judgeCost.usd }),
     ...omitUndefined({ estimated_usd: estimated, estimated_minutes: minutes?.likely }),
   };
 }

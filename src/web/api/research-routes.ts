@@ -59,40 +59,38 @@ export function serveResearch(web: Hono<CallerEnv>, app: App): void {
   });
 }
 
-/** What is done with a stored run. */
+type Body = Record<string, unknown>;
+
+interface RunAct {
+  operation: Operation<z.ZodObject, Acted & Body>;
+  /** Without the `task_id`, which is in the path. */
+  input: Body;
+}
+
+/** What is done with a stored run, by the last part of the path. */
+const RUN_ACTS: Readonly<Record<string, (body: Body) => RunAct>> = {
+  followup: ({ question, columns }) => ({ operation: askFollowup, input: { question, columns, wait: false } }),
+  cancel: (input) => ({ operation: cancelResearch, input }),
+  delete: ({ delete_at_google }) => ({ operation: cancelResearch, input: { delete: true, delete_at_google } }),
+  resume: (input) => ({ operation: resumeResearch, input }),
+  plan: ({ text }) => {
+    const plan_edit = typeof text === "string" && text.trim() !== "" ? planReplacement(text.trim()) : "";
+    return { operation: resumeResearch, input: { plan_edit } };
+  },
+  approve: () => ({ operation: resumeResearch, input: { approve: true } }),
+};
+
 export function serveRunActions(web: Hono<CallerEnv>, app: App): void {
   const { act } = createActor(app);
-  web.post("/api/runs/:id/followup", async (context) => {
-    const { agreed, question, columns } = await readJsonBody(context.req.raw);
-    const input = { question, columns, wait: false, task_id: context.req.param("id") };
-    return acted(await act(context, { operation: askFollowup, input, agreed }));
-  });
-  web.post("/api/runs/:id/cancel", async (context) => {
-    const body = await readJsonBody(context.req.raw);
-    const input = { ...body, task_id: context.req.param("id") };
-    return acted(await act(context, { operation: cancelResearch, input }));
-  });
-  web.post("/api/runs/:id/delete", async (context) => {
-    const { delete_at_google } = await readJsonBody(context.req.raw);
-    const input = { delete: true, delete_at_google, task_id: context.req.param("id") };
-    return acted(await act(context, { operation: cancelResearch, input }));
-  });
-  web.post("/api/runs/:id/resume", async (context) => {
-    const { agreed, ...body } = await readJsonBody(context.req.raw);
-    const input = { ...body, task_id: context.req.param("id") };
-    return acted(await act(context, { operation: resumeResearch, input, agreed }));
-  });
-  web.post("/api/runs/:id/plan", async (context) => {
-    const { text, agreed, turn } = await readJsonBody(context.req.raw);
-    const plan_edit = typeof text === "string" && text.trim() !== "" ? planReplacement(text.trim()) : "";
-    const input = { plan_edit, task_id: context.req.param("id") };
-    return acted(await act(context, { operation: resumeResearch, input, agreed, turn }));
-  });
-  web.post("/api/runs/:id/approve", async (context) => {
-    const { agreed, turn } = await readJsonBody(context.req.raw);
-    const input = { approve: true, task_id: context.req.param("id") };
-    return acted(await act(context, { operation: resumeResearch, input, agreed, turn }));
-  });
+  for (const [name, actOf] of Object.entries(RUN_ACTS)) {
+    web.post(`/api/runs/:id/${name}`, async (context) => {
+      const { agreed, turn, ...body } = await readJsonBody(context.req.raw);
+      const { operation, input } = actOf(body);
+      return acted(
+        await act(context, { operation, input: { ...input, task_id: context.req.param("id") }, agreed, turn }),
+      );
+    });
+  }
 }
 
 /** Performs operations for the caller of a request. */

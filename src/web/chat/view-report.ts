@@ -12,10 +12,9 @@ import {
 import { reportPage } from "../../operations/parts/report-html.ts";
 import { reportDocument, templatesOf } from "../../operations/save-research-to-markdown.ts";
 import { reportFileName } from "../../reports/files/file-name.ts";
-import { suggestionFrame } from "../../reports/suggestions/frame.ts";
 import { readStored } from "../../runs/history/read.ts";
 import { findPicture } from "../../runs/picture-store.ts";
-import { NONCE_MARK, type ReportView } from "../wire.ts";
+import type { ReportView } from "../wire.ts";
 import { modelSummary } from "./model-summary.ts";
 
 const FORMS = ["html", "picture", "markdown", "summary"] as const;
@@ -72,11 +71,8 @@ async function htmlPart(
     if (html === undefined) throw missing("This report has no such part.");
     return { html };
   }
-  const frame =
-    suggestions === undefined
-      ? {}
-      : { suggestions: { frame: suggestionFrame(suggestions.html, NONCE_MARK), height: suggestions.height } };
-  return { report: { ...report, html: html ?? "", more_parts: parts.length - 1, ...frame } };
+  const markup = suggestions === undefined ? {} : { suggestions: { html: suggestions.html } };
+  return { report: { ...report, html: html ?? "", more_parts: parts.length - 1, ...markup } };
 }
 
 /** Reads the run first, which fails for any caller but its owner. */

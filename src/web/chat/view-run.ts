@@ -1,7 +1,7 @@
 /** `view_run`: a run with its timeline, for the run card of an MCP App. Not for models, which use check_research_status. */
 
 import { z } from "zod";
-import { followRun } from "../../operations/check-research-status.ts";
+import { waitField, waitWatching } from "../../operations/check-research-status.ts";
 import {
   type Call,
   defineOperation,
@@ -11,12 +11,14 @@ import {
   taskIdField,
 } from "../../operations/operation.ts";
 import { AppError } from "../../errors.ts";
-import { isIdle, type Run } from "../../runs/run.ts";
+import { planAnswer } from "../../operations/parts/plan.ts";
+import { cleanText } from "../../platform/clean-text.ts";
+import { isoTime } from "../../platform/clock.ts";
+import type { Run } from "../../runs/run.ts";
 import { listRuns } from "../../runs/run-store.ts";
 import { milestones, readTimeline, type RunTimelineEntry, timelineEntriesAfter } from "../../runs/history/timeline.ts";
-import { waitForRun } from "../../runs/history/wait.ts";
 import { detailOf, timelineEntry } from "../api/summary.ts";
-import type { RunCardView } from "../wire-chat.ts";
+import type { CardPlan, RunCardView } from "../wire-chat.ts";
 
 /** A card has room for these; the dashboard shows all. */
 const MAX_ENTRIES = 200;
@@ -26,7 +28,6 @@ const MAX_ENDED_AGO_MS = 60_000;
 
 const CURSOR_FORMAT = /^(\d{1,15})-(\d{1,3})-([a-z_]{1,20})$/;
 const CURSOR_ERROR = "cursor must be the one from the previous answer.";
-const WAIT_ERROR = "wait_seconds must be a whole number from 0 to 50.";
 
 export const viewRun = defineOperation({
   name: "view_run",
@@ -35,12 +36,7 @@ export const viewRun = defineOperation({
   input: z.strictObject({
     task_id: taskIdField.optional(),
     query: queryField("query").optional().describe("Without task_id: the question of the run, which was just asked."),
-    wait_seconds: z
-      .int({ error: WAIT_ERROR })
-      .min(0, { error: WAIT_ERROR })
-      .max(50, { error: WAIT_ERROR })
-      .default(0)
-      .describe("Wait up to this long for news."),
+    wait_seconds: waitField.describe("Wait up to this long for news."),
     cursor: z
       .string({ error: CURSOR_ERROR })
       .regex(CURSOR_FORMAT, { error: CURSOR_ERROR })
@@ -51,6 +47,7 @@ export const viewRun = defineOperation({
     cursor: z.string(),
     run: z.looseObject({}),
     entries: z.array(z.looseObject({ id: z.string(), at: z.string(), kind: z.string(), text: z.string() })),
+    plan: z.looseObject({ text: z.string() }).describe("While it waits for approval."),
   }),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   positional: undefined,
@@ -60,7 +57,11 @@ export const viewRun = defineOperation({
     const run =
       seen === undefined ? found : await waitForNews(deps, found, { call, seen, ms: input.wait_seconds * 1_000 });
     const { entries, seq } = await newEntries(deps, run, seen?.seq);
-    const view: RunCardView = { run: await detailOf(deps, run), entries: entries.map(timelineEntry) };
+    const view: RunCardView = {
+      run: await detailOf(deps, run),
+      entries: entries.map(timelineEntry),
+      plan: await cardPlan(deps, call, run),
+    };
     return {
       success: true,
       task_id: run.taskId,
@@ -111,19 +112,22 @@ async function waitForNews(
   run: Run,
   { call, seen, ms }: { call: Call; seen: Seen; ms: number },
 ): Promise<Run> {
-  if (isIdle(run.status) || run.status === "start_unknown" || ms === 0) return run;
-  const unwatch = run.kind === "agent" ? await followRun(deps, run) : () => {};
   const db = await deps.database();
-  return waitForRun(db, deps.clock, {
-    owner: call.owner,
-    taskId: run.taskId,
+  return waitWatching(deps, run, {
+    call,
+    ms,
     until: async (now) =>
       now.status !== seen.status ||
       Math.floor(now.progress) !== seen.progress ||
       (await timelineEntriesAfter(db, now, { after: seen.seq, limit: 1 })).length > 0,
-    ms,
-    signal: AbortSignal.any([call.signal, deps.leaving]),
-  }).finally(unwatch);
+  });
+}
+
+async function cardPlan(deps: OperationDeps, call: Call, run: Run): Promise<CardPlan | undefined> {
+  if (run.status !== "awaiting_approval") return undefined;
+  const { plan, estimated_cost } = await planAnswer(deps, call, run);
+  const expires_at = run.deadlineAt === undefined ? undefined : isoTime(run.deadlineAt);
+  return plan === undefined ? undefined : { text: cleanText(plan), estimated_cost, expires_at };
 }
 
 /** Milestones have no sequence number and are always among them; a card merges entries by id. */

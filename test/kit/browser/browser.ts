@@ -1,8 +1,9 @@
-/** Opens Debian's Chromium for tests that need a real browser, and closes it when the test ends. */
+/** Opens Debian's Chromium for tests that need a real browser. */
 
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type LaunchOptions, type Page } from "playwright-core";
+import type { TestContext } from "vitest";
 import { z } from "zod";
 import { ensureSystemPackages } from "../../../scripts/system-packages.ts";
 import type { RunningHttpServer } from "../server/http-server.ts";
@@ -29,14 +30,40 @@ const ARGUMENTS = [
 export const startBrowser = ({ args = [], ...options }: LaunchOptions = {}): Promise<Browser> =>
   chromium.launch({ executablePath: chromiumPath(), args: [...ARGUMENTS, ...args], ...options });
 
-/** Returns undefined if no browser is installed; the test is then skipped, which is a failure under CI. */
+let shared: Browser | undefined;
+
+/**
+ * The browser of this worker process, which its test files share: a start takes more than a second of processor time. It
+ * ends with the process; a test closes its own pages.
+ */
+export async function sharedBrowser(): Promise<Browser> {
+  if (shared?.isConnected() !== true) shared = await startBrowser();
+  return shared;
+}
+
+/** Cookies and stored data belong to a context, so nothing remains for the next test. */
+export async function closePages(browser: Browser): Promise<void> {
+  await Promise.all(browser.contexts().map((context) => context.close()));
+}
+
+/**
+ * Returns undefined if no browser is installed; the test is then skipped, which is a failure under CI. With more
+ * arguments it is a browser of its own.
+ */
 export async function openBrowser(
   { onTestFinished }: { onTestFinished: (end: () => Promise<void>) => void },
   more: string[] = [],
 ): Promise<Browser | undefined> {
   if ((await browserInstalled()) === "missing") return undefined;
-  const browser = await startBrowser({ args: more });
-  onTestFinished(() => browser.close());
+  const browser = more.length === 0 ? await sharedBrowser() : await startBrowser({ args: more });
+  onTestFinished(() => (more.length === 0 ? closePages(browser) : browser.close()));
+  return browser;
+}
+
+/** Like `openBrowser`; without Chromium the test is skipped. */
+export async function browserOrSkip(context: TestContext): Promise<Browser> {
+  const browser = await openBrowser(context);
+  if (browser === undefined) return context.skip("there is no chromium");
   return browser;
 }
 

@@ -86,6 +86,8 @@ const DEFAULT_ROW: Omit<TaskRow, "task_id" | "created_at" | "started_at" | "upda
   parent_task_id: null,
   followup_context: null,
   plan_json: null,
+  judge_cost_micros: 0,
+  judge_unpriced: 0,
   poll_key: null,
   odd_answer: null,
   odd_answer_since: null,

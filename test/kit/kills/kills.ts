@@ -10,7 +10,7 @@ import type { KillWorld } from "./world.ts";
 /** The failpoints of the test build, by the action that reaches them. */
 export const KILL_POINTS = {
   start: ["after-intent", "before-post", "during-post", "after-post", "after-id"],
-  follow: ["after-claim", "after-look", "before-finish", "after-finish", "after-outbox-claim", "after-notify"],
+  follow: ["after-claim", "after-poll", "before-finish", "after-finish", "after-outbox-claim", "after-notify"],
   cancel: ["after-cancel-flag", "during-cancel"],
   save: ["after-temp-write", "after-rename"],
 } as const;
@@ -18,7 +18,7 @@ export const KILL_POINTS = {
 type Way = keyof typeof KILL_POINTS;
 type Kill = { way: Way; point: string } | { way: "random" };
 
-/** Longer than any process needs to reach its failpoint. */
+/** Longer than any process needs to reach its failpoint, once it has started. */
 const MAX_LIFETIME_MS = 5_000;
 
 export interface KillPlan {
@@ -67,6 +67,8 @@ async function runUntilKilled(world: KillWorld, kill: Kill): Promise<string> {
     ...(asWorker ? { args: ["worker"] } : {}),
     failpoint: point === undefined ? undefined : `${point}:${pass}`,
   });
+  // Random kills also hit the start of a process; a named point is given its time after it, on a busy machine too.
+  if (kill.way !== "random") await child.ready;
   let killedByTimer = false;
   const timer = setTimeout(
     () => {

@@ -3,6 +3,7 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { z } from "zod";
+import { NODE_ARGUMENTS } from "../server/server.ts";
 
 export interface ProcessOptions {
   /** `dist/main.js`, or `dist-failpoints/main.js`. */
@@ -52,7 +53,7 @@ const HELLO = {
 
 export function startProcess({ build, env, args = [], failpoint, uid }: ProcessOptions): ProductProcess {
   const script = `import(${JSON.stringify(build)}).then((program) => program.main(process.argv.slice(1)))`;
-  const child = spawn(process.execPath, ["-e", script, ...args], {
+  const child = spawn(process.execPath, [...NODE_ARGUMENTS, "-e", script, ...args], {
     env: { ...env, ...(failpoint === undefined ? {} : { GEMINI_SEARCH_FAILPOINT: failpoint }) },
     stdio: ["pipe", "pipe", "pipe"],
     ...(uid === undefined ? {} : { uid }),

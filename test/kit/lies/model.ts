@@ -12,7 +12,7 @@ export interface LyingOptions {
   deceit: number;
   /** How often it stays convinced after a check was refused with a reason. */
   stubbornness: number;
-  /** Claims that it checks in one round, whoever chooses them. */
+  /** Claims that it checks in one round, chosen by itself or listed in the prompt. */
   attention: number;
   firstClaims: number;
   newClaims: number;

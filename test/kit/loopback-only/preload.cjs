@@ -2,22 +2,17 @@
  * Loaded before every Node.js process of a test run: connections, datagrams and lookups beyond loopback fail as on a
  * machine without a network, and are recorded. The summary reporter fails the run if there is a record, even if the
  * program handled the error. CommonJS, because `--require` is the fastest way to load a module in every process and
- * worker thread.
+ * worker thread. It guards the bindings below Node's modules, so that no module can pass by, and loads no module that
+ * the program itself may not need: a run starts thousands of processes.
  */
 
 "use strict";
 
-const childProcess = require("node:child_process");
-const dns = require("node:dns");
 const fs = require("node:fs");
-const { syncBuiltinESMExports } = require("node:module");
-const { isIP } = require("node:net");
-const os = require("node:os");
-const path = require("node:path");
 
 const INSTALLED = Symbol.for("gemini-search-mcp loopback only");
 /** The file of this run, which the reporter reads. */
-const RECORDS = process.env["LOOPBACK_ONLY_RECORDS"] ?? path.join(os.tmpdir(), "beyond-loopback.jsonl");
+const RECORDS = process.env["LOOPBACK_ONLY_RECORDS"] ?? `${require("node:os").tmpdir()}/beyond-loopback.jsonl`;
 /** Passed on to every process: which test file started it. */
 const TEST_FILE = "LOOPBACK_ONLY_TEST_FILE";
 const appendFile = fs.appendFileSync;
@@ -46,21 +41,24 @@ const isLoopback = (address) =>
 /** Answered without a query: addresses, the names of this machine, and labels that are too long to be sent. */
 const isLocalName = (name) =>
   name === "" ||
-  isIP(name) !== 0 ||
+  name.includes(":") ||
+  /^[\d.]+$/.test(name) ||
   /(?:^|\.)localhost\.?$/i.test(name) ||
-  name === os.hostname() ||
+  name === require("node:os").hostname() ||
   name.split(".").some((label) => label.length > 63);
 
-/** The methods of the handles below `net`, `tls`, `http` and `fetch`, so that no module can pass by. */
+/** Of libuv: the name does not exist. */
+const EAI_NONAME = -3008;
+
+/** The methods of the handles below `net`, `tls`, `http` and `fetch`. */
 function guardHandles() {
-  const refused = -os.constants.errno.ENETUNREACH;
   const guard = (prototype, method, addressAt) => {
     const original = prototype[method];
     prototype[method] = function (...parameters) {
       const address = parameters[addressAt];
       if (typeof address !== "string" || isLoopback(address)) return original.apply(this, parameters);
       record(`${method} ${address}`);
-      return refused;
+      return -require("node:os").constants.errno.ENETUNREACH;
     };
   };
   const { TCP } = process.binding("tcp_wrap");
@@ -79,27 +77,23 @@ function guardHandles() {
 const isLookupOfGeminiCli = (name) =>
   name === "vertexaisearch.cloud.google.com" && (process.argv[1] ?? "").includes("@google/gemini-cli/");
 
+/** Below `dns` and its promises: `lookup` is `getaddrinfo`, `resolve` and its kin are queries of a channel. */
 function guardLookups() {
-  const refusal = (name, call) => {
-    if (!isLookupOfGeminiCli(name)) record(`${call} ${name}`);
-    return Object.assign(new Error(`${call} ENOTFOUND ${name}`), { code: "ENOTFOUND", syscall: call, hostname: name });
-  };
-  const guard = (owner, method, refuse) => {
+  const guard = (owner, method, { call, error }) => {
     const original = owner[method];
-    if (typeof original !== "function") return;
-    owner[method] = function (name, ...rest) {
-      if (typeof name !== "string" || isLocalName(name)) return original.call(this, name, ...rest);
-      return refuse(refusal(name, method), rest);
+    owner[method] = function (request, name, ...rest) {
+      if (typeof name !== "string" || isLocalName(name)) return original.call(this, request, name, ...rest);
+      if (!isLookupOfGeminiCli(name)) record(`${call} ${name}`);
+      process.nextTick(() => request.oncomplete(error, null));
+      return 0;
     };
   };
-  const throughCallback = (error, rest) => process.nextTick(rest.at(-1), error);
-  const throughPromise = (error) => Promise.reject(error);
-  const resolving = (owner) => Object.keys(owner).filter((name) => /^resolve|^lookup$/.test(name));
-  for (const method of resolving(dns)) guard(dns, method, throughCallback);
-  for (const method of resolving(dns.promises)) guard(dns.promises, method, throughPromise);
-  for (const method of resolving(dns.Resolver.prototype)) guard(dns.Resolver.prototype, method, throughCallback);
-  const promised = dns.promises.Resolver.prototype;
-  for (const method of resolving(promised)) guard(promised, method, throughPromise);
+  const bindings = process.binding("cares_wrap");
+  guard(bindings, "getaddrinfo", { call: "lookup", error: EAI_NONAME });
+  const channel = bindings.ChannelWrap.prototype;
+  for (const method of Object.keys(channel).filter((name) => name.startsWith("query"))) {
+    guard(channel, method, { call: method, error: "ENOTFOUND" });
+  }
 }
 
 /** Children inherit the guard, also those that are started with an environment of their own. */
@@ -116,22 +110,15 @@ function guardChildren() {
       `${TEST_FILE}=${process.env[TEST_FILE] ?? "unknown"}`,
     ];
   };
-  const { spawn } = childProcess.ChildProcess.prototype;
-  childProcess.ChildProcess.prototype.spawn = function (request) {
-    return spawn.call(this, { ...request, envPairs: withGuard(request.envPairs ?? []) });
-  };
-  const asPairs = (env) =>
-    Object.entries(env).flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${value}`]));
-  const asEnv = (pairs) =>
-    Object.fromEntries(pairs.map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]));
-  for (const method of ["spawnSync", "execFileSync", "execSync"]) {
-    const original = childProcess[method];
-    childProcess[method] = (file, ...rest) => {
-      const last = rest.at(-1);
-      const hasOptions = typeof last === "object" && last !== null && !Array.isArray(last);
-      const given = hasOptions ? last : {};
-      const parameters = hasOptions ? rest.slice(0, -1) : rest.filter((one) => one !== undefined);
-      return original(file, ...parameters, { ...given, env: asEnv(withGuard(asPairs(given.env ?? process.env))) });
+  for (const owner of [process.binding("process_wrap").Process.prototype, process.binding("spawn_sync")]) {
+    const { spawn } = owner;
+    owner.spawn = function (request, ...rest) {
+      // Some versions of Node.js pass an object, others the file, arguments, directory and environment.
+      if (typeof request === "object") {
+        return spawn.call(this, { ...request, envPairs: withGuard(request.envPairs ?? []) });
+      }
+      const [parameters, directory, environment, ...more] = rest;
+      return spawn.call(this, request, parameters, directory, withGuard(environment ?? []), ...more);
     };
   }
 }
@@ -141,5 +128,4 @@ if (globalThis[INSTALLED] === undefined) {
   guardHandles();
   guardLookups();
   guardChildren();
-  syncBuiltinESMExports();
 }

@@ -1,10 +1,9 @@
 /** The official client with support for elicitation: the test answers its dialogs. */
 
 import { Client, type ClientCapabilities, type ElicitRequest, type ElicitResult } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { TestContext } from "vitest";
 import type { Scene } from "./scene.ts";
-import { BIN, type Era, type ToolResult } from "./server.ts";
+import { BIN, type Era, NODE_ARGUMENTS, OneProcessTransport, type ToolResult } from "./server.ts";
 
 interface Dialog {
   message: string;
@@ -47,9 +46,9 @@ export async function askingClient(
     return typeof answer === "function" ? answer(mcpReq.signal) : answer;
   });
   await client.connect(
-    new StdioClientTransport({
+    new OneProcessTransport({
       command: process.execPath,
-      args: [BIN],
+      args: [...NODE_ARGUMENTS, BIN],
       env: { ...scene.env, ...env },
       stderr: "ignore",
     }),

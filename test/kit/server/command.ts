@@ -1,7 +1,7 @@
 /** Runs the built command line as a user does: a process with its own stdin, stdout, stderr and exit code. */
 
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
-import { BIN } from "./server.ts";
+import { BIN, NODE_ARGUMENTS } from "./server.ts";
 
 export interface CommandOptions {
   env: Record<string, string>;
@@ -25,7 +25,9 @@ export interface RunningCommand {
 }
 
 export function startCommand(args: string[], { env, stdin, node, cwd }: CommandOptions): RunningCommand {
-  const child = spawn(node ?? process.execPath, [BIN, ...args], { env, cwd, stdio: ["pipe", "pipe", "pipe"] });
+  const program = node === undefined ? [process.execPath, ...NODE_ARGUMENTS] : [node];
+  const [command = "", ...before] = program;
+  const child = spawn(command, [...before, BIN, ...args], { env, cwd, stdio: ["pipe", "pipe", "pipe"] });
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));

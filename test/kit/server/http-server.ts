@@ -11,6 +11,7 @@ import {
   callTool,
   type Era,
   isolatedEnvironment,
+  NODE_ARGUMENTS,
   temporaryDirectory,
   type ToolResult,
 } from "./server.ts";
@@ -60,7 +61,7 @@ export async function startHttpServer(options: HttpServerOptions = {}): Promise<
   const token = env.MCP_AUTH_TOKEN;
   const child = spawn(
     process.execPath,
-    [...(options.program ?? [BIN]), "serve", "--port", "0", ...(options.args ?? [])],
+    [...NODE_ARGUMENTS, ...(options.program ?? [BIN]), "serve", "--port", "0", ...(options.args ?? [])],
     {
       env,
       stdio: ["ignore", "pipe", "pipe"],
@@ -136,8 +137,8 @@ export async function openHttpScene(context: Ending, scenario?: ScenarioInput | 
   const scene = await openScene(context, scenario);
   return {
     ...scene,
-    http: async ({ env, args = [] } = {}) => {
-      const server = await startHttpServer({ env: { ...scene.env, ...env }, configDir: scene.configDir, args });
+    http: async ({ env, ...options } = {}) => {
+      const server = await startHttpServer({ ...options, env: { ...scene.env, ...env }, configDir: scene.configDir });
       context.onTestFinished(() => server.close());
       return server;
     },

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { SQLInputValue } from "node:sqlite";
 import { expect, type TestContext } from "vitest";
 import type { ScenarioInput } from "../../../simulator/scenario.ts";
-import { sqlOn } from "../store/databases.ts";
+import { copyTemplate, sqlOn } from "../store/databases.ts";
 import { openScene, type Scene } from "./scene.ts";
 import type { RunningServer, ToolResult } from "./server.ts";
 import { waitFor } from "../wait-for.ts";
@@ -46,6 +46,7 @@ export async function openResearch(
   interactions: Interactions = {},
 ): Promise<ResearchScene> {
   const scene = await openScene(context, scenarioOf(interactions));
+  copyTemplate(scene.configDir);
   const env = { ...scene.env, ...QUICK };
   return {
     ...scene,

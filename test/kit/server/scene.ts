@@ -57,8 +57,6 @@ export async function openScene({ onTestFinished }: Ending, scenario: ScenarioIn
     configDir,
     env,
     server: async (options = {}) => {
-      // A modern client first starts a server for discovery and discards it: twice the processes, one of them without a
-      // log.
       const { era = "legacy" } = options;
       const server = await startServer({ ...options, era, env: { ...env, ...options.env }, configDir });
       onTestFinished(() => server.close());

@@ -30,6 +30,10 @@ export interface CallOptions {
   timeout?: number;
 }
 
+/** Without the messages of a call that is still waiting, such as `Working (2 s)`. */
+export const withoutWaiting = (messages: readonly string[]): string[] =>
+  messages.filter((message) => !/^Working \(\d+ s\)$/.test(message));
+
 export interface ToolResult {
   isError: boolean;
   // oxlint-disable-next-line typescript/no-explicit-any -- tests reach into answers of every shape
@@ -44,10 +48,18 @@ export interface ServerOptions {
   configDir?: string;
   /** What the client declares. */
   capabilities?: ClientCapabilities;
+  /** The test measures its memory, so it runs as users have it. */
+  isMeasured?: boolean;
 }
 
 /** For tests, which start thousands of processes: compiling is a seventh of each start. */
 export const COMPILE_CACHE = join(ROOT, "node_modules", ".cache", "compile");
+
+/**
+ * For processes of tests, which are short-lived: with a large young generation most of them end before its first
+ * collection. Not in benchmarks and tests of memory, which measure processes as users have them.
+ */
+export const NODE_ARGUMENTS = process.env["VITEST"] === undefined ? [] : ["--min-semi-space-size=32"];
 
 /** The environment of a test's server, without anything that could reach a real Gemini or a real home directory. */
 export function isolatedEnvironment(configDir: string): Record<string, string> {
@@ -60,14 +72,20 @@ export function isolatedEnvironment(configDir: string): Record<string, string> {
   };
 }
 
+/**
+ * The official transport starts a second server for the discovery of the modern era and discards it, but not for a
+ * subclass: half of the processes, and the log has every request. `test/distribution` uses the transport as it is.
+ */
+export class OneProcessTransport extends StdioClientTransport {}
+
 export const temporaryDirectory = (): string => mkdtempSync(join(tmpdir(), "gemini-search-test-"));
 
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
-  const { era = "modern", env = {}, configDir, capabilities = {} } = options;
+  const { era = "modern", env = {}, configDir, capabilities = {}, isMeasured = false } = options;
   const directory = configDir ?? temporaryDirectory();
-  const transport = new StdioClientTransport({
+  const transport = new OneProcessTransport({
     command: process.execPath,
-    args: [BIN],
+    args: [...(isMeasured ? [] : NODE_ARGUMENTS), BIN],
     env: { ...isolatedEnvironment(directory), ...env },
     stderr: "pipe",
   });

@@ -34,7 +34,7 @@ export interface CliScene {
   children(): StandinRecord[];
   /** Pids of children that reported their end, with the time. */
   ends(): Map<number, string>;
-  server(options?: { era?: Era; env?: Record<string, string> }): Promise<RunningServer>;
+  server(options?: { era?: Era; env?: Record<string, string>; isMeasured?: boolean }): Promise<RunningServer>;
   /** Checks that, apart from the scene's servers, no process, call directory, file or slot is left. */
   expectNothingLeft(): Promise<void>;
 }
@@ -72,8 +72,8 @@ export function openCliScene(
     script: (next) => writeFileSync(script, JSON.stringify(next)),
     children: () => readStandinLedger(ledger),
     ends: () => readEnds(ledger),
-    server: async ({ era = "modern", env = {} } = {}) => {
-      const server = await startServer({ era, env: { ...scene.env, ...env }, configDir });
+    server: async ({ era = "modern", env = {}, isMeasured = false } = {}) => {
+      const server = await startServer({ era, env: { ...scene.env, ...env }, configDir, isMeasured });
       servers.push(server.pid);
       onTestFinished(() => server.close());
       return server;

@@ -41,9 +41,11 @@ export async function openSender(context: Pick<TestContext, "onTestFinished">, a
     clock: {
       now: () => now,
       monotonic: () => now,
-      sleep: async (ms: number) => {
-        now += ms;
+      // Each pause runs the next callback of `asleep`, and ends there if that aborts it.
+      sleep: async (ms: number, signal?: AbortSignal) => {
         await asleep.shift()?.();
+        signal?.throwIfAborted();
+        now += ms;
       },
     },
     log: createTestLog((line) => lines.push(line), "ERROR"),
@@ -60,7 +62,9 @@ export async function openSender(context: Pick<TestContext, "onTestFinished">, a
     if (started.kind === "started") await started.sending;
     return started.taskId;
   };
-  return { ...stage, research, sent, sentAt, lines, leaving, duties, asleep, start, db: stage.store.db, began };
+  const pass = (ms: number): void => void (now += ms);
+  const { db } = stage.store;
+  return { ...stage, research, sent, sentAt, lines, leaving, duties, asleep, start, pass, db, began };
 }
 
 export type Sender = Awaited<ReturnType<typeof openSender>>;

@@ -71,13 +71,17 @@ export async function openRun(taskId = "run", db?: Database) {
 }
 
 /** With `slow`, only the page of source 1 answers at once. */
-export function openWorld(db: Database, { slow = false, judge }: { slow?: boolean; judge?: Judge } = {}) {
+export function openWorld(
+  db: Database,
+  { slow = false, judge, processId = "p" }: { slow?: boolean; judge?: Judge; processId?: string } = {},
+) {
   const fetched: string[] = [];
   let now = NOW;
   const pages = { ...PAGES };
   const deps: VerifyDeps = {
     db,
     judge,
+    processId,
     clock: { ...systemClock, now: () => now },
     log,
     readPage: async (url, signal) => {

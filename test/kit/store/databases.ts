@@ -2,6 +2,8 @@
 
 import { randomUUID } from "node:crypto";
 import { execFileSync } from "node:child_process";
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { sql } from "kysely";
 import { inject, type RunnerTestCase as Test, TestRunner } from "vitest";
@@ -31,6 +33,11 @@ export async function sharedFor(file: string = randomUUID(), connections = 6): P
 export async function databaseEnvironment(file: string): Promise<Record<string, string>> {
   const shared = await sharedFor(file);
   return shared === undefined ? {} : { GEMINI_SEARCH_DATABASE_URL: shared.url };
+}
+
+/** Gives a config directory a database file with the schema, as an earlier process leaves it. */
+export function copyTemplate(configDir: string): void {
+  if (!onPostgres) copyFileSync(inject("sqliteTemplate"), join(configDir, "deep_research.db"));
 }
 
 const newDatabase = (): Promise<string> => createDatabase(`template ${TEMPLATE}`);

@@ -9,7 +9,7 @@ import { systemClock } from "../../../src/platform/clock.ts";
 import type { ResearchDeps } from "../../../src/runs/deps.ts";
 import { createRunner } from "../../../src/runs/scheduling/runner.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
-import { allowWrites, refuseWrites, sharedFor } from "./databases.ts";
+import { allowWrites, copyTemplate, refuseWrites, sharedFor } from "./databases.ts";
 import { silentLog as log } from "../log.ts";
 import { commonDeps } from "./research-deps.ts";
 
@@ -71,6 +71,7 @@ export async function openRunner({ onTestFinished }: TestOwner): Promise<Stage> 
   const directory = mkdtempSync(join(tmpdir(), "gemini-search-stage-"));
   const file = join(directory, "deep_research.db");
   const shared = await sharedFor(file);
+  copyTemplate(directory);
   const store = await openStore({ file, shared, clock, log });
   const leaving = new AbortController();
   const saved: string[] = [];

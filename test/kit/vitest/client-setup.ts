@@ -1,9 +1,11 @@
-/** Installs Claude Code on a CI machine before the first long test: tests themselves reach loopback only. */
+/** Installs Claude Code and other Node.js lines on a CI machine before the first long test: tests reach loopback only. */
 
 import { claudeCode } from "../../../lab/clients/claude-code.ts";
 import { install } from "../../../lab/clients/client.ts";
+import { OTHER_NODES } from "./node-lines.ts";
 
-/** Elsewhere the test that needs it is skipped until `node lab/clients.ts` has installed it. */
+/** Elsewhere a test that needs one is skipped, and names the command that installs it. */
 export default async function setup(): Promise<void> {
-  if (process.env["CI"] !== undefined) await install(claudeCode);
+  if (process.env["CI"] === undefined) return;
+  for (const program of [claudeCode, ...OTHER_NODES]) await install(program);
 }

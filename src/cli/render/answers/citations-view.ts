@@ -84,6 +84,7 @@ function countLine({ counts, pages, independent_domains: domains, copies = [], j
     ...verdicts,
     ...(counts.uncited > 0 ? [`${counts.uncited} without a source`] : []),
     `${pages.checked} of ${pages.cited} pages checked`,
+    ...(pages.not_fetched === undefined ? [] : [`${pages.not_fetched} not fetched`]),
     `${domains} independent ${domains === 1 ? "site" : "sites"}`,
     ...copies.map((group) => `sources ${group.join(", ")} have the same text`),
     ...(judge === undefined ? [] : [`judge: $${judge.cost_usd} so far`]),

@@ -75,7 +75,8 @@ const PICTURE_LINK = /!\[(Picture \d+)\]\(research:\/\/[^)\s]+\)/g;
 function pipedReport(shown: ShownReport): string {
   const { warnings = [], parts = [], remarks, suggestions = [] } = shown;
   const listed = groupPages(shown).map(
-    ({ numbers, source }) => `${numbers.join(", ")}. ${named(source)}: ${sourceUrl(source) ?? source.url}`,
+    ({ numbers, source }) =>
+      `${numbers.join(", ")}. ${named(source)}${expiryOf(source, ", ")}: ${sourceUrl(source) ?? source.url}`,
   );
   return sections([
     ...warnings,
@@ -149,6 +150,9 @@ function citedNumbers({ text, meant, positions }: CitedText): Set<number> {
   return cited;
 }
 
+const expiryOf = ({ link_expires: day }: Source, before: string): string =>
+  day === undefined ? "" : `${before}link expires ${day}`;
+
 const named = (source: Source): string => {
   const { label, site } = labelOf(source);
   return site === "" ? label : `${label} (${site})`;
@@ -175,8 +179,10 @@ function sourceLines(shown: ShownReport, space: AnswerSpace & Space): string {
     const shownTitle = cutToWidth(title, Math.max(10, width - indent));
     const url = sourceUrl(source);
     const linked = link === undefined || url === undefined ? shownTitle : link(url, paint("underline", shownTitle));
-    const room = width - indent - widthOf(shownTitle) - 3;
-    const site = domain !== "" && room >= domain.length ? paint("faint", ` · ${domain}`) : "";
+    const room = width - indent - widthOf(shownTitle);
+    const place = `${domain === "" ? "" : ` · ${domain}`}${expiryOf(source, " · ")}`;
+    const fitting = [place, domain === "" ? "" : ` · ${domain}`].find((text) => widthOf(text) <= room) ?? "";
+    const site = fitting === "" ? "" : paint("faint", fitting);
     const written = link === undefined && url !== undefined ? [`${" ".repeat(indent)}${paint("faint", url)}`] : [];
     return [`${label}${linked}${site}`, ...written];
   });

@@ -9,6 +9,7 @@ import type { search } from "../../../operations/search.ts";
 import { oneLine } from "../../../platform/clean-text.ts";
 import { resolveCitationNumbers } from "../../../reports/citations/citation-numbers.ts";
 import { citeByNumber } from "../../../reports/citations/cite-by-number.ts";
+import { withExpiry } from "../../../reports/link-expiry.ts";
 import { numberSources, type Source } from "../../../reports/report.ts";
 import { type Verification, verificationLine } from "../../../reports/verification.ts";
 import { forPeople } from "../../wording.ts";
@@ -82,7 +83,10 @@ async function searchedView(
     notices = [],
     wishes,
   } = metadata;
-  const sources = titledSources(metadata.sources_visited, await space.stored(task_id));
+  const sources = withExpiry(
+    titledSources(metadata.sources_visited, await space.stored(task_id)),
+    Date.parse(metadata.timestamp),
+  );
   return reportView(
     {
       taskId: task_id,

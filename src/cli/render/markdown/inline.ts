@@ -6,7 +6,6 @@ import type { Style } from "../paint.ts";
 import { createWords, type Word } from "./words.ts";
 
 export interface InlineContext {
-  /** The URL of a cited source. */
   sourceUrl: (n: number) => string | undefined;
   /** URLs follow the text of their links, because links cannot be clicked. */
   writesUrls: boolean;

@@ -5,9 +5,10 @@ import type { App } from "../../../app.ts";
 import type { CallerEnv } from "../../../caller.ts";
 import { citationsView } from "../../../operations/citations/citations-view.ts";
 import { perform } from "../../../operations/perform.ts";
+import { finishedReport } from "../../../operations/save-research-to-markdown.ts";
 import { sourcesFile } from "../../../operations/citations/sources-file.ts";
 import { verifyCitations } from "../../../operations/citations/verify-citations.ts";
-import { BIBLIOGRAPHY_FILES, BIBLIOGRAPHY_FORMATS } from "../../../reports/bibliography/bibliography.ts";
+import { BIBLIOGRAPHY_FILES, BIBLIOGRAPHY_FORMATS } from "../../../reports/bibliography/bibliography-formats.ts";
 import { outcomeResponse, jsonResponse } from "../json-response.ts";
 import { readJsonBody } from "../json-body.ts";
 import { download } from "../report-routes.ts";
@@ -43,8 +44,9 @@ export function serveCitations(web: Hono<CallerEnv>, { deps, shutdown }: App): v
     web.get(`/api/runs/:id/sources.${ending}`, async (context) => {
       const { owner } = context.get("caller");
       const { taskId } = await requestedRun(deps, owner, context.req.param("id"));
-      const { run, text } = await sourcesFile(await deps.database(), { owner, taskId, format });
-      return download(text, { run, type, ending });
+      const db = await deps.database();
+      const finished = await finishedReport(db, owner, taskId);
+      return download(await sourcesFile(db, finished, format), { run: finished.run, type, ending });
     });
   }
 }

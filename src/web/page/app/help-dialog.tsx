@@ -1,6 +1,7 @@
 /** The dialog that lists the keyboard shortcuts and can disable them. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
+import { Check } from "../ui/check.tsx";
 import { SHORTCUTS, shortcutsAreOn, switchShortcuts } from "./shortcuts.ts";
 
 export function HelpDialog({ onClose }: { onClose: () => void }) {
@@ -33,17 +34,15 @@ export function HelpDialog({ onClose }: { onClose: () => void }) {
             <dd>Open the run</dd>
           </div>
         </dl>
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={on}
-            onChange={({ currentTarget }) => {
-              setOn(currentTarget.checked);
-              switchShortcuts(currentTarget.checked);
-            }}
-          />
-          <span>Enable keyboard shortcuts (they are ignored while you type in a field)</span>
-        </label>
+        <Check
+          checked={on}
+          onChange={(checked) => {
+            setOn(checked);
+            switchShortcuts(checked);
+          }}
+        >
+          Enable keyboard shortcuts (they are ignored while you type in a field)
+        </Check>
         <p class="quiet small">
           In a terminal: <code>gemini-search-mcp --help</code>
         </p>

@@ -1,17 +1,21 @@
 /** The card: a run in progress with its timeline, then its report. */
 
+import type { CardPlan } from "../../wire-chat.ts";
 import type { RunDetail, TimelineEntry } from "../../wire.ts";
 import { TimelineList } from "../live/timeline-list.tsx";
 import { RunHead } from "../run/head.tsx";
+import { exactTime } from "../ui/ages.ts";
+import { money } from "../ui/amounts.ts";
 import { ANNOUNCEMENTS, Problem } from "../ui/parts.tsx";
 import { CancelButton, ModeButton } from "./actions.tsx";
 import type { Host, HostContext } from "./host.ts";
 import type { HostTools } from "./host-tools.ts";
-import { CardReport } from "./report.tsx";
+import { CardReport, ReportButtons } from "./report.tsx";
 
 export interface CardState {
   run?: RunDetail;
   entries: TimelineEntry[];
+  plan?: CardPlan | undefined;
   /** Known before the run is. */
   question?: string;
   problem?: unknown;
@@ -62,13 +66,32 @@ function Waiting({ state, host }: { state: CardState; host: Host | undefined }) 
 
 /** What only the user can decide costs money, so that it is decided in the chat, where the server asks. */
 const DECISIONS: Partial<Record<RunDetail["status"], string>> = {
-  awaiting_approval: "The plan waits for your approval. Answer in the chat.",
+  awaiting_approval: "The plan waits for your approval. Approve or change it in the chat.",
   start_unknown: "It isn't known whether Google started this run. Decide in the chat whether to start it again.",
 };
+
+const Plan = ({ plan: { text, estimated_cost: cost, expires_at: expiry } }: { plan: CardPlan }) => (
+  <section class="stack plan" aria-labelledby="plan-title">
+    <h2 id="plan-title">Plan</h2>
+    {cost === undefined ? null : (
+      <p>
+        The research will cost about {money(cost.likely_usd)}, at most {money(cost.max_usd)}.
+      </p>
+    )}
+    {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- without it, a keyboard could not scroll the plan */}
+    <div class="plan-window plan-text" dir="auto" tabIndex={0} role="region" aria-label="Plan text">
+      {text}
+    </div>
+    {expiry === undefined ? null : <p class="quiet small">You can approve the plan until {exactTime(expiry)}.</p>}
+  </section>
+);
 
 function RunCard({ run, state, host, tools, context, setContext }: CardParts & { run: RunDetail; state: CardState }) {
   const decision = DECISIONS[run.status];
   const isOver = run.completed_at !== undefined;
+  const isFullscreen = context.displayMode === "fullscreen";
+  // In full screen there is room for it, unless there is a report to read.
+  const isTimelineOpen = !isOver || (isFullscreen && !run.has_report);
   const timeline = <TimelineList entries={state.entries} run={run} section={{ current: null }} />;
   return (
     <article class={run.has_report ? "run stack has-report" : "run stack"}>
@@ -78,25 +101,21 @@ function RunCard({ run, state, host, tools, context, setContext }: CardParts & {
       {host === undefined || tools === undefined ? null : (
         <div class="row actions">
           {run.actions.includes("cancel") ? <CancelButton run={run} tools={tools} /> : null}
+          {run.has_report ? <ReportButtons taskId={run.task_id} host={host} tools={tools} /> : null}
           <ModeButton host={host} context={context} setContext={setContext} />
         </div>
       )}
-      {run.has_report && host !== undefined && tools !== undefined ? (
-        <CardReport
-          key={`${run.task_id} ${run.status}`}
-          run={run}
-          host={host}
-          tools={tools}
-          isScrolling={context.displayMode !== "fullscreen"}
-        />
+      {state.plan === undefined ? null : <Plan plan={state.plan} />}
+      {run.has_report && tools !== undefined ? (
+        <CardReport key={`${run.task_id} ${run.status}`} run={run} tools={tools} isScrolling={!isFullscreen} />
       ) : null}
-      {isOver ? (
+      {isTimelineOpen ? (
+        timeline
+      ) : (
         <details class="past">
           <summary>Activity</summary>
           {timeline}
         </details>
-      ) : (
-        timeline
       )}
     </article>
   );

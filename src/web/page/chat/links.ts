@@ -7,7 +7,9 @@ export function followCardLinks({ request, capabilities }: Host, signal: AbortSi
   const follow = (event: MouseEvent): void => {
     // A tap on a citation shows its card.
     if (event.defaultPrevented) return;
-    const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>("a[href]") : null;
+    // The first of the path is inside the shadow root of Search Suggestions, where `target` is only its host.
+    const [clicked] = event.composedPath();
+    const link = clicked instanceof Element ? clicked.closest<HTMLAnchorElement>("a[href]") : null;
     const href = link?.getAttribute("href") ?? "";
     if (href.startsWith("#")) {
       event.preventDefault();

@@ -85,9 +85,9 @@ function startFollowing(): void {
   const signal = AbortSignal.any([teardown.signal, following.signal]);
   void followRun(followed, {
     read: tools.viewRun,
-    onView: ({ run, entries }) => {
+    onView: ({ run, entries, plan }) => {
       const known = state.run?.task_id === run.task_id ? state.entries : [];
-      update({ run, entries: mergeEntries(known, entries), problem: undefined });
+      update({ run, entries: mergeEntries(known, entries), plan, problem: undefined });
     },
     onProblem: (problem) => {
       // The run of a call that has just begun is not stored yet.

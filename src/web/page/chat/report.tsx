@@ -9,13 +9,12 @@ import type { HostTools } from "./host-tools.ts";
 
 interface CardReportProps {
   run: RunDetail;
-  host: Host;
   tools: HostTools;
   /** In the chat the report has a limited height. */
   isScrolling: boolean;
 }
 
-export function CardReport({ run: { task_id: taskId }, host, tools, isScrolling }: CardReportProps) {
+export function CardReport({ run: { task_id: taskId }, tools, isScrolling }: CardReportProps) {
   const { value, error, reload } = useLoad(taskId, async (): Promise<ReportView> => {
     const { report } = await tools.viewReport(taskId, "html");
     if (report === undefined) throw new Error("The report is missing in the answer.");
@@ -31,8 +30,7 @@ export function CardReport({ run: { task_id: taskId }, host, tools, isScrolling 
     );
   }
   if (value === undefined) return <p class="quiet">Loading the report…</p>;
-  const buttons = <ReportButtons taskId={taskId} host={host} tools={tools} />;
-  const report = <Report report={value} isNew={false} tools={buttons} onComplete={() => {}} />;
+  const report = <Report report={value} isNew={false} tools={null} onComplete={() => {}} />;
   if (!isScrolling) return report;
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- without it, a keyboard could not scroll the report
@@ -42,7 +40,8 @@ export function CardReport({ run: { task_id: taskId }, host, tools, isScrolling 
   );
 }
 
-function ReportButtons({ taskId, host, tools }: { taskId: string; host: Host; tools: HostTools }) {
+/** Above the report, so that they do not scroll away with it. */
+export function ReportButtons({ taskId, host, tools }: { taskId: string; host: Host; tools: HostTools }) {
   const { capabilities } = host;
   const use = async (): Promise<void> => {
     const { summary } = await tools.viewReport(taskId, "summary");

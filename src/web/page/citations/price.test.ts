@@ -1,10 +1,11 @@
+/** The price of the judge on a button. */
+
 import { expect, test } from "vitest";
 import { judgeCost } from "./price.ts";
 
-test("a button names the price of the judge before it is pressed, and none where nothing can be charged (W3)", () => {
-  expect(judgeCost({ model: "m", pairs: 40, max_usd: 0.08 })).toBe(" (at most $0.08 for m)");
-  expect(judgeCost({ model: "m", pairs: 1, max_usd: 0.001 })).toBe(" (at most <$0.01 for m)");
-  expect(judgeCost({ model: "m", pairs: 1, max_usd: undefined })).toContain("price unknown");
-  expect(judgeCost({ model: "m", pairs: 0, max_usd: 0 })).toBe("");
-  expect(judgeCost(undefined)).toBe("");
+test("a maximum is rounded up, and an unknown price is named as such (W3)", () => {
+  const judge = { model: "gemini-3.8-flash", pairs: 3, question: undefined };
+  expect(judgeCost({ ...judge, likely_usd: 0.006, max_usd: 0.1419 })).toMatch(/at most \$0\.15 for gemini-3\.8-flash/);
+  expect(judgeCost({ ...judge, likely_usd: undefined, max_usd: undefined })).toContain("price unknown");
+  expect(judgeCost({ ...judge, pairs: 0, likely_usd: 1, max_usd: 1 })).toBe("");
 });

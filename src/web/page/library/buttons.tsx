@@ -5,6 +5,7 @@ import type { RunSummary } from "../../wire.ts";
 import { RUN_LINK, type Shortcut, SHORTCUT_BUTTON } from "../app/shortcuts.ts";
 import { hasEnded } from "../figures/tally.ts";
 import { announce, Problem } from "../ui/parts.tsx";
+import { useSending } from "../ui/sending.ts";
 import { type Marks, nameOf, organize } from "./organize.ts";
 import { RenameDialog } from "./rename-dialog.tsx";
 import { offerUndo } from "./undo.tsx";
@@ -116,22 +117,8 @@ function OrganizeButton({ shortcut, name, shape, compact, disabled, of, pressed,
   );
 }
 
-/** One change at a time. `act` resolves to whether the server made it. */
 function useOrganize({ task_id: taskId }: RunSummary) {
-  const [pending, setPending] = useState(false);
-  const [error, setError] = useState<unknown>(undefined);
-  const act = async (marks: Marks): Promise<boolean> => {
-    setPending(true);
-    setError(undefined);
-    try {
-      await organize(taskId, marks);
-      return true;
-    } catch (refusal) {
-      setError(refusal);
-      return false;
-    } finally {
-      setPending(false);
-    }
-  };
-  return { pending, error, act };
+  const { pending, error, send } = useSending<"organize">();
+  const act = (marks: Marks): Promise<boolean> => send("organize", () => organize(taskId, marks));
+  return { pending: pending !== undefined, error, act };
 }

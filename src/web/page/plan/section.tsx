@@ -1,11 +1,13 @@
 /** The plan of a run: read and edited as text while it waits for approval, with the probable cost of the research. */
 
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Acted, PlanView, RunDetail } from "../../wire.ts";
 import { fetchJson, postJson } from "../app/request.ts";
 import { exactTime } from "../ui/ages.ts";
 import { money } from "../ui/amounts.ts";
+import { Consent, useConsent } from "../ui/consent.tsx";
 import { announce, Problem, useLoad } from "../ui/parts.tsx";
+import { useSending } from "../ui/sending.ts";
 
 interface PlanProps {
   run: RunDetail;
@@ -32,12 +34,16 @@ export function PlanSection({ run, done }: PlanProps) {
 
 function WaitingPlan({ plan, done }: { plan: PlanView; done: () => void }) {
   const [text, setText] = useState(plan.text);
-  const [agreedTo, setAgreedTo] = useState<string | undefined>(undefined);
-  const { pending, error, send } = useSending(plan, done);
+  const { pending, error, send } = useSending<"approve" | "plan">();
   const isChanged = text.trim() !== plan.text.trim();
-  const question = isChanged ? plan.edit_question : plan.question;
-  const agreed = question !== undefined && agreedTo === question;
-  const isAgreed = question === undefined || agreed;
+  const consent = useConsent(isChanged ? plan.edit_question : plan.question);
+  const { agreed, isGiven: isAgreed } = consent;
+  const decide = (route: "approve" | "plan", body: Record<string, unknown>): Promise<boolean> =>
+    send(route, async () => {
+      await postJson<Acted>(`/api/runs/${plan.task_id}/${route}`, { ...body, turn: plan.turn });
+      announce(route === "approve" ? "The research was started." : "The plan is being changed.");
+      done();
+    });
   return (
     <section class="card stack plan" aria-labelledby="plan-title">
       <h2 id="plan-title">Plan</h2>
@@ -53,14 +59,14 @@ function WaitingPlan({ plan, done }: { plan: PlanView; done: () => void }) {
         onInput={({ currentTarget }) => setText(currentTarget.value)}
       />
       <Changes plan={plan} />
-      <Consent question={question} agreed={agreed} onChange={setAgreedTo} />
+      <Consent {...consent} />
       {error === undefined ? null : <Problem error={error} />}
       <div class="row">
         <button
           type="button"
           class="button primary"
           disabled={pending !== undefined || isChanged || !isAgreed}
-          onClick={() => void send("approve", { agreed })}
+          onClick={() => void decide("approve", { agreed })}
         >
           {pending === "approve" ? "Starting…" : "Start research"}
         </button>
@@ -68,7 +74,7 @@ function WaitingPlan({ plan, done }: { plan: PlanView; done: () => void }) {
           type="button"
           class="button"
           disabled={pending !== undefined || !isChanged || !isAgreed || text.trim() === ""}
-          onClick={() => void send("plan", { text, agreed })}
+          onClick={() => void decide("plan", { text, agreed })}
         >
           {pending === "plan" ? "Sending…" : "Change the plan"}
         </button>
@@ -82,27 +88,6 @@ function WaitingPlan({ plan, done }: { plan: PlanView; done: () => void }) {
     </section>
   );
 }
-
-interface ConsentProps {
-  /** Undefined if nothing needs to be confirmed. */
-  question: string | undefined;
-  agreed: boolean;
-  onChange: (agreedTo: string | undefined) => void;
-}
-
-const Consent = ({ question, agreed, onChange }: ConsentProps) =>
-  question === undefined ? null : (
-    <label class="check notice warn">
-      <input
-        type="checkbox"
-        checked={agreed}
-        onChange={({ currentTarget }) => onChange(currentTarget.checked ? question : undefined)}
-      />
-      <span>
-        {question} <strong>I agree.</strong>
-      </span>
-    </label>
-  );
 
 const CostText = ({ plan: { estimated_cost: cost } }: { plan: PlanView }) =>
   cost === undefined ? (
@@ -126,27 +111,3 @@ const Changes = ({ plan: { changes } }: { plan: PlanView }) =>
       </ol>
     </details>
   );
-
-/** One request at a time; a second click can come before the button is rendered as disabled. */
-function useSending({ task_id: taskId, turn }: PlanView, done: () => void) {
-  const [pending, setPending] = useState<"approve" | "plan" | undefined>(undefined);
-  const [error, setError] = useState<unknown>(undefined);
-  const busy = useRef(false);
-  const send = async (route: "approve" | "plan", body: Record<string, unknown>): Promise<void> => {
-    if (busy.current) return;
-    busy.current = true;
-    setPending(route);
-    setError(undefined);
-    try {
-      await postJson<Acted>(`/api/runs/${taskId}/${route}`, { ...body, turn });
-      announce(route === "approve" ? "The research was started." : "The plan is being changed.");
-      done();
-    } catch (refusal) {
-      setError(refusal);
-    } finally {
-      busy.current = false;
-      setPending(undefined);
-    }
-  };
-  return { pending, error, send };
-}

@@ -77,27 +77,49 @@ interface SuggestionsProps {
   id?: string;
 }
 
-/** Google's terms require its own markup; the frame runs no scripts and loads nothing. */
+/** Google's terms require its own markup. */
 export function SearchSuggestions({ suggestions, id = "suggestions" }: SuggestionsProps) {
-  const frame = useRef<HTMLIFrameElement>(null);
-  const content = suggestions?.frame;
-  useLayoutEffect(() => {
-    // The styles in the frame need the nonce of the page.
-    const nonce = document.querySelector<HTMLScriptElement>("script[nonce]")?.nonce ?? "";
-    if (frame.current !== null && content !== undefined) {
-      frame.current.srcdoc = trusted(content.replaceAll(NONCE_MARK, nonce));
-    }
-  }, [content]);
   if (suggestions === undefined) return null;
   return (
     <section class="suggestions" aria-labelledby={id}>
       <h2 id={id}>Search Suggestions</h2>
-      <iframe
-        ref={frame}
-        title="Google Search Suggestions"
-        sandbox="allow-popups allow-popups-to-escape-sandbox"
-        height={suggestions.height}
-      />
+      {"html" in suggestions ? <SuggestionRoot html={suggestions.html} /> : <SuggestionFrame {...suggestions} />}
     </section>
+  );
+}
+
+/**
+ * For the card: its client shows it in a frame without popups, so a link in a further frame would open nothing. Google's
+ * styles stay in the shadow root; the element around it clips what they might place elsewhere.
+ */
+function SuggestionRoot({ html }: { html: string }) {
+  const host = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (host.current === null) return;
+    const root = host.current.shadowRoot ?? host.current.attachShadow({ mode: "open" });
+    root.innerHTML = trusted(html);
+  }, [html]);
+  return (
+    <div class="suggestion-box">
+      <div ref={host} />
+    </div>
+  );
+}
+
+/** The frame runs no scripts and loads nothing. */
+function SuggestionFrame({ frame: content, height }: { frame: string; height: number }) {
+  const frame = useRef<HTMLIFrameElement>(null);
+  useLayoutEffect(() => {
+    // The styles in the frame need the nonce of the page.
+    const nonce = document.querySelector<HTMLScriptElement>("script[nonce]")?.nonce ?? "";
+    if (frame.current !== null) frame.current.srcdoc = trusted(content.replaceAll(NONCE_MARK, nonce));
+  }, [content]);
+  return (
+    <iframe
+      ref={frame}
+      title="Google Search Suggestions"
+      sandbox="allow-popups allow-popups-to-escape-sandbox"
+      height={height}
+    />
   );
 }

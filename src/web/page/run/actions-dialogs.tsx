@@ -5,6 +5,7 @@ import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { RunAction, RunDetail } from "../../wire.ts";
 import { actionText, type ActionInput, interactionIdProblem } from "./actions-text.ts";
 import { RefusedError } from "../app/request.ts";
+import { Check } from "../ui/check.tsx";
 import { Problem } from "../ui/parts.tsx";
 
 export interface ActionState {
@@ -32,14 +33,9 @@ export function CancelDialog({ run, actionState, close }: DialogProps) {
       no="Let it run"
       onSubmit={() => void actionState.act({ action: "cancel", savePartial })}
     >
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={savePartial}
-          onChange={({ currentTarget }) => setSavePartial(currentTarget.checked)}
-        />
-        <span>Keep the results so far as a partial report</span>
-      </label>
+      <Check checked={savePartial} onChange={setSavePartial}>
+        Keep the results so far as a partial report
+      </Check>
     </ConfirmDialog>
   );
 }
@@ -57,14 +53,9 @@ export function DeleteDialog({ run, actionState, close }: DialogProps) {
       onSubmit={() => void actionState.act({ action: "delete", atGoogle })}
     >
       {run.interaction_id === undefined ? null : (
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={atGoogle}
-            onChange={({ currentTarget }) => setAtGoogle(currentTarget.checked)}
-          />
-          <span>Delete Google's copy too</span>
-        </label>
+        <Check checked={atGoogle} onChange={setAtGoogle}>
+          Delete Google's copy too
+        </Check>
       )}
     </ConfirmDialog>
   );
@@ -136,14 +127,9 @@ export function RestartDialog({ run, actionState, close }: DialogProps) {
       onSubmit={() => void actionState.act({ action: "restart", agreed: question !== undefined })}
     >
       <p>If Google shows the first run, linking it is free.</p>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={accepted}
-          onChange={({ currentTarget }) => setAccepted(currentTarget.checked)}
-        />
-        <span>I accept that both may be charged</span>
-      </label>
+      <Check checked={accepted} onChange={setAccepted}>
+        I accept that both may be charged
+      </Check>
       {question === undefined ? null : (
         <p class="notice warn" role="alert">
           {question}

@@ -88,7 +88,6 @@ export function interactionIdProblem(typed: string): string | undefined {
     : "An interaction id has at most 512 letters, digits and the characters _ . = -";
 }
 
-/** The input of an action. */
 export interface ActionInput {
   action: RunAction;
   savePartial?: boolean;

@@ -10,6 +10,7 @@ import { NotifyButton } from "../live/notify.tsx";
 import { postJson, RefusedError, SERVER_AWAY } from "../app/request.ts";
 import { useLive } from "../live/live.ts";
 import { Problem } from "../ui/parts.tsx";
+import { useSending } from "../ui/sending.ts";
 import { go } from "../app/router.ts";
 
 interface ActionsProps {
@@ -111,26 +112,12 @@ function useAction(
   run: RunDetail,
   done: (message: string, status: Acted["status"]) => void,
 ): ActionState & { forget: () => void } {
-  const [pending, setPending] = useState<RunAction | undefined>(undefined);
-  const [error, setError] = useState<unknown>(undefined);
-  const busy = useRef(false);
-  const act = async (input: ActionInput): Promise<boolean> => {
-    if (busy.current) return false;
-    busy.current = true;
-    setPending(input.action);
-    setError(undefined);
-    try {
+  const { send, ...state } = useSending<RunAction>();
+  const act = (input: ActionInput): Promise<boolean> =>
+    send(input.action, async () => {
       const { path, body } = requestFor(run.task_id, input);
       const { message = "Done.", notice, status } = await postJson<Acted>(path, body);
       done(notice === undefined ? message : `${message} ${notice}`, status);
-      return true;
-    } catch (refusal) {
-      setError(refusal);
-      return false;
-    } finally {
-      busy.current = false;
-      setPending(undefined);
-    }
-  };
-  return { pending, error, act, forget: () => setError(undefined) };
+    });
+  return { ...state, act };
 }

@@ -1,10 +1,10 @@
 /** What the forms of paid follow-ups share: sending once, and the price on the button. */
 
-import { useRef, useState } from "preact/hooks";
 import type { Acted } from "../../wire.ts";
 import { postJson } from "../app/request.ts";
 import { money } from "../ui/amounts.ts";
 import { announce } from "../ui/parts.tsx";
+import { useSending } from "../ui/sending.ts";
 
 interface Asking {
   error: unknown;
@@ -15,29 +15,17 @@ interface Asking {
 
 /** Asks a follow-up on a run; `asked` is called afterwards, whatever the outcome. */
 export function useAsking(taskId: string, asked: () => void): Asking {
-  const [error, setError] = useState<unknown>(undefined);
-  const [pending, setPending] = useState(false);
-  // A second click can come before the button is rendered as disabled.
-  const sending = useRef(false);
-  const ask = async (body: Record<string, unknown>): Promise<boolean> => {
-    if (sending.current) return false;
-    sending.current = true;
-    setPending(true);
-    setError(undefined);
-    try {
-      const { joined } = await postJson<Acted>(`/api/runs/${taskId}/followup`, body);
-      announce(joined === true ? "This was asked before; nothing is charged." : "Asked.");
-      return true;
-    } catch (refusal) {
-      setError(refusal);
-      return false;
-    } finally {
-      sending.current = false;
-      setPending(false);
-      asked();
-    }
-  };
-  return { error, pending, ask };
+  const { error, pending, send } = useSending<"ask">();
+  const ask = (body: Record<string, unknown>): Promise<boolean> =>
+    send("ask", async () => {
+      try {
+        const { joined } = await postJson<Acted>(`/api/runs/${taskId}/followup`, body);
+        announce(joined === true ? "This was asked before; nothing is charged." : "Asked.");
+      } finally {
+        asked();
+      }
+    });
+  return { error, pending: pending !== undefined, ask };
 }
 
 export const priced = (label: string, usd: number | undefined): string =>

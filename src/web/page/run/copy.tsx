@@ -8,7 +8,6 @@ type State = "idle" | "copied" | "refused";
 const SHOWN_MS = 2_500;
 
 interface Copying {
-  /** The name of what is copied. */
   name: string;
   text: () => Promise<string>;
   label?: string;

@@ -16,7 +16,7 @@ import { useTitle } from "../app/title.ts";
 import { RefusedError } from "../app/request.ts";
 import type { Refused } from "../../wire.ts";
 
-/** What is said before and after the run in its conversation. */
+/** The turns before and after the run in its conversation. */
 const Earlier = lazyView(async () => (await import("./conversation.tsx")).Earlier);
 const Later = lazyView(async () => (await import("./conversation.tsx")).Later);
 const PlanSection = lazyView(async () => (await import("../plan/section.tsx")).PlanSection);

@@ -1,5 +1,6 @@
 /** The form fields of a start: question, depth, and options. */
 
+import { Check } from "../ui/check.tsx";
 import { DEPTHS, type KeptDraft, MAX_QUESTION_CHARACTERS, MAX_HOURS } from "./draft.ts";
 
 type Fields = Pick<KeptDraft, "draft" | "change">;
@@ -75,29 +76,14 @@ export const OptionFields = ({ draft, change }: Fields) => (
       />
       <span>hours</span>
     </div>
-    <label class="check">
-      <input
-        type="checkbox"
-        checked={draft.plan}
-        onChange={({ currentTarget }) => change({ plan: currentTarget.checked })}
-      />
-      <span>Show me the plan first: you can change it, and pay for the research when you start it</span>
-    </label>
-    <label class="check">
-      <input
-        type="checkbox"
-        checked={draft.charts}
-        onChange={({ currentTarget }) => change({ charts: currentTarget.checked })}
-      />
-      <span>Draw charts if the question asks for them</span>
-    </label>
-    <label class="check">
-      <input
-        type="checkbox"
-        checked={draft.notify}
-        onChange={({ currentTarget }) => change({ notify: currentTarget.checked })}
-      />
-      <span>Show a notification on the server’s desktop when it is done</span>
-    </label>
+    <Check checked={draft.plan} onChange={(plan) => change({ plan })}>
+      Show me the plan first: you can change it, and pay for the research when you start it
+    </Check>
+    <Check checked={draft.charts} onChange={(charts) => change({ charts })}>
+      Draw charts if the question asks for them
+    </Check>
+    <Check checked={draft.notify} onChange={(notify) => change({ notify })}>
+      Show a notification on the server’s desktop when it is done
+    </Check>
   </div>
 );

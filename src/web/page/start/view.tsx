@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Acted, EstimateView } from "../../wire.ts";
 import { RefusedError, postJson } from "../app/request.ts";
+import { Consent, useConsent } from "../ui/consent.tsx";
 import { announce, Problem } from "../ui/parts.tsx";
 import { money } from "../ui/amounts.ts";
 import { go, runPath } from "../app/router.ts";
@@ -22,9 +23,8 @@ export function StartView() {
   const estimating = useEstimate(draft, { files, forceNew: joined !== undefined });
   const { estimate } = estimating;
   estimateAgain.current = estimating.retry;
-  // Consent applies to the text that was read: another amount is another question.
-  const [agreedTo, setAgreedTo] = useState<string>();
-  const agreed = estimate?.question !== undefined && estimate.question === agreedTo;
+  const consent = useConsent(estimate?.question);
+  const { agreed } = consent;
   const problem = (isSearch(draft) ? undefined : attachmentProblem(files)) ?? problemOf(draft, estimate, agreed);
   return (
     <form
@@ -46,18 +46,7 @@ export function StartView() {
       <div class="stack beside">
         {isSearch(draft) ? null : <EstimateCard {...estimating} />}
         <Clarification question={estimate?.clarification} />
-        {estimate?.question === undefined ? null : (
-          <label class="check notice warn">
-            <input
-              type="checkbox"
-              checked={agreed}
-              onChange={({ currentTarget }) => setAgreedTo(currentTarget.checked ? estimate.question : undefined)}
-            />
-            <span>
-              {estimate.question} <strong>I agree.</strong>
-            </span>
-          </label>
-        )}
+        <Consent {...consent} />
         {joined === undefined ? null : (
           <Joined
             joined={joined}

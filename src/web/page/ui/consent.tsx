@@ -1,6 +1,7 @@
 /** Consent of the user to a cost above the limit. */
 
 import { useState } from "preact/hooks";
+import { Check } from "./check.tsx";
 
 interface ConsentState {
   /** What the user must confirm; undefined if nothing. */
@@ -22,11 +23,8 @@ export function useConsent(question: string | undefined): ConsentState {
 export function Consent({ question, agreed, setAgreed }: ConsentState) {
   if (question === undefined) return null;
   return (
-    <label class="check notice warn">
-      <input type="checkbox" checked={agreed} onChange={({ currentTarget }) => setAgreed(currentTarget.checked)} />
-      <span>
-        {question} <strong>I agree.</strong>
-      </span>
-    </label>
+    <Check class="notice warn" checked={agreed} onChange={setAgreed}>
+      {question} <strong>I agree.</strong>
+    </Check>
   );
 }

@@ -16,6 +16,7 @@ import {
   median,
   monthLine,
   monthTotals,
+  spentOn,
   percent,
   totalCost,
 } from "./statistics.ts";
@@ -53,11 +54,14 @@ function Figure({ title, isSquare = false, children }: FigureProps) {
 }
 
 export function CostFigure({ runs }: { runs: FinishedRun[] }) {
-  const paid = useMemo(() => runs.filter(({ cost_usd }) => cost_usd !== undefined), [runs]);
+  const paid = useMemo(
+    () => runs.filter(({ cost_usd, judge_cost_usd }) => (cost_usd ?? judge_cost_usd) !== undefined),
+    [runs],
+  );
   const totals = useMemo(() => monthTotals(paid), [paid]);
   const spec = useMemo<PlotSpec>(
     () => ({
-      marks: paid.map((run) => markOf(run, run.cost_usd ?? 0, markedMoney(run.cost_usd ?? 0, run))),
+      marks: paid.map((run) => markOf(run, spentOn(run), markedMoney(spentOn(run), run))),
       isTime: true,
       yName: "Cost of a run",
       formatY: axisMoney,
@@ -69,10 +73,10 @@ export function CostFigure({ runs }: { runs: FinishedRun[] }) {
   if (paid.length === 0) return <NoData title="Cost" />;
   const rows = () =>
     paid
-      .map(({ task_id, query, completed_at, cost_usd = 0, ...marks }, index) => ({
-        taskId: task_id,
-        query,
-        cells: [dayOf(completed_at), markedMoney(cost_usd, marks), money(totals[index] ?? 0)],
+      .map((run, index) => ({
+        taskId: run.task_id,
+        query: run.query,
+        cells: [dayOf(run.completed_at), markedMoney(spentOn(run), run), money(totals[index] ?? 0)],
       }))
       .toReversed();
   return (

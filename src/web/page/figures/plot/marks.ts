@@ -110,7 +110,6 @@ export function drawMarks(
   context.restore();
 }
 
-/** Draws the expected ranges. */
 export function drawRanges(
   context: CanvasRenderingContext2D,
   ranges: { from: number; to: number; x: number }[],

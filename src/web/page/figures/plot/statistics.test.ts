@@ -11,6 +11,7 @@ import {
   monthTotals,
   nearestMark,
   percent,
+  spentOn,
   summariesByKind,
   totalCost,
 } from "./statistics.ts";
@@ -53,6 +54,8 @@ test("medians are of complete runs, totals of all runs", () => {
     { kind: "search", runs: 1, cost: 0, medianCost: undefined, medianMinutes: 0.1 },
   ]);
   expect(totalCost(runs)).toBe(6.5);
+  const judged = [run({ judge_cost_usd: 0.25 }), run({ cost_usd: 1, judge_cost_usd: 0.5 })];
+  expect([judged.map(spentOn), totalCost(judged), monthTotals(judged)]).toEqual([[0.25, 1.5], 1.75, [0.25, 1.75]]);
 });
 
 test("a monthly total restarts with the month", () => {

@@ -59,7 +59,10 @@ export function summariesByKind(runs: FinishedRun[]): KindSummary[] {
   });
 }
 
-export const totalCost = (runs: FinishedRun[]): number => runs.reduce((sum, { cost_usd = 0 }) => sum + cost_usd, 0);
+/** Of a run and of the judge of its citations. */
+export const spentOn = ({ cost_usd = 0, judge_cost_usd = 0 }: FinishedRun): number => cost_usd + judge_cost_usd;
+
+export const totalCost = (runs: FinishedRun[]): number => runs.reduce((sum, run) => sum + spentOn(run), 0);
 
 /** A sum is incomplete or estimated if one of its runs is. */
 export const marksOf = (runs: FinishedRun[]): Pick<FinishedRun, "cost_incomplete" | "cost_estimated"> => ({
@@ -71,10 +74,10 @@ export const marksOf = (runs: FinishedRun[]): Pick<FinishedRun, "cost_incomplete
 export function monthTotals(runs: FinishedRun[]): number[] {
   let month = "";
   let total = 0;
-  return runs.map(({ completed_at, cost_usd = 0 }) => {
-    const at = new Date(completed_at);
+  return runs.map((run) => {
+    const at = new Date(run.completed_at);
     const current = `${at.getFullYear()}-${at.getMonth()}`;
-    total = (current === month ? total : 0) + cost_usd;
+    total = (current === month ? total : 0) + spentOn(run);
     month = current;
     return total;
   });

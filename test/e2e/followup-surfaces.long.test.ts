@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { expect, test } from "vitest";
-import { browserInstalled, enterPage, startBrowser } from "../kit/browser/browser.ts";
+import { browserInstalled, closePages, enterPage, sharedBrowser } from "../kit/browser/browser.ts";
 import { openHttpScene } from "../kit/server/http-server.ts";
 import { openResearch, QUERY } from "../kit/server/research.ts";
 import { openUserTerminal, terminals } from "../kit/server/terminal.ts";
@@ -72,8 +72,8 @@ test.skipIf(installed === "missing")(
     const server = await scene.http({ env: QUICK });
     const { call } = await server.connect("modern");
     const { task_id: parent } = (await call("start_deep_research", { query: QUERY })).structured;
-    const browser = await startBrowser();
-    context.onTestFinished(() => browser.close());
+    const browser = await sharedBrowser();
+    context.onTestFinished(() => closePages(browser));
     const { page, pageErrors } = await enterPage(browser, server);
     await page.goto(`/runs/${parent}`);
     const form = page.locator("form.ask-followup");

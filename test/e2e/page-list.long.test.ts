@@ -4,7 +4,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from "vitest";
 import type { ScenarioInput } from "../../simulator/scenario.ts";
 import { violations } from "../kit/browser/accessibility.ts";
-import { browserInstalled, openPage, startBrowser } from "../kit/browser/browser.ts";
+import { browserInstalled, closePages, openPage, sharedBrowser } from "../kit/browser/browser.ts";
 import { openHttpScene, type RunningHttpServer } from "../kit/server/http-server.ts";
 import { draftResearch, SUBMIT } from "../kit/browser/ask-form.ts";
 
@@ -69,9 +69,9 @@ const TYPE_EARLY = `{
 
 describe.skipIf(installed === "missing")("the list and the start form in a browser", () => {
   beforeAll(async () => {
-    browser = await startBrowser();
+    browser = await sharedBrowser();
   });
-  afterAll(() => browser.close());
+  afterAll(() => closePages(browser));
 
   test("the estimate is shown before the start can be pressed, and a double click is one paid start (I1, M1, I8)", async (context) => {
     const { page, pageErrors, posts } = await openScene(context);

@@ -4,7 +4,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from "vitest";
 import { z } from "zod";
 import type { ScenarioInput } from "../../simulator/scenario.ts";
-import { browserInstalled, enterPage, startBrowser } from "../kit/browser/browser.ts";
+import { browserInstalled, closePages, enterPage, sharedBrowser } from "../kit/browser/browser.ts";
 import { openPageServer } from "../kit/browser/page-api.ts";
 import { QUERY } from "../kit/server/research.ts";
 
@@ -51,9 +51,9 @@ async function lineBecomes(page: Page, text: RegExp): Promise<void> {
 
 describe.skipIf((await browserInstalled()) === "missing")("the live view of a run", () => {
   beforeAll(async () => {
-    browser = await startBrowser();
+    browser = await sharedBrowser();
   });
-  afterAll(() => browser.close());
+  afterAll(() => closePages(browser));
 
   test("shows phases, searches and sites as Google names them, and announces phases only (J3)", async (context) => {
     const { page, pageErrors, start, skip } = await open(context, { interactions: { ...HOUR, course: COURSE } });

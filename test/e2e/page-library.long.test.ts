@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from "vitest";
 import { violations } from "../kit/browser/accessibility.ts";
-import { browserInstalled, openPage, startBrowser } from "../kit/browser/browser.ts";
+import { browserInstalled, closePages, openPage, sharedBrowser } from "../kit/browser/browser.ts";
 import { openHttpScene } from "../kit/server/http-server.ts";
 
 const QUICK = { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100", RESEARCH_MAX_RPS: "100" };
@@ -38,9 +38,9 @@ const installed = await browserInstalled();
 
 describe.skipIf(installed === "missing")("tidying up the list in a browser", () => {
   beforeAll(async () => {
-    browser = await startBrowser();
+    browser = await sharedBrowser();
   });
-  afterAll(() => browser.close());
+  afterAll(() => closePages(browser));
 
   test("keys star, rename and archive the run that has the focus, and other pages follow", async (context) => {
     const { open } = await openScene(context);

@@ -3,7 +3,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { draftResearch, SUBMIT } from "../kit/browser/ask-form.ts";
-import { browserInstalled, enterPage, startBrowser } from "../kit/browser/browser.ts";
+import { browserInstalled, closePages, enterPage, sharedBrowser } from "../kit/browser/browser.ts";
 import { openPageServer } from "../kit/browser/page-api.ts";
 import { openHttpScene, type RunningHttpServer } from "../kit/server/http-server.ts";
 
@@ -41,9 +41,9 @@ const RECORD_NOTIFICATIONS = `
 
 describe.skipIf(installed === "missing")("a question on the page", () => {
   beforeAll(async () => {
-    browser = await startBrowser();
+    browser = await sharedBrowser();
   });
-  afterAll(() => browser.close());
+  afterAll(() => closePages(browser));
 
   test.for(["Search", "Deep search"])(
     "at depth “%s” is answered, and can be asked again and edited, with its wishes (F2, G4, V6, V7)",

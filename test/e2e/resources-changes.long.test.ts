@@ -7,16 +7,16 @@ import { waitFor } from "../kit/wait-for.ts";
 
 const PATIENCE = { timeout: 20_000, interval: 25 };
 
-interface Ear {
+interface Received {
   uris: string[];
   lists: number;
 }
 
-function earOf({ client }: RunningServer): Ear {
-  const ear: Ear = { uris: [], lists: 0 };
-  client.setNotificationHandler("notifications/resources/updated", ({ params }) => void ear.uris.push(params.uri));
-  client.setNotificationHandler("notifications/resources/list_changed", () => void (ear.lists += 1));
-  return ear;
+function receivedBy({ client }: RunningServer): Received {
+  const received: Received = { uris: [], lists: 0 };
+  client.setNotificationHandler("notifications/resources/updated", ({ params }) => void received.uris.push(params.uri));
+  client.setNotificationHandler("notifications/resources/list_changed", () => void (received.lists += 1));
+  return received;
 }
 
 /** Subscribes as clients of the era do; the returned function unsubscribes. */
@@ -37,22 +37,22 @@ describe.each(["legacy", "modern"] as const)("%s client", (era) => {
   test("is notified of a run that another server starts, advances and finishes (J3)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const [listener, worker] = [await scene.server({ era }), await scene.server()];
-    const ear = earOf(listener);
+    const received = receivedBy(listener);
     await listen(listener, era, ["research://runs"]);
     const task_id = await startRun(worker);
     await waitFor(() => {
-      expect(ear.uris).toContain("research://runs");
-      expect(ear.lists).toBe(1);
+      expect(received.uris).toContain("research://runs");
+      expect(received.lists).toBe(1);
     }, PATIENCE);
-    expect(new Set(ear.uris)).toEqual(new Set(["research://runs"]));
+    expect(new Set(received.uris)).toEqual(new Set(["research://runs"]));
 
     const [run, report] = [`research://runs/${task_id}`, `research://runs/${task_id}/report.md`];
     await listen(listener, era, [run, report]);
-    ear.uris = [];
+    received.uris = [];
     finishAll(scene);
     await waitFor(() => {
-      expect(ear.uris).toEqual(expect.arrayContaining(["research://runs", run, report]));
-      expect(ear.lists).toBeGreaterThan(1);
+      expect(received.uris).toEqual(expect.arrayContaining(["research://runs", run, report]));
+      expect(received.lists).toBeGreaterThan(1);
     }, PATIENCE);
     const { contents } = await listener.client.readResource({ uri: report });
     expect(contents[0]).toMatchObject({
@@ -63,14 +63,14 @@ describe.each(["legacy", "modern"] as const)("%s client", (era) => {
   test("is not notified after it unsubscribed", async (context) => {
     const scene = await openResearch(context, SLOW);
     const [listener, worker] = [await scene.server({ era }), await scene.server()];
-    const ear = earOf(listener);
+    const received = receivedBy(listener);
     const [kept, dropped] = [await startRun(worker, "Kept question"), await startRun(worker, "Dropped question")];
     await listen(listener, era, [`research://runs/${kept}`]);
     const unlisten = await listen(listener, era, [`research://runs/${dropped}`]);
     await unlisten();
     // Notifications sent before the server had read that have arrived with this answer.
     await listener.client.listTools();
-    ear.uris = [];
+    received.uris = [];
     finishAll(scene);
     await untilStatus(worker, dropped, "completed");
     await untilStatus(worker, kept, "completed");
@@ -78,25 +78,25 @@ describe.each(["legacy", "modern"] as const)("%s client", (era) => {
     await waitFor(async () => {
       const { structured } = await worker.call("list_research", { status: "completed" });
       expect(structured["runs"]).toHaveLength(2);
-      expect(ear.lists).toBeGreaterThan(0);
-      expect(ear.uris).toContain(`research://runs/${kept}`);
+      expect(received.lists).toBeGreaterThan(0);
+      expect(received.uris).toContain(`research://runs/${kept}`);
     }, PATIENCE);
-    const { lists } = ear;
+    const { lists } = received;
     await startRun(worker, "Third question");
-    await waitFor(() => expect(ear.lists).toBeGreaterThan(lists), PATIENCE);
-    expect(new Set(ear.uris)).toEqual(new Set([`research://runs/${kept}`]));
+    await waitFor(() => expect(received.lists).toBeGreaterThan(lists), PATIENCE);
+    expect(new Set(received.uris)).toEqual(new Set([`research://runs/${kept}`]));
   });
 });
 
 test("a legacy client that has read the list is notified that it changed; one that never read it is not", async (context) => {
   const scene = await openResearch(context, SLOW);
   const [reader, stranger, worker] = [await scene.server(), await scene.server(), await scene.server()];
-  const [ear, deaf] = [earOf(reader), earOf(stranger)];
+  const [received, others] = [receivedBy(reader), receivedBy(stranger)];
   await reader.client.listResources();
   await startRun(worker);
-  await waitFor(() => expect(ear.lists).toBeGreaterThan(0), PATIENCE);
-  expect(ear.uris).toEqual([]);
-  expect(deaf).toEqual({ uris: [], lists: 0 });
+  await waitFor(() => expect(received.lists).toBeGreaterThan(0), PATIENCE);
+  expect(received.uris).toEqual([]);
+  expect(others).toEqual({ uris: [], lists: 0 });
 });
 
 test("a legacy client can subscribe only to resources that exist", async (context) => {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { draftResearch, SUBMIT } from "../kit/browser/ask-form.ts";
-import { browserInstalled, enterPage, startBrowser } from "../kit/browser/browser.ts";
+import { browserInstalled, closePages, enterPage, sharedBrowser } from "../kit/browser/browser.ts";
 import { KILL_POINTS } from "../kit/kills/kills.ts";
 import { openKillWorld } from "../kit/kills/world.ts";
 import { openHttpScene } from "../kit/server/http-server.ts";
@@ -192,9 +192,9 @@ const installed = await browserInstalled();
 describe.skipIf(installed === "missing")("the page", () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await startBrowser();
+    browser = await sharedBrowser();
   });
-  afterAll(() => browser.close());
+  afterAll(() => closePages(browser));
 
   test("shows the plan first, edits it as text with its cost, and starts the research (V2)", async (context) => {
     const interactions = { speed: 1_000, usage_after_ms: 0 };

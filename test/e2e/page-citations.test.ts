@@ -1,0 +1,142 @@
+/** The checks of citations on the page, in a real browser, against sites that a simulated Internet serves. */
+
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { browserInstalled, enterPage, openBrowser } from "../kit/browser/browser.ts";
+import { type HttpScene, openHttpScene } from "../kit/server/http-server.ts";
+import { BIN } from "../kit/server/server.ts";
+import { listen } from "../kit/sites/listen.ts";
+
+const PRELOAD = join(import.meta.dirname, "../kit/sites/simulated-internet.cjs");
+const FILLER = "<p>The people of the valley have kept records of the weather since the bridge was built.</p>".repeat(8);
+
+/** By host and path; another path is gone. */
+const PAGES: Record<string, string> = {
+  "lake.onda-press.com/depth": `<title>Lake Onda</title><p>Lake Onda is 42 metres deep.</p>${FILLER}`,
+  "village.onda-press.com/people": `<title>Onda</title><p>In Onda, the village by the lake, 310 people live.</p>${FILLER}`,
+};
+
+const LINKS = ["lake.onda-press.com/depth", "village.onda-press.com/people", "ferry.onda-press.com/1987"].map(
+  (address) => `http://${address}`,
+);
+const [LAKE, VILLAGE, FERRY] = LINKS;
+const REPORT = [
+  `Lake Onda is 42 metres deep ([depth](${LAKE})).`,
+  `The village of Onda by the lake has 310 people ([people](${VILLAGE})).`,
+  `The ferry to Onda was discontinued in 1987 ([ferry](${FERRY})).`,
+].join("\n\n");
+
+async function openSites(): Promise<{ port: number; requests: string[] }> {
+  const requests: string[] = [];
+  const site = createServer(({ headers, url }, response) => {
+    const target = `${headers.host ?? ""}${url ?? ""}`;
+    if (!target.endsWith("/robots.txt")) requests.push(target);
+    const body = PAGES[target];
+    const status = body !== undefined ? 200 : target.endsWith("/robots.txt") ? 404 : 410;
+    response.writeHead(status, { "content-type": "text/html; charset=utf-8" }).end(body ?? "<title>Gone</title>");
+  });
+  return { port: await listen(site), requests };
+}
+
+/** A finished search with that report; its claims are split when the page asks for them. */
+async function storeRun(scene: HttpScene): Promise<string> {
+  const { stdout } = await scene.command(["ask", "where", "is", "Onda", "--json"]);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what this command prints
+  const taskId = (JSON.parse(stdout) as { metadata: { task_id: string } }).metadata.task_id;
+  const sources = LINKS.map((url, index) => ({ n: index + 1, title: "t", url, domain: new URL(url).hostname }));
+  const database = new DatabaseSync(join(scene.configDir, "deep_research.db"), { timeout: 5_000 });
+  database
+    .prepare(
+      "update research_results set report_markdown = ?, sources_json = ?, supports_json = null where task_id = ?",
+    )
+    .run(REPORT, JSON.stringify(sources), taskId);
+  database.close();
+  return taskId;
+}
+
+/** The verdict beside each citation, in the order of the text. */
+const marks = (page: Page) =>
+  page.locator(".report-text .cite a").evaluateAll((links) => links.map((link) => link.getAttribute("data-verdict")));
+
+const textOf = (page: Page) => page.locator(".report-text").evaluate((body) => body.textContent);
+
+const count = (verdict: string) => `.verdict-counts .verdict[data-verdict=${verdict}]`;
+
+test.skipIf((await browserInstalled()) === "missing")(
+  "one button checks one citation and one checks all; verdicts stand beside the text, and the judge is asked only after consent (W3, W6)",
+  async (context) => {
+    const sites = await openSites();
+    const scene = await openHttpScene(context, { name: "citations", plain_urls: true });
+    const taskId = await storeRun(scene);
+    const env = { SIMULATED_INTERNET_PORT: String(sites.port) };
+    const program = ["--require", PRELOAD, BIN];
+    const browser = await openBrowser(context);
+    if (browser === undefined) return;
+    const plain = await enterPage(browser, await scene.http({ env, program }));
+    await withoutJudge(plain.page, { taskId, requests: sites.requests });
+    const judged = await enterPage(
+      browser,
+      await scene.http({ env: { ...env, VERIFY_JUDGE: "gemini", RESEARCH_CONFIRM_ABOVE_USD: "0" }, program }),
+    );
+    await withJudge(judged.page, { taskId, scene });
+    expect([...plain.pageErrors, ...judged.pageErrors]).toEqual([]);
+    expect([...plain.otherOrigins, ...judged.otherOrigins]).toEqual([]);
+  },
+);
+
+async function withoutJudge(page: Page, { taskId, requests }: { taskId: string; requests: string[] }): Promise<void> {
+  await page.goto(`/runs/${taskId}`);
+  const all = page.getByRole("button", { name: "Check citations", exact: true });
+  await all.waitFor();
+  const text = await textOf(page);
+  // Nothing is fetched because a report is read.
+  expect(requests).toEqual([]);
+  expect(await marks(page)).toEqual([null, null, null]);
+  await page.getByRole("button", { name: "Check this page: source 1", exact: true }).click();
+  await page.locator(count("supported")).waitFor();
+  expect(requests).toEqual(["lake.onda-press.com/depth"]);
+  expect(await marks(page)).toEqual(["supported", null, null]);
+  await page.getByRole("button", { name: "Check the rest", exact: true }).click();
+  await page.locator(count("gone")).waitFor();
+  expect(await marks(page)).toEqual(["supported", "not_confirmed", "gone"]);
+  // A page that was checked is not fetched again.
+  expect(requests.toSorted()).toEqual(LINKS.map((url) => url.replace("http://", "")).toSorted());
+  const first = page.locator(".report-text .cite a").first();
+  expect(await first.getAttribute("title")).toBe("confirmed");
+  await first.hover();
+  await page.getByText("Lake Onda is 42 metres deep.", { exact: false }).locator("visible=true").last().waitFor();
+  expect(await textOf(page)).toBe(text);
+  await page.reload();
+  await page.locator(count("gone")).waitFor();
+  await expect.poll(() => marks(page)).toEqual(["supported", "not_confirmed", "gone"]);
+}
+
+async function withJudge(page: Page, { taskId, scene }: { taskId: string; scene: HttpScene }): Promise<void> {
+  const asked = (): number => scene.gemini.ledger.countByKind()["judge_citation"] ?? 0;
+  await page.goto(`/runs/${taskId}`);
+  const price = String.raw`\(about <\$0\.01, at most \$0\.\d\d for gemini-[\w.-]+\)`;
+  const again = page.getByRole("button", { name: new RegExp(`^Check again: source 2 ${price}$`) });
+  const consent = page.getByRole("checkbox", { name: /is asked about 1 citation for about a cent, at most \$0\.\d\d/ });
+  await again.click();
+  // The first press only asks; a second without consent does nothing, either.
+  await consent.waitFor();
+  await again.click();
+  expect(asked()).toBe(0);
+  await consent.check();
+  await again.click();
+  await expect.poll(asked).toBe(1);
+  await expect.poll(() => marks(page)).toEqual(["supported", "supported", "gone"]);
+  // Consent was for one check.
+  await again.click();
+  await consent.waitFor();
+  expect(await consent.isChecked()).toBe(false);
+  expect(asked()).toBe(1);
+  const command = await scene.command(["figures", "--json"]);
+  expect(JSON.parse(command.stdout)).toMatchObject({ judge_cost_usd: expect.any(Number) });
+  expect(scene.gemini.ledger.entries().find(({ kind }) => kind === "judge_citation")?.generationConfig).toMatchObject({
+    maxOutputTokens: 8_192,
+  });
+}
