@@ -1,46 +1,25 @@
-/** Repairs damaged JSON, unless that could block the process: stray quotes make the library's time grow cubically. */
+/** Repairs damaged JSON within a time limit: in the worst case, the library's time grows faster than the text's cube. */
 
+import { createContext, Script } from "node:vm";
 import { jsonrepair } from "jsonrepair";
-import { closingQuote } from "./json-strings.ts";
 
-/** Less than half a second, for all texts together; measured with quotes and brackets in the worst places. */
-const MAX_WORK = 4e9;
+/** For all texts of one answer together, because the process handles nothing else meanwhile. */
+const MAX_REPAIR_MS = 250;
 
-/** An escape is one mark, so that no string is searched from inside it. */
-const MARK = /\\[^]|["'`´‘’“”„[{}\]]|&quot;/g;
-const AFTER_STRING = /\s{0,100}[:,}\]]/y;
+/** Only `vm` can stop synchronous code. The script calls our function and contains no text of others. */
+const CALL = new Script("repair()");
 
 /** The returned function throws if a text cannot be repaired, or not within the time for all texts given to it. */
 export function createJsonRepair(): (text: string) => string {
-  let left = MAX_WORK;
+  let leftMs = MAX_REPAIR_MS;
   return (text) => {
-    const work = text.length * (text.length + marksIn(text) ** 2);
-    if (work > left) throw new RangeError("The text is too long or too damaged to be repaired.");
-    left -= work;
-    return jsonrepair(text);
-  };
-}
-
-/** Quotes that may be tried as the end of every string before them, and the depth of nesting. Whole strings are free. */
-function marksIn(text: string): number {
-  let stray = 0;
-  let depth = 0;
-  let deepest = 0;
-  // Once a search has found no closing quote, later ones would only scan the same text again.
-  let hasEnd = true;
-  MARK.lastIndex = 0;
-  for (let match = MARK.exec(text); match !== null; match = MARK.exec(text)) {
-    const [mark] = match;
-    if (mark === "[" || mark === "{") deepest = Math.max(deepest, (depth += 1));
-    else if (mark === "]" || mark === "}") depth = Math.max(0, depth - 1);
-    else if (mark.startsWith("\\")) stray += mark === '\\"' ? 1 : 0;
-    else {
-      const end = mark === '"' && hasEnd ? closingQuote(text, match.index + 1) : undefined;
-      if (mark === '"' && end === undefined) hasEnd = false;
-      AFTER_STRING.lastIndex = (end ?? 0) + 1;
-      if (end !== undefined && AFTER_STRING.test(text)) MARK.lastIndex = end + 1;
-      else stray += 1;
+    if (leftMs < 1) throw new RangeError("The time for repairs is used up.");
+    const startedAt = performance.now();
+    try {
+      const context = createContext({ repair: () => jsonrepair(text) });
+      return String(CALL.runInContext(context, { timeout: Math.floor(leftMs) }));
+    } finally {
+      leftMs -= performance.now() - startedAt;
     }
-  }
-  return stray + deepest;
+  };
 }

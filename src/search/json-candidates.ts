@@ -1,7 +1,5 @@
 /** Finds possible starts of an answer in a model's output, most likely first, in linear time. */
 
-import { closingQuote } from "../gemini/json-strings.ts";
-
 export interface Candidate {
   start: number;
   /** The position after the closing bracket; undefined without one. */
@@ -82,6 +80,7 @@ function topLevelStarts(output: string): number[] {
 }
 
 const STRUCTURE = /["{}[\]]/g;
+const STRING_END = /["\\]/g;
 
 /** Skips strings, so that brackets inside a report do not count. */
 function closingBracket(text: string, start: number): { end: number | undefined; scanned: number } {
@@ -101,6 +100,16 @@ function closingBracket(text: string, start: number): { end: number | undefined;
     }
   }
   return { end: undefined, scanned: text.length - start };
+}
+
+/** The position of the closing quote of a string whose content begins at `from`; undefined without one. */
+function closingQuote(text: string, from: number): number | undefined {
+  STRING_END.lastIndex = from;
+  for (let match = STRING_END.exec(text); match !== null; match = STRING_END.exec(text)) {
+    if (match[0] === '"') return match.index;
+    STRING_END.lastIndex = match.index + 2;
+  }
+  return undefined;
 }
 
 function positions(text: string, pattern: RegExp): number[] {

@@ -10,6 +10,7 @@ import { createRedactor } from "../../src/platform/redact.ts";
 import { namePart } from "../../src/reports/files/file-name.ts";
 import { renderHtmlDocument } from "../../src/reports/html/document.ts";
 import { renderMarkdown } from "../../src/reports/markdown/markdown.ts";
+import { readTable } from "../../src/reports/table/read-table.ts";
 import { resultOf } from "../../src/runs/poll/agent-result.ts";
 import { excerptOf, soughtIn } from "../../src/runs/history/search-excerpt.ts";
 import { searchWords } from "../../src/runs/history/search-terms.ts";
@@ -52,6 +53,18 @@ const ANSWERS: Record<string, Make> = {
   "one long source": repeated("a", '{success:true,report:"a","sources_visited":["', '"] x'),
   "lorem ipsum": repeated("!", '{"success":true,"report":"lorem ipsum ', '\\nx"}'),
   "a placeholder that does not end": repeated(" the", '{"success":true,"report":"your', '"}'),
+};
+
+/** The repair of damaged JSON takes cubic time for the first four. */
+const TABLES: Record<string, Make> = {
+  "quotes before a letter and a space": repeated('"a ', '[{"a":"', "}"),
+  "quotes before an address": repeated('"http://a', '{"rows":[', "}"),
+  "names begun": repeated('{"a'),
+  "strings begun in lists": repeated('["', "", '"]]}'),
+  "spaces in a cell": repeated(" ", '{"rows":[["a', 'b","c"]]}'),
+  "marks in a cell": repeated(" [1] [cite: 2, 3]", '{"rows":[["a', '","c"]]}'),
+  "marks begun in a cell": repeated(" [cite: 1, 2", '{"rows":[["a', '","c"]]}'),
+  "rows cut": repeated('{"c1":{"value":"a","sources":[1]}},', '{"rows":['),
 };
 
 const MARKDOWN: Record<string, Make> = {
@@ -182,6 +195,10 @@ export const READERS: Readonly<Record<string, Reader>> = {
   "Gemini CLI output": { read: readLines, texts: { ...LINES, spaces: HIDDEN["spaces"] ?? repeated(" ") } },
   Markdown: { read: renderReport, texts: MARKDOWN },
   "HTML report": { read: renderHtml, texts: { ...MARKDOWN, ...LINKED } },
+  "table answers": {
+    read: (text) => readTable(text, { columns: ["a", "b"], known: new Set([1, 2]) }),
+    texts: TABLES,
+  },
   claims: { read: readClaims, texts: { ...MARKDOWN, ...LINKED } },
   "search excerpts": { read: excerptIn, texts: { ...SEARCHED, ...HIDDEN } },
   "clean text": { read: (text) => cleanText(text) + oneLine(text), texts: { ...HIDDEN, ...MARKDOWN } },

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { onBusyMachine, processorMs } from "../../../test/kit/clock/time-limits.ts";
 import { readTable } from "./read-table.ts";
 import { storedTableMarkdown, tableText } from "./table-markdown.ts";
 
@@ -46,6 +47,17 @@ test("a cell without a value is not found, one without a source is marked, and u
   expect(read('{"rows":[]}')?.table.rows).toEqual([]);
   for (const text of ["", "No table.", "{}", "[1,2]", '{"rows":"none"}', '{"__proto__":{"rows":[]}}'])
     expect(read(text)).toBeUndefined();
+});
+
+test("a cell of 100,000 spaces is read in a moment (V5, T15)", () => {
+  const text = JSON.stringify({ rows: [{ c1: `Nord${" ".repeat(100_000)}[1]`, c2: `12 ${"\n".repeat(100_000)}x` }] });
+  expect(processorMs(() => read(text))).toBeLessThan(onBusyMachine(50));
+  expect(read(text)?.table.rows).toEqual([
+    [
+      { value: "Nord", sources: [1] },
+      { value: "12 x", sources: [], mark: "no source" },
+    ],
+  ]);
 });
 
 test("as Markdown no value leaves its cell or becomes markup, and each citation covers its mark (V5)", () => {

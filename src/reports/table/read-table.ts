@@ -81,18 +81,18 @@ const plain = (name: string): string => name.trim().toLowerCase();
 /** What models write instead of an empty value. */
 const NOT_FOUND = /^(?:["'“”]{2}|not found|null|none|n\/a|-|–|—)?$/i;
 
-const MARK = /\s*\[(?:cite:\s*)?(\d{1,4}(?:\s*,\s*\d{1,4}){0,49})\]/gi;
+const MARK = / ?\[(?:cite:\s*)?(\d{1,4}(?:\s*,\s*\d{1,4}){0,49})\]/gi;
 
 function cellOf(given: unknown, known: ReadonlySet<number>): Cell {
   const { value: text, sources: list } = isRecord(given) ? given : { value: given, sources: [] };
   const cited = new Set(Array.isArray(list) ? list.map(Number) : [Number(list ?? Number.NaN)]);
   const value = textOf(text)
+    .replaceAll(/\s+/g, " ")
     // A mark in the value names sources as well.
     .replaceAll(MARK, (_mark, numbers: string) => {
       for (const n of numbersIn(numbers)) cited.add(n);
       return "";
     })
-    .replaceAll(/\s+/g, " ")
     .trim();
   if (NOT_FOUND.test(value)) return { sources: [], mark: "not found" };
   const named = [...cited].filter((n) => Number.isSafeInteger(n)).toSorted((a, b) => a - b);
