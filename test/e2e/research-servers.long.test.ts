@@ -6,16 +6,13 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { onPostgres } from "../kit/store/databases.ts";
+import { TAKE_OVER_MS } from "../kit/store/databases.ts";
 import { openResearch, QUERY, SLOW, startRun, statusOf, untilStatus } from "../kit/server/research.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
 const INTERVAL_MS = 400;
 /** The pace is spread by a tenth. */
 const SHORTEST_MS = INTERVAL_MS * 0.9;
-
-/** With the table of runs as the queue, a dead process is detected; pg-boss waits until its polls expire. */
-const TAKE_OVER_MS = onPostgres ? 40_000 : 8_000;
 
 describe("three servers on one database", () => {
   test("poll each run once per interval in total, and each of them answers for all (I7, P2)", async (context) => {

@@ -14,6 +14,12 @@ export const TEMPLATE = "template_with_schema";
 
 export const onPostgres = process.env["TEST_DATABASE"] === "postgres";
 
+/**
+ * Within this time another process polls the runs of a killed one. With the table of runs as the queue, its death is
+ * detected; pg-boss retries a poll that was in flight after its expiry (15 s) and the next supervision (8 s).
+ */
+export const TAKE_OVER_MS = onPostgres ? 40_000 : 8_000;
+
 type Shared = { url: string; connections: number };
 
 const made = new Map<string, Promise<string>>();
