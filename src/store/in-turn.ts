@@ -19,7 +19,7 @@ export async function inTurn<T>(
   { signal, maxMs, onWait = () => {}, ...pool }: Turn & Partial<LimitedTurn>,
   work: () => Promise<T>,
 ): Promise<T | undefined> {
-  const late = maxMs === undefined ? undefined : AbortSignal.timeout(Math.max(0, maxMs));
+  const late = maxMs === undefined ? undefined : AbortSignal.timeout(Math.max(0, Math.ceil(maxMs)));
   const release = await createSlotPool({ ...pool, size: 1 })
     .take({ signal: late === undefined ? signal : AbortSignal.any([signal, late]), onWait })
     .catch((error: unknown) => {

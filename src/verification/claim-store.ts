@@ -75,6 +75,8 @@ export function saveClaims(
  */
 export function countJudgeRequest(db: Database, taskId: string): Promise<boolean> {
   return db.transaction().execute(async (transaction) => {
+    // Before its claims, as everywhere: another order could end in a deadlock.
+    if (!(await lockRun(transaction, taskId))) return false;
     const { numUpdatedRows } = await transaction
       .updateTable("research_claims")
       .set({ judge_requests: sql<number>`judge_requests + 1` })
@@ -89,10 +91,7 @@ export interface JudgeUsage {
   requests: number;
   input: number;
   output: number;
-  costUsd: number;
 }
-
-const MICROS = 1_000_000;
 
 /** The usage of one answered request; its cost is undefined without a price of the model. */
 export function addJudgeUsage(
@@ -101,12 +100,12 @@ export function addJudgeUsage(
   { input, output, costUsd }: { input: number; output: number; costUsd: number | undefined },
 ): Promise<void> {
   return db.transaction().execute(async (transaction) => {
+    if (!(await lockRun(transaction, taskId))) return;
     await transaction
       .updateTable("research_claims")
       .set({
         judge_tokens_input: sql<number>`judge_tokens_input + ${input}`,
         judge_tokens_output: sql<number>`judge_tokens_output + ${output}`,
-        judge_cost_micros: sql<number>`judge_cost_micros + ${Math.round((costUsd ?? 0) * MICROS)}`,
       })
       .where("task_id", "=", taskId)
       .execute();
@@ -118,7 +117,7 @@ export function addJudgeUsage(
 export async function findJudgeUsage(db: Database, taskId: string): Promise<JudgeUsage | undefined> {
   const row = await db
     .selectFrom("research_claims")
-    .select(["judge_requests", "judge_tokens_input", "judge_tokens_output", "judge_cost_micros"])
+    .select(["judge_requests", "judge_tokens_input", "judge_tokens_output"])
     .where("task_id", "=", taskId)
     .executeTakeFirst();
   if (row === undefined || row.judge_requests === 0) return undefined;
@@ -126,6 +125,5 @@ export async function findJudgeUsage(db: Database, taskId: string): Promise<Judg
     requests: row.judge_requests,
     input: row.judge_tokens_input,
     output: row.judge_tokens_output,
-    costUsd: row.judge_cost_micros / MICROS,
   };
 }

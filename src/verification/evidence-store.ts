@@ -26,29 +26,33 @@ export interface FormerCheck {
   hash: string | undefined;
   /** Numbers of the claims that a model judged, which was paid for. */
   judgedClaims: number[];
+  /** The page was read, a claim is not confirmed by its text, and none was judged. */
+  isUnjudged: boolean;
 }
 
 export async function findFormerCheck(db: Database, taskId: string, source: number): Promise<FormerCheck | undefined> {
   const page = await db
     .selectFrom("research_pages")
-    .select(["checked_at", "text_hash", "reason"])
+    .select(["checked_at", "text_hash", "reason", "outcome"])
     .where("task_id", "=", taskId)
     .where("source", "=", source)
     .executeTakeFirst();
   if (page === undefined) return undefined;
-  const judged = await db
+  const evidence = await db
     .selectFrom("research_evidence")
-    .select("claim")
+    .select(["claim", "judged", "verdict"])
     .where("task_id", "=", taskId)
     .where("source", "=", source)
     .where("kind", "=", "page")
-    .where("judged", "=", 1)
     .execute();
+  const judgedClaims = evidence.filter(({ judged }) => judged === 1).map(({ claim }) => claim);
+  const isConfirmed = evidence.every(({ verdict }) => verdict === "supported");
   return {
     checkedAt: page.checked_at,
     isUnfinished: page.reason === UNFINISHED,
     hash: page.text_hash ?? undefined,
-    judgedClaims: judged.map(({ claim }) => claim),
+    judgedClaims,
+    isUnjudged: page.outcome === "text" && judgedClaims.length === 0 && !isConfirmed,
   };
 }
 

@@ -73,7 +73,7 @@ export interface Verification extends ReportOfRun {
   maxMs: number;
   signal: AbortSignal;
   onProgress: (done: number, of: number) => void;
-  /** Another check of the run is in progress. */
+  /** Called once if another check is reading the same page. */
   onWait?: () => void;
 }
 
@@ -112,30 +112,26 @@ export async function planVerification(
  * Returns the number of pages that are still to be checked. What was checked is stored at once, also if it is aborted.
  * The first failure aborts the other pages, and is thrown once none of them is in progress.
  */
-export function verifyCitations(deps: VerifyDeps, wanted: Verification, plan: VerificationPlan): Promise<number> {
-  const { taskId, signal, maxMs, onWait } = wanted;
-  const deadline = deps.clock.monotonic() + maxMs;
-  const withoutStore = "Other checks of this run are not waited for";
-  const turn = { ...deps, pool: `citations:${taskId}`, signal, maxMs, onWait, withoutStore };
-  return inTurn(turn, () => checkPages(deps, { ...wanted, deadline }, plan)).then((left) => left ?? plan.due.length);
-}
-
-async function checkPages(
+export async function verifyCitations(
   deps: VerifyDeps,
-  { deadline, ...wanted }: Verification & Pick<JudgeLimits, "deadline">,
+  wanted: Verification,
   { due, ...plan }: VerificationPlan,
 ): Promise<number> {
+  const { taskId } = wanted;
+  const deadline = deps.clock.monotonic() + wanted.maxMs;
   const queue = due.slice(0, wanted.maxPages);
   const total = queue.length;
   const failure = new AbortController();
   const signal = AbortSignal.any([wanted.signal, failure.signal]);
+  const onWait = calledOnce(wanted.onWait);
   let done = 0;
   const worker = async (): Promise<void> => {
     while (queue.length > 0 && deps.clock.monotonic() < deadline) {
       signal.throwIfAborted();
       const sources = queue.shift() ?? [];
-      const isComplete = await checkPage(deps, { ...plan, taskId: wanted.taskId, sources, signal, deadline });
-      if (isComplete) wanted.onProgress((done += 1), total);
+      const page = { ...plan, taskId, sources, signal, deadline };
+      const isComplete = await inTurnOfSources(deps, { ...page, onWait }, () => checkPage(deps, page));
+      if (isComplete === true) wanted.onProgress((done += 1), total);
     }
   };
   const workers = Array.from({ length: MAX_CONCURRENT_PAGES }, () =>
@@ -144,6 +140,33 @@ async function checkPages(
   await Promise.all(workers);
   signal.throwIfAborted();
   return due.length - done;
+}
+
+/**
+ * Checks of one source take turns, so that it is not judged, and paid for, twice; checks of other sources do not wait.
+ * Which sources are one page may change with a resolved link, so each has a turn of its own, taken in their order.
+ */
+function inTurnOfSources(
+  { db, clock, log, processId }: VerifyDeps,
+  { taskId, sources, signal, deadline, onWait }: CheckedSources & { onWait: () => void },
+  work: () => Promise<boolean | undefined>,
+): Promise<boolean | undefined> {
+  const withoutStore = "Other checks of the same page are not waited for";
+  const common = { db, clock, log, processId, signal, onWait, withoutStore };
+  const numbers = sources.map(({ n }) => n).toSorted((one, other) => one - other);
+  const inTurns = numbers.reduceRight((inner, n) => {
+    const pool = `citations:${taskId}:${n}`;
+    return () => inTurn({ ...common, pool, maxMs: deadline - clock.monotonic() }, inner);
+  }, work);
+  return inTurns();
+}
+
+function calledOnce(callback: () => void = () => {}): () => void {
+  let isCalled = false;
+  return () => {
+    if (!isCalled) callback();
+    isCalled = true;
+  };
 }
 
 /** Sources that a claim cites, or those with the given numbers. */
@@ -185,8 +208,11 @@ async function checkPage(deps: VerifyDeps, { sources, checks, ...page }: Checked
   const { taskId, reportHash, claims, signal, deadline } = page;
   const former = new Map<number, FormerCheck | undefined>();
   for (const { n } of sources) former.set(n, await findFormerCheck(deps.db, taskId, n));
+  // A check since the plan has done the work, unless the user has agreed to a judge and it had none.
   const isDue = ({ n }: Source): boolean =>
-    former.get(n)?.isUnfinished === true || former.get(n)?.checkedAt === checks.get(n)?.checkedAt;
+    former.get(n)?.isUnfinished === true ||
+    former.get(n)?.checkedAt === checks.get(n)?.checkedAt ||
+    (deps.judge !== undefined && former.get(n)?.isUnjudged === true);
   const due = sources.filter(isDue);
   const [first] = due;
   if (first === undefined) return true;

@@ -1,6 +1,7 @@
 /** What the judge of citations (`VERIFY_JUDGE`) may cost: said first, asked about above the user's limit, and counted. */
 
 import { roundUsd } from "../../costs/actual.ts";
+import { findJudgeCost } from "../../runs/history/figures-store.ts";
 import type { StoredResult } from "../../runs/run.ts";
 import type { Database } from "../../store/database.ts";
 import { findJudgeUsage } from "../../verification/claim-store.ts";
@@ -71,8 +72,10 @@ export function judgeNotice(judge: Judge | undefined, { pairs }: VerificationPla
 export async function usedByJudge(db: Database, taskId: string) {
   const used = await findJudgeUsage(db, taskId);
   if (used === undefined) return {};
-  const { requests, input, output, costUsd } = used;
-  return { judge: { requests, input_tokens: input, output_tokens: output, cost_usd: roundUsd(costUsd) } };
+  const { requests, input, output } = used;
+  const { usd = 0, incomplete } = await findJudgeCost(db, taskId);
+  const cost = { cost_usd: roundUsd(usd), ...(incomplete ? { cost_incomplete: true } : {}) };
+  return { judge: { requests, input_tokens: input, output_tokens: output, ...cost } };
 }
 
 /** What judging may cost, before a person decides; undefined without a judge. */

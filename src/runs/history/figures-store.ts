@@ -82,6 +82,16 @@ const judgeCostOf = ({ judge_cost_micros: micros, judge_unpriced: unpriced }: Re
 });
 type JudgeColumn = "judge_cost_micros" | "judge_unpriced";
 
+/** What judging the citations of one run has cost. */
+export async function findJudgeCost(db: Database, taskId: string): Promise<Cost> {
+  const row = await db
+    .selectFrom("research_tasks")
+    .select(["judge_cost_micros", "judge_unpriced"])
+    .where("task_id", "=", taskId)
+    .executeTakeFirst();
+  return judgeCostOf(row ?? { judge_cost_micros: 0, judge_unpriced: 0 });
+}
+
 /** A request to a judge is about to be sent: its cost is unknown until `addJudgeCost`. */
 export const addJudgeRequest = (db: Database, taskId: string): Promise<unknown> =>
   db

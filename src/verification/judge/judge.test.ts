@@ -113,10 +113,40 @@ test("requests are counted before they are sent, their cost after it; a failed o
     isComplete: true,
   });
   expect(asked).toEqual([1, 2, 3]);
-  expect(await findJudgeUsage(db, "run")).toEqual({ requests: 3, input: 2_000, output: 200, costUsd: 0.002 });
+  expect(await findJudgeUsage(db, "run")).toEqual({ requests: 3, input: 2_000, output: 200 });
   expect(lines).toHaveLength(2);
   // The last request failed without usage: it may have been charged, so the sum is a lower bound.
   expect(await totalCost(db, "local")).toMatchObject({ usd: 1.002, incomplete: true });
+});
+
+test("a judgement is kept although its usage cannot be stored, and one without usage has an unknown cost (W3)", async () => {
+  const db = await openDatabase();
+  await insertRun(db, { task_id: "run", status: "completed", cost_usd: 1 });
+  await saveClaims(db, { taskId: "run", reportHash: "h", claims: [] });
+  const lines: string[] = [];
+  let priced = 0;
+  const judge = createJudge({
+    db,
+    clock: systemClock,
+    log: createTestLog((line) => lines.push(line)),
+    model: "gemini-3.8-flash",
+    costOf: () => {
+      priced += 1;
+      if (priced === 1) throw new Error("The database is busy.");
+      return { usd: 0, incomplete: false, estimated: false };
+    },
+    promptFor: ({ passages }) => passages,
+    send: async () => ({
+      ...ANSWER,
+      text: await says("supported", "Lake Onda’s depth is 42 metres")(),
+      usage: NO_USAGE,
+    }),
+  });
+  const request = { taskId: "run", source: 7, page: PAGE, claims: CLAIMS.slice(0, 2) };
+  const { evidence } = await judge.judge(request, UNLIMITED);
+  expect(evidence.map(({ claim: n }) => n)).toEqual([1, 2]);
+  expect(lines).toEqual([expect.stringContaining("usage was not stored: The database is busy.")]);
+  expect(await totalCost(db, "local")).toMatchObject({ usd: 1, incomplete: true });
 });
 
 test("a request that was cancelled before it was sent, or that Google refuses, leaves no unknown cost (W3)", async () => {

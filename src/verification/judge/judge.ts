@@ -90,13 +90,18 @@ async function askCounted(deps: JudgeDeps, { taskId, values, cancelled, signal }
     await countUncharged(deps.db, taskId);
     throw cancelledCall();
   }
+  const counted = (counting: Promise<void>): Promise<void> =>
+    // The judgement is paid for and is kept; its cost stays unknown.
+    counting.catch((error: unknown) =>
+      deps.log.forRun(taskId).warn(`A judge's usage was not stored: ${textOf(error)}`),
+    );
   try {
     const answer = await deps.send(prompt, { signal, maxOutputTokens: maxOutputTokens(deps.model) });
-    await count(deps, taskId, answer);
+    await counted(count(deps, taskId, answer));
     return answer.text;
   } catch (error) {
-    if (error instanceof PaidFailure) await count(deps, taskId, error.answer);
-    else if (error instanceof AppError && UNCHARGED.has(error.reason)) await countUncharged(deps.db, taskId);
+    if (error instanceof PaidFailure) await counted(count(deps, taskId, error.answer));
+    else if (error instanceof AppError && UNCHARGED.has(error.reason)) await counted(countUncharged(deps.db, taskId));
     throw error;
   }
 }
@@ -106,10 +111,14 @@ const countUncharged = (db: Database, taskId: string): Promise<void> =>
 
 async function count({ db, clock, costOf }: JudgeDeps, taskId: string, { usage, model }: Answer): Promise<void> {
   const { usd, incomplete } = costOf(usage, model, clock.now());
-  const costUsd = incomplete ? undefined : usd;
+  // An answer without figures was charged all the same.
+  const isKnown = !incomplete && usage.input + usage.output > 0;
+  const costUsd = isKnown ? usd : undefined;
   await addJudgeUsage(db, taskId, { input: usage.input, output: usage.output, costUsd });
 }
 
 function logUnjudged(log: Log, taskId: string, error: unknown): void {
-  log.forRun(taskId).warn(`A citation was not judged: ${error instanceof Error ? error.message : "unknown"}`);
+  log.forRun(taskId).warn(`A citation was not judged: ${textOf(error)}`);
 }
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : "unknown");

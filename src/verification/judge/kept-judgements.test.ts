@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { HOUR_MS, NOW, openRun, openWorld, pairs } from "../../../test/kit/store/cited-run.ts";
 import { thisProcess } from "../../platform/process-identity.ts";
 import { findResult } from "../../runs/result-store.ts";
+import type { Database } from "../../store/database.ts";
 import { hostHere } from "../../store/dialect.ts";
 import { registerProcess } from "../../store/processes.ts";
 import { findPageChecks } from "../evidence-store.ts";
@@ -99,15 +100,49 @@ test("two checks of one run at the same time ask the judge once, and one that is
   expect(await verify()).toBe(0);
 });
 
-test("a check whose turn does not come in time says that it waits, and leaves its pages (W3)", async () => {
+/** Another process reads the page of source 1. */
+const readElsewhere = (db: Database) =>
+  db
+    .insertInto("slots")
+    .values({
+      slot_id: "s",
+      pool: "citations:run:1",
+      process_id: "p",
+      taken_at: NOW,
+      lease_until: Date.now() + HOUR_MS,
+    })
+    .execute();
+
+test("a page that another check is reading is waited for and left if that takes too long; other pages are checked (W3)", async () => {
   const db = await openRun();
   const { verify, fetched } = openWorld(db);
-  const lease = { taken_at: NOW, lease_until: Date.now() + HOUR_MS };
-  await db
-    .insertInto("slots")
-    .values({ slot_id: "s", pool: "citations:run", process_id: "p", ...lease })
-    .execute();
+  await readElsewhere(db);
   const waits: string[] = [];
-  expect(await verify({ maxMs: 300, onWait: () => waits.push("waits") })).toBe(4);
-  expect([waits, fetched]).toEqual([["waits"], []]);
+  expect(await verify({ maxMs: 2_000, onWait: () => waits.push("waits") })).toBe(1);
+  expect(waits).toEqual(["waits"]);
+  expect(fetched).not.toContain("https://a.example/lake");
+  expect(fetched).toHaveLength(3);
+  await db.deleteFrom("slots").execute();
+  expect(await verify()).toBe(0);
+  expect(fetched).toHaveLength(4);
+});
+
+test("a check with a judge judges pages that a check without one has read since its price was agreed to (W3)", async () => {
+  const db = await openRun();
+  const { judge, asked } = createTestJudge();
+  const { deps, later } = openWorld(db, { judge });
+  const automatic = openWorld(db, { processId: "other" });
+  const result = await findResult(db, "run");
+  if (result === undefined) throw new Error("There is no report.");
+  const limits = { maxPages: 100, maxMs: 60_000, signal: new AbortController().signal, onProgress: () => {} };
+  const wanted: Verification = { taskId: "run", result, again: true, ...limits };
+  const plan = await planVerification(deps, wanted);
+  later(1_000);
+  automatic.later(1_000);
+  await automatic.verify();
+  expect(await verifyCitations(deps, wanted, plan)).toBe(0);
+  expect(asked).toEqual([2]);
+  // Once they are judged, a third check with the old plan pays nothing.
+  expect(await verifyCitations(deps, wanted, plan)).toBe(0);
+  expect(asked).toEqual([2]);
 });

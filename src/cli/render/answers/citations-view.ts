@@ -87,7 +87,9 @@ function countLine({ counts, pages, independent_domains: domains, copies = [], j
     ...(pages.not_fetched === undefined ? [] : [`${pages.not_fetched} not fetched`]),
     `${domains} independent ${domains === 1 ? "site" : "sites"}`,
     ...copies.map((group) => `sources ${group.join(", ")} have the same text`),
-    ...(judge === undefined ? [] : [`judge: $${judge.cost_usd} so far`]),
+    ...(judge === undefined
+      ? []
+      : [`judge: ${judge.cost_incomplete === true ? "at least " : ""}$${judge.cost_usd} so far`]),
   ].join(" · ");
 }
 
