@@ -121,13 +121,10 @@ const livenessOf = (db: Database, row: Tables["processes"]): Liveness =>
 const processesThat = async (db: Database, are: (liveness: Liveness) => boolean) =>
   (await db.selectFrom("processes").selectAll().execute()).filter((row) => are(livenessOf(db, row)));
 
-/** Deletes the rows of processes that are known to be dead. */
-export async function forgetDeadProcesses(db: Database): Promise<void> {
+/** Processes that are known to be dead. */
+export async function deadProcesses(db: Database): Promise<string[]> {
   const dead = await processesThat(db, (liveness) => liveness === "dead");
-  await forgetProcesses(
-    db,
-    dead.map((row) => row.process_id),
-  );
+  return dead.map((row) => row.process_id);
 }
 
 /** Live processes renew their row every hour. */

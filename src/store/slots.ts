@@ -6,7 +6,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { Database, Tables } from "./database.ts";
 import { databaseNow, lockExclusive } from "./dialect.ts";
-import { processLiveness } from "./processes.ts";
+import { deadProcesses } from "./processes.ts";
 
 /** Covers several failed renewals. A dead holder on this machine is detected without waiting for the lease. */
 const LEASE_MS = 60_000;
@@ -69,7 +69,7 @@ function createLeaseWatch({ monotonic }: Clock) {
     const lease = `${slotId} ${until}`;
     const since = seen.get(lease) ?? monotonic();
     seen.set(lease, since);
-    return monotonic() - since > RENEW_MS + RETRY_MS;
+    return monotonic() - since > 2 * RENEW_MS;
   };
 }
 
@@ -82,12 +82,10 @@ async function tryTake(
     .select(["slot_id", "process_id", "lease_until"])
     .where("pool", "=", pool)
     .execute();
-  const owners = await processLiveness(
-    db,
-    taken.map((slot) => slot.process_id),
-  );
+  // A holder without a row may be alive and have lost it: then the lease decides.
+  const dead = taken.length < size ? [] : await deadProcesses(db);
   const now = await databaseNow(db, clock.now());
-  const isDead = ({ process_id: holder }: TakenSlot): boolean => holder !== processId && owners.get(holder) === "dead";
+  const isDead = ({ process_id: holder }: TakenSlot): boolean => holder !== processId && dead.includes(holder);
   const free = taken.filter((slot) => isDead(slot) || isAbandoned(slot, now));
   if (taken.length - free.length >= size) return undefined;
   const slotId = randomUUID();
@@ -141,10 +139,14 @@ async function renew({ db, clock }: SlotPoolOptions, slotId: string): Promise<vo
     .execute();
 }
 
-/** Left behind by killed processes in pools that are not used again. */
-export async function forgetExpiredSlots(db: Database, now: number): Promise<void> {
+/** Slots of dead processes, and those left behind long ago on other machines. */
+export async function forgetSlots(
+  db: Database,
+  { dead, now }: { dead: readonly string[]; now: number },
+): Promise<void> {
   await db
     .deleteFrom("slots")
     .where("lease_until", "<", now - FORGOTTEN_AFTER_MS)
     .execute();
+  if (dead.length > 0) await db.deleteFrom("slots").where("process_id", "in", dead).execute();
 }

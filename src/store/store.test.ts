@@ -5,10 +5,14 @@ import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { sharedFor } from "../../test/kit/store/databases.ts";
 import { systemClock } from "../platform/clock.ts";
+import { thisProcess } from "../platform/process-identity.ts";
 import { markInterruptedSearches } from "../runs/recovery/interrupted-searches.ts";
+import { forgetStaleProcesses } from "../runs/recovery/stale-processes.ts";
 import { findRun, finishRun, insertRunning } from "../runs/run-store.ts";
 import { findResult, findRounds, saveRound } from "../runs/result-store.ts";
+import { hostHere } from "./dialect.ts";
 import { cleanupOrphanedTempFiles, createInvalidOutputs } from "./invalid-outputs.ts";
+import { registerProcess } from "./processes.ts";
 import { createSlotPool } from "./slots.ts";
 import { openStore, type Store } from "./store.ts";
 import { createTestLog } from "../../test/kit/log.ts";
@@ -144,13 +148,27 @@ describe("slots (C9)", () => {
     expect(waits).toBeGreaterThan(0);
   });
 
-  test("of a dead process are released at once", async () => {
-    const dead = pool("a-process-that-left");
+  /** No process has this id. */
+  const killed = { ...thisProcess(), processId: "killed", pid: 2 ** 30 };
+  const registerKilled = () => registerProcess(store.db, { ...killed, host: hostHere(store.db) }, Date.now());
+
+  test.each(["are released at once", "are deleted with its row"])("of a dead process %s", async (how) => {
+    await registerKilled();
+    const dead = pool(killed.processId);
     await dead.take({ signal, onWait: () => {} });
     await dead.take({ signal, onWait: () => {} });
+    if (how === "are deleted with its row") await forgetStaleProcesses(store.db, Date.now());
     let waited = false;
     await pool(store.processId).take({ signal, onWait: () => (waited = true) });
     expect(waited).toBe(false);
+  });
+
+  test("of a process that has lost its row stay taken until their lease expires", async () => {
+    const other = pool("without-a-row");
+    await other.take({ signal, onWait: () => {} });
+    await other.take({ signal, onWait: () => {} });
+    const waiting = { signal: AbortSignal.timeout(300), onWait: () => {} };
+    await expect(pool(store.processId).take(waiting)).rejects.toThrow();
   });
 
   test("that a living process could not release are free when their lease has expired, and no sooner", async () => {

@@ -1,15 +1,17 @@
-/** Deletes expired slots and dead processes; on PostgreSQL also processes silent for a week that hold nothing. */
+/** Deletes dead processes with their slots, and expired slots; on PostgreSQL also processes silent for a week that hold nothing. */
 
 import type { Database } from "../../store/database.ts";
 import { isShared } from "../../store/dialect.ts";
 import { fileHolders } from "../../store/held-files.ts";
-import { forgetDeadProcesses, forgetProcesses, silentProcesses } from "../../store/processes.ts";
-import { forgetExpiredSlots } from "../../store/slots.ts";
+import { deadProcesses, forgetProcesses, silentProcesses } from "../../store/processes.ts";
+import { forgetSlots } from "../../store/slots.ts";
 import { runHolders } from "../scheduling/claim-store.ts";
 
 export async function forgetStaleProcesses(db: Database, now: number): Promise<void> {
-  await forgetExpiredSlots(db, now);
-  await forgetDeadProcesses(db);
+  const dead = await deadProcesses(db);
+  // First: once the row of their holder is gone, slots are free only when their lease expires.
+  await forgetSlots(db, { dead, now });
+  await forgetProcesses(db, dead);
   if (!isShared(db)) return;
   // For example killed containers, whose death cannot be observed.
   const silent = await silentProcesses(db, now);
