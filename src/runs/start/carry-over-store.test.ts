@@ -88,6 +88,37 @@ test("a run that this process started is carried over although the old file read
   ]);
 });
 
+test("a carried-over follow-up keeps its parent where the new file has it (I8, V2)", async () => {
+  const [from, to] = [await openDatabase(), await openDatabase()];
+  const remembered: RememberedRuns = new Map();
+  const known = { task_id: "known", parent_task_id: "finished", created_at: 3 };
+  const followUps = [
+    known,
+    { task_id: "new", parent_task_id: "finished", created_at: 3 },
+    { task_id: "of an open run", parent_task_id: "open", created_at: 2 },
+    { task_id: "of a lost run", parent_task_id: "lost", created_at: 3 },
+  ];
+  for (const task_id of ["finished", "lost"]) await insertRun(from, { task_id, status: "completed", created_at: 0 });
+  await insertRun(from, { task_id: "open", created_at: 1 });
+  for (const followUp of followUps) await insertRun(from, { ...followUp, updated_at: 20 });
+  for (const id of ["of an open run", "known", "new", "of a lost run", "open"]) await rememberRun(remembered, from, id);
+  await insertRun(to, { task_id: "finished", status: "completed", created_at: 0 });
+  await insertRun(to, { ...known, status: "pending", interaction_id: null, updated_at: 10 });
+  await (
+    await carryOver({ db: undefined, mayBeOverwritten: true }, remembered)
+  )(to);
+  const rows = to.selectFrom("research_tasks").select(["task_id", "parent_task_id", "status"]).orderBy("task_id");
+  const open = { status: "running_async" };
+  expect(await rows.where("parent_task_id", "is not", null).execute()).toEqual([
+    { task_id: "known", parent_task_id: "finished", ...open },
+    { task_id: "new", parent_task_id: "finished", ...open },
+    { task_id: "of an open run", parent_task_id: "open", ...open },
+  ]);
+  expect(await rows.where("task_id", "=", "of a lost run").execute()).toMatchObject([
+    { parent_task_id: null, ...open },
+  ]);
+});
+
 test("an open run is remembered with its last interaction until it has ended, whichever process started it (I8, P5)", async () => {
   const db = await openDatabase();
   const remembered: RememberedRuns = new Map();

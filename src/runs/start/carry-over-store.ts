@@ -40,18 +40,7 @@ export async function rememberRun(rememberedRuns: RememberedRuns, db: Database, 
 /** Adds open runs, also of other processes, and removes those that have ended or were deleted. Called by each sweep. */
 export async function updateRemembered(rememberedRuns: RememberedRuns, db: Database): Promise<void> {
   if (isShared(db)) return;
-  const rows = await db
-    .selectFrom("research_tasks")
-    .select(["task_id", "status", "next_poll_at"])
-    .where("task_id", "in", [...rememberedRuns.keys()])
-    .execute();
-  const found = new Map(rows.map((row) => [row.task_id, row]));
-  for (const [taskId, remembered] of rememberedRuns) {
-    const row = found.get(taskId);
-    remembered.missed = row === undefined ? remembered.missed + 1 : 0;
-    const hasEnded = row?.next_poll_at === null && FINISHED.some((status) => status === row.status);
-    if (hasEnded || remembered.missed >= MAX_MISSED) rememberedRuns.delete(taskId);
-  }
+  await forgetEndedRuns(rememberedRuns, db);
   const open = await db
     .selectFrom("research_tasks")
     .select(["task_id", "interaction_id", "updated_at"])
@@ -70,6 +59,22 @@ export async function updateRemembered(rememberedRuns: RememberedRuns, db: Datab
   }
 }
 
+async function forgetEndedRuns(rememberedRuns: RememberedRuns, db: Database): Promise<void> {
+  if (rememberedRuns.size === 0) return;
+  const rows = await db
+    .selectFrom("research_tasks")
+    .select(["task_id", "status", "next_poll_at"])
+    .where("task_id", "in", [...rememberedRuns.keys()])
+    .execute();
+  const found = new Map(rows.map((row) => [row.task_id, row]));
+  for (const [taskId, remembered] of rememberedRuns) {
+    const row = found.get(taskId);
+    remembered.missed = row === undefined ? remembered.missed + 1 : 0;
+    const hasEnded = row?.next_poll_at === null && FINISHED.some((status) => status === row.status);
+    if (hasEnded || remembered.missed >= MAX_MISSED) rememberedRuns.delete(taskId);
+  }
+}
+
 export async function carryOver({ db, mayBeOverwritten }: OldFile, rememberedRuns: RememberedRuns): Promise<CarryOver> {
   const carryUnfinishedRuns = db === undefined ? undefined : await carryUnfinished(db);
   const remembered = mayBeOverwritten ? [...rememberedRuns.values()] : [];
@@ -80,13 +85,15 @@ export async function carryOver({ db, mayBeOverwritten }: OldFile, rememberedRun
 }
 
 async function carryRemembered(remembered: readonly RememberedRun[], to: Database): Promise<void> {
-  for (const { run, attempts } of remembered) {
+  for (const { run, attempts } of remembered.toSorted((one, other) => one.run.created_at - other.run.created_at)) {
+    // The restored row knows its parent; the link in memory may lead to a run that the file does not contain.
+    const { parent_task_id: _parent, ...state } = run;
     await to.transaction().execute(async (transaction) => {
       await insertRuns(transaction, [run], attempts);
       // The restored run may be in an earlier state: not yet accepted, or with a plan that was approved since.
       await transaction
         .updateTable("research_tasks")
-        .set({ ...run, parent_task_id: null })
+        .set(state)
         .where("task_id", "=", run.task_id)
         .where("status", "in", UNFINISHED)
         // A later state was written by another process, which may have started the run again.
@@ -157,9 +164,23 @@ async function saveMissingIds(to: Database, attempts: readonly AcceptedAttempt[]
 }
 
 async function insertRuns(to: Database, runs: readonly RunRow[], attempts: readonly AttemptRow[]): Promise<void> {
-  // A finished parent is not copied.
-  for (const row of runs) await keepExisting(to.insertInto("research_tasks").values({ ...row, parent_task_id: null }));
+  // A parent is older than its follow-ups, and comes first.
+  for (const row of runs.toSorted((one, other) => one.created_at - other.created_at)) {
+    const parent_task_id = await existingParent(to, row);
+    await keepExisting(to.insertInto("research_tasks").values({ ...row, parent_task_id }));
+  }
   for (const row of attempts) await keepExisting(to.insertInto("research_attempts").values(row));
+}
+
+/** Null if the new file lacks the parent, because finished runs are not copied. */
+async function existingParent(to: Database, { parent_task_id: parent }: RunRow): Promise<string | null> {
+  if (parent === null) return null;
+  const found = await to
+    .selectFrom("research_tasks")
+    .select("task_id")
+    .where("task_id", "=", parent)
+    .executeTakeFirst();
+  return found?.task_id ?? null;
 }
 
 /** Does not overwrite rows that another process has copied or that the new file already contains. */
