@@ -1,6 +1,6 @@
 /** Repairs damaged JSON within a time limit: in the worst case, the library's time grows faster than the text's cube. */
 
-import { createContext, Script } from "node:vm";
+import { type Context, createContext, Script } from "node:vm";
 import { jsonrepair } from "jsonrepair";
 
 /** For all texts of one answer together, because the process handles nothing else meanwhile. */
@@ -10,13 +10,15 @@ const MAX_REPAIR_MS = 250;
 const CALL = new Script("repair()");
 
 /** The returned function throws if a text cannot be repaired, or not within the time for all texts given to it. */
-export function createJsonRepair(): (text: string) => string {
-  let leftMs = MAX_REPAIR_MS;
+export function createJsonRepair(maxMs = MAX_REPAIR_MS): (text: string) => string {
+  let leftMs = maxMs;
+  let context: Context | undefined;
   return (text) => {
     if (leftMs < 1) throw new RangeError("The time for repairs is used up.");
     const startedAt = performance.now();
     try {
-      const context = createContext({ repair: () => jsonrepair(text) });
+      context ??= createContext({});
+      context["repair"] = () => jsonrepair(text);
       return String(CALL.runInContext(context, { timeout: Math.floor(leftMs) }));
     } finally {
       leftMs -= performance.now() - startedAt;

@@ -86,6 +86,14 @@ test("a question that another process is being asked is joined, and asked again 
   await end(first, "failed");
   await failing;
   expect(counted.searches).toBe(1);
+  // A joined run that is deleted is no answer, and no error.
+  const deleted = "00000000-0000-4000-8000-000000000006";
+  await begin(deleted);
+  const alone = chatgptSearch.run(deps, { query }, call).catch((error: unknown) => error);
+  await systemClock.sleep(150);
+  await db.deleteFrom("research_tasks").where("task_id", "=", deleted).execute();
+  expect(await alone).toMatchObject({ code: "GEMINI_UNAVAILABLE" });
+  expect(counted.searches).toBe(2);
   await begin(second);
   const joined = chatgptSearch.run(deps, { query }, call);
   await systemClock.sleep(150);
@@ -93,9 +101,9 @@ test("a question that another process is being asked is joined, and asked again 
   await db.transaction().execute((transaction) => saveResult(transaction, { taskId: second, query, result, now: 1 }));
   await end(second, "completed");
   expect((await joined).results?.[0]?.id).toBe(second);
-  expect(counted.searches).toBe(1);
+  expect(counted.searches).toBe(2);
   const dead = { ...run, processId: "gone", query: "How wide is the lake?" };
   await insertRunning(db, { ...dead, taskId: second.replace("4", "5"), options: {}, now: systemClock.now() });
   await chatgptSearch.run(deps, { query: dead.query }, call).catch(() => undefined);
-  expect(counted.searches).toBe(2);
+  expect(counted.searches).toBe(3);
 });

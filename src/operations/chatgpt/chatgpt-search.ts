@@ -1,6 +1,6 @@
 /** `search` of the ChatGPT profile: a fresh answer from the web and the caller's own reports, as a list of items. */
 
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { z } from "zod";
 import { AppError } from "../../errors.ts";
 import { cancelled } from "../../gemini/failures.ts";
@@ -81,9 +81,7 @@ async function freshAnswer(deps: OperationDeps, call: Call, query: string): Prom
 /** A call with a question that is being answered waits, and then finds the answer. */
 async function answeredOnce(deps: OperationDeps, call: Call, query: string): Promise<string> {
   const { db, clock, log, processId } = await deps.recorder();
-  const question = createHash("sha256")
-    .update(JSON.stringify([call.owner, query]))
-    .digest("hex");
+  const question = hash("sha256", JSON.stringify([call.owner, query]));
   const turn = {
     db,
     clock,
@@ -97,7 +95,7 @@ async function answeredOnce(deps: OperationDeps, call: Call, query: string): Pro
   try {
     return await inTurn(turn, ask);
   } catch (error) {
-    throw call.signal.aborted ? cancelled() : error;
+    throw turn.signal.aborted ? cancelled() : error;
   }
 }
 
@@ -110,15 +108,19 @@ async function storedAnswer(deps: OperationDeps, call: Call, query: string): Pro
   const db = await deps.database();
   // A search whose process died is not waited for.
   await markInterruptedSearches(db, deps.log, deps.clock.now());
+  const signal = AbortSignal.any([call.signal, deps.leaving]);
   const ended = await waitForRun(db, deps.clock, {
     owner: call.owner,
     taskId: running,
     until: ({ status }) => status !== "running",
     ms: MAX_JOINED_MS,
-    signal: AbortSignal.any([call.signal, deps.leaving]),
+    signal,
+  }).catch((error: unknown) => {
+    if (error instanceof AppError && error.code === "TASK_NOT_FOUND") return undefined;
+    throw error;
   });
-  if (call.signal.aborted) throw cancelled();
-  return ended.status === "completed" ? running : undefined;
+  if (signal.aborted) throw cancelled();
+  return ended?.status === "completed" ? running : undefined;
 }
 
 interface SameSearch {

@@ -20,6 +20,9 @@ interface Asked {
   known: ReadonlySet<number>;
 }
 
+/** Longer than for searches: a table is read once, when its paid run ends, and may have 250,000 characters. */
+const MAX_REPAIR_MS = 800;
+
 /** Undefined if the text contains no table. */
 export function readTable(text: string, asked: Asked): ReadTable | undefined {
   for (const { value, repaired } of readings(text)) {
@@ -42,7 +45,7 @@ function* readings(text: string): Generator<{ value: unknown; repaired: boolean 
   const end = Math.max(text.lastIndexOf("}"), text.lastIndexOf("]"));
   const inner = parseJson(text.slice(start, end + 1));
   if (inner !== undefined) yield { value: inner, repaired: false };
-  const repair = createJsonRepair();
+  const repair = createJsonRepair(MAX_REPAIR_MS);
   const closed = repairedValue(text.slice(start, end > start ? end + 1 : undefined), repair);
   if (closed !== undefined) yield { value: closed, repaired: true };
   const open = repairedValue(text.slice(start), repair);
