@@ -127,8 +127,8 @@ const WHAT = [
   "`list_research`",
   "`check_research_status`",
   "`get_research_results`",
-  "a parameter that there is not",
-  "a tool that there is not",
+  "an unknown parameter",
+  "an unknown tool",
 ];
 
 const askOurs: Ask = async (client, n) => {

@@ -230,7 +230,7 @@ async function measureLive(browser: Browser, { directory, gemini }: Omit<SizeCon
     await opened.context().close();
     const percent = (value: number): string => `${(value * 100).toFixed(0)} % of a core`;
     const figure = `page ${percent(share)}, server ${percent(served)}`;
-    return [{ what: `${LIVE_RUNS} runs under way, list open`, figure }];
+    return [{ what: `${LIVE_RUNS} runs in progress, list open`, figure }];
   } finally {
     await server.close();
   }

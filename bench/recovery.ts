@@ -154,8 +154,8 @@ async function takeSample(
   simulator: ForkedSimulator,
   { db }: OpenDatabase,
 ): Promise<Omit<Sample, "maxRps">> {
-  const [following, released] = await Promise.all([
-    worker.logged(`Following ${RUNS} unfinished`),
+  const [polling, released] = await Promise.all([
+    worker.logged(`Polling ${RUNS} unfinished`),
     worker.logged("are polled again"),
   ]);
   const count = async (): Promise<number> =>
@@ -178,7 +178,7 @@ async function takeSample(
   const last = await worker.used();
   const { rows } = await sql<{ n: number }>`select count(*) as n from research_results where partial = 0`.execute(db);
   return {
-    recoveredMs: Math.max(following, released) - worker.spawnedAt,
+    recoveredMs: Math.max(polling, released) - worker.spawnedAt,
     firstPollMs: firstPollAt - worker.spawnedAt,
     perSecond,
     cpu: settled === undefined ? Number.NaN : (last.cpuMs - settled.cpuMs) / (performance.now() - settled.at),
@@ -250,7 +250,7 @@ function tableOf(samples: readonly Sample[], fillMs: number): Table {
     columns: ["", ...SUBJECTS.map(({ title, maxRps }) => `\`RESEARCH_MAX_RPS=${maxRps}\`, ${title}`), "target"],
     rows: LINES.map((line) => [line.what, ...samples.map((sample) => cell(line, sample)), line.target?.words ?? ""]),
     notes: [
-      `The built \`worker\` on a database whose runs were started by a dead process, ${IN_FLIGHT} of them under its lease, all of them due (filled in ${seconds(fillMs)}). Google is the simulator in a separate process. ${SAMPLE_S} s of following, of which the CPU time is measured over the last ${SAMPLE_S - SETTLE_S}.`,
+      `The built \`worker\` on a database whose runs were started by a dead process, ${IN_FLIGHT} of them under its lease, all of them due (filled in ${seconds(fillMs)}). Google is the simulator in a separate process. ${SAMPLE_S} s of polling, of which the CPU time is measured over the last ${SAMPLE_S - SETTLE_S}.`,
     ],
     figures: samples.flatMap(({ recoveredMs, last }, index) => [
       {

@@ -107,7 +107,7 @@ async function startTemporaryDatabase(undo: Step[]): Promise<string> {
 }
 
 /** The log line of a process that is ready. */
-const READY = /Listening on (http:\/\/[^\s"]+)\/mcp|Following \d+ unfinished/;
+const READY = /Listening on (http:\/\/[^\s"]+)\/mcp|Polling \d+ unfinished/;
 
 async function start(
   service: string,

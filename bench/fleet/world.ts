@@ -120,7 +120,7 @@ async function copyRuns(reader: Reader, runs: number): Promise<void> {
   await reader.query("analyze");
 }
 
-const READY = /Following \d+ unfinished/;
+const READY = /Polling \d+ unfinished/;
 const STOP_MS = 10_000;
 
 async function startWorker(env: Record<string, string>): Promise<Worker> {

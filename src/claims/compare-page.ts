@@ -91,7 +91,7 @@ function judge(
   const refused = objections.find(({ kind }) => kind === "no");
   if (refused !== undefined) return notConfirmed(refused.reason);
   if (found.length < wanted) return notConfirmed(NOT_FOUND);
-  if (!hasContext(claim, found, page)) return notConfirmed("The page says it, but not of what the claim is about.");
+  if (!hasContext(claim, found, page)) return notConfirmed("The page states this about a different subject.");
   const passage = [...new Set(found.map(({ at }) => page.sentences[at] ?? ""))].join(" ");
   if (isRetracted(page.tokens[(found.at(-1)?.at ?? 0) + 1]))
     return notConfirmed("The page corrects it later.", passage);

@@ -153,7 +153,7 @@ function addResume(program: Command): void {
       "Resume a run that stopped: check a failed research again (free), continue an interrupted verification at its next round (cents), or resolve an unconfirmed start. Never charges twice without your consent.",
     fields: {
       task_id: RUN,
-      interaction_id: "follow the run with this id, which AI Studio shows, for an unconfirmed start",
+      interaction_id: "adopt the interaction with this id, which AI Studio shows, for an unconfirmed start",
       accept_possible_double_charge: "start again although the first start may be running and charged",
       approve: "start the research of a plan, like the command approve",
       plan_edit: "what to change in the plan, like plan --edit",

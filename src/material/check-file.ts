@@ -65,7 +65,7 @@ export function kindOf(name: string): FileKind {
   if (kind !== undefined) return kind;
   throw refusal(
     `${shownName(name)} has a type that cannot be sent.`,
-    `Possible are ${Object.values(KIND_NAMES).join(", ")}.`,
+    `Supported types: ${Object.values(KIND_NAMES).join(", ")}.`,
   );
 }
 
@@ -81,7 +81,7 @@ export function checkTotal(files: readonly { bytes: number }[]): void {
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   if (bytes <= MAX_FILES_BYTES) return;
   const limit = `${MAX_FILES_BYTES / 1_000_000} MB`;
-  throw refusal(`The files have ${(bytes / 1_000_000).toFixed(1)} MB; at most ${limit} can be sent.`, USE_A_STORE);
+  throw refusal(`The files are ${(bytes / 1_000_000).toFixed(1)} MB in total; the limit is ${limit}.`, USE_A_STORE);
 }
 
 const USE_A_STORE = "Send fewer or smaller files, or put them into a file search store.";

@@ -92,7 +92,7 @@ test.each([
   ["binary.txt", "binary.txt is not text in UTF-8"],
   ["nul.csv", "nul.csv is not text"],
   ["empty.txt", "empty.txt is empty"],
-  ["large.pdf", "at most 9 MB can be sent"],
+  ["large.pdf", "the limit is 9 MB"],
 ])("%s is refused: %s (V3, T32)", async (file, message) => {
   await expect(readFiles([file], access)).rejects.toThrow(message);
 });

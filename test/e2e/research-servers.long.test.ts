@@ -89,7 +89,7 @@ describe("without an MCP client", () => {
     const runs = [await startRun(server, "First question"), await startRun(server, "Second question")];
     await server.close();
     const worker = scene.startCommand(["worker", "--until-idle"]);
-    await waitFor(() => expect(worker.stderr()).toContain("[INFO] Following 2 unfinished research runs."));
+    await waitFor(() => expect(worker.stderr()).toContain("[INFO] Polling 2 unfinished research runs."));
     await sleep(1_500);
     expect(worker.child.exitCode).toBeNull();
     scene.gemini.skip(8 * 60_000);

@@ -31,7 +31,7 @@ export interface MemberOptions {
   machine: Machine | undefined;
 }
 
-const READY = /Listening on http|Following \d+ unfinished/;
+const READY = /Listening on http|Polling \d+ unfinished/;
 const RESTART_DELAY_MS = 1_000;
 const MAX_LOG_CHARACTERS = 100_000;
 

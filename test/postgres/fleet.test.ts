@@ -48,7 +48,7 @@ describe("two servers and two workers", () => {
     const first = startWorker(scene);
     await untilPolled(scene, 4);
     const second = startWorker(scene);
-    await waitFor(() => expect(second.stderr()).toContain("Following 4 unfinished"), WITHIN);
+    await waitFor(() => expect(second.stderr()).toContain("Polling 4 unfinished"), WITHIN);
 
     const same = await Promise.all([one, two].map((server) => startRun(server, "The same question?")));
     expect(new Set(same).size).toBe(1);
@@ -72,7 +72,7 @@ describe("two servers and two workers", () => {
     const runs = await startAll(server, "Given back");
     await untilPolled(scene, 4);
     const staying = startWorker(scene);
-    await waitFor(() => expect(staying.stderr()).toContain("Following 4 unfinished"), WITHIN);
+    await waitFor(() => expect(staying.stderr()).toContain("Polling 4 unfinished"), WITHIN);
     const [cancelled = "", ...others] = runs;
     // Called on a server that does not poll; on a worker, a poll would confirm the cancel before the answer.
     const answer = await server.call("cancel_research", { task_id: cancelled });
@@ -96,7 +96,7 @@ test("a worker that is suspended for longer than its polls may take loses them, 
   await untilPolled(scene, 4);
   process.kill(sleeper.child.pid ?? 0, "SIGSTOP");
   const other = startWorker(scene);
-  await waitFor(() => expect(other.stderr()).toContain("Following 4 unfinished"), WITHIN);
+  await waitFor(() => expect(other.stderr()).toContain("Polling 4 unfinished"), WITHIN);
   await untilPolled(scene, 4);
   process.kill(sleeper.child.pid ?? 0, "SIGCONT");
   await untilPolled(scene, 4);

@@ -24,7 +24,7 @@ export function beginning({ sentence, matched, page }: Aligned): Objection | und
   if (isPlain && page.plainNouns.has(sentence[first]?.key ?? "")) return undefined;
   return sentence[first]?.isName === true && isTitle(clause, attached, lists)
     ? undefined
-    : no("The page says it of something else.");
+    : no("The page states this about something else.");
 }
 
 /** 同社の: of the same company; 発表した: which it announced. */
@@ -70,12 +70,13 @@ export function ending({ sentence, matched, page }: Aligned): Objection | undefi
   const last = matched.at(-1) ?? 0;
   const next = sentence[last + 1];
   if (next !== undefined && isContent(next) && next.kind !== "date" && !isTimeWord(next, page.language)) {
-    return no("The page says it of something else.");
+    return no("The page states this about something else.");
   }
   const trail = sentence.slice(last + 1);
   if (keysIn(trail, lists.unreal).length > 0) return no("The page adds a condition or a doubt.");
   const end = trail.findIndex((token) => isBreak(token) || lists.conjunctions.has(token.key));
   const clause = trail.slice(0, end === -1 ? trail.length : end);
-  if (clause.some(({ text }) => UNDONE.test(text.toLowerCase()))) return no("The page says that it came to nothing.");
+  if (clause.some(({ text }) => UNDONE.test(text.toLowerCase())))
+    return no("The page says that this was abandoned or reversed.");
   return keysIn(clause, lists.scope).length > 0 ? no("The page limits what it says.") : undefined;
 }

@@ -89,7 +89,7 @@ function joints({ claim, content, sentence, matched, page }: Aligned): Objection
 }
 
 function voice(aligned: Aligned): Objection | undefined {
-  return hasOtherVoice(aligned, aligned.page.language) ? no("The page says it the other way round.") : undefined;
+  return hasOtherVoice(aligned, aligned.page.language) ? no("The page states it with the roles reversed.") : undefined;
 }
 
 const QUOTES = /^["“”„«»「」『』]$/u;
@@ -110,7 +110,7 @@ function tense(aligned: Aligned): Objection | undefined {
   const claimed = keysIn(aligned.claim, PRESENT).length > 0 && keysIn(aligned.claim, PAST).length === 0;
   const region = regionTokens(aligned);
   const isPast = keysIn(region, PAST).length > 0 && keysIn(region, PRESENT).length === 0;
-  return claimed && isPast ? no("The page speaks of the past.") : undefined;
+  return claimed && isPast ? no("The page refers to the past.") : undefined;
 }
 
 function certainty(aligned: Aligned): Objection | undefined {
@@ -124,9 +124,9 @@ function certainty(aligned: Aligned): Objection | undefined {
       list,
     ).filter((word) => !claimed.has(word));
   };
-  if (extra(planned).length > 0) return no("The page speaks of a plan or an expectation.");
+  if (extra(planned).length > 0) return no("The page refers to a plan or an expectation.");
   if (extra(possible).length > 0 && keysIn(aligned.claim, PAST).length > 0)
-    return no("The page speaks of a possibility.");
+    return no("The page refers to a possibility.");
   if (extra(possible).length > 0) return { kind: "weak", reason: "The page is less certain than the claim." };
   const stated = new Set(keysIn(region, possible));
   return keysIn(aligned.claim, possible).some((word) => !stated.has(word))

@@ -24,8 +24,8 @@ export function japaneseObjection({ claim, content, sentence, matched }: Aligned
   for (const [index, token] of content.entries()) {
     const [here, there] = [claim[claim.indexOf(token) + 1], sentence[(matched[index] ?? 0) + 1]];
     if (here?.kind !== "stop" || there?.kind !== "stop") continue;
-    if (differ(roleOf(here.key), roleOf(there.key))) return "The page relates the words in another way.";
-    if (differ(tenseOf(here.key), tenseOf(there.key))) return "The page speaks of another time.";
+    if (differ(roleOf(here.key), roleOf(there.key))) return "The page connects these words differently.";
+    if (differ(tenseOf(here.key), tenseOf(there.key))) return "The page refers to another time.";
   }
   return undefined;
 }

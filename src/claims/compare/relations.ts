@@ -55,7 +55,7 @@ export function relations(aligned: Aligned): Objection | undefined {
     // `X's Y` and `Y of X`.
     if ((token.isPossessive && theirs === "of") || (page?.isPossessive === true && ours === "of")) continue;
     if (ours === "" && isSecondOfCompound(token, content[index - 1], aligned)) continue;
-    return no("The page relates the words in another way.");
+    return no("The page connects these words differently.");
   }
   return undefined;
 }

@@ -23,7 +23,7 @@ export async function runWorker({ untilIdle }: { untilIdle: boolean }): Promise<
   await app.openStore();
   const runner = await app.startPolling();
   const count = await runner.count();
-  log.info(`Following ${count} unfinished research runs.`);
+  log.info(`Polling ${count} unfinished research runs.`);
   await tellPerson(`Tracking ${count} ${count === 1 ? "run" : "runs"}.`);
   while (!shutdown.leaving()) {
     await deps.clock.sleep(IDLE_CHECK_MS, shutdown.signal).catch(() => undefined);

@@ -88,7 +88,7 @@ function entryFor(client: Client, { launches, options, url, token }: Setup): Ent
   if (!options.http && launch !== undefined) return client.stdio(launch);
   if (!options.http) {
     throw invalid(
-      `${client.title} does not use your PATH, so it needs an installed program, and npx installs it for a while only.`,
+      `${client.title} does not use your PATH, so it needs an installed program, and npx installs it only temporarily.`,
       "Run npm install -g gemini-search-mcp, then gemini-search-mcp init.",
     );
   }

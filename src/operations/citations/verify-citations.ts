@@ -238,7 +238,7 @@ function noteFor({ hidden, left, isUncertain }: { hidden: number; left: number; 
   note?: string;
 } {
   const notes = [
-    ...(isUncertain ? ["not_confirmed is no finding against a claim: the page may say it in other words."] : []),
+    ...(isUncertain ? ["not_confirmed does not count against a claim: the page may say it in other words."] : []),
     ...(left > 0 ? ["Call again to check the pages that are left."] : []),
     ...(hidden > 0 ? [`${hidden} more findings: ask for the sources of interest with numbers.`] : []),
   ];

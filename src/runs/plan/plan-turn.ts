@@ -135,7 +135,7 @@ function notWaiting(run: Run): AppError {
       : "The plan of this run no longer waits for approval. Nothing was sent.",
     suggestion: isPlanning
       ? "Wait for it with check_research_status, then change or approve it."
-      : "check_research_status shows what became of it.",
+      : "check_research_status shows its current status.",
     run: about(run),
   });
 }
@@ -154,7 +154,7 @@ async function rejectForeignPlan(deps: ResearchDeps, taskId: string, { interacti
   if (needed === undefined) return;
   throw new AppError({
     code: "GEMINI_UNAVAILABLE",
-    message: "This plan was made with another API key or base URL, which alone can continue it. Nothing was sent.",
+    message: "This plan was made with another API key or base URL; only that one can continue it. Nothing was sent.",
     suggestion: "Restore GEMINI_API_KEY and GOOGLE_GEMINI_BASE_URL, then approve it again.",
   });
 }

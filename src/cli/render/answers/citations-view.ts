@@ -59,7 +59,7 @@ export async function citationsView(answer: CitationsAnswer, space: AnswerSpace)
 }
 
 const MEANING =
-  "“not found” is no finding against a claim: the page may say it in other words. Nothing is written into the report.";
+  "“not found” does not count against a claim: the page may say it in other words. Nothing is written into the report.";
 
 /** The passages of one source are what a reader who names it wants to see. */
 function passages({ findings }: CitationsAnswer, wrap: (text: string) => string): string[] {
