@@ -58,7 +58,7 @@ export function observedAgent(agent: Agent, counts: PollCounts): Agent {
   const observe = (name: string, request: () => Promise<PollResult>): Promise<PollResult> =>
     inSpan({ name, kind: "client", attributes: PROVIDER }, async (span) => {
       const result = await request();
-      span.set({ "gemini_search.look.outcome": result.kind === "found" ? result.interaction.status : result.kind });
+      span.set({ "gemini_search.poll.outcome": result.kind === "found" ? result.interaction.status : result.kind });
       if (result.kind !== "found") span.fail(result.kind);
       return result;
     });
@@ -75,7 +75,7 @@ export function observedAgent(agent: Agent, counts: PollCounts): Agent {
       });
     },
     poll: async (id, signal) => {
-      const result = await observe("look", () => agent.poll(id, signal));
+      const result = await observe("poll", () => agent.poll(id, signal));
       if (!signal.aborted) counts.add(outcomeOf(result));
       return result;
     },
@@ -87,7 +87,7 @@ export function observedAgent(agent: Agent, counts: PollCounts): Agent {
         return answer;
       }),
     stream: (request) =>
-      inSpan({ name: "follow", kind: "client", attributes: PROVIDER }, async () => {
+      inSpan({ name: "stream", kind: "client", attributes: PROVIDER }, async () => {
         add("gemini_search.streams", 1, { side: "google" });
         try {
           await agent.stream(request);

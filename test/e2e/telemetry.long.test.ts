@@ -106,10 +106,10 @@ test("start, polls and results of a research are one trace from the caller to Go
   });
   expect(only(spans, "tools/call get_research_results")).toMatchObject({ traceId: TRACE });
   // Polls are made when they are due, by any process, in their own traces that name the run.
-  const looks = spans.filter(({ name }) => name === "look");
-  expect(looks.length).toBeGreaterThan(0);
-  for (const look of looks) expect(look.attributes["gemini_search.run.id"]).toBe(taskId);
-  expect(looks.filter(({ traceId, parentSpanId }) => traceId === TRACE || parentSpanId)).toEqual([]);
+  const polls = spans.filter(({ name }) => name === "poll");
+  expect(polls.length).toBeGreaterThan(0);
+  for (const poll of polls) expect(poll.attributes["gemini_search.run.id"]).toBe(taskId);
+  expect(polls.filter(({ traceId, parentSpanId }) => traceId === TRACE || parentSpanId)).toEqual([]);
   expect(collector.resources()).toContainEqual(
     expect.objectContaining({ "service.name": "research-here", "deployment.environment.name": "test" }),
   );
