@@ -51,13 +51,13 @@ export function createHttpApp(parts: HttpParts): Hono<CallerEnv> {
     if (!hosts.every(guard.allowsHost)) return refuse(HOST_NOT_ALLOWED);
     // Public: clients in a browser discover the issuer before they have a token.
     if (context.req.path.startsWith(PUBLIC_PREFIX)) return (await wellKnown(context.req.raw)) ?? refuse(NO_SUCH_PATH);
-    // The web page's own origin is allowed under every allowed host name.
+    // The dashboard's own origin is allowed under every allowed host name.
     if (!guard.allowsOrigin(origin) && !(isPage && browserAuth.isSameOrigin(context.req.raw)))
       return refuse(ORIGIN_NOT_ALLOWED);
     if (app.shutdown.leaving()) return refuse(SHUTTING_DOWN);
     if (isPreflight(context.req.raw) && !isPage) context.res = preflightResponse();
     else await next();
-    // Responses for the web page are readable for its own origin only.
+    // Responses for the dashboard are readable for its own origin only.
     if (origin !== undefined && !isPage) addCorsHeaders(context.res.headers, origin);
     return undefined;
   });
@@ -101,7 +101,7 @@ export function createHttpApp(parts: HttpParts): Hono<CallerEnv> {
   return http;
 }
 
-/** A cookie is accepted on the web page's paths, a token everywhere but on its documents and files. */
+/** A cookie is accepted on the dashboard's paths, a token everywhere but on its documents and files. */
 function createAdmit({ authenticate, browserAuth }: HttpParts) {
   return async ({ req }: Context, about: { address: string }): Promise<Admitted | Response> => {
     if (isPagePath(req.path)) return browserAuth.admit(req.raw, { ...about, path: req.path });

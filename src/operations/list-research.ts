@@ -34,7 +34,7 @@ const listInput = z.strictObject({
     .describe("next_cursor of the previous page."),
 });
 
-/** The list on the page and in the terminal, which omits archived runs unless they are asked for. */
+/** The list on the dashboard and in the terminal, which omits archived runs unless they are asked for. */
 export const libraryInput = listInput.extend({
   starred: flagField("starred").optional(),
   archived: flagField("archived").default(false),
@@ -76,7 +76,7 @@ export const listResearch = defineOperation({
   },
 });
 
-/** The same list as the page shows, for the command line. Not a tool: `list_research` is enough for models. */
+/** The same list as the dashboard shows, for the command line. Not a tool: `list_research` is enough for models. */
 export const listLibrary = defineOperation({
   ...listResearch,
   input: libraryInput,

@@ -1,5 +1,5 @@
 /**
- * `organize_run`: renames, stars or archives a run. For people at the page and the terminal only: it is not in the
+ * `organize_run`: renames, stars or archives a run. For people at the dashboard and the terminal only: it is not in the
  * catalogue, because a tool for it would cost every model tokens, and tidying up is not a model's task.
  */
 

@@ -1,4 +1,4 @@
-/** Static files of the web page, read once from the build, and the HTML document that loads them. */
+/** Static files of the dashboard, read once from the build, and the HTML document that loads them. */
 
 import { createHash, randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** The Content-Security-Policy of the web page. */
+/** The Content-Security-Policy of the dashboard. */
 
 /** The nonce of this load is for the styles in the frame of Search Suggestions, which inherits the policy. */
 export const pageCsp = (styleNonce?: string): string =>

@@ -1,4 +1,4 @@
-/** Server side of the web page: its files, its JSON API and its event stream. */
+/** Server side of the dashboard: its files, its JSON API and its event stream. */
 
 import { Hono } from "hono";
 import type { App } from "../app.ts";

@@ -1,4 +1,4 @@
-/** The contract of the checks of citations, between web page and server. */
+/** The contract of the checks of citations, between dashboard and server. */
 
 import type { Verdict } from "../claims/evidence.ts";
 

@@ -1,4 +1,4 @@
-/** The contract between web page and server: types of the JSON API. Times are ISO 8601 UTC; unknown values are absent. */
+/** Contract between dashboard and server: types of the JSON API. Times are ISO 8601 UTC; unknown values are absent. */
 
 import type { UsualMinutes } from "../runs/activity/time-left.ts";
 import type { FollowupContext, RunKind, RunStatus } from "../runs/run.ts";

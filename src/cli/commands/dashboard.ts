@@ -1,4 +1,4 @@
-/** `dashboard`: opens the web page of the running server, or starts one. */
+/** `dashboard`: opens the dashboard of the running server, or starts one. */
 
 import { z } from "zod";
 import { type App, readPackage } from "../../app.ts";

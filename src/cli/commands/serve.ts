@@ -1,4 +1,4 @@
-/** `serve`: serves the tools and the web page over HTTP until a signal. */
+/** `serve`: serves the tools and the dashboard over HTTP until a signal. */
 
 import { type App, createApp } from "../../app.ts";
 import type { Environment } from "../../config/config.ts";
@@ -26,7 +26,7 @@ export interface ServeOptions {
   flags: Environment;
   /** False with --no-auth. */
   auth: boolean;
-  /** Receives the link to the web page once the server listens. */
+  /** Receives the link to the dashboard once the server listens. */
   page?: { run?(app: App): Promise<string | undefined>; show(link: PageLink, app: App): Promise<void> } | undefined;
   /** Builds the MCP server of each connection, instead of the default one. */
   buildServer?: BuildServer | undefined;

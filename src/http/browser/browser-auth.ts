@@ -1,4 +1,4 @@
-/** Authenticates requests for the web page: by the session cookie of a browser, or by a token on /api paths. */
+/** Authenticates requests for the dashboard: by the session cookie of a browser, or by a token on /api paths. */
 
 import { Hono } from "hono";
 import { type Authenticated, createAuthenticate } from "../auth/authenticate.ts";
@@ -96,7 +96,7 @@ function createAdmit({ credentials, origin, sessions }: BrowserAuthParts): Brows
 }
 
 /**
- * Separate rate limits, so that reloading the web page does not block the same user's MCP clients; and one for its
+ * Separate rate limits, so that reloading the dashboard does not block the same user's MCP clients; and one for its
  * files, of which every reload requests several. No owner contains a space.
  */
 const pageBudget = (path: string, owner: string): string => `${isAssetPath(path) ? "files" : "page"} ${owner}`;

@@ -42,7 +42,7 @@ export async function makeLink(
 }
 
 export interface NewSession extends NewKey {
-  /** For the web page's localStorage, which no other origin can read. */
+  /** For the dashboard's localStorage, which no other origin can read. */
   secret: string;
 }
 

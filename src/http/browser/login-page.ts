@@ -8,7 +8,7 @@ export interface SignIn {
   status: number;
   /** Why the last attempt failed. */
   reason?: string | undefined;
-  /** Path of the web page to open after signing in. */
+  /** Path of the dashboard to open after signing in. */
   to: string;
   /** The browser came from another origin without its strict cookie, so the page offers a link to a signed-in user. */
   fromAnotherOrigin?: boolean;

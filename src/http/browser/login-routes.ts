@@ -1,4 +1,4 @@
-/** Routes to sign in to the web page and out: single-use links, the sign-in form, sign-out. */
+/** Routes to sign in to the dashboard and out: single-use links, the sign-in form, sign-out. */
 
 import { getConnInfo } from "@hono/node-server/conninfo";
 import { Hono } from "hono";

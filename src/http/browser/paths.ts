@@ -1,5 +1,5 @@
 /**
- * Paths of the web page, the only ones for which a session cookie is accepted. A path here is always the one that the
+ * Paths of the dashboard, the only ones for which a session cookie is accepted. A path here is always the one that the
  * router matches (`context.req.path`), because in a URL the same path has many spellings.
  */
 
@@ -10,8 +10,8 @@ export const isPagePath = (path: string): boolean =>
   PATHS.has(path) || PREFIXES.some((prefix) => path.startsWith(prefix));
 
 /**
- * A view of the web page, with the filter of a list as its query; nothing that leads to another host. The query has the
- * characters that a browser does not encode: all of ASCII but spaces and `"#<>\`.
+ * A view of the dashboard, with the filter of a list as its query; nothing that leads to another host. The query has
+ * the characters that a browser does not encode: all of ASCII but spaces and `"#<>\`.
  */
 const REDIRECT_TARGET = /^\/(?:start|figures|runs\/[0-9a-f-]{36})?(?:\?[!$-;=?-[\]-~]{0,500})?$/;
 
@@ -19,10 +19,10 @@ const REDIRECT_TARGET = /^\/(?:start|figures|runs\/[0-9a-f-]{36})?(?:\?[!$-;=?-[
 export const safeRedirect = (wanted: string | null | undefined): string =>
   wanted !== null && wanted !== undefined && REDIRECT_TARGET.test(wanted) ? wanted : "/";
 
-/** The HTML document of the web page, which is the same for every user and contains no user data. */
+/** The HTML document of the dashboard, which is the same for every user and contains no user data. */
 const SHELL = /^\/(?:start|figures|runs\/[^/]+)?$/;
 
-/** The cookie alone grants access to the web page's files; every other path, existing or not, also needs the secret. */
+/** The cookie alone grants access to the dashboard's files; every other path, existing or not, needs the secret too. */
 export const needsSecret = (path: string): boolean => !SHELL.test(path) && !isAssetPath(path);
 
 export const isAssetPath = (path: string): boolean => path.startsWith("/assets/");

@@ -1,4 +1,4 @@
-/** Responses of the web page's authentication: the sign-in page, redirects and errors. */
+/** Responses of the dashboard's authentication: the sign-in page, redirects and errors. */
 
 import { isApiPath, isAssetPath, safeRedirect } from "./paths.ts";
 import { isFromAnotherOrigin } from "./same-origin.ts";
@@ -36,7 +36,7 @@ const NOT_SIGNED_IN: Refusal = {
     "Open the dashboard with `gemini-search-mcp dashboard`, or send a token as `Authorization: Bearer` to /api.",
 };
 
-/** The request has the cookie, but not the secret that only the web page itself can add. */
+/** The request has the cookie, but not the secret that only the dashboard itself can add. */
 export const SECRET_MISSING: Refusal = {
   status: 401,
   code: "UNAUTHORIZED",

@@ -1,5 +1,5 @@
 /**
- * Checks whether a browser's request comes from our own web page. A browser also sends the cookie with requests from a
+ * Checks whether a browser's request comes from our own dashboard. A browser also sends the cookie with requests from a
  * page on another port of the same host: for `SameSite`, all of localhost is one site.
  */
 

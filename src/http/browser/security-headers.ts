@@ -1,4 +1,4 @@
-/** Security headers of every response for the web page: no third-party code, no framing, no caching. */
+/** Security headers of every response for the dashboard: no third-party code, no framing, no caching. */
 
 import { pageCsp } from "../../web/page-csp.ts";
 

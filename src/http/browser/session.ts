@@ -10,7 +10,7 @@ const KEY = /^[\w-]{43}$/;
 export interface OpenedSession {
   /** `Set-Cookie` header; a browser sends the cookie to every port of this host. */
   cookie: string;
-  /** For the web page's localStorage. The cookie alone is not accepted. */
+  /** For the dashboard's localStorage. The cookie alone is not accepted. */
   secret: string;
 }
 

@@ -1,4 +1,4 @@
-/** The citations of a report for the page: every cited claim with its verdicts, and the health of every link. */
+/** The citations of a report for the dashboard: every cited claim with its verdicts, and the health of every link. */
 
 import { isoTime } from "../../platform/clock.ts";
 import { linkExpiry } from "../../reports/link-expiry.ts";

@@ -63,7 +63,7 @@ export function withPictureLinks(taskId: string, result: StoredResult): StoredRe
   };
 }
 
-/** Answers contain the first ones only; the web page and HTML files show all. */
+/** Answers contain the first ones only; the dashboard and HTML files show all. */
 const MAX_SUGGESTIONS = 10;
 
 /** The suggestions as Markdown links; Google's terms require showing them with the answer. */

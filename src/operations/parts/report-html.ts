@@ -1,4 +1,4 @@
-/** A stored report as HTML, for the web page and as a file. Not an operation, because models read Markdown. */
+/** A stored report as HTML, for the dashboard and as a file. Not an operation, because models read Markdown. */
 
 import type { ReportParts } from "../../reports/html/html.ts";
 import { tableIn } from "../../reports/table/table.ts";
@@ -30,7 +30,7 @@ interface SuggestionsView {
   height: number;
 }
 
-/** The report as the web page shows it. */
+/** The report as the dashboard shows it. */
 export async function reportPage(
   db: Database,
   { owner, task_id }: { owner: string; task_id: string },

@@ -103,7 +103,7 @@ function createActor({ deps, shutdown }: App) {
     since: deps.clock.monotonic(),
     progress: () => {},
     agreed: agreed === true,
-    // The web page does not wait for a report: a start returns when Google has accepted or refused it.
+    // The dashboard does not wait for a report: a start returns when Google has accepted or refused it.
     returnWhen: AbortSignal.abort(),
   });
   /** Not aborted by a disconnect: the action is completed, and a process that shuts down waits for it. */

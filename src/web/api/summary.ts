@@ -1,4 +1,4 @@
-/** A run as the web page shows it: an entry of the list, the details of one run, an entry of its timeline. */
+/** A run as the dashboard shows it: an entry of the list, the details of one run, an entry of its timeline. */
 
 import { costFields } from "../../costs/actual.ts";
 import { stalledSince } from "../../operations/check-research-status.ts";

@@ -1,4 +1,4 @@
-/** Entry point of the web page: renders the frame and the view of the current URL. */
+/** Entry point of the dashboard: renders the frame and the view of the current URL. */
 
 import { render } from "preact";
 import { Frame } from "./app/frame.tsx";
