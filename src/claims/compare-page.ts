@@ -135,7 +135,7 @@ function findClause(clause: readonly Token[], candidates: readonly number[], pag
 const RETRACTIONS =
   /^(?:exaggerat|disput|doubt|question|overestimat|underestimat|zweifel|bezweifel|bestr(?:eit|itt)|contest|dout|correct(?:ed|ion|ions|s)$|revis|retract|withdr|wrong|incorrect|false|den(?:y|ied)|korrigier|berichtig|falsch|zurückgezogen|corrig|rectifi|faux|démen|訂正|誤)/u;
 
-/** What such a sentence speaks of: the statement itself. */
+/** What such a sentence is about: the statement itself. */
 const STATEMENTS =
   /^(?:this|that|these|figures?|numbers?|statements?|reports?|claims?|data|estimates?|value|dies|das|diese|angaben?|zahl(?:en)?|wert|cela|ce|cette|chiffres?|information)$/u;
 

@@ -1,4 +1,4 @@
-/** A claim whose words were found in a sentence, and what may speak against it. */
+/** A claim whose words were found in a sentence, and the objections to the match. */
 
 import type { Token } from "../language/tokens.ts";
 import type { PageWords } from "./gaps.ts";

@@ -1,4 +1,4 @@
-/** What stands before and after the words of the claim in their clause must not change what they say. */
+/** Checks that the words around a matched claim do not change its meaning. */
 
 import { isContent, type Token } from "../language/tokens.ts";
 import { WORD_LISTS } from "../language/word-lists.ts";

@@ -1,11 +1,11 @@
-/** What a sentence takes from the text before it: who `it` is, and whose costs `the costs` are. */
+/** Resolves pronouns and shortened noun phrases of a sentence from the text before it. */
 
 import { isContent, type Token } from "../language/tokens.ts";
 import { type Language, WORD_LISTS } from "../language/word-lists.ts";
 import { matches } from "./alignment.ts";
 import { isTimeWord, LEGAL_FORMS } from "../language/passing-words.ts";
 
-export interface Place {
+export interface SentenceContext {
   /** The sentences of the page, the title first, and the blocks they are in. */
   tokens: readonly (readonly Token[])[];
   blocks: readonly number[];
@@ -33,29 +33,33 @@ const PLACE_PREPOSITIONS = new Set("in at near of bei im am de du des à en dans
 
 const MAX_SUBJECT_WORDS = 5;
 
-const isCapitalized = ({ kind, text }: Token): boolean => kind === "word" && /^\p{Lu}/u.test(text);
+const isCapitalised = ({ kind, text }: Token): boolean => kind === "word" && /^\p{Lu}/u.test(text);
 
 /** All readings of a sentence in which the context supplies words of the claim. */
-export function readingsInContext(content: readonly Token[], claim: readonly Token[], place: Place): Reading[] {
-  const sentence = place.tokens[place.at] ?? [];
-  return [...withSubject(content, sentence, place), ...withoutModifier(content, claim, place)];
+export function readingsInContext(
+  content: readonly Token[],
+  claim: readonly Token[],
+  context: SentenceContext,
+): Reading[] {
+  const sentence = context.tokens[context.at] ?? [];
+  return [...withSubject(content, sentence, context), ...withoutModifier(content, claim, context)];
 }
 
 /** A pronoun or `the company` at the beginning of the sentence, or of a clause in it, for the claim's subject. */
-function withSubject(content: readonly Token[], sentence: readonly Token[], place: Place): Reading[] {
+function withSubject(content: readonly Token[], sentence: readonly Token[], context: SentenceContext): Reading[] {
   const readings: Reading[] = [];
   for (const [slot, token] of sentence.entries()) {
     const isPronoun = token.kind === "stop" && PRONOUNS.has(token.key);
     const next = sentence[slot + 1];
     const isKind = ARTICLES.has(token.key) && next !== undefined && KINDS.has(next.text.toLowerCase());
-    const start = isPronoun || isKind ? clauseStart(sentence, slot, place.language) : undefined;
+    const start = isPronoun || isKind ? clauseStart(sentence, slot, context.language) : undefined;
     if (start === undefined || (isKind && start > 0)) continue;
     const rest = [...sentence.slice(start, slot), ...sentence.slice(isPronoun ? slot + 1 : slot + 2)];
     // `In 2019 the station produced …`: the subject follows the date.
     const first = content[0]?.kind === "date" ? 1 : 0;
     for (let end = first + 1; end <= Math.min(first + MAX_SUBJECT_WORDS, content.length - 1); end += 1) {
       const subject = content.slice(first, end);
-      if (!isSubject(subject, { sentence, start, place, pronoun: isPronoun ? token.key : undefined })) continue;
+      if (!isSubject(subject, { sentence, start, context, pronoun: isPronoun ? token.key : undefined })) continue;
       readings.push({ content: [...content.slice(0, first), ...content.slice(end)], sentence: rest });
     }
   }
@@ -83,7 +87,7 @@ interface Slot {
   sentence: readonly Token[];
   /** Where the clause of the slot begins. */
   start: number;
-  place: Place;
+  context: SentenceContext;
   pronoun: string | undefined;
 }
 
@@ -93,30 +97,30 @@ const MAX_SENTENCES_BACK = 20;
 const PLURAL = new Set(["they"]);
 
 /** Whether the words are what the text before the slot is about, and nothing else can be meant. */
-function isSubject(subject: readonly Token[], { sentence, start, place, pronoun }: Slot, role?: "owner"): boolean {
+function isSubject(subject: readonly Token[], { sentence, start, context, pronoun }: Slot, role?: "owner"): boolean {
   const last = subject.at(-1);
   if (last === undefined || subject.some(({ kind }) => kind !== "word")) return false;
   if (role === undefined && last.isPossessive) return false;
   if (role === undefined && pronoun !== undefined && PLURAL.has(pronoun) !== last.text.endsWith("s")) return false;
-  if (start > 0) return isSubjectOf(subject, sentence.slice(0, start), { pronoun, place });
-  const oldest = Math.max(1, place.at - MAX_SENTENCES_BACK);
-  for (let at = place.at - 1; at >= oldest && place.blocks[at] === place.blocks[place.at]; at -= 1) {
-    const earlier = place.tokens[at] ?? [];
+  if (start > 0) return isSubjectOf(subject, sentence.slice(0, start), { pronoun, context });
+  const oldest = Math.max(1, context.at - MAX_SENTENCES_BACK);
+  for (let at = context.at - 1; at >= oldest && context.blocks[at] === context.blocks[context.at]; at -= 1) {
+    const earlier = context.tokens[at] ?? [];
     const [first] = earlier;
     if (first?.kind === "stop" && PRONOUNS.has(first.key)) {
-      if (hasRival(earlier, subject, place.language)) return false;
+      if (hasRival(earlier, subject, context.language)) return false;
       continue;
     }
-    return isSubjectOf(subject, earlier, { pronoun, place });
+    return isSubjectOf(subject, earlier, { pronoun, context });
   }
-  return isTopic(subject, place);
+  return isTopic(subject, context);
 }
 
 /** At the beginning of the sentence, with at most a title or kind before it; for `the company` anywhere in it. */
 function isSubjectOf(
   subject: readonly Token[],
   sentence: readonly Token[],
-  { pronoun, place }: Pick<Slot, "pronoun" | "place">,
+  { pronoun, context }: Pick<Slot, "pronoun" | "context">,
 ): boolean {
   const content = sentence.filter(isContent);
   const [head] = subject;
@@ -124,7 +128,7 @@ function isSubjectOf(
   if (from === -1 || !subject.every((token, index) => isAt(token, content[from + index]))) return false;
   const after = content[from + subject.length];
   const lastOf = content[from + subject.length - 1];
-  const isCut = after !== undefined && lastOf !== undefined && isCapitalized(after) && follows(sentence, lastOf, after);
+  const isCut = after !== undefined && lastOf !== undefined && isCapitalised(after) && follows(sentence, lastOf, after);
   if (isCut || lastOf?.isPossessive === true) return false;
   const lead = content.slice(0, from);
   const isFirst = lead.length <= 3 && lead.every((token) => token.kind === "word");
@@ -136,9 +140,9 @@ function isSubjectOf(
     ({ kind, key }, at) => kind === "word" || (kind === "stop" && at === 0 && !PLACE_PREPOSITIONS.has(key)),
   );
   if (pronoun !== undefined && !(isFirst && isPlain)) return false;
-  if (pronoun === undefined && !subject.every(isCapitalized)) return false;
+  if (pronoun === undefined && !subject.every(isCapitalised)) return false;
   const rest = pronoun === undefined || lastOf === undefined ? sentence : sentence.slice(sentence.indexOf(lastOf) + 1);
-  return !hasRival(rest, subject, place.language);
+  return !hasRival(rest, subject, context.language);
 }
 
 const isAt = (token: Token, other: Token | undefined): boolean => other !== undefined && matches(token, other);
@@ -160,32 +164,32 @@ function hasRival(sentence: readonly Token[], subject: readonly Token[], languag
 }
 
 /** The page's title names these words and no other name, and neither does the text of the block so far. */
-function isTopic(words: readonly Token[], { tokens, blocks, at, language }: Place): boolean {
+function isTopic(words: readonly Token[], { tokens, blocks, at, language }: SentenceContext): boolean {
   const title = tokens[0] ?? [];
   const known = new Set(words.map(({ key }) => key));
   if (!words.every((word) => title.some((token) => matches(word, token)))) return false;
-  const isForeign = (token: Token, index: number): boolean =>
-    isCapitalized(token) && index > 0 && !known.has(token.key) && !LEGAL_FORMS.has(token.text);
-  if (words.some(isCapitalized) && !isOneName(title)) return false;
+  const isOtherName = (token: Token, index: number): boolean =>
+    isCapitalised(token) && index > 0 && !known.has(token.key) && !LEGAL_FORMS.has(token.text);
+  if (words.some(isCapitalised) && !isOneName(title)) return false;
   const earlier = tokens
     .slice(Math.max(1, at - MAX_SENTENCES_BACK), at)
     .filter((_sentence, index) => blocks[Math.max(1, at - MAX_SENTENCES_BACK) + index] === blocks[at]);
-  return !earlier.some((sentence) => sentence.some(isForeign) && hasRival(sentence, words, language));
+  return !earlier.some((sentence) => sentence.some(isOtherName) && hasRival(sentence, words, language));
 }
 
-/** Whether all capitalized words of a title stand together. */
+/** Whether all capitalised words of a title are adjacent. */
 function isOneName(title: readonly Token[]): boolean {
   const content = title.filter(isContent);
-  const capitalized = content.flatMap((token, index) => (isCapitalized(token) ? [index] : []));
-  const [first = 0] = capitalized;
-  return capitalized.every((index, order) => index === first + order);
+  const capitalised = content.flatMap((token, index) => (isCapitalised(token) ? [index] : []));
+  const [first = 0] = capitalised;
+  return capitalised.every((index, order) => index === first + order);
 }
 
 const OF = new Set("of in at for von der des de du d".split(" "));
 
-/** `Costs of tram line 12 have risen` where the page says `Costs have risen` and has spoken of tram line 12. */
-function withoutModifier(content: readonly Token[], claim: readonly Token[], place: Place): Reading[] {
-  const sentence = place.tokens[place.at] ?? [];
+/** `Costs of tram line 12 have risen` where the page says `Costs have risen` after mentioning tram line 12. */
+function withoutModifier(content: readonly Token[], claim: readonly Token[], context: SentenceContext): Reading[] {
+  const sentence = context.tokens[context.at] ?? [];
   const isMissing = content.map((token) => !sentence.some((other) => isContent(other) && matches(token, other)));
   const from = isMissing.indexOf(true);
   const to = isMissing.lastIndexOf(true) + 1;
@@ -193,7 +197,7 @@ function withoutModifier(content: readonly Token[], claim: readonly Token[], pla
   if (from === -1 || to - from > MAX_SUBJECT_WORDS || to - from === content.length) return [];
   const isRun = isMissing.slice(from, to).every(Boolean) && missing.some(({ kind }) => kind === "word");
   if (!isRun) return [];
-  const isGiven = nounsBeside(content, [from, to], claim).some((noun) => isGivenFor(noun, missing, place));
+  const isGiven = nounsBeside(content, [from, to], claim).some((noun) => isGivenFor(noun, missing, context));
   return isGiven ? [{ content: content.filter((token) => !missing.includes(token)), sentence }] : [];
 }
 
@@ -216,7 +220,7 @@ function nounsBeside(
   if (before !== undefined) {
     const between = claim.slice(claim.indexOf(before) + 1, start);
     if (between.some(({ key }) => OF.has(key))) nouns.push({ token: before, isOwned: true });
-    else if (between.length === 0 && isCapitalized(first)) nouns.push({ token: before, isOwned: false });
+    else if (between.length === 0 && isCapitalised(first)) nouns.push({ token: before, isOwned: false });
   }
   if (after !== undefined && (last.isPossessive || claim.indexOf(after) === end + 1)) {
     nouns.push({ token: after, isOwned: last.isPossessive });
@@ -224,21 +228,21 @@ function nounsBeside(
   return nouns.filter(({ token }) => token.kind === "word");
 }
 
-function isGivenFor({ token: noun, isOwned }: Noun, words: readonly Token[], place: Place): boolean {
-  const sentence = place.tokens[place.at] ?? [];
+function isGivenFor({ token: noun, isOwned }: Noun, words: readonly Token[], context: SentenceContext): boolean {
+  const sentence = context.tokens[context.at] ?? [];
   const index = sentence.findIndex((token) => matches(noun, token));
   const article = sentence[index - 1]?.key ?? "";
-  if (OWNERS.has(article)) return isOwned && isSubject(words, { sentence, start: 0, place, pronoun: "it" }, "owner");
-  if (ARTICLES.has(article)) return isLastMention(noun, words, place);
-  return isOwned && isInitial(sentence, index) && isTopicOrPrevious(words, place);
+  if (OWNERS.has(article)) return isOwned && isSubject(words, { sentence, start: 0, context, pronoun: "it" }, "owner");
+  if (ARTICLES.has(article)) return isLastMention(noun, words, context);
+  return isOwned && isInitial(sentence, index) && isTopicOrPrevious(words, context);
 }
 
-/** Whether only a date stands before the noun. */
+/** Whether only a date precedes the noun. */
 const isInitial = (sentence: readonly Token[], at: number): boolean =>
   sentence.slice(0, at).every((token) => !isContent(token) || token.kind === "date");
 
 /** Whether the last sentence that had the noun had the words with it, too, and no other name beside it. */
-function isLastMention(noun: Token, words: readonly Token[], { tokens, at }: Place): boolean {
+function isLastMention(noun: Token, words: readonly Token[], { tokens, at }: SentenceContext): boolean {
   const recent = Array.from({ length: Math.min(at, MAX_SENTENCES_BACK) }, (_unused, back) => at - 1 - back);
   for (const index of recent.includes(0) ? recent : [...recent, 0]) {
     const sentence = tokens[index] ?? [];
@@ -252,11 +256,11 @@ function isLastMention(noun: Token, words: readonly Token[], { tokens, at }: Pla
   return false;
 }
 
-function isTopicOrPrevious(words: readonly Token[], place: Place): boolean {
-  if (isTopic(words, place)) return true;
-  const { tokens, blocks, at } = place;
+function isTopicOrPrevious(words: readonly Token[], context: SentenceContext): boolean {
+  if (isTopic(words, context)) return true;
+  const { tokens, blocks, at } = context;
   const previous = tokens[at - 1] ?? [];
-  if (at < 2 || blocks[at - 1] !== blocks[at] || hasRival(previous, words, place.language)) return false;
+  if (at < 2 || blocks[at - 1] !== blocks[at] || hasRival(previous, words, context.language)) return false;
   const leading = previous.filter(isContent).slice(0, 2 * MAX_SUBJECT_WORDS);
   return words.every((word) => leading.some((token) => matches(word, token)));
 }

@@ -24,8 +24,10 @@ export function withoutDifference({ claim, content, sentence }: Reading): Readin
       isDifference(token.quantity, change),
   );
   if (difference === undefined) return undefined;
-  const told = sentence.map((token, index) => (index === change.verb ? { ...token, key: direction.key } : token));
-  return { claim, content: content.filter((token) => token !== difference), sentence: told };
+  const withDirection = sentence.map((token, index) =>
+    index === change.verb ? { ...token, key: direction.key } : token,
+  );
+  return { claim, content: content.filter((token) => token !== difference), sentence: withDirection };
 }
 
 /** `by 155 million`, `de 24 millions`, or no preposition. */

@@ -4,7 +4,7 @@ import { isContent, type Token } from "../language/tokens.ts";
 import { type Language, WORD_LISTS } from "../language/word-lists.ts";
 import { isTimeWord, LEGAL_FORMS } from "../language/passing-words.ts";
 
-/** What the whole page tells about its words. */
+/** Facts about names and nouns, collected from the whole page. */
 export interface PageWords {
   language: Language;
   /** Names that the page also uses without the word after them: `Orbis` of `Orbis Media`. */

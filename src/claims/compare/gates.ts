@@ -94,7 +94,7 @@ function voice(aligned: Aligned): Objection | undefined {
 
 const QUOTES = /^["“”„«»「」『』]$/u;
 
-/** A quotation is the word of the person quoted, not of the page. */
+/** A quotation is a statement of the person quoted, not of the page. */
 function quotation({ claim, sentence, matched }: Aligned): Objection | undefined {
   if (claim.some(({ text }) => QUOTES.test(text))) return undefined;
   const quotesBefore = sentence.slice(0, matched[0] ?? 0).filter(({ text }) => QUOTES.test(text)).length;
@@ -105,7 +105,7 @@ function quotation({ claim, sentence, matched }: Aligned): Objection | undefined
 const PRESENT = new Set("is are has have ist sind hat haben est sont a ont".split(" "));
 const PAST = new Set("was were had war waren hatte hatten était étaient avait avaient".split(" "));
 
-/** What was so may no longer be so. */
+/** A past state may no longer hold. */
 function tense(aligned: Aligned): Objection | undefined {
   const claimed = keysIn(aligned.claim, PRESENT).length > 0 && keysIn(aligned.claim, PAST).length === 0;
   const region = regionTokens(aligned);

@@ -11,7 +11,7 @@ export interface PageSentences {
   sentences: readonly string[];
   /** The block of each sentence, counted from the title. */
   blocks: readonly number[];
-  /** Undefined if it is none of those that can be compared. */
+  /** Undefined for unsupported languages. */
   language: Language | undefined;
   /** Read as the page's language, or as English. */
   tokens: readonly (readonly Token[])[];
@@ -95,11 +95,11 @@ export function spelledOut(text: string, abbreviations: Abbreviations): string {
 }
 
 function shortNamesIn(sentences: readonly (readonly Token[])[]): Set<string> {
-  const isCapitalized = (token: Token | undefined): boolean => token?.kind === "word" && /^\p{Lu}/u.test(token.text);
+  const isCapitalised = (token: Token | undefined): boolean => token?.kind === "word" && /^\p{Lu}/u.test(token.text);
   return new Set(
     sentences.flatMap((tokens) =>
       tokens
-        .filter((token, at) => isCapitalized(token) && !isCapitalized(tokens[at + 1]) && !isCapitalized(tokens[at - 1]))
+        .filter((token, at) => isCapitalised(token) && !isCapitalised(tokens[at + 1]) && !isCapitalised(tokens[at - 1]))
         .map(({ key }) => key),
     ),
   );

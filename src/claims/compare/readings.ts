@@ -20,7 +20,7 @@ const MIN_SHARED = 0.4;
 
 /** A longer clause is found only word by word: the time of its readings grows with the third power of its length. */
 const MAX_CLAUSE_WORDS = 40;
-/** Of one sentence; a real one has some dozens. */
+/** Maximum readings per sentence; real sentences have dozens. */
 const MAX_READINGS = 200;
 
 export function readingsOf(clause: readonly Token[], at: number, page: Page): Reading[] {
@@ -50,7 +50,7 @@ export function readingsOf(clause: readonly Token[], at: number, page: Page): Re
 const hasAllWords = ({ content, sentence }: Reading): boolean =>
   content.every((word) => sentence.some((token) => matches(word, token)));
 
-/** As it is first. */
+/** The unchanged sentence comes first. */
 function voicesOf(claim: readonly Token[], sentence: readonly Token[], language: Language): Reading[] {
   const reading = (ours: readonly Token[], theirs: readonly Token[]): Reading => ({
     claim: ours,

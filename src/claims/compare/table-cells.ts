@@ -59,7 +59,7 @@ const COLUMN_WORDS: ReadonlyMap<string, RegExp> = new Map(
   }),
 );
 
-/** They say of a cell only that it is so. */
+/** Verbs that add nothing to the value of a cell. */
 const VALUE_VERBS = new Set(
   "out came come stood stand reached reach had recorded record won win amounted amount totalled totaled counted listed table lag betrug hatte erreichte gewann atteignait avait comptait".split(
     " ",
@@ -108,10 +108,10 @@ function statingCell(tokens: readonly Token[], cells: readonly Cell[], language:
   const implied = lower.flatMap((word) => COLUMN_SUPERLATIVES.get(word)?.[0] ?? COLUMN_WORDS.get(word) ?? []);
   const isSuperlative = ({ text }: Token): boolean =>
     SUPERLATIVES.has(text.toLowerCase()) || COLUMN_SUPERLATIVES.has(text.toLowerCase());
-  const said = tokens.filter((token) => isContent(token) && !isSuperlative(token) && !directions.includes(token));
+  const content = tokens.filter((token) => isContent(token) && !isSuperlative(token) && !directions.includes(token));
   return cells.find(
     (cell) =>
-      states(cell, said, { implied, isValueOptional: extreme !== undefined }) &&
+      states(cell, content, { implied, isValueOptional: extreme !== undefined }) &&
       (extreme === undefined || isExtreme(cell, cells, extreme)) &&
       (direction === undefined || hasMoved(cell, cells, direction.key)),
   );
@@ -164,13 +164,13 @@ function scaledValue(
   return undefined;
 }
 
-interface Said {
+interface ClaimWording {
   /** Columns that a verb or superlative of the claim names. */
   implied: readonly RegExp[];
   isValueOptional: boolean;
 }
 
-function states(cell: Cell, content: readonly Token[], { implied, isValueOptional }: Said): boolean {
+function states(cell: Cell, content: readonly Token[], { implied, isValueOptional }: ClaimWording): boolean {
   const heads = [...cell.row, ...cell.column];
   const named = [...heads, ...cell.about];
   const numbers = content.filter((token) => token.kind === "number" && !named.some((other) => matches(token, other)));
@@ -180,7 +180,7 @@ function states(cell: Cell, content: readonly Token[], { implied, isValueOptiona
   const isNamed = (head: Token): boolean =>
     content.some((token) => matches(token, head)) ||
     (cell.column.includes(head) && implied.some((column) => column.test(head.text)));
-  const isSaid = (token: Token): boolean => {
+  const isStated = (token: Token): boolean => {
     const word = token.text.toLowerCase();
     return (
       token === claimed ||
@@ -189,7 +189,7 @@ function states(cell: Cell, content: readonly Token[], { implied, isValueOptiona
       named.some((other) => matches(token, other))
     );
   };
-  return heads.every(isNamed) && content.every(isSaid);
+  return heads.every(isNamed) && content.every(isStated);
 }
 
 const same = (one: readonly Token[], other: readonly Token[]): boolean =>

@@ -99,7 +99,7 @@ export function datesIn(text: string): DateMention[] {
       return value === undefined ? undefined : Number(value);
     };
     const monthName = read("month");
-    // `May` and `March` are also verbs; without a day or year they count only if capitalized.
+    // `May` and `March` are also verbs; without a day or year they count only if capitalised.
     if (monthName !== undefined && /^[a-z]/.test(monthName)) {
       if (
         /^(?:may|march|mars|mar|jan|sep|dec|nov|oct|apr|avr|jun|jul|aug|feb)$/.test(monthName) &&

@@ -1,4 +1,4 @@
-/** Recognizes the languages whose sentences are compared; other languages are left alone. */
+/** Recognises the languages whose sentences are compared; other languages are left alone. */
 
 import { type Language, WORD_LISTS } from "./word-lists.ts";
 

@@ -11,7 +11,7 @@ export interface Token {
   text: string;
   /** Equal for words that count as the same. */
   key: string;
-  /** Capitalized although it is not the first word; German nouns are all capitalized and count as no names. */
+  /** Capitalised although it is not the first word; German nouns are all capitalised and count as no names. */
   isName: boolean;
   isPossessive: boolean;
   quantity?: Quantity | undefined;
