@@ -10,7 +10,7 @@ import { pageKey } from "../reports/page-key.ts";
 import { isRedirect, type Source } from "../reports/report.ts";
 import { saveResolved } from "../runs/links/link-store.ts";
 import type { Database } from "../store/database.ts";
-import { inTurn } from "../store/in-turn.ts";
+import { runExclusively } from "../store/run-exclusively.ts";
 import { type ClaimsOfRun, claimsOfRun, type ReportOfRun } from "./claims-of-run.ts";
 import { findFormerCheck, findPageChecks, type FormerCheck, isSameText, savePageCheck } from "./evidence-store.ts";
 import { checkOf, type PageCheck, UNFINISHED } from "./page-check.ts";
@@ -130,7 +130,7 @@ export async function verifyCitations(
       signal.throwIfAborted();
       const sources = queue.shift() ?? [];
       const page = { ...plan, taskId, sources, signal, deadline };
-      const isComplete = await inTurnOfSources(deps, { ...page, onWait }, () => checkPage(deps, page));
+      const isComplete = await runExclusivelyForSources(deps, { ...page, onWait }, () => checkPage(deps, page));
       if (isComplete === true) wanted.onProgress((done += 1), total);
     }
   };
@@ -143,10 +143,10 @@ export async function verifyCitations(
 }
 
 /**
- * Checks of one source take turns, so that it is not judged, and paid for, twice; checks of other sources do not wait.
- * Which sources are one page may change with a resolved link, so each has a turn of its own, taken in their order.
+ * Only one check at a time reads a source, so that it is not judged, and paid for, twice; checks of other sources do not wait.
+ * Which sources are one page may change with a resolved link, so each is locked on its own, in their order.
  */
-function inTurnOfSources(
+function runExclusivelyForSources(
   { db, clock, log, processId }: VerifyDeps,
   { taskId, sources, signal, deadline, onWait }: CheckedSources & { onWait: () => void },
   work: () => Promise<boolean | undefined>,
@@ -154,11 +154,11 @@ function inTurnOfSources(
   const withoutStore = "Other checks of the same page are not waited for";
   const common = { db, clock, log, processId, signal, onWait, withoutStore };
   const numbers = sources.map(({ n }) => n).toSorted((one, other) => one - other);
-  const inTurns = numbers.reduceRight((inner, n) => {
+  const nested = numbers.reduceRight((inner, n) => {
     const pool = `citations:${taskId}:${n}`;
-    return () => inTurn({ ...common, pool, maxMs: deadline - clock.monotonic() }, inner);
+    return () => runExclusively({ ...common, pool, maxMs: deadline - clock.monotonic() }, inner);
   }, work);
-  return inTurns();
+  return nested();
 }
 
 function calledOnce(callback: () => void = () => {}): () => void {

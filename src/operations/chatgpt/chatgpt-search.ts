@@ -11,7 +11,7 @@ import type { Run } from "../../runs/run.ts";
 import { waitForRun } from "../../runs/history/wait.ts";
 import { markInterruptedSearches } from "../../runs/recovery/interrupted-searches.ts";
 import { listRuns } from "../../runs/run-store.ts";
-import { inTurn } from "../../store/in-turn.ts";
+import { runExclusively } from "../../store/run-exclusively.ts";
 import { runPage } from "../list-research.ts";
 import { type Call, defineOperation, type OperationDeps, queryField } from "../operation.ts";
 import { search } from "../search.ts";
@@ -82,7 +82,7 @@ async function freshAnswer(deps: OperationDeps, call: Call, query: string): Prom
 async function answeredOnce(deps: OperationDeps, call: Call, query: string): Promise<string> {
   const { db, clock, log, processId } = await deps.recorder();
   const question = hash("sha256", JSON.stringify([call.owner, query]));
-  const turn = {
+  const options = {
     db,
     clock,
     log,
@@ -93,9 +93,9 @@ async function answeredOnce(deps: OperationDeps, call: Call, query: string): Pro
   };
   const ask = async (): Promise<string> => (await storedAnswer(deps, call, query)) ?? answer(deps, call, query);
   try {
-    return await inTurn(turn, ask);
+    return await runExclusively(options, ask);
   } catch (error) {
-    throw turn.signal.aborted ? cancelled() : error;
+    throw options.signal.aborted ? cancelled() : error;
   }
 }
 
