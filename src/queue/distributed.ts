@@ -20,9 +20,9 @@ interface PollWorker {
   /** Fetches only polls that need this key. */
   key: string;
   batchSize: number;
-  patientBatchSize: number;
+  slowBatchSize: number;
   /** Polls these runs and resolves with those whose job it has released. pg-boss retries the others. */
-  poll(due: DuePoll[], patience: "quick" | "patient"): Promise<ReadonlySet<string>>;
+  poll(due: DuePoll[], speed: "quick" | "slow"): Promise<ReadonlySet<string>>;
   /** Resolves with the delay until the next check in ms; undefined when none is needed. */
   checkStart(taskId: string): Promise<number | undefined>;
   /** Runs once a minute, in one of all processes. */
@@ -61,14 +61,14 @@ const IDLE_CONNECTION_MS = 10 * 60_000;
 /** When a process dies or is suspended, its polls in flight are retried after this time. */
 const EXPIRE_SECONDS = 15;
 /** Covers three requests with two pauses, or one request without a response. */
-const PATIENT_EXPIRE_SECONDS = 90;
+const SLOW_POLL_EXPIRE_SECONDS = 90;
 /** Polls of a dead process are retried after at most the expiry plus this time, which stays below 30 s. */
 const SUPERVISE_SECONDS = 8;
 /** Start checks and repairs are not urgent, and each fetch costs a query. */
 const UPKEEP_SECONDS = 15;
 const START_CHECK_BATCH_SIZE = 100;
-/** Below all other priorities. Patient polls use the same queue, so that a run never has two polls. */
-const PATIENT_PRIORITY = -1_000;
+/** Below all other priorities. Slow polls use the same queue, so that a run never has two polls. */
+const SLOW_POLL_PRIORITY = -1_000;
 const URGENT_PRIORITY = 100;
 const MAX_JOBS_PER_INSERT = 1_000;
 const QUERY_MS = 60_000;
@@ -160,19 +160,19 @@ const bossOptions = ({ url, makesPolls }: DistributedOptions) => ({
 
 /** Returns the function that makes a worker fetch at once. */
 async function workOnPolls(boss: PgBoss, name: string, worker: PollWorker): Promise<() => void> {
-  const handle = (patience: "quick" | "patient") => async (jobs: FetchedJob[]) => {
+  const handle = (speed: "quick" | "slow") => async (jobs: FetchedJob[]) => {
     const due = jobs.map(({ id, retryCount, data }) => ({ ...jobData.parse(data), job: { id, retryCount } }));
-    const done = await worker.poll(due, patience);
+    const done = await worker.poll(due, speed);
     // Without a result per job, pg-boss would complete unfinished polls, and their runs would never be polled again.
     return due.map(({ taskId, job }) => ({ id: job.id, status: done.has(taskId) ? COMPLETED : RETRY }));
   };
   const common = { perJobResults: true, burstWhenBatchFull: true } as const;
-  const quick = { ...common, batchSize: worker.batchSize, minPriority: PATIENT_PRIORITY + 1 };
+  const quick = { ...common, batchSize: worker.batchSize, minPriority: SLOW_POLL_PRIORITY + 1 };
   const id = await boss.work(name, { ...quick, pollingIntervalSeconds: 0.75 }, handle("quick"));
   // A second worker fetches while the first waits for Google. It fetches rarely, to keep an idle system cheap.
   await boss.work(name, { ...quick, pollingIntervalSeconds: 5 }, handle("quick"));
-  const patient = { ...common, batchSize: worker.patientBatchSize, pollingIntervalSeconds: 6 };
-  await boss.work(name, { ...patient, maxPriority: PATIENT_PRIORITY }, handle("patient"));
+  const slow = { ...common, batchSize: worker.slowBatchSize, pollingIntervalSeconds: 6 };
+  await boss.work(name, { ...slow, maxPriority: SLOW_POLL_PRIORITY }, handle("slow"));
   return () => boss.notifyWorker(id);
 }
 
@@ -204,7 +204,7 @@ const withWarnings = (worker: PollWorker, warn: FaultLog): PollWorker => {
     };
   return {
     ...worker,
-    poll: (due, patience) => worker.poll(due, patience).catch(warnAndRethrow("Polling research runs")),
+    poll: (due, speed) => worker.poll(due, speed).catch(warnAndRethrow("Polling research runs")),
     checkStart: (taskId) => worker.checkStart(taskId).catch(warnAndRethrow("Checking a start")),
     repair: () => worker.repair().catch(warnAndRethrow("Repairing the polls of research runs")),
   };
@@ -224,12 +224,12 @@ const checkOf = ({ taskId, afterMs }: { taskId: string; afterMs: number }): JobI
 });
 
 /** `startAfter` is a delay in seconds, so that the database's clock applies, not ours. */
-const jobOf = ({ taskId, afterMs = 0, priority = 0, patient = false }: NextPoll): JobInsert => ({
+const jobOf = ({ taskId, afterMs = 0, priority = 0, isSlow = false }: NextPoll): JobInsert => ({
   singletonKey: taskId,
   data: { taskId },
   startAfter: Math.round(afterMs) / 1_000,
-  priority: patient ? PATIENT_PRIORITY : priority,
-  ...(patient ? { expireInSeconds: PATIENT_EXPIRE_SECONDS } : {}),
+  priority: isSlow ? SLOW_POLL_PRIORITY : priority,
+  ...(isSlow ? { expireInSeconds: SLOW_POLL_EXPIRE_SECONDS } : {}),
 });
 
 async function prepareQueues(boss: PgBoss, ownKey: string) {

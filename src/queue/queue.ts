@@ -10,7 +10,7 @@ export interface NextPoll {
   /** Among due polls, those of higher priority come first. */
   priority?: number;
   /** The response takes long, so the poll runs separately from the others. */
-  patient?: boolean;
+  isSlow?: boolean;
 }
 
 export interface PollQueue {

@@ -222,7 +222,7 @@ test("a poll that the queue gave to another process can no longer be settled (P2
     void queue.work({
       key: KEY,
       batchSize: 1,
-      patientBatchSize: 1,
+      slowBatchSize: 1,
       poll: async (due) => {
         // As the supervisor does with a job that took too long, and the next process that fetches it.
         await ask(fleet.url, `update gemini_search_jobs.job set retry_count = retry_count + 1`);

@@ -21,7 +21,7 @@ test.for([0, 2_000])(
     await db.updateTable("research_tasks").set({ next_poll_at: 0 }).execute();
     const [run] = await claimDueRuns(db, { processId, limit: 1, now: clock.now(), nextPollAt: clock.now() + 1 });
     if (run === undefined) throw new Error("The run was not claimed.");
-    expect(await ask(stage.deps({ poll }), run, "patient")).toEqual({ kind: "missing" });
+    expect(await ask(stage.deps({ poll }), run, "slow")).toEqual({ kind: "missing" });
     expect(polls).toBe(POLLS_BEFORE_EXPIRED);
   },
 );

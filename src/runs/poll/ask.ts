@@ -5,7 +5,7 @@ import type { PollResult } from "../../gemini/research-agent.ts";
 import type { ResearchDeps } from "../deps.ts";
 import type { PolledRun } from "./polled-run.ts";
 import { missingSetting } from "./missing-setting.ts";
-import type { Patience } from "./outcome.ts";
+import type { PollSpeed } from "./outcome.ts";
 
 /** Timeout of a quick poll, so that a slow response does not delay the other polls of its batch. */
 const QUICK_POLL_TIMEOUT_MS = 1_500;
@@ -25,8 +25,8 @@ const UNCONFIRMED_MISSING: PollResult = {
   }),
 };
 
-export function pollTimeout({ leaving }: Pick<ResearchDeps, "leaving">, patience: Patience) {
-  const limit = patience === "quick" ? AbortSignal.timeout(QUICK_POLL_TIMEOUT_MS) : undefined;
+export function pollTimeout({ leaving }: Pick<ResearchDeps, "leaving">, speed: PollSpeed) {
+  const limit = speed === "quick" ? AbortSignal.timeout(QUICK_POLL_TIMEOUT_MS) : undefined;
   return {
     signal: limit === undefined ? leaving : AbortSignal.any([leaving, limit]),
     isTooSlow: (polled: PollResult): boolean => limit?.aborted === true && polled.kind === "unreachable",
@@ -34,8 +34,8 @@ export function pollTimeout({ leaving }: Pick<ResearchDeps, "leaving">, patience
 }
 
 /** A requested cancel is sent before every poll: the request is idempotent. */
-export async function ask(deps: ResearchDeps, run: PolledRun, patience: Patience): Promise<PollResult | "slow"> {
-  const { signal, isTooSlow } = pollTimeout(deps, patience);
+export async function ask(deps: ResearchDeps, run: PolledRun, speed: PollSpeed): Promise<PollResult | "slow"> {
+  const { signal, isTooSlow } = pollTimeout(deps, speed);
   if (run.cancelRequestedAt !== undefined && (run.status === "running_async" || run.status === "cancelled")) {
     await deps.agent.cancel(run.interactionId, signal);
   }
@@ -44,7 +44,7 @@ export async function ask(deps: ResearchDeps, run: PolledRun, patience: Patience
   if (isTooSlow(polled)) return "slow";
   for (let misses = 1; polled.kind === "missing" && misses < POLLS_BEFORE_EXPIRED; misses += 1) {
     if ((await missingSetting(deps, run)) !== undefined) return polled;
-    if (patience === "quick") return "slow";
+    if (speed === "quick") return "slow";
     if (misses === 1 && deps.clock.now() - startedAt > MAX_FIRST_MISSING_MS) return UNCONFIRMED_MISSING;
     await deps.clock.sleep(MISSING_RETRY_MS, deps.leaving);
     const limit = AbortSignal.timeout(MISSING_RETRY_TIMEOUT_MS);

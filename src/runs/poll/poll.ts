@@ -13,7 +13,7 @@ import type { PolledRun } from "./polled-run.ts";
 import { LATE_USAGE_MS, pollForUsage } from "./late-usage.ts";
 import { missingSetting } from "./missing-setting.ts";
 import { clearOddAnswer, REJECTION, sameAnswerSince } from "./odd-answer-store.ts";
-import { AGAIN, NEVER, type Outcome, type Patience, RATE_LIMIT_MS } from "./outcome.ts";
+import { AGAIN, NEVER, type Outcome, type PollSpeed, RATE_LIMIT_MS } from "./outcome.ts";
 import { changesOf } from "./seen-store.ts";
 import { planFound, returnAfterFailedChange } from "../plan/plan-poll.ts";
 import { NO_USAGE } from "../plan/run-plan.ts";
@@ -31,9 +31,9 @@ const UNKNOWN_IS_END_MS = 30 * 60_000;
 const UNKNOWN_IS_END_WITH_RESULT_MS = 2 * 60_000;
 const TOO_LONG_AGAIN_MS = 10 * 60_000;
 
-export async function pollRun(deps: ResearchDeps, run: PolledRun, patience: Patience = "patient"): Promise<Outcome> {
-  if (run.status === "completed") return pollForUsage(deps, run, patience);
-  const polled = await ask(deps, run, patience);
+export async function pollRun(deps: ResearchDeps, run: PolledRun, speed: PollSpeed = "slow"): Promise<Outcome> {
+  if (run.status === "completed") return pollForUsage(deps, run, speed);
+  const polled = await ask(deps, run, speed);
   failpoint("after-poll");
   if (deps.leaving.aborted && polled !== "slow" && polled.kind === "unreachable") return { next: { afterMs: 0 } };
   if (polled === "slow") return { next: "slow" };

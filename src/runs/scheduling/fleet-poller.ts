@@ -25,7 +25,7 @@ import {
 } from "./fleet-store.ts";
 import { POLLS_BEFORE_EXPIRED } from "../poll/ask.ts";
 import type { PolledRun } from "../poll/polled-run.ts";
-import { AGAIN, type Outcome, type Patience } from "../poll/outcome.ts";
+import { AGAIN, type Outcome, type PollSpeed } from "../poll/outcome.ts";
 import { logPollFailure, type Poller, type PollerOptions } from "./poller.ts";
 import { recordSeenOfMany } from "../poll/seen-store.ts";
 
@@ -34,7 +34,7 @@ const MAX_BATCH = 100;
 /** Enough that Google's response time does not keep a worker below a low rate. */
 const MIN_BATCH = 4;
 /** Each poll of such a batch reserves the permits of all requests that a 404 can take. */
-const MAX_PATIENT_BATCH = 32;
+const MAX_SLOW_BATCH = 32;
 /** The share of the rate in one batch: an owner with few runs waits for the batches reserved before its own. */
 const BATCH_MS = 60;
 /** The permits of a batch end within this time, or its jobs would expire before the last poll. */
@@ -53,7 +53,7 @@ interface Polled {
   run?: PolledRun;
   outcome?: Outcome;
   /** The poll got no permit and is due again after this time. */
-  putBack?: { afterMs: number; patient: boolean };
+  putBack?: { afterMs: number; isSlow: boolean };
 }
 
 export interface FleetPollerOptions extends PollerOptions {
@@ -80,10 +80,10 @@ export function createFleetPoller(options: FleetPollerOptions): Poller {
   const heartbeat = createHeartbeat(deps);
   let inFlight = 0;
 
-  const poll = async (due: DuePoll[], patience: Patience): Promise<ReadonlySet<string>> => {
+  const poll = async (due: DuePoll[], speed: PollSpeed): Promise<ReadonlySet<string>> => {
     inFlight += due.length;
     try {
-      const polled = await pollBatch(fleet, due, patience);
+      const polled = await pollBatch(fleet, due, speed);
       const pauseMs = Math.max(0, ...polled.map(({ outcome }) => outcome?.pauseMs ?? 0));
       if (pauseMs > 0) await pauseAllPolls(db, { ms: pauseMs, now: clock.now() }, key);
       const settled = await settle(fleet, polled);
@@ -109,15 +109,15 @@ export function createFleetPoller(options: FleetPollerOptions): Poller {
   };
 }
 
-function batchSizes({ perSecond }: RateLimit): { batchSize: number; patientBatchSize: number } {
+function batchSizes({ perSecond }: RateLimit): { batchSize: number; slowBatchSize: number } {
   const wanted = Math.min(MAX_BATCH, Math.max(MIN_BATCH, Math.ceil((perSecond * BATCH_MS) / 1_000)));
   return {
     batchSize: Math.max(1, Math.min(wanted, Math.floor((perSecond * MAX_BATCH_MS) / 1_000))),
-    patientBatchSize: Math.min(MAX_PATIENT_BATCH, Math.ceil(perSecond / 2)),
+    slowBatchSize: Math.min(MAX_SLOW_BATCH, Math.ceil(perSecond / 2)),
   };
 }
 
-async function pollBatch(fleet: Fleet, due: DuePoll[], patience: Patience): Promise<Polled[]> {
+async function pollBatch(fleet: Fleet, due: DuePoll[], speed: PollSpeed): Promise<Polled[]> {
   const { deps, rate, owners } = fleet;
   failpoint("after-claim");
   const taskIds = due.map(({ taskId }) => taskId);
@@ -127,7 +127,7 @@ async function pollBatch(fleet: Fleet, due: DuePoll[], patience: Patience): Prom
     const run = runs.get(taskId);
     return run === undefined || run === "damaged" ? [] : [run];
   });
-  const requests = patience === "patient" ? POLLS_BEFORE_EXPIRED : 1;
+  const requests = speed === "slow" ? POLLS_BEFORE_EXPIRED : 1;
   const needed = known.length * requests;
   const permits =
     needed === 0 ? { fromMs: 0 } : await reservePermits(deps.db, rate, { permits: needed, withinMs: MAX_AHEAD_MS });
@@ -151,16 +151,16 @@ async function pollBatch(fleet: Fleet, due: DuePoll[], patience: Patience): Prom
             });
       if (permit !== "valid") {
         const afterMs = permit.waitMs - MAX_AHEAD_MS / 2 + offset;
-        return { poll, run, putBack: { afterMs, patient: patience === "patient" } };
+        return { poll, run, putBack: { afterMs, isSlow: speed === "slow" } };
       }
-      return { poll, run, outcome: await pollNow(deps, run, patience) };
+      return { poll, run, outcome: await pollNow(deps, run, speed) };
     }),
   );
 }
 
-async function pollNow(deps: ResearchDeps, run: PolledRun, patience: Patience): Promise<Outcome> {
+async function pollNow(deps: ResearchDeps, run: PolledRun, speed: PollSpeed): Promise<Outcome> {
   if (deps.leaving.aborted) return { next: { afterMs: 0 } };
-  return inDetachedTrace(run.taskId, () => pollRun(deps, run, patience)).catch((error: unknown) => {
+  return inDetachedTrace(run.taskId, () => pollRun(deps, run, speed)).catch((error: unknown) => {
     logPollFailure(deps, run.taskId, error);
     return AGAIN;
   });
@@ -189,7 +189,7 @@ function nextPollOf({ owners, key }: Fleet, { poll: { taskId }, run, outcome, pu
   if (putBack !== undefined) return [{ ...common, ...putBack }];
   if (outcome === undefined || outcome.next === "never") return [];
   const { next } = outcome;
-  if (next === "slow") return [{ ...common, patient: true }];
+  if (next === "slow") return [{ ...common, isSlow: true }];
   return [{ ...common, afterMs: next === "interval" ? intervalMs * (0.95 + Math.random() * 0.1) : next.afterMs }];
 }
 
