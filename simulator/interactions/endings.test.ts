@@ -39,7 +39,7 @@ describe("an ending", () => {
   });
 
   test.each(["in_progress", "queued"])("is never reached by a run that stays `%s`", async (status) => {
-    const { simulator, start, poll } = await openResearch({ status, looks: "all" });
+    const { simulator, start, poll } = await openResearch({ status, poll_shows: "all" });
     const { id, status: first } = await start();
     simulator.skip(1000 * WHOLE_MS);
     const stuck = await poll(id);

@@ -20,7 +20,7 @@ const queriesIn = ({ steps }: Resource): string[] =>
 
 describe("a poll", () => {
   test("returns a run that has just begun, then its thoughts and searches, then its report and usage", async () => {
-    const { simulator, start, poll } = await openResearch({ looks: "all" });
+    const { simulator, start, poll } = await openResearch({ poll_shows: "all" });
     const { id, status, agent, created } = await start();
     expect(id).toMatch(/^v1_[\w-]{40}$/);
     expect({ status, agent }).toEqual({ status: "in_progress", agent: START.agent });
@@ -48,7 +48,7 @@ describe("a poll", () => {
   });
 
   test("returns only the head of an unfinished run, or the question with it (S7)", async () => {
-    const { simulator, start, poll } = await openResearch({ create: [{}, { life: { looks: "input" } }] });
+    const { simulator, start, poll } = await openResearch({ create: [{}, { life: { poll_shows: "input" } }] });
     const [{ id }, { id: other }] = [await start(), await start()];
     simulator.skip(WHOLE_MS / 2);
     const { sdkHttpResponse: _, ...head } = await poll(id);

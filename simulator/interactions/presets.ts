@@ -67,8 +67,8 @@ export const RESEARCH_PRESETS: readonly ScenarioInput[] = [
   preset("start-lost", { create: [{ fault: "accept-then-reset" }] }),
   preset("start-refused", { create: [{ fault: "http-403" }] }),
   preset("start-limited", { create: [{ fault: "http-429-retry-after" }, {}] }),
-  preset("look-limited", { get: [{ fault: "http-429-retry-after" }, {}] }),
-  preset("look-flaky", { get: [{ fault: "http-503" }, { fault: "reset-before" }, { fault: "malformed-json" }, {}] }),
+  preset("poll-limited", { get: [{ fault: "http-429-retry-after" }, {}] }),
+  preset("poll-flaky", { get: [{ fault: "http-503" }, { fault: "reset-before" }, { fault: "malformed-json" }, {}] }),
   // https://github.com/googleapis/js-genai/issues/1389
   preset("forbidden-at-first", { get: [{ fault: "http-403" }, {}] }),
 ];

@@ -114,7 +114,7 @@ const oldOutputs = (steps: readonly Step[]): object[] =>
 function stepsAt(run: Run, elapsed: number): Step[] {
   const end = endOf(run);
   const hasEnded = end !== undefined && elapsed >= end.at;
-  if (!hasEnded && run.life.looks !== "all") return [];
+  if (!hasEnded && run.life.poll_shows !== "all") return [];
   const research = researchSteps(run, Math.min(elapsed, end?.at ?? Infinity)).map(({ step }) => step);
   return hasEnded ? [...research, ...outputSteps(run, end)] : research;
 }
@@ -125,7 +125,7 @@ export function interactionAt(run: Run, elapsed: number, { withInput }: { withIn
   const hasEnded = end !== undefined && elapsed >= end.at;
   const status = statusAt(run, elapsed);
   const steps = stepsAt(run, elapsed);
-  const showsInput = withInput || hasEnded || life.looks !== "head";
+  const showsInput = withInput || hasEnded || life.poll_shows !== "head";
   const content = [{ type: "text", text: start.query }, ...(run.attached ?? [])];
   const input = showsInput ? [{ type: "user_input", content }] : [];
   const hasUsage = hasEnded && elapsed >= end.at + life.usage_after_ms;

@@ -60,7 +60,7 @@ const LIFE = {
   /** Without annotations, the sources are only links in the text. */
   annotations: z.boolean(),
   /** What a poll of an unfinished run shows: its head, also the question, or all steps so far. */
-  looks: z.enum(["head", "input", "all"]),
+  poll_shows: z.enum(["head", "input", "all"]),
   /** Which events of a stream have an id: none, every fifth, or all. */
   event_ids: z.enum(["none", "sparse", "all"]),
   /** The SDK's name is `thought_summary`, the documentation's is `thought`. */
@@ -96,7 +96,7 @@ const lifeSchema = z.strictObject({
   steps: LIFE.steps.default("all"),
   parts: LIFE.parts.default(2),
   annotations: LIFE.annotations.default(true),
-  looks: LIFE.looks.default("head"),
+  poll_shows: LIFE.poll_shows.default("head"),
   event_ids: LIFE.event_ids.default("sparse"),
   thought_delta: LIFE.thought_delta.default("thought_summary"),
   usage: LIFE.usage.default({}),
