@@ -49,10 +49,10 @@ export function openStdioClient({ args, env }: Program): StdioClient {
     },
     notify: (method) => send({ method }),
     close: async () => {
-      const impatience = setTimeout(() => child.kill("SIGKILL"), MAX_EXIT_MS);
+      const killTimer = setTimeout(() => child.kill("SIGKILL"), MAX_EXIT_MS);
       child.stdin.end();
       await gone;
-      clearTimeout(impatience);
+      clearTimeout(killTimer);
     },
   };
 }

@@ -64,10 +64,10 @@ export function startWorker(env: Record<string, string>): WorkerProcess {
       return used.parse(answer);
     },
     close: async () => {
-      const impatience = setTimeout(() => child.kill("SIGKILL"), MAX_EXIT_MS);
+      const killTimer = setTimeout(() => child.kill("SIGKILL"), MAX_EXIT_MS);
       child.kill("SIGTERM");
       await gone;
-      clearTimeout(impatience);
+      clearTimeout(killTimer);
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
  * Runs real MCP clients without a user interface against our server and a scripted model: `node lab/clients.ts
- * [--client name] [--transport stdio|http] [--scenario name] [--patience seconds] [--write]`.
+ * [--client name] [--transport stdio|http] [--scenario name] [--call-seconds seconds] [--write]`.
  */
 
 import { readFileSync, writeFileSync } from "node:fs";
@@ -26,7 +26,7 @@ const { values } = parseArgs({
     transport: { type: "string" },
     scenario: { type: "string" },
     /** Duration of the blocking call, in seconds. */
-    patience: { type: "string", default: "90" },
+    "call-seconds": { type: "string", default: "90" },
     write: { type: "boolean", default: false },
   },
 });
@@ -41,7 +41,7 @@ const same = (name: string): string => name;
 const clients = chosen(CLIENTS, ({ name }) => name, values.client);
 const transports = chosen(TRANSPORTS, same, values.transport);
 const scenarios = chosen(SCENARIOS, same, values.scenario);
-const patienceSeconds = Number(values.patience);
+const callSeconds = Number(values["call-seconds"]);
 const [usualReport, longReport] = [reportOf(34_000), reportOf(120_000)];
 
 /** A client that cannot be installed or started is reported like any other failure. */
@@ -58,7 +58,7 @@ async function trialsOf(client: Client, transport: Transport): Promise<Verdict[]
   for (const scenario of scenarios) {
     if (scenario === "interactive" && client.interactive === undefined) continue;
     const report = scenario === "long-report" ? longReport : usualReport;
-    const trial: Trial = { client, transport, scenario, patienceSeconds, report };
+    const trial: Trial = { client, transport, scenario, callSeconds, report };
     const verdict = await runTrial(trial).catch((error: unknown) => impossible(trial, error));
     process.stderr.write(`${client.name} ${transport} ${scenario}: ${verdict.result} ${verdict.reason}\n`);
     verdicts.push(verdict);
@@ -77,7 +77,7 @@ for (const client of clients) await install(client).catch(() => undefined);
 const lanes = clients.flatMap((client) => transports.map((transport) => trialsOf(client, transport)));
 const verdicts = (await Promise.all(lanes)).flat();
 const command = ["node lab/clients.ts", ...process.argv.slice(2)].join(" ");
-const text = page(verdicts, { clients, command, patienceSeconds, usual: usualReport.length, long: longReport.length });
+const text = page(verdicts, { clients, command, callSeconds, usual: usualReport.length, long: longReport.length });
 process.stdout.write(text);
 if (values.write) rewriteTail(join(import.meta.dirname, "../docs/clients.md"), text);
 process.exitCode = verdicts.some(({ result }) => result === "fail") ? 1 : 0;

@@ -151,9 +151,9 @@ async function startWorker(env: Record<string, string>): Promise<Worker> {
     stop: async () => {
       child.kill("SIGCONT");
       child.kill("SIGTERM");
-      const impatience = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
+      const killTimer = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
       if (child.exitCode === null && child.signalCode === null) await exited;
-      clearTimeout(impatience);
+      clearTimeout(killTimer);
       quota?.remove();
     },
   };

@@ -109,7 +109,7 @@ function failure({ trial, world, session, end }: Evidence, sent: string): string
   const how = `exit ${end.code}: ${failureReason(output)}`;
   const paid = world.gemini.ledger.acceptedStarts().length;
   const isConversation = trial.scenario === "conversation";
-  const isResearch = trial.scenario !== "patient" && trial.scenario !== "interactive" && !isConversation;
+  const isResearch = trial.scenario !== "blocking" && trial.scenario !== "interactive" && !isConversation;
   const wanted = isConversation ? PAID_STARTS : isResearch ? 1 : 0;
   if (exchanges.length === 0) return `no tool result reached the model; ${how}`;
   if (paid !== wanted) return `${paid} paid starts instead of ${wanted}`;

@@ -7,7 +7,7 @@ import type { Verdict } from "./judge.ts";
 interface Setting {
   clients: readonly Client[];
   command: string;
-  patienceSeconds: number;
+  callSeconds: number;
   /** Lengths of the two reports in characters. */
   usual: number;
   long: number;
@@ -75,8 +75,8 @@ Real clients, headless unless noted otherwise, each with a scripted model of its
 
 - **research**: \`start_deep_research\`, \`check_research_status\` until it is completed, \`get_research_results\`. The research takes 45 s, the report has ${setting.usual.toLocaleString("en")} characters.
 - **long-report**: the same with ${setting.long.toLocaleString("en")} characters.
-- **patient**: one \`deep_search\` that lasts ${setting.patienceSeconds} s.
-- **impatient**: the client is killed (SIGKILL) 2 s after Google accepted the research, before the call returned; a new process of it finds the run with \`list_research\` and reads it.
+- **blocking**: one \`deep_search\` that lasts ${setting.callSeconds} s.
+- **client-killed**: the client is killed (SIGKILL) 2 s after Google accepted the research, before the call returned; a new process of it finds the run with \`list_research\` and reads it.
 - **interactive**: the client in a real terminal (tmux), as a person uses it: a question is typed, its model calls \`search\` once. The answer must appear in the same turn; the headless trials do not show whether a call is moved to the background.
 - **conversation**: a plan is asked for, changed and approved; the report is read, a follow-up asked, a table's price read and the table made. Google's ledger must show one paid start for each of the five.
 

@@ -14,14 +14,21 @@ import { type Session, startSession } from "./session.ts";
 import { startTerminalSession } from "./terminal-session.ts";
 import { openWorld, type Transport, type World } from "./world.ts";
 
-export const SCENARIOS = ["research", "long-report", "patient", "impatient", "interactive", "conversation"] as const;
+export const SCENARIOS = [
+  "research",
+  "long-report",
+  "blocking",
+  "client-killed",
+  "interactive",
+  "conversation",
+] as const;
 
 export interface Trial {
   client: Client;
   transport: Transport;
   scenario: (typeof SCENARIOS)[number];
   /** Duration of the blocking call. */
-  patienceSeconds: number;
+  callSeconds: number;
   /** The report of the research run. */
   report: string;
 }
@@ -32,19 +39,19 @@ const RESEARCH_MS = 45_000;
 const KILL_AFTER_MS = 2_000;
 const ROUNDS = 2;
 
-function simulated({ scenario, patienceSeconds, report }: Trial): ScenarioInput {
+function simulated({ scenario, callSeconds, report }: Trial): ScenarioInput {
   if (scenario === "interactive") return { name: "lab" };
   if (scenario === "conversation") {
     const report = { report: DEMO_REPORT, sources: DEMO_SOURCES, parts: 1 };
     return { name: "lab", interactions: { duration_ms: RESEARCH_MS, english: true, usage_after_ms: 0, ...report } };
   }
-  if (scenario !== "patient") return { name: "lab", interactions: { duration_ms: RESEARCH_MS, report } };
-  const latency_ms = Math.round((patienceSeconds * 1_000) / ROUNDS);
+  if (scenario !== "blocking") return { name: "lab", interactions: { duration_ms: RESEARCH_MS, report } };
+  const latency_ms = Math.round((callSeconds * 1_000) / ROUNDS);
   return { name: "lab", tasks: { deep_search: [{ latency_ms }], verify: [{ answer: "verified", latency_ms }] } };
 }
 
 /** The first client dies during its start; the second one is judged. */
-async function playImpatient(client: Client, world: World): Promise<Session> {
+async function playClientKilled(client: Client, world: World): Promise<Session> {
   const first = await startSession(client, world, RESEARCH);
   const accepted = (): boolean => world.gemini.ledger.acceptedStarts().length > 0;
   const over = new AbortController();
@@ -59,10 +66,10 @@ async function playImpatient(client: Client, world: World): Promise<Session> {
 }
 
 async function play({ client, scenario }: Trial, world: World): Promise<Session> {
-  if (scenario === "impatient") return playImpatient(client, world);
+  if (scenario === "client-killed") return playClientKilled(client, world);
   if (scenario === "interactive") return startTerminalSession(client, world, QUICK);
   if (scenario === "conversation") return startSession(client, world, CONVERSATION);
-  return startSession(client, world, scenario === "patient" ? BLOCKING : RESEARCH);
+  return startSession(client, world, scenario === "blocking" ? BLOCKING : RESEARCH);
 }
 
 export async function runTrial(trial: Trial): Promise<Verdict> {

@@ -9,7 +9,7 @@ import { openHttpScene, type RunningHttpServer } from "../kit/server/http-server
 import { LONG_RUN, sampleMonths, sampleStatuses, insertSampleRuns, UNKNOWN_RUN } from "../kit/browser/sample-runs.ts";
 import { type View, VIEWS } from "../kit/browser/page-views.ts";
 
-const PATIENT = 300_000;
+const TIMEOUT_MS = 300_000;
 
 let browser: Browser;
 let server: RunningHttpServer;
@@ -129,7 +129,7 @@ describe.skipIf(installed === "missing")("accessibility of the page", () => {
     scene.gemini.skip(600_000);
     browser = await sharedBrowser();
     endings.unshift(() => closePages(browser));
-  }, PATIENT);
+  }, TIMEOUT_MS);
   afterAll(async () => {
     for (const end of endings) await end();
   });
@@ -142,7 +142,7 @@ describe.skipIf(installed === "missing")("accessibility of the page", () => {
   for (const [colorScheme, width] of LOOKS) {
     test(
       `axe finds no fault in any view, and nothing moves where that is not wanted, ${colorScheme}, ${width} wide`,
-      { timeout: PATIENT },
+      { timeout: TIMEOUT_MS },
       async () => {
         const look = {
           bypassCSP: true,
@@ -172,7 +172,7 @@ describe.skipIf(installed === "missing")("accessibility of the page", () => {
 
   test(
     "nothing needs horizontal scrolling at 320 pixels, nor with text of twice the size",
-    { timeout: PATIENT },
+    { timeout: TIMEOUT_MS },
     async () => {
       const { page } = await enterPage(browser, server, { bypassCSP: true });
       const wide: string[] = [];
@@ -198,7 +198,7 @@ describe.skipIf(installed === "missing")("accessibility of the page", () => {
     ["the figures", "/figures", ".plot canvas"],
   ])(
     "every control of %s is reached by Tab, with a visible focus",
-    { timeout: PATIENT },
+    { timeout: TIMEOUT_MS },
     async (_what, path, sight) => {
       const { page } = await enterPage(browser, server, { bypassCSP: true, reducedMotion: "reduce" });
       await page.goto(path);

@@ -10,7 +10,7 @@ import { openHttpScene } from "../kit/server/http-server.ts";
 const QUESTION = "How do heat pumps perform in cold climates?";
 const REPORT = LONG_REPORT.replaceAll(/\[(\d)\]/g, "[cite: $1]");
 const HOUR_MS = 60 * 60_000;
-const PATIENT = { timeout: 60_000 };
+const WITHIN = { timeout: 60_000 };
 
 const textOf = (page: Page, selector: string): Promise<string> =>
   page.$eval(selector, ({ textContent }) => textContent ?? "");
@@ -50,13 +50,13 @@ test("a research is asked, followed live and read, without an error of the page 
   expect(await textOf(page, ".run-head .badge")).toContain("Running");
   scene.gemini.skip(HOUR_MS);
   await page.waitForSelector(".report-text");
-  await expect.poll(() => textOf(page, ".run-head .badge"), PATIENT).toContain("Completed");
+  await expect.poll(() => textOf(page, ".run-head .badge"), WITHIN).toContain("Completed");
   expect(await textOf(page, ".report-text")).toContain("Field studies followed 1,200 homes");
 
   await page.click("#cite-1-1");
-  await expect.poll(() => focused(page), PATIENT).toBe("source-1");
+  await expect.poll(() => focused(page), WITHIN).toBe("source-1");
   await page.evaluate("history.back()");
-  await expect.poll(() => focused(page), PATIENT).toBe("cite-1-1");
+  await expect.poll(() => focused(page), WITHIN).toBe("cite-1-1");
 
   await resize(page, { width: 390, height: 800 });
   expect(await overflow(page)).toBe(0);

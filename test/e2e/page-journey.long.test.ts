@@ -20,7 +20,7 @@ const COURSE = Array.from({ length: 20 }, (_, round) => ({
   queries: [`heat pumps ${round + 1}`, `cold climates ${round + 1}`],
 }));
 const REPORT = LONG_REPORT.replaceAll(/\[(\d)\]/g, "[cite: $1]");
-const PATIENT = { timeout: 60_000 };
+const WITHIN = { timeout: 60_000 };
 
 interface Journey extends OpenedPage {
   scene: HttpScene;
@@ -96,7 +96,7 @@ async function follow({ page, scene, server, advance }: Journey): Promise<{ task
   expect(await status(page)).toContain("Running");
   advance(1);
   await page.locator(".report-text").waitFor();
-  await expect.poll(() => status(page), PATIENT).toContain("Completed");
+  await expect.poll(() => status(page), WITHIN).toContain("Completed");
 
   const timeline = await (await next.request(`/api/runs/${taskId}/timeline`)).json();
   const { entries } = z.object({ entries: z.array(z.object({ id: z.string() })) }).parse(timeline);
@@ -104,23 +104,23 @@ async function follow({ page, scene, server, advance }: Journey): Promise<{ task
   expect(new Set(all).size).toBe(all.length);
   expect(all).toEqual(expect.arrayContaining([...beforeReload, ...beforeKill]));
   // The last events may still arrive after the report.
-  await expect.poll(async () => (await entriesOf(page)).toSorted(), PATIENT).toEqual(all.toSorted());
+  await expect.poll(async () => (await entriesOf(page)).toSorted(), WITHIN).toEqual(all.toSorted());
   return { taskId, next };
 }
 
 async function jumpAround(page: Page): Promise<void> {
   const contents = page.getByRole("navigation", { name: "Contents of the report" });
   await contents.getByRole("link", { name: "What the grid sees" }).click();
-  await expect.poll(() => isFocused(page, "#s-what-the-grid-sees"), PATIENT).toBe(true);
+  await expect.poll(() => isFocused(page, "#s-what-the-grid-sees"), WITHIN).toBe(true);
   await page.locator("#cite-1-1").click();
-  await expect.poll(() => isFocused(page, "#source-1"), PATIENT).toBe(true);
+  await expect.poll(() => isFocused(page, "#source-1"), WITHIN).toBe(true);
   await page.locator("#source-1 .back summary").click();
   await page.locator("#source-1 .back a").first().click();
-  await expect.poll(() => isFocused(page, "#cite-1-1"), PATIENT).toBe(true);
+  await expect.poll(() => isFocused(page, "#cite-1-1"), WITHIN).toBe(true);
   await page.locator("#cite-2-1").click();
-  await expect.poll(() => isFocused(page, "#source-2"), PATIENT).toBe(true);
+  await expect.poll(() => isFocused(page, "#source-2"), WITHIN).toBe(true);
   await page.goBack();
-  await expect.poll(() => isFocused(page, "#cite-2-1"), PATIENT).toBe(true);
+  await expect.poll(() => isFocused(page, "#cite-2-1"), WITHIN).toBe(true);
 }
 
 async function downloaded(page: Page, name: string): Promise<{ text: string; file: string }> {
@@ -171,7 +171,7 @@ async function cancelAnother({ page, scene }: Journey): Promise<void> {
   findSoFar(scene, taskId);
   await page.getByRole("button", { name: "Cancel…" }).click();
   await page.getByRole("button", { name: "Cancel the run" }).click();
-  await expect.poll(() => status(page), PATIENT).toContain("Cancelled");
+  await expect.poll(() => status(page), WITHIN).toContain("Cancelled");
   await page.getByText("Partial report –").waitFor();
   expect(await page.locator(".report-text").innerText()).toContain("As far as it came.");
 }
@@ -197,12 +197,12 @@ async function adopt({ page, scene, advance }: Journey): Promise<void> {
   const question = await startFromPage(page, "Which ports can handle ammonia?");
   await page.getByRole("alert").getByRole("link").click();
   await taskIdOf(page);
-  await expect.poll(() => status(page), PATIENT).toContain("Unconfirmed start");
+  await expect.poll(() => status(page), WITHIN).toContain("Unconfirmed start");
   const lost = scene.gemini.ledger.acceptedStarts().find(({ query }) => query.includes(question));
   await page.getByRole("button", { name: "Link existing run…" }).click();
   await page.getByLabel("Interaction id").fill(lost?.id ?? "");
   await page.getByRole("dialog").getByRole("button", { name: "Link run" }).click();
-  await expect.poll(() => status(page), PATIENT).toContain("Running");
+  await expect.poll(() => status(page), WITHIN).toContain("Running");
   advance(1);
   await page.locator(".report-text").waitFor();
 }
@@ -211,19 +211,19 @@ async function findAgain(page: Page): Promise<void> {
   await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Runs" }).click();
   await page.fill("#search", "propane");
   await page.locator("mark", { hasText: "propane" }).waitFor();
-  await expect.poll(() => page.locator(".run-link").allInnerTexts(), PATIENT).toEqual([QUESTION]);
+  await expect.poll(() => page.locator(".run-link").allInnerTexts(), WITHIN).toEqual([QUESTION]);
 }
 
 async function readFigures(page: Page): Promise<void> {
   await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Usage" }).click();
-  await expect.poll(() => page.locator(".plot canvas").count(), PATIENT).toBe(3);
+  await expect.poll(() => page.locator(".plot canvas").count(), WITHIN).toBe(3);
   const names = await page.locator(".plot [role=img]").evaluateAll((plots) => plots.map((plot) => plot.ariaLabel));
   expect(names.join("\n")).toMatch(/^Cost of 3 runs .*\nDuration of 3 runs .*\nEstimated and actual cost of 2 runs/);
   // Cancelled runs do not count for the accuracy of estimates.
   for (const [index, rows] of [3, 3, 2].entries()) {
     const table = page.locator(".plot-table").nth(index);
     await table.locator("summary").click();
-    await expect.poll(() => table.locator("tbody tr").count(), PATIENT).toBe(rows);
+    await expect.poll(() => table.locator("tbody tr").count(), WITHIN).toBe(rows);
   }
 }
 

@@ -11,7 +11,7 @@ import { insertRunning } from "../../src/runs/run-store.ts";
 import { toolSet } from "../../src/config/tool-sets.ts";
 import { temporaryDirectory } from "../kit/server/server.ts";
 
-const PATIENCE = { timeout: 20_000, interval: 25 };
+const WITHIN = { timeout: 20_000, interval: 25 };
 const RUNS = "research://runs";
 
 interface World {
@@ -115,9 +115,9 @@ test("subscribers over HTTP are notified of their own runs only (T14)", async ()
   await anna.listen(filter);
   await ben.listen(filter);
   await world.move(bens, 40);
-  await vi.waitFor(() => expect(bensEar).toContain(`${RUNS}/${bens}`), PATIENCE);
+  await vi.waitFor(() => expect(bensEar).toContain(`${RUNS}/${bens}`), WITHIN);
   await world.start("anna");
-  await vi.waitFor(() => expect(annasEar).toEqual([RUNS, "list"]), PATIENCE);
+  await vi.waitFor(() => expect(annasEar).toEqual([RUNS, "list"]), WITHIN);
 });
 
 describe("the run events of an owner", () => {
@@ -138,7 +138,7 @@ describe("the run events of an owner", () => {
 
   async function expectLooks(world: World): Promise<void> {
     const asked = world.asked();
-    await vi.waitFor(() => expect(world.asked()).toBeGreaterThan(asked + 1), PATIENCE);
+    await vi.waitFor(() => expect(world.asked()).toBeGreaterThan(asked + 1), WITHIN);
   }
 
   test("are read from the store while there is a subscriber, and not before or after", async () => {
@@ -148,7 +148,7 @@ describe("the run events of an owner", () => {
     const received: ServerEvent[] = [];
     const [first, second] = [bus.subscribe((event) => received.push(event)), bus.subscribe(() => {})];
     const taskId = await world.start("anna");
-    await vi.waitFor(() => expect(received.length).toBeGreaterThan(2), PATIENCE);
+    await vi.waitFor(() => expect(received.length).toBeGreaterThan(2), WITHIN);
     expect(received.slice(-3)).toEqual([
       { kind: "resource_updated", uri: `${RUNS}/${taskId}` },
       { kind: "resource_updated", uri: RUNS },
