@@ -1,4 +1,7 @@
-/** Runs all repairs of this folder in order; each process does so every few seconds. */
+/**
+ * Runs the repairs that each process makes every few seconds, in order; those that depend on the queue are in
+ * `repairPolls`.
+ */
 
 import { isShared } from "../../store/dialect.ts";
 import type { ResearchDeps } from "../deps.ts";
@@ -23,9 +26,9 @@ export interface SweepOptions {
 }
 
 /*
- * Repairs elsewhere: stale rows of processes and temporary files at start (app.ts), polls whose job or key is missing
- * once a minute in one process of the fleet (scheduling/fleet-poller.ts), runs in memory while the database cannot be
- * written (database-outage.ts, called by the runner).
+ * Repairs elsewhere: stale rows of processes and temporary files at start (compose-research.ts), polls whose job or key
+ * is missing once a minute in one process of the fleet (scheduling/fleet-poller.ts), runs in memory while the database
+ * cannot be written (database-outage.ts, called by the runner).
  */
 export async function sweep(
   { deps, repairPolls, deliver, savedToFile }: SweepOptions,
