@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Cost, NO_COST } from "../../costs/actual.ts";
 import type { FinishedFigures } from "../../runs/history/figures-store.ts";
-import { summarize } from "./figures.ts";
+import { summarise } from "./figures.ts";
 import { bar, figuresView } from "../render/figures-view.ts";
 import { unpainted } from "../render/paint.ts";
 import { widthOf } from "../render/text-width.ts";
@@ -30,7 +30,7 @@ const RUNS = [
 ];
 
 test("the figures are summed by month, and compared with estimates where both are known", () => {
-  expect(summarize(RUNS)).toEqual({
+  expect(summarise(RUNS)).toEqual({
     months: [
       { month: "2026-10", runs: 1, cost_usd: 1.5, median_minutes: 8 },
       { month: "2026-11", runs: 4, cost_usd: 2.01, median_minutes: 3.5 },
@@ -42,14 +42,14 @@ test("the figures are summed by month, and compared with estimates where both ar
 
 test("judged citations are part of the cost of a month, and not compared with estimates (W3)", () => {
   const judged = [run("2026-11-03T10:00:00Z", 6, { cost: paid(1), judgeCost: paid(0.25) })];
-  const figures = summarize(judged);
+  const figures = summarise(judged);
   expect(figures).toMatchObject({ judge_cost_usd: 0.25, months: [{ cost_usd: 1.25 }], cost_usd: { actual: 1 } });
   const text = figuresView({ total_runs: 1, total_cost_usd: 1.25, ...figures }, { width: 80, paint: unpainted });
   expect(text).toContain("$0.25 of it for judged citations.");
 });
 
 test.each([30, 50, 80, 200])("the figures fit %i columns", (width) => {
-  const text = figuresView({ total_runs: 5, total_cost_usd: 3.51, ...summarize(RUNS) }, { width, paint: unpainted });
+  const text = figuresView({ total_runs: 5, total_cost_usd: 3.51, ...summarise(RUNS) }, { width, paint: unpainted });
   for (const line of text.split("\n")) expect(widthOf(line)).toBeLessThanOrEqual(width);
   expect(text).toContain("5 runs, $3.51 total");
   expect(text.replaceAll("\n", " ")).toContain("Typical cost: $1.50, 50 % above the $1.00 estimate (3 runs).");

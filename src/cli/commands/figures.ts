@@ -3,13 +3,18 @@
 import type { App } from "../../app.ts";
 import { LOCAL_OWNER } from "../../caller.ts";
 import { addCosts, type Cost, NO_COST } from "../../costs/actual.ts";
-import { countRuns, type FinishedFigures, finishedFigures, totalCost } from "../../runs/history/figures-store.ts";
+import {
+  countRuns,
+  FIGURES_PERIOD_MS,
+  type FinishedFigures,
+  finishedFigures,
+  totalCost,
+} from "../../runs/history/figures-store.ts";
 import { type Answer, runAnswer } from "../answer-command.ts";
 import { type Comparison, type Figures, figuresView, type MonthFigures } from "../render/figures-view.ts";
 import { answerWidth } from "../output.ts";
 import { paintFor } from "../render/paint.ts";
 
-const TWO_YEARS_MS = 2 * 365 * 24 * 3_600_000;
 const MAX_RUNS = 20_000;
 const MINUTE_MS = 60_000;
 
@@ -24,7 +29,7 @@ async function answer({ deps }: App): Promise<Answer> {
     total_runs: Object.values(counts).reduce((sum, count) => sum + count, 0),
     total_cost_usd: roundedTo(total.usd ?? 0, 4),
     ...marksOf(total),
-    ...summarize(await finishedFigures(db, owner, { since: deps.clock.now() - TWO_YEARS_MS, limit: MAX_RUNS })),
+    ...summarise(await finishedFigures(db, owner, { since: deps.clock.now() - FIGURES_PERIOD_MS, limit: MAX_RUNS })),
   };
   const text = figuresView(figures, { width: answerWidth() ?? PLAIN_WIDTH, paint: paintFor(process.stdout) });
   return { structured: { success: true, ...figures }, text };
@@ -33,7 +38,7 @@ async function answer({ deps }: App): Promise<Answer> {
 /** Width when stdout is not a terminal. */
 const PLAIN_WIDTH = 80;
 
-export function summarize(
+export function summarise(
   runs: FinishedFigures[],
 ): Pick<Figures, "months" | "judge_cost_usd" | "cost_usd" | "minutes"> {
   const judged = runs.reduce((sum, { judgeCost: { usd = 0 } }) => sum + usd, 0);

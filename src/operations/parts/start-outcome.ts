@@ -26,7 +26,11 @@ export async function waitForStartOutcome(
   { owner, taskId, sending, answerBy = Infinity }: StartedRun,
 ): Promise<Run> {
   const within = Math.max(0, Math.min(ACCEPTANCE_WITHIN_MS, answerBy - deps.clock.monotonic()));
-  if (sending !== undefined) await atMost(deps, within, sending);
+  if (sending !== undefined) {
+    const timer = new AbortController();
+    await Promise.race([sending, deps.clock.sleep(within, timer.signal).catch(() => undefined)]);
+    timer.abort();
+  }
   // The start of a joined run may still be in flight, from any process.
   const run = await waitForRun(await deps.database(), deps.clock, {
     owner,
@@ -43,12 +47,6 @@ export async function waitForStartOutcome(
 export async function recordReturnedEnd(deps: OperationDeps, taskId: string): Promise<void> {
   const store = await import("../../runs/start/start-store.ts");
   await store.recordReturnedEnd(await deps.database(), taskId);
-}
-
-async function atMost(deps: OperationDeps, ms: number, work: Promise<void>): Promise<void> {
-  const controller = new AbortController();
-  await Promise.race([work, deps.clock.sleep(ms, controller.signal).catch(() => undefined)]);
-  controller.abort();
 }
 
 function startUnknown(run: Run, joined: string | undefined): AppError {

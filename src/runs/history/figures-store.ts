@@ -9,6 +9,9 @@ import { FINISHED, RUN_KINDS, RUN_STATUSES, type RunKind, type RunStatus } from 
 import { storedJson } from "../unreadable.ts";
 import { estimateOf, type RunEstimate } from "./run-estimate.ts";
 
+/** The period that figures and charts cover: two years. */
+export const FIGURES_PERIOD_MS = 2 * 365 * 24 * 3_600_000;
+
 /** Uses an index-only scan. */
 export async function countRuns(db: Database, owner: string): Promise<Partial<Record<RunStatus, number>>> {
   const rows = await db

@@ -6,6 +6,7 @@ import { costFields } from "../../costs/actual.ts";
 import { isoTime } from "../../platform/clock.ts";
 import {
   countRuns,
+  FIGURES_PERIOD_MS,
   type FinishedFigures,
   finishedFigures,
   totalCost,
@@ -16,7 +17,6 @@ import { jsonResponse } from "./json-response.ts";
 import { type CallerEnv, LOCAL_OWNER } from "../../caller.ts";
 import type { Figures, FinishedRun } from "../wire-figures.ts";
 
-const TWO_YEARS_MS = 2 * 365 * 24 * 3_600_000;
 const THIRTY_DAYS_MS = 30 * 24 * 3_600_000;
 const MAX_RUNS = 5_000;
 const MAX_USERS = 100;
@@ -27,7 +27,7 @@ export function serveFigures(web: Hono<CallerEnv>, { deps }: App): void {
   web.get("/api/figures", async (context) => {
     const { owner } = context.get("caller");
     const db = await deps.database();
-    const runs = await finishedFigures(db, owner, { since: deps.clock.now() - TWO_YEARS_MS, limit: MAX_RUNS });
+    const runs = await finishedFigures(db, owner, { since: deps.clock.now() - FIGURES_PERIOD_MS, limit: MAX_RUNS });
     const counts = await countRuns(db, owner);
     const total = await totalCost(db, owner);
     const { cost_incomplete, cost_estimated } = costFields(total);
