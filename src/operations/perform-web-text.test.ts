@@ -47,7 +47,7 @@ describe("text from the web", () => {
     },
   );
 
-  test("is not announced where there is none (T10)", async () => {
+  test("causes no warning in answers without it (T10)", async () => {
     const none = { success: true, status: "running", result: undefined };
     for (const asked of [operation(() => none, { webText: true }), operation(() => ({ ...none, result: "ours" }))]) {
       const { structured, text } = await answerTo(asked);

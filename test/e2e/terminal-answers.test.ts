@@ -59,7 +59,7 @@ describe.skipIf(!READY)("Ctrl-C", () => {
     tasks: { search: [{ fault: "hang" as const }], verify: [{ fault: "hang" as const }] },
   };
 
-  test("during an answer says that there is none (A8)", async (context) => {
+  test("during an answer reports that there is no answer (A8)", async (context) => {
     const scene = await openScene(context, STUCK);
     const terminal = await openUserTerminal(context, scene.env, WIDE);
     await terminal.type('clear; gemini-search-mcp ask which is quietest; echo "code $?"');

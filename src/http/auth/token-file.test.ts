@@ -125,7 +125,7 @@ describe("the server's own token (A9)", () => {
 describe("the token of a request (A9)", () => {
   const of = (authorization: string): string | undefined => bearerToken(new Headers({ authorization }));
 
-  test("is the one word after Bearer", () => {
+  test("is the value after `Bearer`, whatever the case of that word", () => {
     const token = newToken();
     expect([of(`Bearer ${token}`), of(`bearer  ${token} `), of(`BEARER ${token}`)]).toEqual([token, token, token]);
   });

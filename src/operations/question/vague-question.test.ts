@@ -57,7 +57,7 @@ const CLEAR = {
 };
 
 test.each(["English", "German", "Japanese"] as const)(
-  "vague and clear questions in %s are told apart (V7)",
+  "vague questions in %s are distinguished from clear ones (V7)",
   (language) => {
     expect(CLEAR[language].filter(isVague)).toEqual([]);
     expect(VAGUE[language].filter((query) => !isVague(query))).toEqual([]);

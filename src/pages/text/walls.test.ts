@@ -1,4 +1,4 @@
-/** Walls, missing pages and parked domains are told from pages that resemble them. */
+/** Walls, missing pages and parked domains are distinguished from pages that resemble them. */
 
 import { expect, test } from "vitest";
 import { readHtml } from "./read-html.ts";

@@ -1,4 +1,4 @@
-/** Pages are parsed in a thread whose time and memory are bounded; kinds of files are told apart. */
+/** Pages are parsed in a thread whose time and memory are bounded; kinds of files are distinguished. */
 
 import { expect, onTestFinished, test } from "vitest";
 import { makePdf, makePdfBomb } from "../../../test/kit/sites/pdf.ts";

@@ -91,7 +91,7 @@ describe("a title", () => {
     expect(await searchReports(db, search("swimming late"))).toMatchObject([{ taskId: "one" }]);
   });
 
-  test("equal to the question is none, and other marks keep it", async () => {
+  test("equal to the question is not stored, and starring keeps a title", async () => {
     const db = await openDatabase();
     await insertReport(db, "one");
     expect((await organize(db, "one", { title: QUERY })).title).toBeUndefined();
@@ -132,7 +132,7 @@ test("a run that has not ended cannot be archived, and one that continues is not
   expect(await rowOf(db, "cancelled")).toMatchObject({ archived: 0 });
 });
 
-test("only the owner can organize a run, and marks are no sign of life of a running one", async () => {
+test("only the owner can organise a run, and marking a run does not update its heartbeat", async () => {
   const db = await openDatabase();
   await insertRun(db, { task_id: "foreign", owner: "another", status: "completed" });
   await expect(organize(db, "foreign", { title: "Mine" })).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
