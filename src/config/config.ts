@@ -194,7 +194,7 @@ function readSettings(layers: Environment[], warnings: string[]): SettingValues 
         continue;
       } else {
         values[name] = parsed.data;
-        // The schema clamped it. Numbers only: other values are normalized on purpose.
+        // The schema clamped it. Numbers only: other values are normalised on purpose.
         if (typeof parsed.data === "number" && parsed.data !== Number(candidate.raw))
           warnings.push(`${candidate.key} is out of bounds; ${parsed.data} is used instead.`);
       }

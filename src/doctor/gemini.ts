@@ -106,7 +106,7 @@ export async function checkReach({ settings, vertex }: Config, now: () => number
 
 const MAX_READ_CHARACTERS = 64 * 1_024;
 
-/** Reads enough to recognize the Gemini API; a captive portal may send an endless page. */
+/** Reads enough to recognise the Gemini API; a captive portal may send an endless page. */
 async function readStart({ body }: Response): Promise<string> {
   let text = "";
   for await (const piece of body?.pipeThrough(new TextDecoderStream()) ?? []) {

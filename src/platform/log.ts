@@ -51,7 +51,7 @@ export function createLog(options: LogOptions, taskId?: string): Log {
   const write = options.write ?? writeToStderr;
   const line = (level: LogLevel, message: string): void => {
     if (LEVELS.indexOf(level) < LEVELS.indexOf(options.from)) return;
-    // Cleaned first: a secret that contains an invisible character would not be recognized.
+    // Cleaned first: a secret that contains an invisible character would not be recognised.
     const text = options.redact(cleanText(message));
     const time = new Date().toISOString();
     if (options.format === "json") {

@@ -3,11 +3,11 @@ import { describe, expect, test } from "vitest";
 import { AppError } from "../errors.ts";
 import { jsonFormat } from "./json-entry.ts";
 
-const place = { container: "mcpServers", name: "gemini-search" };
+const path = { container: "mcpServers", name: "gemini-search" };
 const entry = { command: "gemini-search-mcp", args: [], env: { GEMINI_API_KEY: "$GEMINI_API_KEY" } };
 const config = (text: string) => ({ file: "/x/settings.json", text });
-const set = (text: string): string => jsonFormat.set(config(text), place, entry);
-const remove = (text: string): string => jsonFormat.remove(config(text), place);
+const set = (text: string): string => jsonFormat.set(config(text), path, entry);
+const remove = (text: string): string => jsonFormat.remove(config(text), path);
 
 /** Whether an edit only inserted text, keeping every character of the original in order. */
 function isInsertion(before: string, after: string): boolean {
@@ -19,7 +19,7 @@ function isInsertion(before: string, after: string): boolean {
 test("a file that is nested too deeply is refused with a sentence of ours, and not touched", () => {
   const deep = `{"a":${"[".repeat(200_000)}${"]".repeat(200_000)}}`;
   const refusal = "/x/settings.json: It is nested too deeply. The file was not touched.";
-  for (const act of [() => set(deep), () => remove(deep), () => jsonFormat.read(config(deep), place)]) {
+  for (const act of [() => set(deep), () => remove(deep), () => jsonFormat.read(config(deep), path)]) {
     expect(act).toThrow(refusal);
   }
 });
@@ -42,7 +42,7 @@ describe("an entry in JSON with comments", () => {
     ["a file of remarks", "// nothing yet\n"],
   ])("is added to %s, and nothing else is lost", (_what, text) => {
     const after = set(text);
-    expect(jsonFormat.read(config(after), place)).toEqual(entry);
+    expect(jsonFormat.read(config(after), path)).toEqual(entry);
     expect(isInsertion(text, after)).toBe(true);
     expect(set(after)).toBe(after);
   });
@@ -82,7 +82,7 @@ describe("an entry in JSON with comments", () => {
         const list = members.join(`,${remark}${lineEnd}`) + (comma ? "," : "") + remark;
         const text = `{${lineEnd}${indent}"mcpServers": {${lineEnd}${list}${lineEnd}${indent}}${lineEnd}}${end}`;
         const after = set(text);
-        expect(jsonFormat.read(config(after), place)).toEqual(entry);
+        expect(jsonFormat.read(config(after), path)).toEqual(entry);
         expect(remove(after)).toBe(text);
       }),
     );

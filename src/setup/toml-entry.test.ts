@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { tomlFormat } from "./toml-entry.ts";
 
-const place = { container: "mcp_servers", name: "gemini-search" };
+const path = { container: "mcp_servers", name: "gemini-search" };
 const entry = { command: "gemini-search-mcp", args: [], env_vars: ["GEMINI_API_KEY"], tool_timeout_sec: 1800 };
 const config = (text: string) => ({ file: "/x/config.toml", text });
-const set = (text: string): string => tomlFormat.set(config(text), place, entry);
-const remove = (text: string): string => tomlFormat.remove(config(text), place);
+const set = (text: string): string => tomlFormat.set(config(text), path, entry);
+const remove = (text: string): string => tomlFormat.remove(config(text), path);
 
 const TABLE = `[mcp_servers.gemini-search]
 command = "gemini-search-mcp"
@@ -50,7 +50,7 @@ describe("an entry in TOML", () => {
       fc.property(text, (before) => {
         const after = set(before);
         expect(after.startsWith(before)).toBe(true);
-        expect(tomlFormat.read(config(after), place)).toEqual(entry);
+        expect(tomlFormat.read(config(after), path)).toEqual(entry);
         expect(set(after)).toBe(after);
         expect(remove(after)).toBe(before);
       }),

@@ -1,4 +1,4 @@
-/** What the judge of citations (`VERIFY_JUDGE`) may cost: said first, asked about above the user's limit, and counted. */
+/** Cost of the citation judge (`VERIFY_JUDGE`): announced first, confirmed above the user's limit, and recorded. */
 
 import { roundUsd } from "../../costs/actual.ts";
 import { findJudgeCost } from "../../runs/history/figures-store.ts";

@@ -15,14 +15,14 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { pinFolder, insideRoot } from "./allowed-root.ts";
 
-let place: string;
+let parent: string;
 let root: string;
 beforeEach(() => {
-  place = realpathSync(mkdtempSync(join(tmpdir(), "gemini-search-root-")));
-  root = join(place, "out");
-  for (const name of ["out", "out-evil", "elsewhere"]) mkdirSync(join(place, name));
+  parent = realpathSync(mkdtempSync(join(tmpdir(), "gemini-search-root-")));
+  root = join(parent, "out");
+  for (const name of ["out", "out-evil", "elsewhere"]) mkdirSync(join(parent, name));
 });
-afterEach(() => rmSync(place, { recursive: true, force: true }));
+afterEach(() => rmSync(parent, { recursive: true, force: true }));
 
 const REFUSAL = {
   code: "PERMISSION_DENIED",
@@ -39,15 +39,15 @@ test("the root and what is below it are allowed, existing or not (N2, T10)", asy
 });
 
 test("a root that does not exist yet, or is a link to a directory, is valid (N2, T10)", async () => {
-  await expect(insideRoot(join(place, "new"))(join(place, "new/2026-11"))).resolves.toBeUndefined();
-  symlinkSync(root, join(place, "alias"));
-  await expect(insideRoot(join(place, "alias"))(join(root, "x"))).resolves.toBeUndefined();
-  await expect(insideRoot(root)(join(place, "alias/x"))).resolves.toBeUndefined();
+  await expect(insideRoot(join(parent, "new"))(join(parent, "new/2026-11"))).resolves.toBeUndefined();
+  symlinkSync(root, join(parent, "alias"));
+  await expect(insideRoot(join(parent, "alias"))(join(root, "x"))).resolves.toBeUndefined();
+  await expect(insideRoot(root)(join(parent, "alias/x"))).resolves.toBeUndefined();
 });
 
 test("what is not below the root is refused, by name or by link, existing or not (N2, T10)", async () => {
-  symlinkSync(join(place, "elsewhere"), join(root, "out-of-here"));
-  symlinkSync(join(place, "nowhere"), join(root, "dangling"));
+  symlinkSync(join(parent, "elsewhere"), join(root, "out-of-here"));
+  symlinkSync(join(parent, "nowhere"), join(root, "dangling"));
   symlinkSync(join(root, "round"), join(root, "round"));
   writeFileSync(join(root, "file"), "");
   for (const way of [
@@ -69,14 +69,14 @@ test("what is not below the root is refused, by name or by link, existing or not
 });
 
 test("a root that is a dangling link allows nothing (N2, T10)", async () => {
-  symlinkSync(join(place, "nowhere"), join(place, "dangling"));
-  await expect(insideRoot(join(place, "dangling"))(join(root, "x"))).rejects.toMatchObject(REFUSAL);
+  symlinkSync(join(parent, "nowhere"), join(parent, "dangling"));
+  await expect(insideRoot(join(parent, "dangling"))(join(root, "x"))).rejects.toMatchObject(REFUSAL);
 });
 
 test.runIf(process.platform === "linux")(
   "an open folder stays the one that was checked, even when its name is replaced by a link (N2, T10, T11)",
   async () => {
-    const [month, elsewhere] = [join(root, "2026-11"), join(place, "elsewhere")];
+    const [month, elsewhere] = [join(root, "2026-11"), join(parent, "elsewhere")];
     mkdirSync(month);
     const pinned = await pinFolder(month, insideRoot(root));
     renameSync(month, `${month}.moved`);
@@ -89,7 +89,7 @@ test.runIf(process.platform === "linux")(
 );
 
 test("a folder that is not below the root cannot be opened, on any system (N2, T10)", async () => {
-  symlinkSync(join(place, "elsewhere"), join(root, "out-of-here"));
+  symlinkSync(join(parent, "elsewhere"), join(root, "out-of-here"));
   for (const platform of ["linux", "darwin"] as const)
     await expect(pinFolder(join(root, "out-of-here"), insideRoot(root), platform)).rejects.toMatchObject(REFUSAL);
 });

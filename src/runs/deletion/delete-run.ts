@@ -30,7 +30,7 @@ export type DeletedAtGoogle = true | undefined;
 export async function deleteFinishedRun(deps: DeleteDeps, request: DeleteRequest): Promise<DeletedAtGoogle> {
   const { db, clock } = deps;
   const run = await findRun(db, request.owner, request.taskId);
-  if (!isFinished(run.status)) throw stillUnderWay(run);
+  if (!isFinished(run.status)) throw notEndedYet(run);
   const deletion = { taskId: run.taskId, now: clock.now() };
   const unknownSentAt = await unknownStartsSince(db, run.taskId, deletion.now - UNKNOWN_KEPT_MS);
   if (unknownSentAt !== undefined) throw mayBeCharged(run, unknownSentAt + UNKNOWN_KEPT_MS);
@@ -56,7 +56,7 @@ async function deleteAtGoogle({ agent }: DeleteDeps, run: Run, interactionId: st
 
 const about = ({ taskId, status, progress }: Run) => ({ task_id: taskId, status, progress });
 
-const stillUnderWay = (run: Run): AppError =>
+const notEndedYet = (run: Run): AppError =>
   new AppError({
     code: "RESEARCH_NOT_COMPLETED",
     message: "This run has not ended, so it was not deleted.",

@@ -160,7 +160,7 @@ export async function unknownStartsSince(db: Database, taskId: string, since: nu
   return row?.sent ?? undefined;
 }
 
-/** The run's interaction ids, usually one. Excludes ids that another run follows, which may still be running. */
+/** The run's interaction ids, usually one. Excludes ids that another run polls, which may still be running. */
 export async function interactionIdsOf(db: Database, taskId: string): Promise<string[]> {
   const rows = await db
     .selectFrom("research_attempts")

@@ -26,7 +26,7 @@ export function searchWords(text: string): SearchWord[] {
   }));
 }
 
-/** Normalizes text as the index does: lower case, without accents. */
+/** Normalises text as the index does: lower case, without accents. */
 export const foldedText = (text: string): string =>
   // ASCII text skips the much slower Unicode normalization.
   (IS_ASCII.test(text) ? text : text.normalize("NFD").replaceAll(/\p{M}/gu, "")).toLowerCase();

@@ -144,7 +144,7 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, { progress: no
     phase: (text: string) => {
       setAction(text);
       const event = { kind: "phase", text: currentAction, at: clock.now() };
-      // The beat comes after it: readers are notified of the run's row, not of its events.
+      // The heartbeat is written after the event: readers are notified of the run's row, not of its events.
       const stored = isStored ? writer.store("The phase", () => appendEvents(db, taskId, [event])) : undefined;
       void Promise.resolve(stored).then(beat);
     },

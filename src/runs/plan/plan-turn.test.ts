@@ -138,8 +138,8 @@ test("a plan that is not approved in time expires without a request, and returns
   await expect(decide(later, taskId)).rejects.toMatchObject({ code: "PLAN_EXPIRED" });
   expect(await run()).toMatchObject({ status: "failed", error: { code: "PLAN_EXPIRED" } });
   expect(sent).toHaveLength(1);
-  const look = { owner: request.owner, taskId, interactionId: undefined, acceptDoubleCharge: false };
-  await resumeAgentRun(research, look);
+  const resume = { owner: request.owner, taskId, interactionId: undefined, acceptDoubleCharge: false };
+  await resumeAgentRun(research, resume);
   await poll();
   expect(await run()).toMatchObject({ status: "awaiting_approval", cost: { usd: 1 }, error: undefined });
   expect((await newestPlan(db, taskId))?.text).toBe("1. Ask fishermen");

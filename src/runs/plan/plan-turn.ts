@@ -98,11 +98,11 @@ async function commit(
 /** The run is not waiting for approval: the same decision was made before, or there is nothing to decide. */
 async function joinTurn(deps: ResearchDeps, run: Run, edit: string | undefined): Promise<BegunTurn> {
   const { plan } = run;
-  const isUnderWay = run.status === "pending" || run.status === "running_async";
+  const isInProgress = run.status === "pending" || run.status === "running_async";
   if (plan === undefined) throw withoutPlan(run);
-  if (edit === undefined && !plan.isPlanning && isUnderWay) return { kind: "joined", run };
+  if (edit === undefined && !plan.isPlanning && isInProgress) return { kind: "joined", run };
   const isSameEdit = edit !== undefined && plan.isPlanning && (await editInProgress(deps.db, run.taskId)) === edit;
-  if (isSameEdit && isUnderWay) return { kind: "joined", run };
+  if (isSameEdit && isInProgress) return { kind: "joined", run };
   throw notWaiting(run);
 }
 

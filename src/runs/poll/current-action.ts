@@ -25,7 +25,7 @@ const WAITING_PREFIX = "Waiting: ";
 
 const isNote = (action: string): boolean => NOTE_TEXTS.has(action) || action.startsWith(WAITING_PREFIX);
 
-/** While a report is written, citations come in great numbers; they are not actions. */
+/** Google sends many citation events while it writes the report; they are not actions. */
 const MAX_EVENTS_READ = 100;
 
 export interface SeenAction {

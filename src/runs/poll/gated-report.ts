@@ -1,4 +1,4 @@
-/** Checks a report that Google calls completed: whether it is one, and what its reader must know about it. */
+/** Runs the result gates on a completed report: rejects placeholders and adds warnings. */
 
 import type { Interaction } from "../../gemini/research-agent.ts";
 import { isRecord } from "../../platform/is-record.ts";

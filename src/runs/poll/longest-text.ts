@@ -22,7 +22,7 @@ export function withLongestText(stored: NewResult | undefined, next: NewResult):
 
 const isLonger = (one: string, other: string): boolean => one.trim().length > other.trim().length;
 
-/** Normalizes white space, which may differ between the draft and the report. */
+/** Normalises white space, which may differ between the draft and the report. */
 const normalizeSpace = (text: string): string => text.trim().replaceAll(/\s+/g, " ");
 
 /** Appends pictures that only the other result has; their offsets refer to a different text. */

@@ -6,7 +6,7 @@ import { localQueue } from "../../queue/local.ts";
 import { FIRST_TURN } from "../plan/run-plan.ts";
 import {
   claimWithinRateLimit,
-  isUnderWay,
+  isRunningAtGoogle,
   nextClaimAt,
   permitStream,
   pollNow,
@@ -65,12 +65,12 @@ test("what a poll saw is stored with its release, unless the run has ended or ha
   expect(await rowOf(db, "mine")).toMatchObject({ progress: 60, next_poll_at: LATER });
 });
 
-test("a run is under way only while Google works on it (J2)", async () => {
+test("a run is running at Google only while Google works on it (J2)", async () => {
   const db = await openDatabase();
   await insertRun(db, { task_id: "at Google" });
   await insertRun(db, { task_id: "ended", status: "completed" });
   const ids = ["at Google", "ended", "deleted"];
-  expect(await Promise.all(ids.map((id) => isUnderWay(db, id)))).toEqual([true, false, false]);
+  expect(await Promise.all(ids.map((id) => isRunningAtGoogle(db, id)))).toEqual([true, false, false]);
 });
 
 test("a stream counts against the rate of polls, whatever the key of its run (P4)", async () => {

@@ -205,7 +205,7 @@ export async function pollNow({ db, queue }: { db: Database; queue: PollQueue },
 }
 
 /** Whether the stored state says that Google is working on the run. */
-export async function isUnderWay(db: Database, taskId: string): Promise<boolean> {
+export async function isRunningAtGoogle(db: Database, taskId: string): Promise<boolean> {
   const row = await db.selectFrom("research_tasks").select("status").where("task_id", "=", taskId).executeTakeFirst();
   return row?.status === "running_async";
 }

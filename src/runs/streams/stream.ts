@@ -5,7 +5,7 @@ import { z } from "zod";
 import { oneLine } from "../../platform/clean-text.ts";
 import { pollKeyOf } from "../../store/poll-key.ts";
 import type { AgentEvent } from "../../gemini/research-agent.ts";
-import { isUnderWay, permitStream, pollNow } from "../scheduling/claim-store.ts";
+import { isRunningAtGoogle, permitStream, pollNow } from "../scheduling/claim-store.ts";
 import { appendEvents, storedCursor, type StreamCursor } from "../event-store.ts";
 import { recordSeen } from "../poll/seen-store.ts";
 import { progressBySearches } from "../progress.ts";
@@ -41,7 +41,7 @@ export async function followStream(deps: ResearchDeps, run: WatchedRun, options:
     signal,
   });
   let pauseMs = MIN_RECONNECT_MS;
-  let underWay = true;
+  let isRunning = true;
   try {
     for (;;) {
       const key = pollKeyOf(deps.agent.fingerprint);
@@ -51,12 +51,12 @@ export async function followStream(deps: ResearchDeps, run: WatchedRun, options:
       await deps.agent.stream({ interactionId, lastEventId, signal, onEvent: timeline.receive });
       if (signal.aborted) return;
       const hasNewEvents = await timeline.store().catch(() => true);
-      if (timeline.hasEnded() || !underWay) break;
+      if (timeline.hasEnded() || !isRunning) break;
       if (timeline.hasFailed()) await pollNow(deps, taskId);
       pauseMs = hasNewEvents ? MIN_RECONNECT_MS : Math.min(MAX_RECONNECT_MS, pauseMs * 2);
       await deps.clock.sleep(pauseMs, signal);
       // A run that ended during the pause is streamed once more, for its remaining events.
-      underWay = await isUnderWay(deps.db, taskId);
+      isRunning = await isRunningAtGoogle(deps.db, taskId);
     }
   } catch {
     // A database error, or the stream was closed: polls continue without it.
@@ -83,7 +83,7 @@ interface TimelineOptions {
 }
 
 /**
- * Assigns each event a mark by which repeated events are recognized: its id and text, as an event may contain several
+ * Assigns each event a mark by which repeated events are recognised: its id and text, as an event may contain several
  * searches. Without an id: its text and its occurrence since the start, as a reopened stream repeats all events.
  */
 function createPositions(run: WatchedRun, first: string | undefined) {

@@ -47,7 +47,7 @@ const answerSchema = z.object({
   quote: z.string().default(""),
 });
 
-/** Undefined if the answer cannot be used: then the comparison of texts stands. */
+/** Undefined if the answer cannot be used: then the verdict of the text comparison is kept. */
 export async function judgeClaim(ask: AskJudge, claim: Claim, page: PageText): Promise<Judgement | undefined> {
   const whole = [page.title, ...page.blocks].join("\n");
   const isWhole = whole.length <= MAX_WHOLE_PAGE_CHARACTERS;

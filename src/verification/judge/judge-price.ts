@@ -17,14 +17,14 @@ export const maxOutputTokens = (model: string): number => requiredOutputTokens(m
 /** Begin and end of a turn and the like, which Google adds. */
 const ADDED_TOKENS = 100;
 
-/** Any character of one UTF-16 unit has at most three bytes in UTF-8, as this one. */
-const LONGEST_CHARACTER = "\u20AC";
+/** Three bytes in UTF-8, the maximum per UTF-16 unit. */
+const WIDEST_CHARACTER = "\u20AC";
 
 /** A token stands for at least one byte, so no prompt has more tokens than bytes, whatever it is filled with. */
 export function maxInputTokens(promptFor: (values: JudgeValues) => string): number {
   const longest = promptFor({
-    claim: LONGEST_CHARACTER.repeat(MAX_CLAIM_CHARACTERS),
-    passages: LONGEST_CHARACTER.repeat(MAX_PASSAGES_CHARACTERS),
+    claim: WIDEST_CHARACTER.repeat(MAX_CLAIM_CHARACTERS),
+    passages: WIDEST_CHARACTER.repeat(MAX_PASSAGES_CHARACTERS),
   });
   return Buffer.byteLength(longest) + ADDED_TOKENS;
 }

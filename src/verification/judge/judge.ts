@@ -82,7 +82,7 @@ interface Asked {
 /** Google does not charge for requests that it refuses for one of these reasons. */
 const UNCHARGED = new Set<FailureReason | undefined>(["auth", "config", "input", "rate_limit"]);
 
-/** A request that failed is not repeated: the comparison of texts stands. */
+/** A request that failed is not repeated: the verdict of the text comparison is kept. */
 async function askCounted(deps: JudgeDeps, { taskId, values, cancelled, signal }: Asked): Promise<string> {
   const prompt = deps.promptFor(values);
   if (!(await countJudgeRequest(deps.db, taskId))) throw new RunDeleted();

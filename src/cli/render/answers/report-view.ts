@@ -180,8 +180,8 @@ function sourceLines(shown: ShownReport, space: AnswerSpace & Space): string {
     const url = sourceUrl(source);
     const linked = link === undefined || url === undefined ? shownTitle : link(url, paint("underline", shownTitle));
     const room = width - indent - widthOf(shownTitle);
-    const place = `${domain === "" ? "" : ` · ${domain}`}${expiryOf(source, " · ")}`;
-    const fitting = [place, domain === "" ? "" : ` · ${domain}`].find((text) => widthOf(text) <= room) ?? "";
+    const suffix = `${domain === "" ? "" : ` · ${domain}`}${expiryOf(source, " · ")}`;
+    const fitting = [suffix, domain === "" ? "" : ` · ${domain}`].find((text) => widthOf(text) <= room) ?? "";
     const site = fitting === "" ? "" : paint("faint", fitting);
     const written = link === undefined && url !== undefined ? [`${" ".repeat(indent)}${paint("faint", url)}`] : [];
     return [`${label}${linked}${site}`, ...written];

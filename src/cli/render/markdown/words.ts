@@ -49,13 +49,13 @@ export function createWords(): { words: Word[]; add(piece: Piece): void; space()
   return {
     words,
     space,
-    add: ({ text, ...look }) => {
+    add: ({ text, ...style }) => {
       for (const [index, chunk] of text.split(/\s+/).entries()) {
         if (index > 0) space();
         if (chunk === "") continue;
         for (const [at, part] of breakable(chunk).entries()) {
           if (at > 0) isGlued = false;
-          push({ text: part, ...look });
+          push({ text: part, ...style });
         }
       }
     },
@@ -128,7 +128,7 @@ function gapBetween(before: Piece | undefined, after: Piece | undefined): Piece 
 
 const characterPieces = (piece: Piece): Piece[] => charactersOf(piece.text).map((text) => ({ ...piece, text }));
 
-/** Pieces of one look are painted together, so that a link of several words is one link. */
+/** Adjacent pieces with the same style are painted together, so that a link of several words is one link. */
 export function paintLine({ pieces }: Line, { paint, link }: Space): string {
   const groups: Piece[] = [];
   for (const piece of pieces) {

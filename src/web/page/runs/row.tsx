@@ -46,7 +46,7 @@ export function RunRow({ run }: { run: ListedRun }) {
       </td>
       <td role="cell" class="age">
         <Age at={run.created_at} />
-        <Took run={run} />
+        <RunDuration run={run} />
       </td>
       <td role="cell" class="cost">
         <Cost run={run} />
@@ -69,7 +69,7 @@ const Marked = ({ pieces }: { pieces: Pieces }) => (
 /** Heading marks are removed from excerpts. */
 const plain = (text: string): string => text.replaceAll(/(^|[\s…])#{1,6} /g, "$1");
 
-function Took({ run }: { run: RunSummary }) {
+function RunDuration({ run }: { run: RunSummary }) {
   if (run.completed_at === undefined) return null;
   const took = Date.parse(run.completed_at) - Date.parse(run.started_at ?? run.created_at);
   return <span class="took quiet small">took {durationText(took)}</span>;
