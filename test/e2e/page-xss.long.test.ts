@@ -30,9 +30,9 @@ async function tour({ browser, server, directory, bypassCSP }: Tour): Promise<st
     seen.push(`a dialog said ${dialog.message()}`);
     void dialog.dismiss();
   });
-  const visit = async (path: string, sight: string): Promise<void> => {
+  const visit = async (path: string, selector: string): Promise<void> => {
     await page.goto(path);
-    await page.locator(sight).first().waitFor();
+    await page.locator(selector).first().waitFor();
     seen.push(...(await touch(page, path)));
     expect(page.url().startsWith(server.url)).toBe(true);
   };

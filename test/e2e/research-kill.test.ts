@@ -84,9 +84,9 @@ test("a kill during the first migration, in several processes at once, leaves no
 
 test("a poll that takes longer than the interval still ends the run (P2)", async () => {
   const interactions = { speed: 1_000, duration_ms: 0, get: [{ latency_ms: 700 }] };
-  const here = await world({ scenario: { name: "slow-looks", interactions } });
+  const here = await world({ scenario: { name: "slow-polls", interactions } });
   const life = here.begin();
-  await life.call("start_deep_research", { query: "How slow can a look be?" });
+  await life.call("start_deep_research", { query: "How slow can a poll be?" });
   await expect
     .poll(() => here.query<{ status: string }>("select status from research_tasks")[0]?.status)
     .toBe("completed");

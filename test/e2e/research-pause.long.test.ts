@@ -112,14 +112,14 @@ test("when a process is suspended during a poll, another takes over after the le
   const child = here.begin();
   await Promise.all(QUESTIONS.map((query) => child.call("start_deep_research", { query })));
   const { ledger } = here.gemini;
-  const looks = (): number =>
+  const polls = (): number =>
     ledger.acceptedStarts().reduce((sum, { id }) => sum + ledger.trafficOf(id).polls.length, 0);
-  await expect.poll(looks, SOON).toBe(QUESTIONS.length);
+  await expect.poll(polls, SOON).toBe(QUESTIONS.length);
   await suspendProcess(here, child);
   const other = here.begin({ args: ["worker"] });
   await sleep(1_000);
   // The lease is valid although its owner is suspended.
-  expect(looks()).toBe(QUESTIONS.length);
+  expect(polls()).toBe(QUESTIONS.length);
   await expireLeases(here);
   await expect.poll(() => statuses(here), SOON).toEqual(["completed"]);
   const saved = here.query("select task_id, saved_at from research_results order by task_id");

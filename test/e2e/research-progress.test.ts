@@ -130,10 +130,10 @@ describe("check_research_status", () => {
     const task_id = await startRun(server);
     const since = Date.now() - 11 * 60_000;
     const [run] = scene.gemini.ledger.acceptedStarts();
-    const looks = (): number => scene.gemini.ledger.trafficOf(run?.id ?? "").polls.length;
+    const polls = (): number => scene.gemini.ledger.trafficOf(run?.id ?? "").polls.length;
     scene.sql("update research_tasks set last_event_at = ?, created_at = ?", since, since);
-    const before = looks();
-    await waitFor(() => expect(looks()).toBeGreaterThan(before + 2));
+    const before = polls();
+    await waitFor(() => expect(polls()).toBeGreaterThan(before + 2));
     expect(await statusOf(server, task_id)).toMatchObject({ stalled_since: new Date(since).toISOString() });
     scene.gemini.skip(8 * 60_000);
     expect(await untilStatus(server, task_id, "completed")).not.toHaveProperty("stalled_since");

@@ -25,11 +25,11 @@ describe("three servers on one database", () => {
     const starts = scene.gemini.ledger.acceptedStarts();
     expect(starts).toHaveLength(6);
     for (const { id } of starts) {
-      const looksAt = () => scene.gemini.ledger.trafficOf(id).polls;
-      await waitFor(() => expect(looksAt().length).toBeGreaterThanOrEqual(5));
-      const looks = looksAt();
-      const since = Date.now() - (looks[0] ?? 0);
-      expect(looks.length).toBeLessThanOrEqual(2 + since / SHORTEST_MS);
+      const pollsOf = () => scene.gemini.ledger.trafficOf(id).polls;
+      await waitFor(() => expect(pollsOf().length).toBeGreaterThanOrEqual(5));
+      const polls = pollsOf();
+      const since = Date.now() - (polls[0] ?? 0);
+      expect(polls.length).toBeLessThanOrEqual(2 + since / SHORTEST_MS);
     }
     for (const server of servers) {
       for (const task_id of runs) expect(await statusOf(server, task_id)).toMatchObject({ status: "running_async" });

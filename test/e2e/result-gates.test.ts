@@ -53,7 +53,7 @@ const noteOf = ({ structured }: ToolResult): string =>
 const taskIdOf = ({ structured }: ToolResult): string =>
   structured["task_id"] ?? structured["metadata"]?.task_id ?? structured["error"]?.task_id;
 
-/** What a caller learns from the answer, and what every later look at the run shows. */
+/** What a caller learns from the answer, and what every later read of the run shows. */
 async function endingOf(server: RunningServer, answer: ToolResult) {
   const note = noteOf(answer);
   const { structured } = await server.call("check_research_status", { task_id: taskIdOf(answer) });

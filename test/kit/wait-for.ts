@@ -6,13 +6,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 export async function waitFor<T>(
-  look: () => T | Promise<T>,
+  assertion: () => T | Promise<T>,
   { timeout = 20_000, interval = 50 }: { timeout?: number; interval?: number } = {},
 ): Promise<T> {
   const until = performance.now() + timeout;
   for (;;) {
     try {
-      return await look();
+      return await assertion();
     } catch (error) {
       if (performance.now() > until) throw error;
     }

@@ -15,8 +15,8 @@ export const KILL_POINTS = {
   save: ["after-temp-write", "after-rename"],
 } as const;
 
-type Way = keyof typeof KILL_POINTS;
-type Kill = { way: Way; point: string } | { way: "random" };
+type KillTrigger = keyof typeof KILL_POINTS;
+type Kill = { trigger: KillTrigger; point: string } | { trigger: "random" };
 
 /** Longer than any process needs to reach its failpoint, once it has started. */
 const MAX_LIFETIME_MS = 5_000;
@@ -31,14 +31,16 @@ export interface KillPlan {
 
 export async function killAll(world: KillWorld, plan: KillPlan): Promise<void> {
   await prepare(world);
-  const named = Object.entries(KILL_POINTS).flatMap(([way, points]) => points.map((point) => ({ way, point }) as Kill));
+  const named = Object.entries(KILL_POINTS).flatMap(([trigger, points]) =>
+    points.map((point) => ({ trigger, point }) as Kill),
+  );
   const todo: Kill[] = [
     ...named.flatMap((kill) => Array.from({ length: plan.each }, () => kill)),
-    ...Array.from({ length: plan.random }, (): Kill => ({ way: "random" })),
+    ...Array.from({ length: plan.random }, (): Kill => ({ trigger: "random" })),
   ].toSorted(() => world.random() - 0.5);
   const lane = async (): Promise<void> => {
     for (let kill = todo.pop(); kill !== undefined; kill = todo.pop()) {
-      const name = kill.way === "random" ? "random" : kill.point;
+      const name = kill.trigger === "random" ? "random" : kill.point;
       // Retried if the point was not reached because another process was faster.
       while ((await runUntilKilled(world, kill)) !== name) count(world, "elsewhere");
       count(world, name);
@@ -60,33 +62,33 @@ export async function prepare(world: KillWorld): Promise<void> {
 
 async function runUntilKilled(world: KillWorld, kill: Kill): Promise<string> {
   const { random } = world;
-  const point = kill.way === "random" ? undefined : kill.point;
-  const pass = 1 + Math.floor(random() * (kill.way === "start" ? 3 : kill.way === "follow" ? 2 : 1));
-  const asWorker = kill.way === "random" && random() < 0.15;
+  const point = kill.trigger === "random" ? undefined : kill.point;
+  const pass = 1 + Math.floor(random() * (kill.trigger === "start" ? 3 : kill.trigger === "follow" ? 2 : 1));
+  const asWorker = kill.trigger === "random" && random() < 0.15;
   const child = world.begin({
     ...(asWorker ? { args: ["worker"] } : {}),
     failpoint: point === undefined ? undefined : `${point}:${pass}`,
   });
   // Random kills also hit the start of a process; a named point is given its time after it, on a busy machine too.
-  if (kill.way !== "random") await child.ready;
+  if (kill.trigger !== "random") await child.ready;
   let killedByTimer = false;
   const timer = setTimeout(
     () => {
       killedByTimer = true;
       child.kill();
     },
-    kill.way === "random" ? 80 + random() * 900 : MAX_LIFETIME_MS,
+    kill.trigger === "random" ? 80 + random() * 900 : MAX_LIFETIME_MS,
   );
-  if (!asWorker) await act(world, child, kill.way);
+  if (!asWorker) await act(world, child, kill.trigger);
   const { killed, code } = await child.ended;
   clearTimeout(timer);
   if (!killed) throw new Error(`A process exited with code ${code}: ${child.stderr()}`);
   return killedByTimer ? "random" : (point ?? "itself");
 }
 
-async function act(world: KillWorld, child: ProductProcess, way: Way | "random"): Promise<void> {
+async function act(world: KillWorld, child: ProductProcess, trigger: KillTrigger | "random"): Promise<void> {
   const { random } = world;
-  switch (way) {
+  switch (trigger) {
     case "start":
     case "follow":
       await Promise.all(["a", "b", "c"].map((name) => start(world, child, fresh(name))));

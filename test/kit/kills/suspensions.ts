@@ -38,7 +38,7 @@ async function pauseOnce(world: KillWorld, { point, action }: { point: string; a
   const stopped = performance.now();
   const taskId = await until(() => pendingRun(world, query));
   world.returned.add(taskId);
-  if (action !== "nothing") await actMeanwhile(world, { taskId, action });
+  if (action !== "nothing") await actWhileSuspended(world, { taskId, action });
   await sleep(Math.max(0, PAUSE_MS - (performance.now() - stopped)));
   resumeProcess(child);
   await answer;
@@ -46,7 +46,10 @@ async function pauseOnce(world: KillWorld, { point, action }: { point: string; a
   await child.ended;
 }
 
-async function actMeanwhile(world: KillWorld, { taskId, action }: { taskId: string; action: string }): Promise<void> {
+async function actWhileSuspended(
+  world: KillWorld,
+  { taskId, action }: { taskId: string; action: string },
+): Promise<void> {
   if (action !== "cancel") await expireLease(world, taskId);
   if (action === "expire lease") return;
   const other = world.begin();

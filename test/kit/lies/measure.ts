@@ -1,4 +1,4 @@
-/** Measures how many claims of final answers are false: with the model's word alone, and with the server's verification. */
+/** Measures how many claims of final answers are false: with the model's own verdict, and with verification. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
