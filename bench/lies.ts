@@ -1,4 +1,4 @@
-/** False claims in final answers of a model that lies at a known rate, with its word alone and with the verification. */
+/** False claims in final answers of a model that lies at a known rate: with its own verdict, and with verification. */
 
 import {
   type Arm,

@@ -21,9 +21,9 @@ export async function shootCards(browser: Browser, { client, running, directory 
   const tool = tools.find(({ name }) => name === "check_research_status");
   if (tool === undefined) throw new Error("The tool of the card is not offered.");
   const states = { running, completed: LONG_RUN, failed: FAILED_RUN };
-  const looks = THEMES.flatMap((theme) => (["inline", "fullscreen"] as const).map((mode) => ({ theme, mode })));
+  const variants = THEMES.flatMap((theme) => (["inline", "fullscreen"] as const).map((mode) => ({ theme, mode })));
   for (const [state, task_id] of Object.entries(states)) {
-    for (const { theme, mode } of looks) {
+    for (const { theme, mode } of variants) {
       const viewport = MODES[mode];
       const question = "How is the research going?";
       const chat = await openChat(browser, {

@@ -13,7 +13,7 @@ const CREATED = new Date().toISOString();
 let behaviour: Behaviour = { latencyMs: 100, changedShare: 0.3, hungShare: 0, ended: false };
 let runs: number[] = [];
 let times: number[] = [];
-/** How often a run has changed; part of the response, so that an old response can be recognized. */
+/** How often a run has changed; part of the response, so that an old response can be recognised. */
 const changes = new Uint32Array(MAX_RUNS);
 
 const head = { object: "interaction", created: CREATED, updated: CREATED, agent: DEFAULT_AGENT };
