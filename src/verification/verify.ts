@@ -143,8 +143,8 @@ export async function verifyCitations(
 }
 
 /**
- * Only one check at a time reads a source, so that it is not judged, and paid for, twice; checks of other sources do not wait.
- * Which sources are one page may change with a resolved link, so each is locked on its own, in their order.
+ * Only one check at a time reads a source, so that it is not judged, and paid for, twice. Which sources are one page may
+ * change with a resolved link, so each is locked on its own, in their order.
  */
 function runExclusivelyForSources(
   { db, clock, log, processId }: VerifyDeps,
