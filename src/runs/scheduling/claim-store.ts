@@ -58,23 +58,46 @@ const unleased = (now: number) => (lease: ExpressionBuilder<Tables, "research_ta
     lease("lease_until", ">", now + 2 * POLL_LEASE_MS),
   ]);
 
-/** Round-robin over owners, longest due first within each owner. */
-const dueInFairOrder = (db: Database, now: number) =>
+/** Longest due first. A correlated subquery: `waiting.owner` is the owner of the outer query. */
+const longestDueOfOwner = (db: Database, { now, limit }: Pick<Claim, "now" | "limit">) =>
+  db
+    .selectFrom("research_tasks")
+    .select("task_id")
+    .where("owner", "=", sql.ref<string>("waiting.owner"))
+    .where("next_poll_at", "<=", now)
+    .where("interaction_id", "is not", null)
+    .where(unleased(now))
+    .orderBy("next_poll_at")
+    .limit(limit);
+
+/**
+ * Round-robin over owners, longest due first within each owner. Of each owner, only as many runs are ranked as can be
+ * claimed: ranking ten thousand due runs took 7 ms for each claim, which takes one.
+ */
+const dueInFairOrder = (db: Database, claim: Pick<Claim, "now" | "limit">) =>
   db
     .selectFrom((from) =>
       from
-        .selectFrom("research_tasks")
-        .select(["task_id", "next_poll_at", OWNER_RANK])
-        .where("next_poll_at", "<=", now)
-        .where("interaction_id", "is not", null)
-        .where(unleased(now))
-        .as("waiting"),
+        .selectFrom((owners) =>
+          owners
+            .selectFrom("research_tasks")
+            .select("owner")
+            .distinct()
+            .where("next_poll_at", "<=", claim.now)
+            .as("waiting"),
+        )
+        .innerJoin("research_tasks as run", (join) =>
+          join.on((on) => on("run.task_id", "in", longestDueOfOwner(db, claim))),
+        )
+        .select(["run.task_id", "run.next_poll_at", OWNER_RANK])
+        .as("ranked"),
     )
     .select("task_id")
     .orderBy("owner_rank")
-    .orderBy("next_poll_at");
+    .orderBy("next_poll_at")
+    .limit(claim.limit);
 
-const OWNER_RANK = sql<number>`row_number() over (partition by owner order by next_poll_at)`.as("owner_rank");
+const OWNER_RANK = sql<number>`row_number() over (partition by run.owner order by run.next_poll_at)`.as("owner_rank");
 
 /**
  * Leases due runs to this process; each run goes to exactly one. Leased runs are skipped: a new epoch would invalidate
@@ -89,9 +112,7 @@ export async function claimDueRuns(db: Database, claim: Omit<Claim, "maxRps">): 
       lease_until: claim.now + POLL_LEASE_MS,
       next_poll_at: claim.nextPollAt,
     }))
-    .where("task_id", "in", (select) =>
-      select.selectFrom(dueInFairOrder(db, claim.now).limit(claim.limit).as("due")).select("due.task_id"),
-    )
+    .where("task_id", "in", (select) => select.selectFrom(dueInFairOrder(db, claim).as("due")).select("due.task_id"))
     // Checked again, because another process may have claimed the run since the subquery.
     .where("next_poll_at", "<=", claim.now)
     .where(unleased(claim.now))
