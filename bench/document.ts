@@ -44,19 +44,22 @@ export function documentOf(results: readonly Result[], names: readonly string[])
     "## Against their limits",
     limitsTable(results),
     ...results.map(sectionOf),
-    ...(missing.length === 0 ? [] : [`Not measured yet: ${missing.map((name) => `\`${name}\``).join(", ")}.`]),
+    ...(missing.length === 0 ? [] : [withoutResult(missing)]),
     "",
   ].join("\n\n");
 }
 
+const withoutResult = (names: readonly string[]): string =>
+  `No result is stored of ${names.map((name) => `\`${name}\``).join(", ")}. Results of \`fleet\` and \`retention\` are in [scale.md](scale.md), of \`verdicts\` and \`citations\` in decisions [0029](decisions/0029-claims-without-a-model.md) and [0035](decisions/0035-readings-of-a-sentence.md).`;
+
 function limitsTable(results: readonly Result[]): string {
   const figures = results.flatMap(({ name, table }) => (table.figures ?? []).map((figure) => ({ name, ...figure })));
   return [
-    "| figure | measured | limit | measured ÷ limit | bench |",
-    "| --- | --: | --: | --: | --- |",
+    "| figure | measured | limit | measured ÷ limit | | bench |",
+    "| --- | --: | --: | --: | --- | --- |",
     ...figures.map(
       ({ name, what, value, limit }) =>
-        `| ${what} | ${rounded(value)} | ${rounded(limit)} | **${(value / limit).toFixed(2)}** | \`${name}\` |`,
+        `| ${what} | ${rounded(value)} | ${rounded(limit)} | **${(value / limit).toFixed(2)}** | ${value <= limit ? "met" : "missed"} | \`${name}\` |`,
     ),
   ].join("\n");
 }

@@ -42,7 +42,7 @@ async function measure(directory: string): Promise<Table> {
     await simulator.setScenario({ name: "long", interactions: { speed: 10, duration_ms: 3_600_000 } });
     rows.push(...(await measureLive(browser, { directory, gemini: simulator.url })));
     return {
-      title: "The page",
+      title: "The dashboard",
       columns: ["what", "figure", "budget"],
       rows: rows.map(({ what, figure, budget }) => [what, figure, budget === undefined ? "" : verdict(budget)]),
       notes: [

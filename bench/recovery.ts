@@ -167,11 +167,15 @@ async function takeSample(
   }
   const firstPollAt = performance.now();
   const perSecond: number[] = [];
+  let lastCountAt = firstPollAt;
   let settled: { cpuMs: number; at: number } | undefined;
   for (let second = 1; second <= SAMPLE_S; second += 1) {
     await sleep(Math.max(0, firstPollAt + second * 1_000 - performance.now()));
     const now = await count();
-    perSecond.push(now - before);
+    // On a busy machine a second may be counted late.
+    const countedAt = performance.now();
+    perSecond.push(Math.round(((now - before) * 1_000) / (countedAt - lastCountAt)));
+    lastCountAt = countedAt;
     before = now;
     if (second === SETTLE_S) settled = { cpuMs: (await worker.used()).cpuMs, at: performance.now() };
   }
@@ -189,7 +193,7 @@ async function takeSample(
 
 const mean = ({ perSecond }: Sample): number => perSecond.reduce((sum, count) => sum + count, 0) / perSecond.length;
 const maxPerSecond = ({ perSecond }: Sample): number => Math.max(...perSecond);
-const isPolite = (sample: Sample): boolean =>
+const isWithinRateLimit = (sample: Sample): boolean =>
   // The first request is finished when the first second begins.
   mean(sample) <= sample.maxRps + 1 / SAMPLE_S && maxPerSecond(sample) <= Math.ceil(sample.maxRps * PER_SECOND_SLACK);
 
@@ -218,7 +222,7 @@ const LINES: readonly Line[] = [
   {
     what: "requests per second: mean, maximum in one second",
     figure: (sample) => `${mean(sample).toFixed(2)}, ${maxPerSecond(sample)}`,
-    target: { words: "mean ≤ `RESEARCH_MAX_RPS`", met: isPolite },
+    target: { words: "mean ≤ `RESEARCH_MAX_RPS`, any second ≤ 120 % of it", met: isWithinRateLimit },
   },
   { what: `reports collected in ${SAMPLE_S} s`, figure: ({ collected }) => collected.toLocaleString("en") },
   {
@@ -261,6 +265,6 @@ function tableOf(samples: readonly Sample[], fillMs: number): Table {
       { what: `peak memory with them, ${SUBJECTS[index]?.title ?? ""}, MB`, value: last.peakMb, limit: TARGET.peakMb },
     ]),
     // Times and CPU shares depend on the machine; the request rate does not.
-    passed: samples.every(isPolite),
+    passed: samples.every(isWithinRateLimit),
   };
 }

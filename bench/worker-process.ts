@@ -6,12 +6,17 @@ import { createInterface } from "node:readline";
 import { z } from "zod";
 import { BIN } from "../test/kit/server/server.ts";
 
-/** Runs inside the process. JavaScript, because stripping types would use memory as well. */
+/**
+ * Runs inside the process. JavaScript, because stripping types would use memory as well. Not `maxRSS`: a forked process
+ * inherits that of its parent, even after exec.
+ */
 const SELF_REPORT = `
+  import { readFileSync } from "node:fs";
   process.on("message", () => {
-    const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
+    const { userCPUTime, systemCPUTime } = process.resourceUsage();
     const resources = process.getActiveResourcesInfo();
-    process.send({ cpuMs: (userCPUTime + systemCPUTime) / 1000, peakMb: maxRSS / 1024, resources });
+    const peakKb = Number(/VmHWM:\\s+(\\d+)/.exec(readFileSync("/proc/self/status", "utf8"))[1]);
+    process.send({ cpuMs: (userCPUTime + systemCPUTime) / 1000, peakMb: peakKb / 1024, resources });
   });
   process.channel.unref();
 `;

@@ -24,8 +24,8 @@ test("the document compares each figure with its limit, marks a busy machine and
     ],
     ["tokens", "page"],
   );
-  expect(text).toContain("| tokens of `search` | 360 | 450 | **0.80** | `tokens` |");
+  expect(text).toContain("| tokens of `search` | 360 | 450 | **0.80** | met | `tokens` |");
   expect(text).toContain("## Tokens\n");
   expect(text).toContain("2026-11-16, commit abc, Node 24, load 1.4 per core (**busy machine**)");
-  expect(text).toContain("Not measured yet: `page`.");
+  expect(text).toContain("No result is stored of `page`.");
 });
