@@ -19,7 +19,7 @@ import { isFinished, type Run, type RunResult, type StoredResult } from "../runs
 import type { Database } from "../store/database.ts";
 import { factLines } from "./parts/answer-text.ts";
 import { storedWishNote } from "./question/wishes.ts";
-import { type Call, defineOperation, type OperationDeps, outputSchema, taskIdField } from "./operation.ts";
+import { type Call, defineOperation, flagField, type OperationDeps, outputSchema, taskIdField } from "./operation.ts";
 
 const DEFAULT_DIRECTORY = "./research_reports";
 const MAX_PATH_CHARACTERS = 4_096;
@@ -33,8 +33,6 @@ const pathField = (what: string, maxCharacters: number) =>
     .string({ error: `${what} must be a string.` })
     .max(maxCharacters, { error: `${what} must have at most ${maxCharacters} characters.` })
     .refine((text) => !text.includes("\0"), { error: `${what} must not contain a NUL character.` });
-
-const flagField = (what: string) => z.boolean({ error: `${what} must be true or false.` }).default(true);
 
 export const saveResearchToMarkdown = defineOperation({
   name: "save_research_to_markdown",
@@ -51,8 +49,8 @@ export const saveResearchToMarkdown = defineOperation({
     filename_prefix: pathField("filename_prefix", MAX_PREFIX_CHARACTERS)
       .default("research")
       .describe("How the file name begins."),
-    include_metadata: flagField("include_metadata").describe("Write model, times, tokens, cost."),
-    include_sources: flagField("include_sources").describe("Write the sources."),
+    include_metadata: flagField("include_metadata").default(true).describe("Write model, times, tokens, cost."),
+    include_sources: flagField("include_sources").default(true).describe("Write the sources."),
     format: z
       .enum(FORMATS, { error: `format must be one of ${FORMATS.join(", ")}.` })
       .optional()

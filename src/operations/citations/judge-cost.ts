@@ -85,13 +85,11 @@ export async function judgePrices(deps: OperationDeps, run: { taskId: string; re
   const { judge } = verification;
   if (judge === undefined) return undefined;
   const { pairs: due, claims } = await planVerification(verification, { ...run, again: false, maxPages: Infinity });
-  const priceOf = (pairs: number) => ({
-    model: judge.model,
-    pairs,
-    likely_usd: judge.priceOf(pairs)?.likelyUsd,
-    max_usd: judge.priceOf(pairs)?.maxUsd,
-    question: questionAbout(deps, judge, { pairs })?.because,
-  });
+  const priceOf = (pairs: number) => {
+    const price = judge.priceOf(pairs);
+    const question = questionAbout(deps, judge, { pairs })?.because;
+    return { model: judge.model, pairs, likely_usd: price?.likelyUsd, max_usd: price?.maxUsd, question };
+  };
   return {
     /** Of all citations that are due. */
     due: priceOf(due),

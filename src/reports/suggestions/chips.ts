@@ -10,7 +10,7 @@ interface SearchSuggestion {
 }
 
 export interface ReadSuggestions {
-  /** Still has its own styles, so it may only be shown in a sandbox. */
+  /** Still has its own styles, so it is shown in a frame or a shadow root only. */
   html: string;
   /** Without duplicate queries. */
   chips: SearchSuggestion[];

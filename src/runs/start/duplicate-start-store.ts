@@ -67,8 +67,9 @@ export async function findSameStart(db: Database, { owner, joinKey, now }: SameS
 }
 
 /**
- * Joins an identical start inside the transaction of a start, which waits for others of the same key. `joined_at` is stored in the run's row, so that the sender
- * does not stop when its own call is cancelled. A sender that has stopped has marked the same row as cancelled.
+ * Joins an identical start inside the transaction of a start, which waits for others of the same key. `joined_at` is
+ * stored in the run's row, so that the sender does not stop when its own call is cancelled. A sender that has stopped
+ * has marked the same row as cancelled.
  */
 export async function joinSameStart(transaction: Database, start: SameStart): Promise<string | undefined> {
   await lockExclusive(transaction, `start:${start.joinKey}`);
