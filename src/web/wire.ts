@@ -210,10 +210,7 @@ export interface ReportView {
   note?: string;
   /** `/api/runs/:id/table.csv` and `table.json` have the table. */
   has_table?: true;
-  /**
-   * Google's Search Suggestions. On the dashboard: a document for a sandboxed frame, with `NONCE_MARK` where the page's
-   * nonce belongs. In the card: markup, because a frame within its frame cannot open links.
-   */
+  /** Google's Search Suggestions: a document for a frame, or markup in the card, whose own frame cannot open links. */
   suggestions?: { frame: string; height: number } | { html: string };
 }
 
