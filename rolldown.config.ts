@@ -24,12 +24,17 @@ const BUILD_VERSION = JSON.stringify(version);
  */
 const productOutput: OutputOptions = { ...output, sourcemap: "hidden", sourcemapExcludeSources: true };
 
+/** A worker thread is started from a file of its own. */
+const WORKERS = {
+  "page-worker": "src/pages/worker/page-worker.ts",
+  "compare-worker": "src/claims/worker/compare-worker.ts",
+};
+
 const product: BuildOptions = {
   platform: "node",
   // Its main file is in a form whose imports no bundler sees.
   resolve: { alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" } },
-  // A worker thread is started from a file of its own.
-  input: { main: "src/main.ts", "page-worker": "src/pages/worker/page-worker.ts" },
+  input: { main: "src/main.ts", ...WORKERS },
   // Installed by whoever wants them, and loaded only then. The canvas draws PDF pages, which are only read here.
   external: ["pg", "pg-boss", /^@opentelemetry\//, "@napi-rs/canvas"],
   output: productOutput,
@@ -56,11 +61,7 @@ const configurations: BuildOptions[] = [
   // Never shipped: the product with its failpoints, and a server with the conformance fixtures.
   {
     ...product,
-    input: {
-      main: "src/main.ts",
-      "page-worker": "src/pages/worker/page-worker.ts",
-      conformance: "test/conformance/main.ts",
-    },
+    input: { main: "src/main.ts", ...WORKERS, conformance: "test/conformance/main.ts" },
     output: { ...productOutput, dir: "dist-failpoints", minify: false },
     transform: {
       define: {

@@ -1,5 +1,6 @@
 /** Asks the judge about the pairs that the comparison of texts does not confirm, as `VERIFY_JUDGE=gemini` does. */
 
+import { bestPassages } from "../../src/claims/best-passages.ts";
 import { join } from "node:path";
 import { type Environment, loadConfig } from "../../src/config/config.ts";
 import { costCalculator } from "../../src/costs/actual.ts";
@@ -8,6 +9,7 @@ import { createApiBackend } from "../../src/gemini/api/backend.ts";
 import type { PageText } from "../../src/pages/page.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { createPrompts } from "../../src/search/prompts.ts";
+import { MAX_PASSAGES } from "../../src/verification/judge/judge-port.ts";
 import { estimateUsd, maxOutputTokens } from "../../src/verification/judge/judge-price.ts";
 import { JUDGE_EXAMPLE, judgeClaim } from "../../src/verification/judge/judge-claim.ts";
 
@@ -59,7 +61,8 @@ export function createBenchJudge(environment: Environment): BenchJudge | undefin
         sources: [1],
         googleSources: [],
       };
-      return (await judgeClaim(ask, claim, page))?.verdict;
+      const passages = bestPassages(claim, page, MAX_PASSAGES);
+      return (await judgeClaim(ask, { ...claim, passages }, page))?.verdict;
     },
   };
 }

@@ -1,9 +1,8 @@
 /** Checks the citations of a run: fetches the cited pages, compares each with the claims that cite it, stores both. */
 
 import type { Claim } from "../claims/claim.ts";
-import type { Evidence } from "../claims/evidence.ts";
 import type { RedirectResolver } from "../gemini/redirect-links.ts";
-import type { PageReading, PageText, ReadPage } from "../pages/page.ts";
+import type { PageReading, ReadPage } from "../pages/page.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { pageKey } from "../reports/page-key.ts";
@@ -12,56 +11,18 @@ import { saveResolved } from "../runs/links/link-store.ts";
 import type { Database } from "../store/database.ts";
 import { runExclusively } from "../store/run-exclusively.ts";
 import { type ClaimsOfRun, claimsOfRun, type ReportOfRun } from "./claims-of-run.ts";
-import { findFormerCheck, findPageChecks, type FormerCheck, isSameText, savePageCheck } from "./evidence-store.ts";
+import { findFormerCheck, findPageChecks, type FormerCheck, savePageCheck } from "./evidence-store.ts";
+import type { JudgeLimits } from "./judge/judge-port.ts";
+import { evidenceOf, type ComparisonDeps } from "./page-evidence.ts";
 import { checkOf, type PageCheck, UNFINISHED } from "./page-check.ts";
 
-export interface VerifyDeps {
+export interface VerifyDeps extends ComparisonDeps {
   db: Database;
   clock: Clock;
   log: Log;
   processId: string;
   readPage: ReadPage;
   resolver: RedirectResolver;
-  /** Undefined: pages are compared with claims without a model. */
-  judge?: Judge | undefined;
-}
-
-/** A model that judges what the comparison of texts did not confirm. */
-export interface Judge {
-  model: string;
-  /** Undefined without a price of the model. */
-  priceOf(requests: number): JudgePrice | undefined;
-  /**
-   * Returns evidence about those claims that it could judge until it was aborted or out of time. A request that is in
-   * progress at an abort is paid for, so its answer is awaited for a bounded time.
-   */
-  judge(request: JudgeRequest, limits: JudgeLimits): Promise<Judgements>;
-}
-
-/** In US dollars, at Google's list prices. */
-export interface JudgePrice {
-  likelyUsd: number;
-  /** An upper bound: size of the prompt and length of the answer are bounded. */
-  maxUsd: number;
-}
-
-interface JudgeLimits {
-  signal: AbortSignal;
-  /** On the monotonic clock; no request is sent after it. */
-  deadline: number;
-}
-
-interface Judgements {
-  evidence: Evidence[];
-  /** False if claims are left that were not asked about. */
-  isComplete: boolean;
-}
-
-export interface JudgeRequest {
-  taskId: string;
-  source: number;
-  page: PageText;
-  claims: Claim[];
 }
 
 export interface Verification extends ReportOfRun {
@@ -82,8 +43,6 @@ const RECENT_MS = 24 * 3_600_000;
 /** Sooner if it was not reached: the fault may be over. */
 const RECENTLY_UNREACHED_MS = 10 * 60_000;
 const MAX_CONCURRENT_PAGES = 4;
-const MAX_PASSAGE_CHARACTERS = 600;
-const MAX_REASON_CHARACTERS = 300;
 
 /** What a verification will do, before it does anything. */
 export interface VerificationPlan extends ClaimsOfRun {
@@ -247,51 +206,3 @@ async function readSource(
   const reason = "Google's link to this page has expired or leads to no public page.";
   return { outcome: "not_checked", reason, url, finalUrl: url, checkedAt: clock.now() };
 }
-
-interface ClaimsOfSource {
-  taskId: string;
-  source: number;
-  claims: readonly Claim[];
-  former: FormerCheck | undefined;
-  limits: JudgeLimits;
-}
-
-async function evidenceOf(
-  { judge }: Pick<VerifyDeps, "judge">,
-  reading: PageReading,
-  { taskId, source, claims, former, limits }: ClaimsOfSource,
-): Promise<Judgements> {
-  if (reading.outcome !== "text") {
-    const { reason } = checkOf(source, reading);
-    const verdict = reading.outcome;
-    const evidence = claims.map(({ n }) => bounded({ claim: n, source, kind: "page", verdict, reason }));
-    return { evidence, isComplete: true };
-  }
-  const { page } = reading;
-  const { comparePage } = await import("../claims/compare-page.ts");
-  const compared = claims.map((claim) => ({
-    claim,
-    evidence: bounded({ claim: claim.n, source, kind: "page", ...comparePage(claim, page) }),
-  }));
-  // A judgement of the same text is kept, and not paid for again.
-  const known = former !== undefined && isSameText(former, reading) ? former.judgedClaims : [];
-  const open = compared
-    .filter(({ claim, evidence }) => evidence.verdict !== "supported" && !known.includes(claim.n))
-    .map(({ claim }) => claim);
-  const found =
-    judge === undefined || open.length === 0
-      ? { evidence: [], isComplete: true }
-      : await judge.judge({ taskId, source, page, claims: open }, limits);
-  const judged = new Map(found.evidence.map((each) => [each.claim, each]));
-  const evidence = compared.map(({ claim, evidence: text }) => bounded(judged.get(claim.n) ?? text));
-  return { evidence, isComplete: found.isComplete };
-}
-
-const bounded = ({ passage, reason, ...evidence }: Evidence): Evidence => ({
-  ...evidence,
-  passage: cut(passage, MAX_PASSAGE_CHARACTERS),
-  reason: cut(reason, MAX_REASON_CHARACTERS),
-});
-
-const cut = (text: string | undefined, max: number): string | undefined =>
-  text === undefined || text.length <= max ? text : `${text.slice(0, max).toWellFormed()}…`;

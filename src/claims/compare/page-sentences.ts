@@ -24,6 +24,8 @@ export interface PageSentences {
 /** Reading more would take seconds. */
 const MAX_SENTENCES = 5_000;
 const MAX_SENTENCE_CHARACTERS = 3_000;
+/** A book has as many. */
+const MAX_CHARACTERS = 1_000_000;
 
 /** `Basel, 7 May 2026 – ` before the first sentence of a report. */
 const DATELINE = /^\p{Lu}[\p{L} ./-]{1,40}(?:,| \()[^–—]{0,30}?\)?\s(?:[–—]|-(?=\s))\s?/u;
@@ -36,8 +38,11 @@ export function readPageSentences(page: PageText): PageSentences {
   const sentences = [page.title.slice(0, MAX_SENTENCE_CHARACTERS)];
   const blocks = [0];
   const abbreviations = abbreviationsIn(page.blocks);
+  let left = MAX_CHARACTERS;
   for (const [index, block] of page.blocks.entries()) {
-    const text = normalized(block).replace(DATELINE, "");
+    if (left <= 0 || sentences.length >= MAX_SENTENCES) break;
+    const text = normalized(block.slice(0, left)).replace(DATELINE, "");
+    left -= block.length;
     for (const { start, end } of sentencesIn(text)) {
       if (sentences.length >= MAX_SENTENCES) break;
       sentences.push(text.slice(start, Math.min(end, start + MAX_SENTENCE_CHARACTERS)));

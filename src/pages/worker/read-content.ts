@@ -1,5 +1,6 @@
 /** Reads the bytes of a response by their kind; runs in the page worker. */
 
+import type { PageText } from "../page.ts";
 import { decodeText } from "../text/charset.ts";
 import { plainToText } from "../text/plain-text.ts";
 import { type PageContent, readHtml } from "../text/read-html.ts";
@@ -11,7 +12,21 @@ export interface Job {
   finalUrl: string;
 }
 
-export async function readContent({ bytes, contentType, ...context }: Job): Promise<PageContent> {
+export async function readContent(job: Job): Promise<PageContent> {
+  const content = await readKind(job);
+  return content.outcome === "text" ? { ...content, page: bounded(content.page) } : content;
+}
+
+/** Tables repeat their heads for each cell, so that a small page can have a long text. */
+const MAX_CHARACTERS = 4_000_000;
+
+function bounded(page: PageText): PageText {
+  let left = MAX_CHARACTERS;
+  const blocks = page.blocks.filter((block) => (left -= block.length) >= 0);
+  return { ...page, blocks };
+}
+
+async function readKind({ bytes, contentType, ...context }: Job): Promise<PageContent> {
   const kind = kindOf(bytes, contentType);
   if (kind === "other") return { outcome: "unreadable", wall: "format" };
   if (kind === "pdf") return await readPdf(bytes);

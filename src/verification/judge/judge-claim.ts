@@ -4,11 +4,10 @@
  */
 
 import { z } from "zod";
-import type { Claim } from "../../claims/claim.ts";
-import { bestPassages } from "../../claims/best-passages.ts";
 import { disagreement } from "../../claims/disagreement.ts";
 import type { Verdict } from "../../claims/evidence.ts";
 import type { PageText } from "../../pages/page.ts";
+import { MAX_PASSAGES, type OpenClaim } from "./judge-port.ts";
 
 export interface Judgement {
   verdict: Extract<Verdict, "supported" | "weak" | "contradicted" | "unsupported" | "not_confirmed">;
@@ -29,7 +28,6 @@ export type AskJudge = (values: JudgeValues) => Promise<string>;
 /** The form of an answer, shown in the prompt. */
 export const JUDGE_EXAMPLE = '{ "verdict": "supported", "quote": "the words of the passage that decide" }';
 
-const MAX_PASSAGES = 5;
 const MAX_PASSAGE_CHARACTERS = 800;
 /** A page up to this length is sent as a whole, so that the judge can find that it does not say something. */
 const MAX_WHOLE_PAGE_CHARACTERS = 5_000;
@@ -48,10 +46,10 @@ const answerSchema = z.object({
 });
 
 /** Undefined if the answer cannot be used: then the verdict of the text comparison is kept. */
-export async function judgeClaim(ask: AskJudge, claim: Claim, page: PageText): Promise<Judgement | undefined> {
+export async function judgeClaim(ask: AskJudge, claim: OpenClaim, page: PageText): Promise<Judgement | undefined> {
   const whole = [page.title, ...page.blocks].join("\n");
   const isWhole = whole.length <= MAX_WHOLE_PAGE_CHARACTERS;
-  const passages = isWhole ? whole : passagesOf(claim, page);
+  const passages = isWhole ? whole : passagesOf(claim);
   if (passages.trim() === "") return undefined;
   const subject = [...claim.headings.slice(-1), ...claim.context, claim.text].join(" › ");
   if (subject.length > MAX_CLAIM_CHARACTERS) return undefined;
@@ -63,7 +61,7 @@ export async function judgeClaim(ask: AskJudge, claim: Claim, page: PageText): P
       return { verdict: "unsupported", reason: "The judge read the page and found that it does not say this." };
     return { verdict: "not_confirmed", reason: "The judge did not find it in the passages that are closest to it." };
   }
-  if (!isOnPage(quote, whole))
+  if (!isOnPage(quote, page))
     return { verdict: "not_confirmed", reason: "The judge quoted text that is not on the page." };
   const veto = answer.verdict === "contradicted" ? undefined : disagreement(claim.text, quote);
   if (veto !== undefined && answer.verdict === "supported") {
@@ -72,8 +70,9 @@ export async function judgeClaim(ask: AskJudge, claim: Claim, page: PageText): P
   return { verdict: answer.verdict, passage: quote, reason: veto };
 }
 
-const passagesOf = (claim: Claim, page: PageText): string =>
-  bestPassages(claim, page, MAX_PASSAGES)
+const passagesOf = ({ passages }: OpenClaim): string =>
+  passages
+    .slice(0, MAX_PASSAGES)
     .map((passage) => passage.slice(0, MAX_PASSAGE_CHARACTERS).toWellFormed())
     .join("\n\n");
 
@@ -102,7 +101,26 @@ const plain = (text: string): string =>
     .replaceAll(/\s+/g, " ")
     .trim();
 
-function isOnPage(quote: string, page: string): boolean {
+const plainBlocks = new WeakMap<PageText, string[]>();
+
+/** Whole words of one block: a menu item and the heading after it are no sentence. */
+function isOnPage(quote: string, page: PageText): boolean {
   const wanted = plain(quote);
-  return wanted.length >= MIN_QUOTE_CHARACTERS && plain(page).includes(wanted);
+  if (wanted.length < MIN_QUOTE_CHARACTERS) return false;
+  const blocks = plainBlocks.get(page) ?? [page.title, ...page.blocks].map(plain);
+  plainBlocks.set(page, blocks);
+  return blocks.some((block) => hasWords(block, wanted));
 }
+
+function hasWords(block: string, wanted: string): boolean {
+  for (let at = block.indexOf(wanted); at !== -1; at = block.indexOf(wanted, at + 1)) {
+    if (isEdge(block[at - 1], wanted[0]) && isEdge(block[at + wanted.length], wanted.at(-1))) return true;
+  }
+  return false;
+}
+
+/** A letter or digit; scripts without spaces between words have no such edges. */
+const WORD = /(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])[\p{L}\p{N}]/u;
+
+/** Whether a word ends between these two characters. */
+const isEdge = (outside = "", inside = ""): boolean => !WORD.test(outside) || !WORD.test(inside);

@@ -2,16 +2,17 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Claim } from "../../claims/claim.ts";
+import { bestPassages } from "../../claims/best-passages.ts";
 import { costCalculator } from "../../costs/actual.ts";
 import { LIST_PRICES } from "../../costs/prices.ts";
+import { MAX_PASSAGES, type OpenClaim } from "./judge-port.ts";
 import { judgeClaim } from "./judge-claim.ts";
 import { judgePrice, maxInputTokens, maxOutputTokens } from "./judge-price.ts";
 
 const promptFor = ({ claim, passages }: { claim: string; passages: string }): string =>
   `Is ${claim} said in ${passages}? Again: ${claim}`;
 
-const claimOf = (text: string, headings: string[]): Claim => ({
+const claimOf = (text: string, headings: string[]): OpenClaim => ({
   n: 1,
   text,
   headings,
@@ -20,6 +21,7 @@ const claimOf = (text: string, headings: string[]): Claim => ({
   end: text.length,
   sources: [1],
   googleSources: [],
+  passages: [],
 });
 
 test("no prompt has more bytes, and so no more tokens, than its price was computed for (W3)", async () => {
@@ -33,7 +35,9 @@ test("no prompt has more bytes, and so no more tokens, than its price was comput
         expect(Buffer.byteLength(promptFor(values))).toBeLessThanOrEqual(max);
         return "";
       };
-      await judgeClaim(ask, claimOf(claim, headings), { title: "\u{20AC}".repeat(10), blocks });
+      const page = { title: "\u{20AC}".repeat(10), blocks };
+      const asked = claimOf(claim, headings);
+      await judgeClaim(ask, { ...asked, passages: bestPassages(asked, page, MAX_PASSAGES) }, page);
     }),
     { numRuns: 25 },
   );

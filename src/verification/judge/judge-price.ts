@@ -2,7 +2,7 @@
 
 import type { CostOf } from "../../costs/actual.ts";
 import { requiredOutputTokens, NO_USAGE } from "../../gemini/search-backend.ts";
-import type { JudgePrice } from "../verify.ts";
+import type { JudgePrice } from "./judge-port.ts";
 import { type JudgeValues, MAX_CLAIM_CHARACTERS, MAX_PASSAGES_CHARACTERS } from "./judge-claim.ts";
 
 /** Derived: the prompt with five passages, and a short answer with some thinking. */

@@ -3,17 +3,18 @@
 import { expect, test } from "vitest";
 import { createTestLog } from "../../../test/kit/log.ts";
 import { insertRun, openDatabase } from "../../../test/kit/store/store-rows.ts";
-import type { Claim } from "../../claims/claim.ts";
+import { bestPassages } from "../../claims/best-passages.ts";
 import { AppError } from "../../errors.ts";
 import { type Answer, NO_USAGE, PaidFailure } from "../../gemini/search-backend.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { totalCost } from "../../runs/history/figures-store.ts";
 import { findJudgeUsage, saveClaims } from "../claim-store.ts";
+import type { OpenClaim } from "./judge-port.ts";
 import { createJudge } from "./judge.ts";
 import { judgeClaim } from "./judge-claim.ts";
 import { maxOutputTokens } from "./judge-price.ts";
 
-const claim = (text: string): Claim => ({
+const claim = (text: string): OpenClaim => ({
   n: 1,
   text,
   headings: [],
@@ -22,6 +23,7 @@ const claim = (text: string): Claim => ({
   end: text.length,
   sources: [1],
   googleSources: [],
+  passages: [],
 });
 
 const PAGE = {
@@ -52,10 +54,34 @@ test("a verdict counts only with a quote that is on the page and agrees with the
   });
 });
 
+test.each([
+  ["in two blocks", ["The bridge", "opened to traffic jams of criticism"], false],
+  ["that ends inside a word", ["The bridge opened to trafficking of animals"], false],
+  ["that also occurs as whole words", ["xThe bridge opened to traffics. The bridge opened to traffic."], true],
+])("a quote %s of the page is judged by its words (W2)", async (_where, blocks, isQuoted) => {
+  const opened = claim("The bridge opened to traffic.");
+  const found = await judgeClaim(says("supported", "The bridge opened to traffic"), opened, { title: "Menu", blocks });
+  expect(found?.verdict).toBe(isQuoted ? "supported" : "not_confirmed");
+});
+
+test("a quote in a script without spaces may begin and end anywhere (W2)", async () => {
+  const page = { title: "湖", blocks: ["調査によるとオンダ湖の深さは42メートルである。"] };
+  const found = await judgeClaim(
+    says("supported", "オンダ湖の深さは42メートル"),
+    claim("オンダ湖の深さは42メートルである。"),
+    page,
+  );
+  expect(found?.verdict).toBe("supported");
+});
+
 test("only a judge that was given the whole page may say that it does not say something (W2)", async () => {
   const other = claim("Sentence 12 about the valley is wrong.");
   expect(await judgeClaim(says("unsupported"), other, PAGE)).toMatchObject({ verdict: "unsupported" });
-  expect(await judgeClaim(says("unsupported"), other, LONG_PAGE)).toMatchObject({ verdict: "not_confirmed" });
+  const passages = bestPassages(other, LONG_PAGE, 5);
+  expect(await judgeClaim(says("unsupported"), { ...other, passages }, LONG_PAGE)).toMatchObject({
+    verdict: "not_confirmed",
+  });
+  expect(await judgeClaim(says("unsupported"), other, LONG_PAGE)).toBeUndefined();
   for (const nonsense of ["", "supported", '{"verdict":"certainly"}', "{", '{"quote":"x"}']) {
     expect(await judgeClaim(async () => nonsense, other, PAGE)).toBeUndefined();
   }

@@ -9,7 +9,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Database } from "../../store/database.ts";
 import { addJudgeUsage, countJudgeRequest } from "../claim-store.ts";
-import type { Judge, JudgeRequest } from "../verify.ts";
+import type { Judge, JudgeRequest } from "./judge-port.ts";
 import { judgeClaim, type JudgeValues } from "./judge-claim.ts";
 import { judgePrice, maxOutputTokens } from "./judge-price.ts";
 

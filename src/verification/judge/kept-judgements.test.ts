@@ -8,7 +8,8 @@ import type { Database } from "../../store/database.ts";
 import { hostHere } from "../../store/dialect.ts";
 import { registerProcess } from "../../store/processes.ts";
 import { findPageChecks } from "../evidence-store.ts";
-import { type Judge, planVerification, type Verification, verifyCitations } from "../verify.ts";
+import { planVerification, type Verification, verifyCitations } from "../verify.ts";
+import { type Judge } from "./judge-port.ts";
 
 const VILLAGE = "https://b.example/village";
 

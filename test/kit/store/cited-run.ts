@@ -1,5 +1,6 @@
 /** A finished run whose report cites four pages, and the pages as a check of its citations finds them. */
 
+import { compareClaims } from "../../../src/claims/worker/compare-claims.ts";
 import { NO_COST } from "../../../src/costs/actual.ts";
 import type { PageReading } from "../../../src/pages/page.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
@@ -8,12 +9,12 @@ import { finishRun } from "../../../src/runs/run-store.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { findEvidence } from "../../../src/verification/evidence-store.ts";
 import {
-  type Judge,
   planVerification,
   type Verification,
   verifyCitations,
   type VerifyDeps,
 } from "../../../src/verification/verify.ts";
+import { type Judge } from "../../../src/verification/judge/judge-port.ts";
 import { silentLog as log } from "../log.ts";
 import { insertRun, openDatabase } from "./store-rows.ts";
 
@@ -91,6 +92,7 @@ export function openWorld(
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the table above has whole outcomes
       return { url, finalUrl: url, checkedAt: now, ...page } as PageReading;
     },
+    compareClaims: async (job) => compareClaims(job),
     resolver: { resolve: async (link) => (link === LINK ? "https://d.example/bridge" : undefined) },
   };
   const verify = async (changes: Partial<Verification> = {}): Promise<number> => {
