@@ -1,6 +1,13 @@
 /** The run card, an MCP App: a `ui://` resource that clients show beside the answers of some tools. */
 
-import type { ReadResourceResult, Resource, Server, ServerContext, Tool } from "@modelcontextprotocol/server";
+import type {
+  CallToolRequest,
+  ReadResourceResult,
+  Resource,
+  Server,
+  ServerContext,
+  Tool,
+} from "@modelcontextprotocol/server";
 import type { Operation } from "../operations/operation.ts";
 import type { ToolName, ToolSet } from "../config/tool-sets.ts";
 import announced from "./announced-tools.json" with { type: "json" };
@@ -41,7 +48,13 @@ const CANCEL: ToolName = "cancel_research";
 export function cardTools(all: readonly Tool[], tools: ToolSet): Tool[] {
   if (!hasCard(tools)) return [];
   const cancel = all.filter(({ name }) => name === CANCEL && !tools.callable.has(name));
-  return [...CARD_TOOLS, ...cancel.map((tool) => ({ ...tool, _meta: APP_ONLY }))];
+  return [...CARD_TOOLS, ...cancel.map(cancelOnly)];
+}
+
+/** A tool set without deletion stays without it. */
+function cancelOnly(tool: Tool): Tool {
+  const { task_id = {} } = tool.inputSchema.properties ?? {};
+  return { ...tool, inputSchema: { ...tool.inputSchema, properties: { task_id } }, _meta: APP_ONLY };
 }
 
 export const isCardTool = (name: string): boolean => CARD_TOOLS.some((tool) => tool.name === name);
@@ -53,7 +66,10 @@ export async function findCardOperation(name: string, tools: ToolSet): Promise<O
   return CARD_OPERATIONS.find((operation) => operation.name === name);
 }
 
-export const isCancelOfCard = (name: string, tools: ToolSet): boolean => name === CANCEL && hasCard(tools);
+export const isCancelOfCard = ({ name, arguments: given = {} }: CalledTool, tools: ToolSet): boolean =>
+  name === CANCEL && hasCard(tools) && Object.keys(given).every((parameter) => parameter === "task_id");
+
+type CalledTool = CallToolRequest["params"];
 
 /** Nothing is loaded from anywhere: scripts, styles and pictures are in the document or come through the client. */
 const CARD_META = {

@@ -52,13 +52,18 @@ function withParameters(tool: Tool, isOffered: (name: string) => boolean): Tool 
 }
 
 /** The catalogue is loaded with the first call: tools/list does not need it. */
-async function findOperation(name: string, { tools, profile }: Connection, isCard: boolean): Promise<Operation> {
+async function findOperation(
+  params: ToolCall["params"],
+  { tools, profile }: Connection,
+  isCard: boolean,
+): Promise<Operation> {
+  const { name } = params;
   const special = (await findProfileOperation(name, profile)) ?? (await findCardOperation(name, tools));
   if (special !== undefined) return special;
   const { OPERATIONS } = await import("../operations/catalog.ts");
   const operation = OPERATIONS.find((candidate) => candidate.name === name);
   if (operation === undefined) throw invalidName(`There is no tool ${JSON.stringify(name)}.`);
-  if (tools.callable.has(name) || (isCard && isCancelOfCard(name, tools))) return operation;
+  if (tools.callable.has(name) || (isCard && isCancelOfCard(params, tools))) return operation;
   throw invalidName(
     `The tool ${name} is not among the tools offered here (${tools.name}). GEMINI_SEARCH_TOOLS=all offers it, or ?tools=all in the address of an HTTP server.`,
   );
@@ -90,7 +95,7 @@ export function serveTools(mcpServer: McpServer, options: ToolsOptions): void {
   }));
   const answer = async (toolCall: ToolCall): Promise<CallToolResult | InputRequiredResult> => {
     const isCard = showsCards(server, toolCall.context);
-    return callOperation(await findOperation(toolCall.params.name, connection, isCard), toolCall, options);
+    return callOperation(await findOperation(toolCall.params, connection, isCard), toolCall, options);
   };
   // Registered as one unit of work: a shutdown waits for the whole call, not for one of its steps.
   server.setRequestHandler("tools/call", ({ params }, context) =>

@@ -56,6 +56,13 @@ test.for(ERAS)("only a client that shows cards is offered what the card needs: %
     "view_report",
     "cancel_research",
   ]);
+  const cancel = listed.find(({ name }) => name === "cancel_research");
+  expect(Object.keys(cancel?.inputSchema.properties ?? {})).toEqual(["task_id"]);
+  const task_id = "00000000-0000-4000-8000-000000000000";
+  expect((await showing.call("cancel_research", { task_id })).structured).toMatchObject({
+    error: { code: "TASK_NOT_FOUND" },
+  });
+  await expect(showing.call("cancel_research", { task_id, delete: true })).rejects.toThrow("not among the tools");
   expect((await showing.client.listResources()).resources).toContainEqual(
     expect.objectContaining({ uri: "ui://gemini-search/run", mimeType: "text/html;profile=mcp-app" }),
   );

@@ -3,12 +3,26 @@
 import fc from "fast-check";
 import robots from "robots-parser";
 import { expect, test } from "vitest";
+import { onBusyMachine, processorMs } from "../../../test/kit/clock/time-limits.ts";
 import { parseRobots } from "./rules.ts";
 
 /** Its types describe another form of the module. */
 const robotsParser = robots as unknown as typeof robots.default;
 const NAME = "gemini-search-mcp";
 const isAllowed = (text: string, path: string): boolean => parseRobots(text, NAME).isAllowed(path);
+
+test("a file of thousands of patterns is decided in a moment, and a hostile one allows nothing (W8, T15)", () => {
+  const path = `/${"a".repeat(4_050)}`;
+  const same = parseRobots(`user-agent: *\n${"allow:*a*ab\n".repeat(42_000)}`, NAME);
+  const other = Array.from({ length: 30_000 }, (_, n) => `allow:*a${n}b`).join("\n");
+  const different = parseRobots(`user-agent: *\n${other}`, NAME);
+  const spentMs = processorMs(() => {
+    expect(same.isAllowed(path)).toBe(true);
+    expect(different.isAllowed(path)).toBe(false);
+    expect(different.isAllowed("/a")).toBe(true);
+  });
+  expect(spentMs).toBeLessThan(onBusyMachine(100));
+});
 
 test("the most specific group and the longest pattern decide, allow before disallow (W8)", () => {
   const text = `

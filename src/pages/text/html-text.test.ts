@@ -46,11 +46,30 @@ test("hidden text is not part of the page (W9)", () => {
     `<p><del>x</del><s>x</s></p>`,
     `<!-- x --><iframe>x</iframe><object>x</object><svg><title>x</title></svg>`,
   ];
+  hidden.push(
+    `<p style="color:red;/**/display:none">x</p>`,
+    `<p style="${"color:red;".repeat(300)}display:none">x</p>`,
+    `<p style="${"color:red;".repeat(2_000)}">x</p>`,
+    `<style>/* note */ .z{display:none}</style><p class=z>x</p>`,
+    `<style>p.z{display:none}</style><p class=z>x</p>`,
+    `<p class=z>x</p><style>.z{display:none}</style>`,
+    `<p style="height:0;overflow:hidden">x</p>`,
+    `<p style="transform: scale(0)">x</p>`,
+    `<p style="font-size:0.01px">x</p>`,
+    `<p style="position:absolute;left:-99em">x</p>`,
+  );
   for (const html of hidden) expect(blocksOf(`<p>shown</p>${html}<p>shown</p>`), html).toEqual(["shown", "shown"]);
   const shown = `<p class="hidden md:block">a</p><p class="d-none d-md-block">b</p><p style="opacity:0.9">c</p>
     <style>@media print{.shown{display:none}} .x .y{display:none}</style><p class=shown>d</p><p class=y>e</p>
     <details><summary>f</summary>g</details><p style="font-size:0.9em">h</p>`;
   expect(blocksOf(shown).join("")).toBe("abcdefgh");
+});
+
+test("a long heading is not repeated whole for every cell of a table (W9, T15)", () => {
+  const rows = "<tr><td>a<td>1".repeat(500);
+  const blocks = blocksOf(`<h1>${"heading ".repeat(4_000)}</h1><table><tr><th>x<th>y${rows}</table>`);
+  expect(blocks).toHaveLength(501);
+  expect(blocks.slice(1).join("").length).toBeLessThan(500 * 250);
 });
 
 test("each cell of a table carries caption, row and column (W9)", () => {

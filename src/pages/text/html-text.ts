@@ -4,7 +4,7 @@ import { Parser } from "htmlparser2";
 import { cleanText } from "../../platform/clean-text.ts";
 import type { PageText } from "../page.ts";
 import { type BlockWriter, createBlockWriter } from "./block-writer.ts";
-import { type Attributes, hidingRules, isHidden } from "./hidden.ts";
+import { type Attributes, hidingRules, type HidingRules, isHidden } from "./hidden.ts";
 import { createFactReader } from "./page-facts.ts";
 
 /** The parser's time per tag grows with the depth; browsers stop at 512. */
@@ -32,10 +32,10 @@ interface OpenElement {
 interface State {
   writer: BlockWriter;
   facts: ReturnType<typeof createFactReader>;
-  rules: { classes: Set<string>; ids: Set<string> };
+  rules: HidingRules;
   signals: HtmlSignals;
   stack: OpenElement[];
-  /** Text of the open element that is not part of the page: style sheet, JSON-LD, title. */
+  /** Text of the open element that is not part of the page: JSON-LD, title. */
   raw: string[];
   title: string;
 }
@@ -45,7 +45,7 @@ export function htmlToText(html: string): { page: PageText; signals: HtmlSignals
   const state: State = {
     writer: createBlockWriter(),
     facts: createFactReader(),
-    rules: { classes: new Set(), ids: new Set() },
+    rules: hidingRulesIn(html),
     signals: { hasPasswordField: false, noscript: "", scripts: 0 },
     stack: [],
     raw: [],
@@ -72,7 +72,7 @@ export function htmlToText(html: string): { page: PageText; signals: HtmlSignals
 }
 
 const LINKED_DATA = "script:ld";
-const RAW = new Set(["style", "title", LINKED_DATA]);
+const RAW = new Set(["title", LINKED_DATA]);
 
 function open({ stack, facts, signals, writer, rules, ...state }: State, name: string, attributes: Attributes): void {
   if (stack.length >= MAX_DEPTH) throw new TooDeepError();
@@ -115,10 +115,24 @@ function endRaw(state: State, name: string): void {
     state.title = oneLine(text);
   }
   if (name === LINKED_DATA) state.facts.jsonLd(text);
-  if (name !== "style") return;
-  const { classes, ids } = hidingRules(text);
-  for (const one of classes) state.rules.classes.add(one);
-  for (const one of ids) state.rules.ids.add(one);
+}
+
+/** Of all style sheets: one may come after what it hides. */
+function hidingRulesIn(html: string): HidingRules {
+  const sheets: string[] = [];
+  let end = 0;
+  for (const { index } of html.matchAll(/<style\b/gi)) {
+    if (index < end) continue;
+    const length = html.slice(index).search(/<\/style/i);
+    if (length === -1) break;
+    end = index + length;
+    sheets.push(html.slice(html.indexOf(">", index) + 1, end));
+  }
+  const rules = sheets.map(hidingRules);
+  return {
+    classes: new Set(rules.flatMap(({ classes }) => classes)),
+    ids: new Set(rules.flatMap(({ ids }) => ids)),
+  };
 }
 
 const SUPERSCRIPTS: Readonly<Record<string, string>> = { "-": "⁻", "−": "⁻", "+": "⁺" };

@@ -22,6 +22,8 @@ export interface Table {
 const MAX_COLUMNS = 200;
 const MAX_ROW_SPAN = 200;
 const MAX_VALUE_CHARACTERS = 600;
+/** It is repeated for every cell. */
+const MAX_CAPTION_CHARACTERS = 200;
 
 export function tableLines(table: Table): string[] {
   const rows = spread(table.rows);
@@ -31,11 +33,10 @@ export function tableLines(table: Table): string[] {
   const headRows = countHeadRows(table, rows);
   const columnHeads = headsOf(rows.slice(0, headRows));
   const body = rows.slice(headRows);
-  const lines = body.flatMap((row) => rowLines(row, { caption: table.caption, columnHeads }));
+  const caption = table.caption.slice(0, MAX_CAPTION_CHARACTERS).toWellFormed();
+  const lines = body.flatMap((row) => rowLines(row, { caption, columnHeads }));
   // A table of one row has no values below its heads; its texts are values themselves.
-  return body.length > 0
-    ? lines
-    : rows.flat().flatMap(({ text }) => (text === "" ? [] : [line([table.caption, text])]));
+  return body.length > 0 ? lines : rows.flat().flatMap(({ text }) => (text === "" ? [] : [line([caption, text])]));
 }
 
 /** Repeats a cell in every column and row that it spans, so that all rows have the same columns. */

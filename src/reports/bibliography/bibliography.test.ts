@@ -40,7 +40,13 @@ interface ReadItem {
 test("BibTeX is read back by a parser with the same titles, addresses, authors and dates (W6)", () => {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the package has no types
   const items = plugins.input.chain(bibliography(CITED, "bibtex")) as ReadItem[];
-  expect(items.map(({ title }) => title)).toEqual([CITED.sources[0]?.title, "d.example", "The bridge", "x"]);
+  const titles = [
+    String.raw`50 % of (R&D) costs $9_000 #1 ~ \input(x) – Çelik Ōsaka 地震`,
+    "d.example",
+    "The bridge",
+    "x",
+  ];
+  expect(items.map(({ title }) => title)).toEqual(titles);
   expect(items.map(({ URL: url }) => url)).toEqual([
     "https://example.org/a_b?c=%7Bd%7D&e=1#f",
     undefined,
@@ -50,6 +56,22 @@ test("BibTeX is read back by a parser with the same titles, addresses, authors a
   expect(items[2]?.issued?.["date-parts"]).toEqual([[2024, 3, 1]]);
   expect(JSON.stringify(items[2]?.author)).toContain("Müller, Anna and others");
   expect(items[0]?.accessed?.["date-parts"]).toEqual([[2026, 11, 16]]);
+});
+
+test("no title, author or note ends its field for a reader that counts braces (W6, T27)", () => {
+  const hostile = 'x}}, url = "https://evil.example/", author = "y"} @online(z, title = "w {';
+  const sources = [{ n: 1, title: hostile, url: "https://a.example/{}", domain: hostile }];
+  const pages = new Map([[1, { title: hostile, author: hostile, checkedAt: AT }]]);
+  const text = bibliography({ ...CITED, sources, pages }, "bibtex");
+  let depth = 0;
+  const outside = [...text].filter((character) => {
+    if (character === "}") depth -= 1;
+    const isOutside = depth === 0;
+    if (character === "{") depth += 1;
+    return isOutside;
+  });
+  expect(depth).toBe(0);
+  expect(outside.join("").replaceAll(/[{}\s]/g, "")).toBe("@online");
 });
 
 test("RIS has one tag per line and one record per source; CSL-JSON is an array of items with unique ids (W6)", () => {

@@ -12,11 +12,16 @@ const WRITERS: Record<BibliographyFormat, (items: CslItem[]) => string> = {
 export const bibliography = (cited: CitedSources, format: BibliographyFormat): string =>
   WRITERS[format](cslItems(cited));
 
-/** Characters that TeX acts on; the rest is UTF-8, which biblatex and current BibTeX read. */
+/**
+ * Characters that TeX acts on; the rest is UTF-8, which biblatex and current BibTeX read. Braces become parentheses:
+ * BibTeX counts them even after a backslash, so that one of them could end the field.
+ */
 const TEX: Readonly<Record<string, string>> = {
   "\\": String.raw`\textbackslash{}`,
   "~": String.raw`\textasciitilde{}`,
   "^": String.raw`\textasciicircum{}`,
+  "{": "(",
+  "}": ")",
 };
 const tex = (text: string): string =>
   text.replaceAll(/[\\~^{}$&%#_]/g, (character) => TEX[character] ?? `\\${character}`);
