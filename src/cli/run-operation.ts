@@ -15,7 +15,7 @@ import type { TerminalView } from "./render/answer-view.ts";
 import { askForDetails, confirmCost } from "./confirm.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 import { answerSpace } from "./answer-space.ts";
-import { followRun } from "./commands/follow-run.ts";
+import { collectUsage, followRun } from "./commands/follow-run.ts";
 import { createLogLines, createProgressLine, type LogLines, print, type ProgressLine } from "./output.ts";
 import { printFailedOutcome } from "./print-error.ts";
 import { withWholeTaskId } from "./task-id.ts";
@@ -137,6 +137,7 @@ async function execute<Output extends Record<string, unknown>>(
     const endView = command.endView ?? (await import("./render/answers/results-view.ts")).resultsView;
     await print(await endView(answer, answerSpace(app)));
   }
+  if (followed.isOver) await collectUsage(app, { taskId, call, line });
   return EXIT_CODES.ok;
 }
 

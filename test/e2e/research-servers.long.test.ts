@@ -124,6 +124,14 @@ describe("without an MCP client", () => {
     expect(scene.accepted()).toBe(2);
   });
 
+  test("the command line waits after the report for the cost, which Google reports later (P6)", async (context) => {
+    const scene = await openResearch(context, { usage_after_ms: 2_000_000 });
+    const { code, stdout, stderr } = await scene.command(["start-deep-research", QUERY, "--wait"]);
+    expect([code, stdout.includes("## Executive summary")]).toEqual([0, true]);
+    expect(stderr).toMatch(/Waiting for Google to report the cost; .*\nCost: [\d,]+ tokens · \$\d+\.\d\d\n$/s);
+    expect(scene.sql("select usage_final from research_tasks")).toEqual([{ usage_final: 1 }]);
+  });
+
   test("a failure on the command line is exit code 1, with its sentence on stderr (I6, K2)", async (context) => {
     const scene = await openResearch(context, {
       create: [{ fault: "http-403" }, { life: { duration_ms: 0, status: "failed" } }],

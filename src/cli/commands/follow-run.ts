@@ -2,13 +2,15 @@
 
 import type { App } from "../../app.ts";
 import { isDemo } from "../../config/config.ts";
+import { costFields } from "../../costs/actual.ts";
 import { checkResearchStatus } from "../../operations/check-research-status.ts";
 import { getResearchResults } from "../../operations/get-research-results.ts";
 import type { Call, OutputOf } from "../../operations/operation.ts";
 import { type Outcome, perform } from "../../operations/perform.ts";
+import { waitForRun } from "../../runs/history/wait.ts";
 import { isIdle, type Run } from "../../runs/run.ts";
 import { watchProgress } from "../../runs/streams/watched-streams.ts";
-import { type LogLines, movesCursor, printFailure } from "../output.ts";
+import { type LogLines, movesCursor, printFailure, type ProgressLine } from "../output.ts";
 import { shell, shortId } from "../render/answer-view.ts";
 import { formatCost } from "../render/durations.ts";
 import { isKnown, readRunState, type RunStatusAnswer, watchRun } from "./watch-run.ts";
@@ -116,4 +118,30 @@ function statusLine(answer: RunStatusAnswer): { line: string; mark: string } {
   const line = `${progress} % (estimate), ${answer.elapsed_minutes} min${cost}: ${current_action}${stalled}`;
   const marks = [status, progress, cost_so_far, cost_incomplete, cost_estimated, current_action, stalled_since];
   return { line, mark: JSON.stringify(marks) };
+}
+
+/** Longer than the first two intervals after which it is polled for. */
+const MAX_USAGE_WAIT_MS = 16_000;
+
+const isCounted = ({ kind, status, usageFinal }: Run): boolean =>
+  kind !== "agent" || status !== "completed" || usageFinal;
+
+/** Waits for the cost, which Google reports some seconds after the report, and prints it. Ctrl-C ends the wait. */
+export async function collectUsage(
+  app: App,
+  { taskId, call, line }: { taskId: string; call: Call; line: ProgressLine },
+): Promise<void> {
+  const { deps, config } = app;
+  const wanted = { owner: call.owner, taskId };
+  if (isDemo(config) || isCounted(await deps.findRun(call.owner, taskId))) return;
+  line.show("Waiting for Google to report the cost; Ctrl-C skips this");
+  const wait = { ...wanted, until: isCounted, ms: MAX_USAGE_WAIT_MS, signal: call.signal };
+  const { usageFinal, tokens, cost } = await waitForRun(await deps.database(), deps.clock, wait);
+  line.clear();
+  const count = (tokens.input + tokens.output).toLocaleString("en-US");
+  await printFailure(
+    usageFinal
+      ? `Cost: ${count} tokens · ${formatCost(costFields(cost))}`
+      : `Google has not reported the cost yet. ${shell("worker --until-idle")} collects it.`,
+  );
 }

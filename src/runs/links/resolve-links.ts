@@ -48,7 +48,7 @@ async function resolveAll(
   const queue = [...links];
   const worker = async (): Promise<void> => {
     for (let link = queue.shift(); link !== undefined && !signal.aborted; link = queue.shift()) {
-      const url = await resolver.resolve(link, signal);
+      const url = await resolver.resolve(link, signal).catch(() => undefined);
       if (url !== undefined) resolved.set(link, url);
     }
   };

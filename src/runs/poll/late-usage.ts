@@ -10,7 +10,7 @@ import { pollTimeout } from "./ask.ts";
 import { NEVER, type Outcome, type PollSpeed, RATE_LIMIT_MS } from "./outcome.ts";
 
 /** First interval; later intervals grow with the time since completion, up to `MAX_USAGE_WAIT_MS`. */
-export const LATE_USAGE_MS = 15_000;
+export const LATE_USAGE_MS = 5_000;
 const MAX_USAGE_WAIT_MS = 5 * 60_000;
 
 export async function pollForUsage(deps: ResearchDeps, run: PolledRun, speed: PollSpeed): Promise<Outcome> {
