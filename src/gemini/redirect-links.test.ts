@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { createRedirectResolver, isGoogleRedirect, publicUrl } from "./redirect-links.ts";
+import { createRedirectResolver, isGoogleRedirect, publicUrl, RedirectUnreachable } from "./redirect-links.ts";
 
 const LINK = "https://vertexaisearch.cloud.google.com/grounding-api-redirect/AUZIYQ";
 const NEVER = new AbortController().signal;
@@ -83,9 +83,11 @@ test.each(["https://example.com/", "http://8.8.8.8/", "https://[2606:4700::1]/",
   },
 );
 
-test("an answer that is no redirect, and a failed request, resolve to nothing (T-3)", async () => {
+test("an answer that is no redirect resolves to nothing; a failed request is reported as such (T-3)", async () => {
   const page = await redirectHost((_request, response) => response.writeHead(200).end("a page"));
   expect(await page.resolve(LINK, NEVER)).toBeUndefined();
   const broken = await redirectHost((request) => request.socket.destroy());
-  expect(await broken.resolve(LINK, NEVER)).toBeUndefined();
+  await expect(broken.resolve(LINK, NEVER)).rejects.toThrow(RedirectUnreachable);
+  const busy = await redirectHost((_request, response) => response.writeHead(503).end());
+  await expect(busy.resolve(LINK, NEVER)).rejects.toThrow(RedirectUnreachable);
 });

@@ -5,8 +5,15 @@ import { isLocalName, isPublicAddress } from "../platform/network/public-address
 import { useProxyFromEnvironment } from "./transport/google-client.ts";
 
 export interface RedirectResolver {
-  /** The target URL; undefined if there is none, or none that may be stored. */
+  /**
+   * The target URL; undefined if there is none, or none that may be stored. Rejects with `RedirectUnreachable` if
+   * Google's host does not respond.
+   */
   resolve(link: string, signal: AbortSignal): Promise<string | undefined>;
+}
+
+export class RedirectUnreachable extends Error {
+  override message = "Google's redirect could not be reached. Check the network, then check again.";
 }
 
 const REDIRECT_HOST = "vertexaisearch.cloud.google.com";
@@ -37,10 +44,12 @@ export function createRedirectResolver(origin = `https://${REDIRECT_HOST}`): Red
           signal: limited,
         });
         await response.body?.cancel();
-        const target = response.status >= 300 && response.status < 400 ? response.headers.get("location") : null;
+        const { status } = response;
+        if (status === 429 || status >= 500) throw new RedirectUnreachable();
+        const target = status >= 300 && status < 400 ? response.headers.get("location") : null;
         return target === null ? undefined : publicUrl(target);
       } catch {
-        return undefined;
+        throw new RedirectUnreachable();
       }
     },
   };

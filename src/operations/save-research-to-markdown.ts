@@ -243,15 +243,15 @@ function nothingToSave(run: Run, isDiscarded: boolean): AppError {
   if (!isFinished(run.status)) {
     return new AppError({
       code: "RESEARCH_NOT_COMPLETED",
-      message: `This run is not finished (${run.status}), so there is no report to save yet.`,
-      suggestion: "check_research_status shows its progress. Save it when it is completed.",
+      message: `This run is not finished (${run.status}), so it has no report yet.`,
+      suggestion: "check_research_status shows its progress. Try again when it is completed.",
       run: about,
     });
   }
   if (run.status === "failed") {
     return new AppError({
       code: "RESEARCH_FAILED",
-      message: "This run failed before producing any text, so there is nothing to save.",
+      message: "This run failed before producing any text, so it has no report.",
       suggestion: adviceWithoutReport(run),
       details: { reason: run.error?.code },
       run: about,
@@ -259,7 +259,7 @@ function nothingToSave(run: Run, isDiscarded: boolean): AppError {
   }
   return new AppError({
     code: "RESEARCH_NOT_COMPLETED",
-    message: isDiscarded ? DISCARDED : `This run has no text to save (${run.status}).`,
+    message: isDiscarded ? DISCARDED : `This run has no report (${run.status}).`,
     suggestion: adviceWithoutReport(run),
     run: about,
   });

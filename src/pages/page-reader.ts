@@ -62,8 +62,9 @@ export function createPageReader({
       const signal = AbortSignal.any([callerSignal, closing.signal]);
       signal.throwIfAborted();
       const receipt = { url, finalUrl: url, checkedAt: clock.now() };
-      const target = isGoogleRedirect(url) ? await resolver.resolve(url, signal) : url;
+      const target = isGoogleRedirect(url) ? await resolver.resolve(url, signal).catch(failedOutcome) : url;
       signal.throwIfAborted();
+      if (typeof target === "object") return { ...receipt, ...target };
       if (target === undefined)
         return { ...receipt, outcome: "not_checked", reason: "Google's link could not be resolved." };
       return { ...receipt, finalUrl: target, ...(await fetchAndRead(target, signal)) };

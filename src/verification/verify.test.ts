@@ -3,6 +3,7 @@
 import { expect, test } from "vitest";
 import { createTestLog, silentLog as log } from "../../test/kit/log.ts";
 import { HOUR_MS, LINK, NOW, openRun, openWorld, PAGES, pairs, REPORT } from "../../test/kit/store/cited-run.ts";
+import { RedirectUnreachable } from "../gemini/redirect-links.ts";
 import { systemClock } from "../platform/clock.ts";
 import { deleteRun } from "../runs/deletion/deletion-store.ts";
 import { findResult, saveResult } from "../runs/result-store.ts";
@@ -37,6 +38,20 @@ test("each cited page is fetched, compared, and stored with verdict, receipt and
   expect(evidence.find(({ source }) => source === 1)?.passage).toContain("42 metres");
   // The comparison of texts never accuses.
   expect(evidence.some(({ verdict }) => verdict === "unsupported" || verdict === "contradicted")).toBe(false);
+});
+
+test("a redirect link that cannot be reached is checked again soon, not taken for an expired one (W3)", async () => {
+  const db = await openRun();
+  const { deps, verify, later, fetched } = openWorld(db);
+  const { resolver } = deps;
+  deps.resolver = { resolve: () => Promise.reject(new RedirectUnreachable()) };
+  await verify({ numbers: [4] });
+  const check = (await findPageChecks(db, "run")).get(4);
+  expect(check).toMatchObject({ outcome: "unreachable", reason: expect.stringContaining("Check the network") });
+  deps.resolver = resolver;
+  later(HOUR_MS);
+  await verify({ numbers: [4] });
+  expect(fetched).toEqual(["https://d.example/bridge"]);
 });
 
 test("claims name their sources, uncited ones none, and Google's annotations are evidence without a request (W1, W2)", async () => {

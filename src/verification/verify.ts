@@ -3,6 +3,7 @@
 import type { Claim } from "../claims/claim.ts";
 import type { RedirectResolver } from "../gemini/redirect-links.ts";
 import type { PageReading, ReadPage } from "../pages/page.ts";
+import { failedOutcome } from "../pages/transport/fetch-errors.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { pageKey } from "../reports/page-key.ts";
@@ -198,7 +199,9 @@ async function readSource(
   const { url } = source;
   if (source.resolved_url !== undefined) return readPage(source.resolved_url, signal);
   if (!isRedirect(url)) return readPage(url, signal);
-  const target = await resolver.resolve(url, signal);
+  const target = await resolver.resolve(url, signal).catch(failedOutcome);
+  signal.throwIfAborted();
+  if (typeof target === "object") return { ...target, url, finalUrl: url, checkedAt: clock.now() };
   if (target !== undefined) {
     await saveResolved(db, taskId, new Map([[url, target]]));
     return readPage(target, signal);

@@ -121,8 +121,11 @@ test("counts come first, then what is not confirmed; passages by number; nothing
   expect(text).toContain("1 of 4 cited claims are confirmed by a page they cite.");
   expect(text).toContain("The village of Onda has 310 inhabitants");
   expect(countTokens(text)).toBeLessThan(450);
-  expect(progress).toContain("4 of 4 cited pages checked");
+  expect(progress).toContain("4 of 4 cited pages tried");
   const requests = sites.requests.length;
+  expect((await check({ numbers: [2, 99] })).structured).toMatchObject({
+    error: { code: "INVALID_INPUT", message: "This report has no source 99." },
+  });
   // A private address is refused without a request.
   expect(sites.requests.map(({ target }) => target).filter((target) => target.startsWith("10."))).toEqual([]);
   const first = await check({ numbers: [1, 4] });

@@ -19,6 +19,7 @@ import {
   taskIdField,
 } from "../operation.ts";
 import { factLines, list } from "../parts/answer-text.ts";
+import { AppError } from "../../errors.ts";
 import { finishedReport } from "../save-research-to-markdown.ts";
 
 /** An answer must come before clients give up, some after 60 s; the next call continues where this one stopped. */
@@ -67,6 +68,7 @@ export const verifyCitations = defineOperation({
   },
   run: async (deps, input, call) => {
     const { result } = await finishedReport(await deps.database(), call.owner, input.task_id);
+    requireSources(result, input.numbers);
     const verification = await deps.verification();
     const wanted = {
       taskId: input.task_id,
@@ -87,6 +89,19 @@ export const verifyCitations = defineOperation({
       factLines(facts),
     ].join("\n\n"),
 });
+
+function requireSources({ sources }: StoredResult, numbers: readonly number[] = []): void {
+  const known = new Set(sources.map(({ n }) => n));
+  const unknown = numbers.filter((n) => !known.has(n));
+  if (unknown.length === 0) return;
+  const last = Math.max(0, ...known);
+  throw new AppError({
+    code: "INVALID_INPUT",
+    message: `This report has no source ${unknown.join(", ")}.`,
+    suggestion: known.size === 0 ? "It has no sources." : `Its sources are numbered 1 to ${last}.`,
+    details: { field: "numbers" },
+  });
+}
 
 export type CitationsAnswer = OutputOf<typeof verifyCitations>;
 
@@ -114,7 +129,7 @@ async function verify(
   const pages = Math.min(plan.due.length, wanted.maxPages);
   if (pages > 0) call.progress(`Checking ${pages} cited pages${judgeNotice(verification.judge, plan)}`);
   const signal = AbortSignal.any([call.signal, deps.leaving]);
-  const onProgress = (done: number, of: number): void => call.progress(`${done} of ${of} cited pages checked`);
+  const onProgress = (done: number, of: number): void => call.progress(`${done} of ${of} cited pages tried`);
   const onWait = (): void => call.progress("Waiting for another check of this run");
   try {
     return await check(verification, { ...wanted, signal, onProgress, onWait }, plan);

@@ -2,6 +2,7 @@
 
 import type { PageReading, Receipt } from "../page.ts";
 import { RefusedError } from "../guard/refusal.ts";
+import { RedirectUnreachable } from "../../gemini/redirect-links.ts";
 import { errorCodeOf } from "../../platform/error-code.ts";
 
 /** More bytes than the limits allow. */
@@ -34,7 +35,9 @@ const SENTENCES: Readonly<Record<string, string>> = {
 export function failedOutcome(error: unknown): FailedOutcome {
   if (error instanceof RefusedError) return { outcome: "not_checked", reason: error.message };
   if (error instanceof TooLargeError) return { outcome: "unreadable", wall: "too_large" };
-  if (error instanceof UnusableResponseError) return { outcome: "unreachable", reason: error.message };
+  if (error instanceof UnusableResponseError || error instanceof RedirectUnreachable) {
+    return { outcome: "unreachable", reason: error.message };
+  }
   const code = errorCodeOf(error);
   if (code === "ENOTFOUND" || code === "ENODATA") {
     return { outcome: "gone", reason: "The host name does not exist." };
