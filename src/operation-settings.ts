@@ -2,6 +2,7 @@
 
 import type { Config } from "./config/config.ts";
 import { fileAccess } from "./material/file-access.ts";
+import { pageUrl } from "./http/browser/server-address.ts";
 import type { OperationDeps } from "./operations/operation.ts";
 
 export function operationSettings(config: Config): OperationDeps["settings"] {
@@ -16,7 +17,7 @@ export function operationSettings(config: Config): OperationDeps["settings"] {
     inlineCharacters: settings.RESEARCH_INLINE_CHARACTERS,
     confirmAboveUsd: settings.RESEARCH_CONFIRM_ABOVE_USD,
     hasJudge: settings.VERIFY_JUDGE !== "off",
-    publicUrl: settings.MCP_PUBLIC_URL ?? `http://localhost:${settings.MCP_SERVER_PORT}`,
+    publicUrl: settings.MCP_PUBLIC_URL ?? pageUrl(settings.MCP_SERVER_HOST, settings.MCP_SERVER_PORT),
     followupModel: settings.RESEARCH_FOLLOWUP_MODEL,
     files: fileAccess(config),
   };
