@@ -63,11 +63,15 @@ export const estimateResearchCost = defineOperation({
   },
   toText: ({ success: _success, estimated_cost: cost, estimated_duration: time, recommendation, ...facts }) =>
     [
-      `About $${cost.likely_usd} (from $${cost.min_usd} to $${cost.max_usd}), in about ${time.likely_minutes} min (from ${time.min_minutes} to ${time.max_minutes}).`,
+      `About $${cost.likely_usd}${range(`$${cost.min_usd}`, `$${cost.max_usd}`)}, in about ${time.likely_minutes} min${range(time.min_minutes, time.max_minutes)}.`,
       recommendation,
       factLines(facts),
     ].join("\n\n"),
 });
+
+/** Equal bounds are also the likely figure. */
+const range = <Bound extends number | string>(min: Bound, max: Bound): string =>
+  min === max ? "" : ` (from ${min} to ${max})`;
 
 function unknownAgent(): AppError {
   return new AppError({

@@ -50,7 +50,7 @@ describe("estimate_research_cost", () => {
     const { structured, text } = await server.call("estimate_research_cost", { query: "Heat pumps" });
     expect(structured).toMatchObject({ based_on_runs: 40, estimated_duration: { likely_minutes: 2 } });
     expect(Object.values(structured["estimated_duration"]).every(Number.isInteger)).toBe(true);
-    expect(text).toContain("about 2 min (from ");
+    expect(text).toContain("in about 2 min.\n");
     expect(text).toContain("run in the background (about 2 minutes)");
   });
 

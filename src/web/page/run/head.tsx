@@ -74,7 +74,8 @@ function Cost({ run }: { run: RunDetail }) {
   const { cost_usd: cost, estimate = {}, usage_final } = run;
   const { min_usd: min, max_usd: max } = estimate;
   const likely = estimate.likely_usd ?? run.estimated_usd;
-  const range = min === undefined || max === undefined ? undefined : `${money(min)}–${money(max)}`;
+  const bounds = [min, max].filter((bound) => bound !== undefined).map(money);
+  const range = new Set(bounds).size < 2 ? undefined : bounds.join("–");
   const estimated = likely === undefined ? undefined : `estimated ${money(likely)}${range ? ` (${range})` : ""}`;
   const spent = cost === undefined ? undefined : `${markedMoney(cost, run)}${usage_final ? "" : " so far"}`;
   if (spent === undefined && estimated === undefined) return null;

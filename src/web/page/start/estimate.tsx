@@ -5,7 +5,7 @@ import type { EstimateView } from "../../wire.ts";
 import { postJson } from "../app/request.ts";
 import { durationText } from "../../../platform/duration.ts";
 import { announce, Problem } from "../ui/parts.tsx";
-import { money } from "../ui/amounts.ts";
+import { money, rangeText } from "../ui/amounts.ts";
 import { withoutNames } from "../ui/plain-words.ts";
 import { attachmentProblem } from "./attachments.tsx";
 import { type Draft, draftProblem, estimateKey, isSearch } from "./draft.ts";
@@ -84,8 +84,10 @@ export function useEstimate(
 
 const MINUTE_MS = 60_000;
 
+const minutesText = (minutes: number): string => durationText(minutes * MINUTE_MS);
+
 const estimateText = ({ estimated_cost: cost, estimated_duration: duration }: EstimateView): string =>
-  `about ${money(cost.likely_usd)}, about ${durationText(duration.likely_minutes * MINUTE_MS)}`;
+  `about ${money(cost.likely_usd)}, about ${minutesText(duration.likely_minutes)}`;
 
 const COMPLEXITIES: Record<string, string> = { simple: "Simple", medium: "Medium", complex: "Complex" };
 
@@ -110,6 +112,9 @@ export function EstimateCard({ estimate, last, error, retry }: Estimating) {
   );
 }
 
+const Range = ({ text }: { text: string | undefined }) =>
+  text === undefined ? null : <span class="quiet">{text}</span>;
+
 const Figures = ({
   estimated_cost: cost,
   estimated_duration: duration,
@@ -122,18 +127,14 @@ const Figures = ({
         <dt>Cost</dt>
         <dd>
           <strong>about {money(cost.likely_usd)}</strong>
-          <span class="quiet">
-            {money(cost.min_usd)} to {money(cost.max_usd)}
-          </span>
+          <Range text={rangeText(money(cost.min_usd), money(cost.max_usd))} />
         </dd>
       </div>
       <div>
         <dt>Time</dt>
         <dd>
-          <strong>about {durationText(duration.likely_minutes * MINUTE_MS)}</strong>
-          <span class="quiet">
-            {durationText(duration.min_minutes * MINUTE_MS)} to {durationText(duration.max_minutes * MINUTE_MS)}
-          </span>
+          <strong>about {minutesText(duration.likely_minutes)}</strong>
+          <Range text={rangeText(minutesText(duration.min_minutes), minutesText(duration.max_minutes))} />
         </dd>
       </div>
       <div>

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ago } from "./ages.ts";
-import { costRemark, markedMoney, money } from "./amounts.ts";
+import { costRemark, markedMoney, money, rangeText } from "./amounts.ts";
 import { titleOf } from "../app/title.ts";
 
 test.each([
@@ -41,4 +41,9 @@ test("an amount carries the marks of an incomplete or estimated cost (S6)", () =
   expect(markedMoney(1.5, { cost_estimated: true })).toBe("≈ $1.50");
   expect(costRemark({})).toBeUndefined();
   expect(costRemark({ cost_incomplete: true, cost_estimated: true })).toMatch(/^At least: .* Estimated: /);
+});
+
+test("an estimate has no range when both bounds are shown the same (M1)", () => {
+  expect(rangeText("1 min", "1 min")).toBeUndefined();
+  expect(rangeText("1 min", "2 min")).toBe("1 min to 2 min");
 });

@@ -6,6 +6,10 @@ export function money(usd: number): string {
   return usd.toLocaleString("en-US", { style: "currency", currency: "USD" });
 }
 
+/** From one amount to another, as they are shown; undefined if both are shown the same. */
+export const rangeText = (min: string, max: string): string | undefined =>
+  min === max ? undefined : `${min} to ${max}`;
+
 /** An amount with its marks: `≥` for a lower bound, `≈` if a model was priced by its family. */
 export function markedMoney(usd: number, { cost_incomplete, cost_estimated }: CostMarks): string {
   const mark = cost_incomplete === true ? "≥ " : cost_estimated === true ? "≈ " : "";
