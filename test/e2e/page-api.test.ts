@@ -143,6 +143,24 @@ describe("the page's API", () => {
     expect(scene.posts()).toBe(2);
   });
 
+  test("a start without a key has the next step, and a timeline in which nothing was sent (A3, I8)", async (context) => {
+    const scene = await openPageServer(context);
+    const server = await scene.serve({ GEMINI_API_KEY: "" });
+    const { body } = await server.post("/api/research", { query: QUERY, agreed: true });
+    const path = `/api/runs/${body.task_id}`;
+    expect((await server.get(path)).body).toMatchObject({
+      status: "failed",
+      error: {
+        message: "No Gemini API key is set.",
+        suggestion: "Run gemini-search-mcp init, restart the server, then ask again.",
+      },
+    });
+    const timeline = (await server.get(`${path}/timeline`)).body.entries.map((entry: { text: string }) => entry.text);
+    expect(timeline).toContain("The start failed; nothing was sent and nothing was charged");
+    expect(timeline.join()).not.toContain("Sent to Google");
+    expect(scene.posts()).toBe(0);
+  });
+
   test("polls a failed run again (Q1)", async (context) => {
     const scene = await openPageServer(context, { status: "failed" });
     const server = await scene.serve();

@@ -2,7 +2,7 @@
 
 import type { GoogleGenAI } from "@google/genai";
 import { AppError } from "../../errors.ts";
-import { KEY_PAGE } from "../key-page.ts";
+import { KEY_PAGE, NO_KEY } from "../key-page.ts";
 import { limitGlobalFetch } from "./bounded-fetch.ts";
 
 export interface GoogleClientOptions {
@@ -48,7 +48,7 @@ const ALTERNATIVES = {
 export function missingKey(purpose: keyof typeof ALTERNATIVES): AppError {
   return new AppError({
     code: "GEMINI_UNAVAILABLE",
-    message: "No Gemini API key is set.",
+    message: NO_KEY,
     suggestion: `Get one at ${KEY_PAGE}, then run gemini-search-mcp init, or set GEMINI_API_KEY. ${ALTERNATIVES[purpose]}`,
     reason: "auth",
   });

@@ -1,7 +1,7 @@
 /** Errors and advice for a run without a report; never advises to pay twice without saying so. */
 
 import { AppError } from "../../errors.ts";
-import { KEY_PAGE } from "../../gemini/key-page.ts";
+import { KEY_PAGE, NO_KEY } from "../../gemini/key-page.ts";
 import { HOW_TO_START_AGAIN } from "../../runs/plan/run-plan.ts";
 import { keepsPartial } from "../../runs/cancel/cancel-store.ts";
 import { isFinished, type Run } from "../../runs/run.ts";
@@ -29,6 +29,10 @@ export function adviceWithoutReport(run: Run): string {
     `${NOT_CHARGED} Check the name of the model, shorten or rephrase the question, then start again.`
   );
 }
+
+/** For people, who can run commands. Undefined unless the run failed without a key, which a server reads at its start. */
+export const adviceWithoutKey = ({ error }: Pick<Run, "error">): string | undefined =>
+  error?.message === NO_KEY ? "Run gemini-search-mcp init, restart the server, then ask again." : undefined;
 
 const NEXT: Record<string, string> = {
   GEMINI_UNAVAILABLE: `${NOT_CHARGED} Check GEMINI_API_KEY (a key from a paid plan: ${KEY_PAGE}), the network and the quota, then start again.`,

@@ -54,8 +54,8 @@ export async function milestones(db: Database, run: Run): Promise<RunTimelineEnt
     [
       state("created", run.createdAt, createdText(run)),
       ...attempts.flatMap(({ state: became, sentAt, answeredAt, ...attempt }, index) => [
-        ...state(`sent-${index + 1}`, sentAt, sentText(attempt, attempts[index - 1])),
-        ...state(`answered-${index + 1}`, answeredAt, ATTEMPT_TEXTS[became]),
+        ...state(`sent-${index + 1}`, sentAt, sentText(attempt, attempts.slice(0, index).findLast(wasSent))),
+        ...state(`answered-${index + 1}`, answeredAt, answeredText(became, sentAt)),
       ]),
       ...rounds.map(({ roundNumber, verified, summary, completedAt }) => ({
         id: `r${roundNumber}`,
@@ -89,6 +89,13 @@ function sentText({ turn, isPlanning }: SentTurn, before: SentTurn | undefined):
   if (before.turn === turn) return "Sent to Google again";
   return isPlanning ? "Asked Google to change the plan" : "Plan approved and sent to Google";
 }
+
+const wasSent = ({ sentAt }: { sentAt: number | undefined }): boolean => sentAt !== undefined;
+
+const answeredText = (became: string, sentAt: number | undefined): string | undefined =>
+  became === "refused" && sentAt === undefined
+    ? "The start failed; nothing was sent and nothing was charged"
+    : ATTEMPT_TEXTS[became];
 
 const ATTEMPT_TEXTS: Record<string, string> = {
   accepted: "Accepted by Google",

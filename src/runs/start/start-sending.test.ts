@@ -3,13 +3,16 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
+import type { StartOutcome } from "../../gemini/research-agent.ts";
 import { request } from "../../../test/kit/store/runner.ts";
 import { breakStore, busy, error, LOST, NOT_SENT, openSender, TAKEN } from "../../../test/kit/simulator/sender.ts";
 import { rowOf } from "../../../test/kit/store/store-rows.ts";
 import { joinKeyOf } from "./duplicate-start-store.ts";
 import { restartUnknown, startResearch } from "./start.ts";
 import { currentAttempt } from "../attempt-store.ts";
+import { milestones } from "../history/timeline.ts";
 import { lockRun } from "../lock-store.ts";
+import { findRun } from "../run-store.ts";
 
 describe("a start", () => {
   test("is sent once, labelled with run and attempt, and polled under Google's id (I8)", async (context) => {
@@ -52,6 +55,30 @@ describe("a start", () => {
       error_code: error.code,
       error_message: error.message,
     });
+  });
+
+  test.for<[string, StartOutcome[], string[]]>([
+    ["not sent", [NOT_SENT], ["Created", "The start failed; nothing was sent and nothing was charged"]],
+    [
+      "refused without a key",
+      [{ kind: "refused", error }],
+      ["Created", "The start failed; nothing was sent and nothing was charged"],
+    ],
+    [
+      "refused by Google",
+      [{ kind: "refused", status: 400, error }],
+      ["Created", "Sent to Google", "The start failed; nothing was charged"],
+    ],
+    [
+      "sent once, then not",
+      [busy(0), NOT_SENT],
+      ["Created", "Sent to Google", "The start failed; nothing was charged"],
+    ],
+  ])("that was %s has a timeline with what was sent (I8)", async ([, answers, texts], context) => {
+    const { db, start } = await openSender(context, answers);
+    const run = await findRun(db, request.owner, await start());
+    const entries = await milestones(db, run);
+    expect(entries.map(({ text }) => text)).toEqual([...texts, `Failed: ${error.message}`]);
   });
 
   test("that meets a 429 waits as long as Google asks, or a default, and is accepted in the end (I8)", async (context) => {

@@ -150,6 +150,8 @@ export interface StartFailure {
   /** `failed` and `cancelled` mean that nothing was charged. */
   to: "failed" | "cancelled" | "start_unknown";
   error: { code: string; message: string };
+  /** No request reached Google; a request that was refused did. */
+  isUnsent?: boolean | undefined;
   /** Google no longer has the plan that the request continues. */
   isPlanExpired?: boolean | undefined;
   now: number;
@@ -179,6 +181,7 @@ export function recordStartFailure(db: Database, failure: StartFailure): Promise
     await transaction
       .updateTable("research_attempts")
       .set({ state: failure.to === "start_unknown" ? "unknown" : "refused", answered_at: now })
+      .$if(failure.isUnsent === true, (update) => update.set({ sent_at: null }))
       .where("attempt_id", "=", attemptId)
       .where("interaction_id", "is", null)
       .execute();

@@ -157,10 +157,13 @@ async function sendUntilSettled(deps: ResearchDeps, attempt: Attempt): Promise<v
   const { taskId, attemptId, query, agent, variant, signal } = attempt;
   const giveUpAt = clock.monotonic() + MAX_SENDING_MS;
   const loaded = await loadMaterial(deps, taskId, materialToSend(variant));
-  if (loaded.kind === "refused") return settle(deps, attempt, { kind: "withheld", error: loaded.error });
+  let isUnsent = true;
+  const withhold = (error: AppError): Promise<void> =>
+    settle(deps, { ...attempt, isUnsent }, { kind: "withheld", error });
+  if (loaded.kind === "refused") return withhold(loaded.error);
   for (let sends = 1; ; sends += 1) {
     const shutdown = refusalWhenLeaving(deps);
-    if (shutdown !== undefined) return settle(deps, attempt, { kind: "withheld", error: shutdown });
+    if (shutdown !== undefined) return withhold(shutdown);
     failpoint("before-post");
     const outcome = await deps.agent.start({
       query,
@@ -174,12 +177,14 @@ async function sendUntilSettled(deps: ResearchDeps, attempt: Attempt): Promise<v
       signal: new AbortController().signal,
     });
     failpoint("after-post");
+    isUnsent &&= hasNotReachedGoogle(outcome);
     const fallback = await fallBackToStoredReport(deps, attempt, outcome);
     if (fallback !== undefined) return send(deps, fallback);
     const pause = sends < MAX_SENDS ? pauseAfter(outcome, sends) : undefined;
-    if (pause === undefined || clock.monotonic() + pause > giveUpAt) return settle(deps, attempt, outcome);
+    if (pause === undefined || clock.monotonic() + pause > giveUpAt)
+      return settle(deps, { ...attempt, isUnsent }, outcome);
     const refusal = await waitBeforeResend(deps, attempt, pause);
-    if (refusal !== undefined) return settle(deps, attempt, { kind: "withheld", error: refusal });
+    if (refusal !== undefined) return withhold(refusal);
   }
 }
 
@@ -206,8 +211,18 @@ function pauseAfter(outcome: StartOutcome, sends: number): number | undefined {
   return Math.max(MIN_PAUSE_MS, outcome.retryAfterMs ?? MIN_PAUSE_MS * sends);
 }
 
-async function settle(deps: ResearchDeps, attempt: Attempt, outcome: StartOutcome): Promise<void> {
-  const { taskId, attemptId } = attempt;
+const hasNotReachedGoogle = (outcome: StartOutcome): boolean =>
+  outcome.kind === "not_sent" ||
+  outcome.kind === "withheld" ||
+  (outcome.kind === "refused" && outcome.status === undefined);
+
+/** `isUnsent`: none of the requests of this attempt has reached Google. */
+async function settle(
+  deps: ResearchDeps,
+  attempt: Attempt & { isUnsent: boolean },
+  outcome: StartOutcome,
+): Promise<void> {
+  const { taskId, attemptId, isUnsent } = attempt;
   const now = deps.clock.now();
   add("gemini_search.research.starts", 1, { outcome: outcome.kind });
   switch (outcome.kind) {
@@ -232,6 +247,7 @@ async function settle(deps: ResearchDeps, attempt: Attempt, outcome: StartOutcom
         attemptId,
         to: outcome.error.code === "CANCELLED" ? "cancelled" : "failed",
         error: { code: outcome.error.code, message: outcome.error.message },
+        isUnsent,
         isPlanExpired: isMissingPlan(attempt, outcome),
         now,
       });

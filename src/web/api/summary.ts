@@ -2,6 +2,7 @@
 
 import { costFields } from "../../costs/actual.ts";
 import { stalledSince } from "../../operations/check-research-status.ts";
+import { adviceWithoutKey } from "../../operations/parts/after-failure.ts";
 import { materialIn, materialTexts } from "../../operations/parts/material.ts";
 import { actionOf, lastThought } from "../../operations/parts/run-action.ts";
 import type { OperationDeps } from "../../operations/operation.ts";
@@ -97,8 +98,9 @@ async function activityOf(deps: OperationDeps, run: Run): Promise<LiveActivity> 
   return { ...counted, latest_sites: latestSites };
 }
 
-async function adviceAbout(deps: OperationDeps, { kind, taskId }: Run): Promise<string | undefined> {
-  if (!LOCAL_KINDS.includes(kind)) return undefined;
+async function adviceAbout(deps: OperationDeps, run: Run): Promise<string | undefined> {
+  const { kind, taskId } = run;
+  if (!LOCAL_KINDS.includes(kind)) return adviceWithoutKey(run);
   return (await lastEvent(await deps.database(), taskId, "advice"))?.text;
 }
 
