@@ -39,6 +39,8 @@ export interface RunSummary {
   stalled_since?: string;
   /** Present for a follow-up: whether Google continued the conversation, or got the stored report. */
   followup_context?: FollowupContext;
+  /** A follow-up that makes a table of the report. */
+  is_table?: true;
   /** While it is in progress: how long such runs take, for the time left. */
   usual_minutes?: UsualMinutes;
 }

@@ -99,7 +99,7 @@ test.skipIf(installed === "missing")(
     const maker = page.locator(".make-table");
     await maker.getByLabel("Columns, separated by commas").fill("Maker, Noise");
     await maker.getByRole("button", { name: /^Make a table · about \$0\.\d\d$/ }).click();
-    const table = page.getByRole("article", { name: "One row per item that the report compares." });
+    const table = page.getByRole("article", { name: `Table of “${QUERY}”: Maker, Noise` });
     await table.locator("th", { hasText: "Noise" }).waitFor(SOON);
     const mark = await table.locator("td .cite a").first().getAttribute("href");
     expect(await table.locator(`[id="${mark?.slice(1)}"]`).count()).toBe(1);
@@ -116,6 +116,13 @@ test.skipIf(installed === "missing")(
     await page.locator("details.turn[open] .report-text").waitFor(SOON);
     expect(await page.locator(".run-line").innerText()).toContain("Follow-up");
     expect(await page.getByRole("button", { name: /Ask again/ }).count()).toBe(0);
+    // The page of the table does not claim that Google refused anything.
+    await page.goBack();
+    await table.getByRole("link", { name: /^Table of / }).click();
+    await page.getByText("Made from the stored report.").waitFor(SOON);
+    expect(await page.getByText("Google could not continue").count()).toBe(0);
+    expect(await page.locator(".run-line").innerText()).toMatch(/\bTable\b/);
+    expect(await page.locator(".entry").last().innerText()).toContain("Asked for a table");
     expect(pageErrors).toEqual([]);
     // Without the secret of the page nothing is sent.
     const bare = await fetch(`${server.url}/api/runs/${parent}/followup`, {

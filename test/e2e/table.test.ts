@@ -103,6 +103,12 @@ test.for(["legacy", "modern"] as const)(
     expect(again.structured).toMatchObject({ task_id: made["task_id"], joined: true, results: { table } });
     expect(missingFromText(again.text.replaceAll("\\", ""), again.structured)).toEqual([]);
     expect([scene.posts(), scene.accepted()]).toEqual([2, 2]);
+    // In lists it is named after its report: its question only says what a row is.
+    const { structured: listed } = await server.call("list_research", {});
+    expect(listed["runs"].find((run: { task_id: string }) => run.task_id === made["task_id"])).toMatchObject({
+      query: ROWS,
+      title: `Table of “${QUERY}”: Maker, Price`,
+    });
     // Files: safe in a spreadsheet, and complete as data.
     const save = async (format?: string) =>
       (await server.call("save_research_to_markdown", { task_id: parent, output_dir: scene.configDir, format }))

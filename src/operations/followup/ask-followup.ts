@@ -176,7 +176,7 @@ async function start(deps: OperationDeps, call: Call, { input, prepared, instead
   const { research, durable } = await deps.research();
   if (!durable) throw notDurable();
   const { startResearch } = await import("../../runs/start/start.ts");
-  const { followup, variant, notice, estimate } = prepared;
+  const { followup, variant, title, notice, estimate } = prepared;
   const { question: query } = input;
   const agent = deps.settings.followupModel;
   const paid = { query, agent, operation: NAME, followup: estimate ?? null, isTable: input.columns !== undefined };
@@ -188,6 +188,7 @@ async function start(deps: OperationDeps, call: Call, { input, prepared, instead
     query,
     agent,
     variant,
+    title,
     parentTaskId: input.task_id,
     followup,
     insteadOf,

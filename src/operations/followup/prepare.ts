@@ -24,6 +24,8 @@ interface FollowupRequest {
 export interface PreparedFollowup {
   followup: Followup;
   variant: RequestVariant;
+  /** Of a table; a follow-up is shown by its question. */
+  title?: string;
   /** Why only a part of the report is sent, if so. */
   notice: string | undefined;
   estimate: FollowupEstimate | undefined;

@@ -1,11 +1,12 @@
 /** Prepares the paid request that makes a table of a stored report: what is sent, and what it will cost. */
 
 import type { FollowupEstimate } from "../../costs/followup.ts";
-import { readStored } from "../../runs/history/read.ts";
+import { findRun } from "../../runs/run-store.ts";
 import { findTable } from "../../runs/table/find-table.ts";
 import type { FollowupTerms, PreparedFollowup } from "../followup/prepare.ts";
 import type { OperationDeps } from "../operation.ts";
 import { readTableContext, type TableRequest } from "./table-context.ts";
+import { tableTitle } from "./title.ts";
 import { wasDiscarded, withoutText } from "../parts/after-failure.ts";
 import { costQuestion, dollars } from "../parts/cost-confirmation.ts";
 
@@ -16,15 +17,14 @@ import { costQuestion, dollars } from "../parts/cost-confirmation.ts";
 export async function prepareTable(deps: OperationDeps, request: TableRequest): Promise<PreparedFollowup> {
   const db = await deps.database();
   const stored = await readTableContext(db, request);
-  if (stored === undefined) {
-    const { run } = await readStored(db, request.owner, request.taskId);
-    throw withoutText(run, await wasDiscarded(db, run));
-  }
+  const run = await findRun(db, request.owner, request.taskId);
+  if (stored === undefined) throw withoutText(run, await wasDiscarded(db, run));
   const { input, notice } = stored;
   const { columns } = request;
   return {
     followup: { context: "stored_report", readStoredReport: async () => stored },
     variant: { model: deps.settings.followupModel, input, columns },
+    title: tableTitle(run.query, columns),
     notice,
     estimate: await deps.estimateFollowup(input.length, "table"),
   };

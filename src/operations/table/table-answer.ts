@@ -6,7 +6,7 @@ import { tableText } from "../../reports/table/table-markdown.ts";
 import { type Table, tableIn } from "../../reports/table/table.ts";
 import { readStored } from "../../runs/history/read.ts";
 import type { Run, RunResult } from "../../runs/run.ts";
-import { columnsOf } from "../../runs/start/start-options.ts";
+import { isTableStart } from "../../runs/start/start-options.ts";
 import { findTable } from "../../runs/table/find-table.ts";
 import type { Call, OperationDeps } from "../operation.ts";
 import { dollars } from "../parts/cost-confirmation.ts";
@@ -89,4 +89,4 @@ export async function notMade(deps: OperationDeps, { owner }: Call, { task_id: t
   };
 }
 
-export const isTableRun = ({ options }: Run): boolean => columnsOf(options) !== undefined;
+export const isTableRun = ({ options }: Run): boolean => isTableStart(options);

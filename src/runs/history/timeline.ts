@@ -4,6 +4,7 @@ import type { Database } from "../../store/database.ts";
 import { attemptsOf } from "../attempt-store.ts";
 import { eventsAfter, newestEvents, type StoredEvent } from "../event-store.ts";
 import { isFinished, type Run } from "../run.ts";
+import { isTableStart } from "../start/start-options.ts";
 import { roundSummaries, storedQueries } from "../result-store.ts";
 
 export interface RunTimelineEntry {
@@ -70,7 +71,8 @@ export async function milestones(db: Database, run: Run): Promise<RunTimelineEnt
   );
 }
 
-function createdText({ parentTaskId, followupContext }: Run): string {
+function createdText({ parentTaskId, followupContext, options }: Run): string {
+  if (isTableStart(options)) return "Asked for a table";
   if (followupContext !== undefined) return "Asked as a follow-up";
   return parentTaskId === undefined ? "Created" : "Continued from an earlier search";
 }

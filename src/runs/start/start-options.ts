@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { FILE_KINDS, type Material } from "../../gemini/material.ts";
 import type { RequestVariant } from "../../gemini/research-agent.ts";
+import { isRecord } from "../../platform/is-record.ts";
 import { anyRecord } from "../unreadable.ts";
 
 const DEFAULT_WAIT_MS = 8 * 3_600_000;
@@ -41,6 +42,10 @@ export const materialOf = (options: Record<string, unknown>): Material | undefin
 
 /** The columns of a run that makes a table; undefined for any other. */
 export const columnsOf = (options: Record<string, unknown>): string[] | undefined => variantOf(options)?.columns;
+
+/** The same as a yes or no, which a damaged row cannot make fail. */
+export const isTableStart = ({ variant }: Record<string, unknown>): boolean =>
+  isRecord(variant) && variant["columns"] !== undefined;
 
 /** Whether the run's report may have pictures. */
 export const drawsPictures = (options: Record<string, unknown>): boolean =>

@@ -18,6 +18,7 @@ import { NO_LIMITS, refuseAboveLimits, type StartLimits } from "./limits-store.t
 export interface Intent {
   owner: string;
   query: string;
+  title?: string | undefined;
   agent: string;
   joinKey: string;
   options: Record<string, unknown>;
@@ -77,6 +78,7 @@ export function commitIntent(
         owner: intent.owner,
         kind: "agent",
         query: storable(intent.query),
+        title: intent.title === undefined ? null : storable(intent.title),
         status: "pending",
         mode: "async",
         backend: "api",

@@ -35,6 +35,8 @@ export interface StartRequest {
   beforeStart?: () => void;
   estimate: Record<string, unknown>;
   variant?: RequestVariant | undefined;
+  /** Shown in place of the question. */
+  title?: string | undefined;
   /** What the caller wished of the answer, as it is shown; the request itself has it in its input. */
   wishes?: object | undefined;
   /** The contents of the files in the variant's material. */
@@ -59,13 +61,14 @@ export type Started =
 export async function startResearch(deps: ResearchDeps, request: StartRequest): Promise<Started> {
   refuseBeforeIntent(deps, request.signal);
   const { owner, client, query, agent, enableNotifications, maxWaitMs, callerWaitsMs, estimate, notice } = request;
-  const { variant, wishes, parentTaskId, followup, insteadOf, files } = request;
+  const { variant, title, wishes, parentTaskId, followup, insteadOf, files } = request;
   // A start that failed uncharged and will not be sent must not be joined.
   await flushUnchargedFailures(deps);
   const newIntent = {
     owner,
     client,
     query,
+    title,
     agent,
     options: optionsOf({ maxWaitMs, notice, variant, wishes, followup }),
     parentTaskId,

@@ -14,6 +14,7 @@ import { newestPlan } from "../../runs/plan/plan-store.ts";
 import { reportPresence } from "../../runs/result-store.ts";
 import { isFinished, isIdle, LOCAL_KINDS, type Run } from "../../runs/run.ts";
 import { estimateOf, usualMinutes } from "../../runs/history/run-estimate.ts";
+import { isTableStart } from "../../runs/start/start-options.ts";
 import type { RunTimelineEntry } from "../../runs/history/timeline.ts";
 import type { LiveActivity, RunAction, RunDetail, RunSummary, TimelineEntry } from "../wire.ts";
 
@@ -37,6 +38,7 @@ export function summaryOf(run: Run, now: number): RunSummary {
     estimated_usd: estimateOf(run.estimate).usd?.likely,
     stalled_since: stalledSince(run, now),
     followup_context: run.followupContext,
+    is_table: isTableStart(run.options) ? (true as const) : undefined,
     usual_minutes: isInProgress(run) ? usualMinutes(run) : undefined,
   });
 }

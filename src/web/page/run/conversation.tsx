@@ -5,6 +5,7 @@ import type { ConversationView, ReportSource, ReportView, RunDetail, Turn } from
 import { fetchJson } from "../app/request.ts";
 import { runPath } from "../app/router.ts";
 import { isUnfinished } from "../figures/tally.ts";
+import { nameOf } from "../library/organize.ts";
 import { useLive } from "../live/live.ts";
 import { ReportHtml, SearchSuggestions } from "../report/html.tsx";
 import { SourceLink } from "../report/sources.tsx";
@@ -28,7 +29,9 @@ export function Earlier({ run }: { run: RunDetail }) {
       ))}
       {run.followup_context === "stored_report" && !isUnfinished(run.status) ? (
         <p class="quiet small">
-          Google could not continue this conversation, so the stored report was sent with the question.
+          {run.is_table === true
+            ? "Made from the stored report."
+            : "Google could not continue this conversation, so the stored report was sent with the question."}
         </p>
       ) : null}
     </section>
@@ -39,7 +42,7 @@ function FoldedTurn({ turn }: { turn: Turn }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <details class="turn" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary dir="auto">Follow-up to: {turn.title ?? turn.query}</summary>
+      <summary dir="auto">Follow-up to: {nameOf(turn)}</summary>
       <p>
         <a href={runPath(turn.task_id)}>Open this run</a>
       </p>
@@ -76,9 +79,9 @@ const isKnownEnd = (turns: readonly Turn[], taskId: string): boolean =>
   turns.some(({ task_id, status }) => task_id === taskId && !isUnfinished(status));
 
 const OpenTurn = ({ turn }: { turn: Turn }) => (
-  <article class="turn stack tight" aria-label={turn.query}>
+  <article class="turn stack tight" aria-label={nameOf(turn)}>
     <h3 dir="auto">
-      <a href={runPath(turn.task_id)}>{turn.query}</a>
+      <a href={runPath(turn.task_id)}>{nameOf(turn)}</a>
     </h3>
     {turn.status === "completed" ? null : <Status status={turn.status} />}
     <Progress run={turn} />

@@ -10,5 +10,5 @@ export const KIND_NAMES: Record<RunSummary["kind"] | "followup", string> = {
   followup: "Follow-up",
 };
 
-export const kindName = ({ kind, followup_context: context }: RunSummary): string =>
-  KIND_NAMES[context === undefined ? kind : "followup"];
+export const kindName = ({ kind, followup_context: context, is_table: isTable }: RunSummary): string =>
+  isTable === true ? "Table" : KIND_NAMES[context === undefined ? kind : "followup"];
