@@ -93,6 +93,7 @@ export function addOperation<Input extends z.ZodObject, Output extends Record<st
       json: given["json"] === true,
       yes: given["yes"] === true,
       wait: waits(given, definition),
+      isNotToWait: given["wait"] === false,
       flags: operation.asksBackend === true ? settingFlags(given) : {},
       view,
     });
@@ -111,11 +112,19 @@ function addCommonFlags(
   { waitFlag, question }: Pick<Operation, "waitFlag" | "question">,
   { waitsOnTerminal = false }: { waitsOnTerminal?: boolean },
 ): void {
-  if (waitFlag !== undefined) command.option(`--${waitFlag}`, "wait for the run, show progress, then print the report");
-  if (waitsOnTerminal) command.option("--no-wait", "return as soon as the run is started");
+  const waitText = waitsOnTerminal ? WAIT_TEXTS.wait : WAIT_TEXTS.waitOnRequest;
+  if (waitFlag !== undefined) command.option(`--${waitFlag}`, waitText);
+  if (waitsOnTerminal) command.option("--no-wait", WAIT_TEXTS.noWait);
   if (question !== undefined) command.option("--yes", "skip the cost confirmation");
   command.option("--json", "print the whole answer as JSON");
 }
+
+/** The flags of commands that can wait for the end of a run. */
+export const WAIT_TEXTS = {
+  wait: "wait for the run, show progress, then print the report (default at a terminal)",
+  waitOnRequest: "wait for the run, show progress, then print the report",
+  noWait: "return as soon as the run is started (default in a pipe: wait for up to 30 s)",
+};
 
 function waits(given: Record<string, unknown>, { waitsOnTerminal = false }: { waitsOnTerminal?: boolean }): boolean {
   if (!waitsOnTerminal) return given["wait"] === true || given["watch"] === true;

@@ -26,6 +26,8 @@ export interface CommandCall<Output> {
   json: boolean;
   /** Wait until the run of the operation has ended. */
   wait: boolean;
+  /** With --no-wait: return once the run is started, in a pipe and with --json, too. */
+  isNotToWait?: boolean;
   /** The user agreed to the cost beforehand. */
   yes: boolean;
   flags: Environment;
@@ -66,7 +68,13 @@ export async function runOperation<Output extends Record<string, unknown>>(
   await shutdown.leave(exitCode);
 }
 
-function callOf<Output>({ shutdown }: App, { json, wait }: CommandCall<Output>, line: ProgressLine): Call {
+function callOf<Output>(
+  { shutdown }: App,
+  { json, wait, isNotToWait = false }: CommandCall<Output>,
+  line: ProgressLine,
+): Call {
+  // A person sees the live view, or gets the prompt back, as soon as Google has accepted the research.
+  const returnsOnceStarted = isNotToWait || (!json && (wait || process.stdout.isTTY));
   return {
     ...LOCAL_CALLER,
     client: "cli",
@@ -76,8 +84,7 @@ function callOf<Output>({ shutdown }: App, { json, wait }: CommandCall<Output>, 
     hasTypedPaths: true,
     visualization: "auto",
     estimates: new Map(),
-    // A person sees the live view, or gets the prompt back, as soon as Google has accepted the research.
-    ...(!json && (wait || process.stdout.isTTY) ? { returnWhen: AbortSignal.abort() } : {}),
+    ...(returnsOnceStarted ? { returnWhen: AbortSignal.abort() } : {}),
   };
 }
 

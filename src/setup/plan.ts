@@ -54,7 +54,8 @@ export async function planChange(request: PlanRequest): Promise<Plan> {
 
 /** A reference such as ${KEY} is not a secret; a token is. */
 const REFERENCE = /^(?:Bearer )?(?:\$\{?[\w:-]+\}?|\{env:\w+\})$/;
-const HOLDS_SECRETS = new Set(["env", "environment", "headers", "http_headers"]);
+/** The variables of our new entry are a reference to the key and a directory. */
+const HOLDS_SECRETS = new Set(["headers", "http_headers"]);
 
 /** The values of our new entry that may be shown. */
 function showableValues(value: unknown, key = ""): string[] {

@@ -221,6 +221,21 @@ describe("init", () => {
     expect(other.clients[0]?.error?.message).toContain("Only the project file of Antigravity CLI is known");
   });
 
+  test("the config directory that was chosen is written for each client, but not into shared files (B5)", async () => {
+    const { run, json, text, home } = openHome();
+    const chosen = { GEMINI_SEARCH_CONFIG_DIR: join(home, "ours") };
+    expect((await json(["--yes"])).success).toBe(true);
+    const entry = { "gemini-search": { env: chosen } };
+    expect(JSON.parse(text("claude-code"))).toMatchObject({ mcpServers: entry });
+    expect(JSON.parse(text("claude-desktop"))).toMatchObject({ mcpServers: entry });
+    expect(parse(text("codex"))).toMatchObject({ mcp_servers: entry });
+    expect(JSON.parse(text("opencode"))).toMatchObject({ mcp: { "gemini-search": { environment: chosen } } });
+    await run(["--yes", "--scope", "project", "claude-code"]);
+    expect(readFileSync(join(home, "project", ".mcp.json"), "utf8")).not.toContain("GEMINI_SEARCH_CONFIG_DIR");
+    await run(["--yes", "--name", "second", "zed"], { env: { GEMINI_SEARCH_CONFIG_DIR: "" } });
+    expect(text("zed").split("GEMINI_SEARCH_CONFIG_DIR")).toHaveLength(2);
+  });
+
   test("--http names the token, --write-token writes it and shows it nowhere", async () => {
     const { run, text, all } = openHome();
     const token = "a-token-of-more-than-16";

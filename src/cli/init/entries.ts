@@ -5,7 +5,8 @@ import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { AppError } from "../../errors.ts";
 import { urlHost } from "../../http/host-guard.ts";
-import type { Client, Scope } from "../../setup/clients/client.ts";
+import { type Client, CONFIG_VARIABLE, type Scope } from "../../setup/clients/client.ts";
+import { isRecord } from "../../platform/is-record.ts";
 import type { Entry } from "../../setup/entry-format.ts";
 import { type Launches, launchesOf } from "../../setup/launch.ts";
 import type { Paths } from "../../setup/paths.ts";
@@ -34,10 +35,12 @@ export interface Setup {
   /** URL of the running server. */
   url: string;
   token: string | undefined;
+  /** The config directory that the user chose; a server that a client starts needs it, too. */
+  configDir: string | undefined;
 }
 
 export function prepareSetup(options: InitOptions, config: Config): Setup {
-  const { environment, home, settings } = config;
+  const { environment, home, settings, configDir } = config;
   if (options.writeToken && options.scope === "project") {
     throw invalid(
       "--write-token cannot be used with project files, because they are shared.",
@@ -57,6 +60,7 @@ export function prepareSetup(options: InitOptions, config: Config): Setup {
     launches: launchesOf(installation),
     url: options.url ?? `http://${urlHost(host)}:${settings.MCP_SERVER_PORT}/mcp`,
     token: options.writeToken ? readToken(config) : undefined,
+    configDir: environment[CONFIG_VARIABLE]?.trim() ? configDir : undefined,
   };
 }
 
@@ -83,9 +87,9 @@ export function clientChange(client: Client, setup: Setup): ClientChange {
   return { client, file, plan: () => planChange(request) };
 }
 
-function entryFor(client: Client, { launches, options, url, token }: Setup): Entry {
+function entryFor(client: Client, { launches, options, url, token, configDir }: Setup): Entry {
   const launch = client.withoutShell === true ? launches.byPath : launches.byName;
-  if (!options.http && launch !== undefined) return client.stdio(launch);
+  if (!options.http && launch !== undefined) return withConfigDir(client, client.stdio(launch), shared(options) ? undefined : configDir);
   if (!options.http) {
     throw invalid(
       `${client.title} does not use your PATH, so it needs an installed program, and npx installs it only temporarily.`,
@@ -94,6 +98,15 @@ function entryFor(client: Client, { launches, options, url, token }: Setup): Ent
   }
   if (client.http !== undefined) return client.http({ url, token });
   throw invalid(`${client.title} accepts only commands from init, not URLs.`, "Leave out --http for it.");
+}
+
+/** The file of a project is shared, and a directory of this machine is of no use to others. */
+const shared = ({ scope }: InitOptions): boolean => scope === "project";
+
+function withConfigDir({ variables = "env" }: Client, entry: Entry, configDir: string | undefined): Entry {
+  if (configDir === undefined) return entry;
+  const others = entry[variables];
+  return { ...entry, [variables]: { ...(isRecord(others) ? others : {}), [CONFIG_VARIABLE]: configDir } };
 }
 
 function noFile({ title, onlyScope }: Client, scope: Scope): AppError {

@@ -60,8 +60,8 @@ export function addPlanCommands(program: Command): void {
       "Start the research that a plan describes, and watch it. About $1 to $7; the plan shows what it will probably cost. Approving twice starts it once.",
     )
     .argument("<run>", RUN_ARGUMENT)
-    .option("--wait", "wait for the run, show progress, then print the report")
-    .option("--no-wait", "return as soon as the research is started")
+    .option("--wait", "wait for the run, show progress, then print the report (default at a terminal)")
+    .option("--no-wait", "return as soon as the research is started (default in a pipe)")
     .option("--yes", "skip the cost confirmation")
     .option("--json", "print the whole answer as JSON")
     .action(async (taskId: string, { wait, yes = false, json = false }: ApproveOptions) => {

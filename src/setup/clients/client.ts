@@ -29,6 +29,8 @@ export interface Client {
   /** The client is not started from a shell, so its PATH may lack our command. */
   withoutShell?: boolean;
   stdio(launch: Launch): Entry;
+  /** The table of an entry with the variables of the server; `env` if undefined. */
+  variables?: string;
   /** Missing if the client's file supports commands only. */
   http?(server: RunningServer): Entry;
   /** Passes the key on from its own environment. */
@@ -42,6 +44,7 @@ export interface Client {
 }
 
 export const KEY_VARIABLE = "GEMINI_API_KEY";
+export const CONFIG_VARIABLE = "GEMINI_SEARCH_CONFIG_DIR";
 export const TOKEN_VARIABLE = "MCP_AUTH_TOKEN";
 
 /** Long enough for a deep_search of many rounds; some clients cut a call off after a minute. */

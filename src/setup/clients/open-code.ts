@@ -23,6 +23,7 @@ export const openCode: Client = {
     environment: { [KEY_VARIABLE]: `{env:${KEY_VARIABLE}}` },
     enabled: true,
   }),
+  variables: "environment",
   http: (server) => ({
     type: "remote",
     url: server.url,
