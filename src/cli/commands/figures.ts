@@ -10,6 +10,7 @@ import {
   finishedFigures,
   totalCost,
 } from "../../runs/history/figures-store.ts";
+import { UNFINISHED } from "../../runs/run.ts";
 import { type Answer, runAnswer } from "../answer-command.ts";
 import { type Comparison, type Figures, figuresView, type MonthFigures } from "../render/figures-view.ts";
 import { answerWidth } from "../output.ts";
@@ -27,6 +28,7 @@ async function answer({ deps }: App): Promise<Answer> {
   const total = await totalCost(db, owner);
   const figures: Figures = {
     total_runs: Object.values(counts).reduce((sum, count) => sum + count, 0),
+    unfinished_runs: UNFINISHED.reduce((sum, status) => sum + (counts[status] ?? 0), 0),
     total_cost_usd: roundedTo(total.usd ?? 0, 4),
     ...marksOf(total),
     ...summarise(await finishedFigures(db, owner, { since: deps.clock.now() - FIGURES_PERIOD_MS, limit: MAX_RUNS })),
@@ -50,13 +52,17 @@ export function summarise(
         month,
         runs: ofMonth.length,
         ...sumOf(ofMonth),
-        median_minutes: roundedTo(median(ofMonth.map(minutesOf)), 1),
+        median_minutes: printedMinutes(median(ofMonth.map(minutesOf))),
       }))
       .toSorted((one, other) => one.month.localeCompare(other.month)),
     cost_usd: compared(
       runs.map(({ estimate, cost }) => [estimate.usd?.likely, cost.incomplete ? undefined : cost.usd]),
+      printedDollars,
     ),
-    minutes: compared(runs.map((run) => [run.estimate.minutes?.likely, finishedMinutes(run)])),
+    minutes: compared(
+      runs.map((run) => [run.estimate.minutes?.likely, finishedMinutes(run)]),
+      printedMinutes,
+    ),
   };
 }
 
@@ -77,18 +83,26 @@ const minutesOf = ({ startedAt, completedAt }: FinishedFigures): number => (comp
 const finishedMinutes = (run: FinishedFigures): number | undefined =>
   run.status === "completed" ? minutesOf(run) : undefined;
 
-function compared(pairs: [estimated: number | undefined, actual: number | undefined][]): Comparison | undefined {
+/** A user computes the percentage from the medians as they are printed, so it is computed from these. */
+function compared(
+  pairs: [estimated: number | undefined, actual: number | undefined][],
+  asPrinted: (value: number) => number,
+): Comparison | undefined {
   const known = pairs.flatMap(([estimated, actual]) =>
     estimated === undefined || actual === undefined || estimated <= 0 ? [] : [{ estimated, actual }],
   );
   if (known.length === 0) return undefined;
-  return {
-    runs: known.length,
-    estimated: roundedTo(median(known.map(({ estimated }) => estimated)), 2),
-    actual: roundedTo(median(known.map(({ actual }) => actual)), 2),
-    off_percent: Math.round(median(known.map(({ estimated, actual }) => (100 * (actual - estimated)) / estimated))),
-  };
+  const estimated = asPrinted(median(known.map((pair) => pair.estimated)));
+  const actual = asPrinted(median(known.map((pair) => pair.actual)));
+  return { runs: known.length, estimated, actual, off_percent: Math.round((100 * (actual - estimated)) / estimated) };
 }
+
+/** As formatDollars: whole cents, or two digits of less than a cent. */
+const printedDollars = (usd: number): number => (usd < 0.01 ? Number(usd.toPrecision(2)) : roundedTo(usd, 2));
+
+/** Below a minute whole seconds. */
+const printedMinutes = (minutes: number): number =>
+  minutes < 1 ? roundedTo(Math.max(1, Math.round(minutes * 60)) / 60, 4) : roundedTo(minutes, 1);
 
 function median(values: number[]): number {
   const sorted = values.toSorted((one, other) => one - other);

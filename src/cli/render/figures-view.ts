@@ -26,6 +26,8 @@ export interface Comparison {
 
 export interface Figures {
   total_runs: number;
+  /** Part of the total; the months count finished runs only. */
+  unfinished_runs: number;
   total_cost_usd: number;
   cost_incomplete?: true;
   cost_estimated?: true;
@@ -48,14 +50,15 @@ const EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
 export function figuresView(figures: Figures, { width, paint }: FiguresSpace): string {
   const { total_runs, months, cost_usd, minutes } = figures;
-  const title = `${total_runs} ${total_runs === 1 ? "run" : "runs"}, ${formatCost({ ...figures, cost_usd: figures.total_cost_usd })} total`;
+  const unfinished = figures.unfinished_runs === 0 ? "" : ` (${figures.unfinished_runs} unfinished)`;
+  const title = `${total_runs} ${total_runs === 1 ? "run" : "runs"}${unfinished}, ${formatCost({ ...figures, cost_usd: figures.total_cost_usd })} total`;
   if (months.length === 0) return `${title}. No run has finished yet.`;
   const sentences = [
     ...(figures.judge_cost_usd === undefined
       ? []
       : [`${formatDollars(figures.judge_cost_usd)} of it for judged citations.`]),
     ...(cost_usd === undefined ? [] : [sentence("cost", cost_usd, formatDollars)]),
-    ...(minutes === undefined ? [] : [sentence("time", minutes, (value) => `${value} min`)]),
+    ...(minutes === undefined ? [] : [sentence("time", minutes, formatMinutes)]),
   ];
   return [
     paint("strong", title),
@@ -71,11 +74,13 @@ function columns(months: MonthFigures[], width: number): Column<MonthFigures>[] 
   return [
     { title: "MONTH", cell: ({ month }) => month },
     { title: "RUNS", cell: ({ runs }) => String(runs), align: "right" },
-    { title: "TYPICAL", cell: ({ median_minutes }) => `${median_minutes} min`, align: "right", dropped: 1 },
+    { title: "TYPICAL", cell: ({ median_minutes }) => formatMinutes(median_minutes), align: "right", dropped: 1 },
     { title: "COST", cell: formatCost, align: "right" },
     { title: "", cell: ({ cost_usd }) => bar(maxUsd === 0 ? 0 : cost_usd / maxUsd, cells), style: () => "accent" },
   ];
 }
+
+const formatMinutes = (minutes: number): string => (minutes < 1 ? `${Math.round(minutes * 60)} s` : `${minutes} min`);
 
 /** A bar exact to an eighth of a character; any share above 0 is visible. */
 export function bar(share: number, cells: number): string {

@@ -36,17 +36,19 @@ export function tableLines<Row>(
       .map((column, index) => {
         const cut = cutToWidth(cellOf(column), widths[index] ?? 0);
         const style = styleOf(column);
-        const painted = style === undefined ? cut : paint(style, cut);
+        // An empty cell must not end in codes, after which the spaces before it could not be removed.
+        const painted = style === undefined || cut === "" ? cut : paint(style, cut);
         const filler = " ".repeat(Math.max(0, (widths[index] ?? 0) - widthOf(cut)));
         if (column.align === "right") return filler + painted;
         return index === shown.length - 1 ? painted : painted + filler;
       })
-      .join(GAP);
+      .join(GAP)
+      .trimEnd();
   return [
     line(
       ({ title }) => title,
       () => "faint",
-    ).trimEnd(),
+    ),
     ...rows.map((row) =>
       line(
         ({ cell }) => cell(row),
