@@ -14,7 +14,12 @@ function isSupported(major, minor, patch) {
 
 var pinned = fileURLToPath(new URL("../node_modules/node/bin/node", import.meta.url));
 
-if (isSupported(version[0], version[1], version[2])) {
+var built = fileURLToPath(new URL("../dist/main.js", import.meta.url));
+
+if (!existsSync(built)) {
+  process.stderr.write("[ERROR] Not built yet: run npm run build.\n");
+  process.exitCode = 1;
+} else if (isSupported(version[0], version[1], version[2])) {
   import("../dist/main.js")
     .then(function (program) {
       return program.main(process.argv.slice(2));

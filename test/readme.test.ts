@@ -27,7 +27,13 @@ test("it opens with three lines from a clone to a connected assistant", () => {
   const [, opening = ""] = [...README.matchAll(CODE_BLOCK)][0] ?? [];
   expect(README.indexOf(opening)).toBeLessThan(700);
   expect(opening.trim().split("\n")).toHaveLength(3);
-  expect(commandsIn(opening)).toEqual(["npm ci", "npm run demo", "npm install -g .", "gemini-search-mcp init"]);
+  expect(commandsIn(opening)).toEqual([
+    "npm ci",
+    "npm run build",
+    "npm run demo",
+    "npm install -g .",
+    "gemini-search-mcp init",
+  ]);
 });
 
 test("every npm script and command in its code blocks exists", () => {
