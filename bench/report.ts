@@ -35,5 +35,5 @@ export function tableText({ title, columns, rows, notes }: Table): string {
 
 export function printCircumstances(name: string): void {
   const { date, commit, machine } = circumstances();
-  console.log(`\`node bench/run.ts ${name}\`, ${date}, commit ${commit}, ${machine}\n`);
+  console.log(`\`npx node bench/run.ts ${name}\`, ${date}, commit ${commit}, ${machine}\n`);
 }

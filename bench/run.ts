@@ -1,5 +1,5 @@
 /**
- * Runs all benches or the named ones, and prints their results: `node bench/run.ts [--write] [--peer <directory>] [name
+ * Runs all benches or the named ones, and prints their results: `npx node bench/run.ts [--write] [--peer <directory>] [name
  * …]`. With `--write` the results are kept, and docs/BENCHMARKS.md is written from all that are.
  */
 

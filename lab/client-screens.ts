@@ -1,6 +1,6 @@
 /**
  * Prints what a person sees in real MCP clients at a terminal, with a scripted model and a simulated Google:
- * `node lab/client-screens.ts [--client name] [--scene name] [--transport stdio|http]`. Needs tmux and the built program.
+ * `npx node lab/client-screens.ts [--client name] [--scene name] [--transport stdio|http]`. Needs tmux and the built program.
  */
 
 import { execFile } from "node:child_process";

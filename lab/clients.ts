@@ -1,5 +1,5 @@
 /**
- * Runs real MCP clients without a user interface against our server and a scripted model: `node lab/clients.ts
+ * Runs real MCP clients without a user interface against our server and a scripted model: `npx node lab/clients.ts
  * [--client name] [--transport stdio|http] [--scenario name] [--call-seconds seconds] [--write]`.
  */
 
@@ -76,7 +76,7 @@ function rewriteTail(file: string, tail: string): void {
 for (const client of clients) await install(client).catch(() => undefined);
 const lanes = clients.flatMap((client) => transports.map((transport) => trialsOf(client, transport)));
 const verdicts = (await Promise.all(lanes)).flat();
-const command = ["node lab/clients.ts", ...process.argv.slice(2)].join(" ");
+const command = ["npx node lab/clients.ts", ...process.argv.slice(2)].join(" ");
 const text = page(verdicts, { clients, command, callSeconds, usual: usualReport.length, long: longReport.length });
 process.stdout.write(text);
 if (values.write) rewriteTail(join(import.meta.dirname, "../docs/clients.md"), text);

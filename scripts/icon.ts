@@ -1,4 +1,4 @@
-/** Draws assets/icon.png (512 × 512) from assets/icon.svg with Chromium: `node scripts/icon.ts`. */
+/** Draws assets/icon.png (512 × 512) from assets/icon.svg with Chromium: `npx node scripts/icon.ts`. */
 
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";

@@ -1,4 +1,4 @@
-/** Maps a reported stack to source lines: `node scripts/map-stack.ts < log.txt`, in a build of the version that it names. */
+/** Maps a reported stack to source lines: `npx node scripts/map-stack.ts < log.txt`, in a build of the version that it names. */
 
 import { join } from "node:path";
 import { text } from "node:stream/consumers";

@@ -164,7 +164,7 @@ async function newestId(terminal: Terminal): Promise<string> {
 
 const OPENING = `# At the terminal
 
-Recorded with \`node scripts/record-terminal.ts\`, the built program and the built-in simulator, in a window of 80
+Recorded with \`npx node scripts/record-terminal.ts\`, the built program and the built-in simulator, in a window of 80
 columns; the answers are invented. Watch the recording with \`asciinema play docs/terminal.cast\`.
 `;
 

@@ -17,7 +17,7 @@ test(
   "Claude Code validates the plugin strictly, as its directory does, and installs it (X2)",
   { timeout: 300_000 },
   async ({ onTestFinished, skip }) => {
-    const claude = installedClient(claudeCode) ?? skip("Claude Code is not installed: node lab/clients.ts");
+    const claude = installedClient(claudeCode) ?? skip("Claude Code is not installed: npx node lab/clients.ts");
     const home = temporaryDirectory();
     onTestFinished(() => rmSync(home, { recursive: true, force: true }));
     const folder = join(home, "repository");
