@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts";
 import { sqliteVersion } from "../store/sqlite/sqlite.ts";
 import { checkAssistants } from "./assistants.ts";
 import { type CheckResult, warn } from "./check.ts";
-import { checkCli, checkReach } from "./gemini.ts";
+import { checkCli, checkKeyOffline, checkReach } from "./gemini.ts";
 import { checkDiskKind, checkNode, checkNotifier, checkSpace, checkSqlite, isSupportedNode } from "./machine.ts";
 import { checkSourceLinks } from "./source-links.ts";
 import { checkPrices } from "./prices.ts";
@@ -16,6 +16,14 @@ export interface DoctorOptions {
   now: () => number;
   /** False skips the checks that need the network. */
   online: boolean;
+}
+
+/** Where a search needs a key, too, the advice to get one is given once. */
+function withoutRepeatedAdvice(checks: CheckResult[]): CheckResult[] {
+  const isAdvised = checks.some(({ name, status }) => name.startsWith("gemini cli") && status === "fail");
+  return checks.map(({ remedy, ...check }) =>
+    isAdvised && check.name === "key" && check.status === "warn" ? check : { ...check, remedy },
+  );
 }
 
 export async function examine({ config, now, online }: DoctorOptions): Promise<CheckResult[]> {
@@ -30,8 +38,10 @@ export async function examine({ config, now, online }: DoctorOptions): Promise<C
     ...checkPrices(config, now()),
     checkSourceLinks(config),
     checkTools(config),
-    ...checkCli(config),
-    ...(online ? await checkReach(config, now) : []),
+    ...withoutRepeatedAdvice([
+      ...checkCli(config),
+      ...(online ? await checkReach(config, now) : checkKeyOffline(config)),
+    ]),
     ...(await checkAssistants(config)),
     checkNotifier(environment),
   ];

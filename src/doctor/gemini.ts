@@ -136,6 +136,10 @@ function checkMissingKey(key: string | undefined, vertex: boolean): CheckResult[
     : [warn("key", "GEMINI_API_KEY is not set.", "Deep Research needs a key from a paid Google AI Studio plan.")];
 }
 
+/** Whether a key is set, without asking Google. */
+export const checkKeyOffline = ({ settings: { GEMINI_API_KEY: key }, vertex }: Config): CheckResult[] =>
+  key === undefined || vertex ? checkMissingKey(undefined, vertex) : [ok("key", "GEMINI_API_KEY is set; not tested.")];
+
 function checkClock(date: string | null, now: number): CheckResult[] {
   const theirs = Date.parse(date ?? "");
   if (Number.isNaN(theirs)) return [];

@@ -12,9 +12,18 @@ export function checkPrices({ configDir }: Config, now: number): CheckResult[] {
   const faults: string[] = [];
   const log = createLog({ from: "WARN", format: "text", redact: (text) => text, write: (line) => faults.push(line) });
   const prices = loadPrices(configDir, log);
-  const notices = [...faults.map((line) => line.replace(/^\[WARN\] /, "").trim()), ...priceNotices(prices, now)];
+  const notices = [
+    ...faults.map((line) => ({ message: line.replace(/^\[WARN\] /, "").trim(), isKnown: false })),
+    ...priceNotices(prices, now),
+  ];
   if (notices.length === 0) return [ok(NAME, `as of ${prices.asOf}`)];
-  return notices.map((message) =>
-    warn(NAME, message, `Update gemini-search-mcp, or put current prices into ${PRICE_FILE} in the config directory.`),
+  return notices.map(({ message, isKnown }) =>
+    isKnown
+      ? ok(NAME, message)
+      : warn(
+          NAME,
+          message,
+          `Update gemini-search-mcp, or put current prices into ${PRICE_FILE} in the config directory.`,
+        ),
   );
 }

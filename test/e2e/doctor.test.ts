@@ -50,12 +50,16 @@ test("without CLI, key and network doctor names what is missing and what to do, 
     { status: "fail", remedy: expect.stringContaining("npm install -g @google/gemini-cli") },
   ]);
   expect(of("reachability")).toMatchObject([{ status: "fail", message: "Can't reach 127.0.0.1:9." }]);
-  expect(of("key")).toMatchObject([{ status: "warn", remedy: expect.stringContaining("AI Studio") }]);
+  // How to get a key was said above.
+  expect(of("key")).toEqual([{ name: "key", status: "warn", message: "GEMINI_API_KEY is not set." }]);
   expect(of("notifications")).toMatchObject([{ status: "warn" }]);
   const { stdout } = await scene.command(["doctor"], { env: nowhere });
   expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^\d problems and \d warnings\. Fix what is marked "fail"/);
   const offline = await examine(scene, nowhere, ["--offline"]);
   expect(offline.of("reachability")).toEqual([]);
+  expect(offline.of("key")).toMatchObject([{ status: "warn" }]);
+  const withKey = await examine(scene, { GOOGLE_GEMINI_BASE_URL: "http://127.0.0.1:9" }, ["--offline"]);
+  expect(withKey.of("key")).toEqual([{ name: "key", status: "ok", message: "GEMINI_API_KEY is set; not tested." }]);
 });
 
 test("a key that Google refuses fails, and is nowhere in the output", async (context) => {
