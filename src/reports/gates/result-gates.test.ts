@@ -58,10 +58,12 @@ test("an answer without any source is marked, unless that is unknown (W5)", () =
 });
 
 test("an answer in another language than the wish or the question is marked (W5)", () => {
-  const wrong = ["The answer is in English, not in German. Ask again and name the language."];
+  const wrong = ["The answer is in English, not in German. Ask again, or write the question in German."];
   expect(warnings(ENGLISH, { language: "de-AT" })).toEqual(wrong);
   expect(warnings(ENGLISH, { language: "Deutsch" })).toEqual(wrong);
-  expect(warnings(ENGLISH, { question: GERMAN_QUESTION })).toEqual(wrong);
+  expect(warnings(ENGLISH, { question: GERMAN_QUESTION })).toEqual([
+    "The answer is in English, not in German. Ask again and name the language.",
+  ]);
   expect(warnings(ENGLISH, { question: "日本で一番深い湖はどこにありますか、そして深さはどのくらいですか。" })).toEqual(
     ["The answer is in English, not in Japanese. Ask again and name the language."],
   );

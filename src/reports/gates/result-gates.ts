@@ -57,7 +57,10 @@ function languageWarning({ report, question, language }: GatedResult): string | 
   const expected = language === undefined ? languageOfQuestion(question) : wished;
   const found = languageOf(report, MIN_ANSWER_WORDS);
   if (expected === undefined || found === undefined || found === expected) return undefined;
-  return `The answer is in ${languageName(found)}, not in ${languageName(expected)}. Ask again and name the language.`;
+  const name = languageName(expected);
+  const advice =
+    language === undefined ? "Ask again and name the language." : `Ask again, or write the question in ${name}.`;
+  return `The answer is in ${languageName(found)}, not in ${name}. ${advice}`;
 }
 
 /** A question that names a language may ask for it, as in "antworte auf Englisch". */
