@@ -222,15 +222,15 @@ describe("a run that cannot be resumed", () => {
     await server.call("cancel_research", { task_id: cancelled });
     const search = (await server.call("search", { query: QUERY })).structured["metadata"].task_id;
     const answers = [
-      [done, "RESEARCH_ALREADY_COMPLETED"],
-      [refused, "RESEARCH_FAILED"],
-      [cancelled, "RESEARCH_FAILED"],
-      [search, "INVALID_INPUT"],
-      [crypto.randomUUID(), "TASK_NOT_FOUND"],
+      [done, "RESEARCH_ALREADY_COMPLETED", "nothing to resume"],
+      [refused, "RESEARCH_FAILED", "cannot be resumed: it was never started at Google."],
+      [cancelled, "RESEARCH_FAILED", "cannot be resumed: it was cancelled."],
+      [search, "INVALID_INPUT", "A single search"],
+      [crypto.randomUUID(), "TASK_NOT_FOUND", "task_id"],
     ] as const;
-    for (const [task_id, code] of answers) {
+    for (const [task_id, code, message] of answers) {
       const { isError, structured } = await resume(server, task_id, RESTART);
-      expect([isError, structured["error"].code]).toEqual([true, code]);
+      expect([isError, structured["error"]]).toMatchObject([true, { code, message: expect.stringContaining(message) }]);
     }
     expect(scene.posts()).toBe(3);
   });

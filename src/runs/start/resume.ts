@@ -125,11 +125,12 @@ function nothingToAdopt(run: Run): AppError {
 
 function nothingToResume(run: Run): AppError {
   const completed = run.status === "completed";
+  const reason = run.status === "cancelled" ? "it was cancelled" : "it was never started at Google";
   return new AppError({
     code: completed ? "RESEARCH_ALREADY_COMPLETED" : "RESEARCH_FAILED",
     message: completed
       ? "This run is completed; there is nothing to resume."
-      : "This run cannot be resumed: it never got an id at Google, or it was cancelled.",
+      : `This run cannot be resumed: ${reason}.`,
     suggestion: completed ? "get_research_results returns its report." : "start_deep_research starts a new one.",
     run: { task_id: run.taskId, status: run.status, progress: run.progress },
   });
