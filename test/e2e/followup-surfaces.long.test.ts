@@ -33,6 +33,15 @@ test.skipIf(!READY)("at the terminal a follow-up needs neither quotes nor a whol
   expect(scene.posts()).toBe(2);
 });
 
+test("in a pipe a follow-up names its run, and what the answer is based on (V1)", async (context) => {
+  const scene = await openResearch(context, { duration_ms: 60_000, english: true });
+  const { stdout } = await scene.command(["research", QUERY, "--wait", "--json"]);
+  const parent = z.object({ task_id: z.string() }).parse(JSON.parse(stdout)).task_id;
+  const answer = await scene.command(["followup", parent, "and", "apartments"]);
+  expect(answer.stdout).toContain(`Follow-up to ${parent}\n`);
+  expect(answer.stdout).toContain("Answered by continuing the conversation at Google.");
+});
+
 test("in a pipe a table is CSV or JSON, its price is on stderr, and the second time it is free (V5)", async (context) => {
   const scene = await openResearch(context, { duration_ms: 60_000, english: true });
   const { stdout } = await scene.command(["research", QUERY, "--wait", "--json"]);
@@ -46,7 +55,7 @@ test("in a pipe a table is CSV or JSON, its price is on stderr, and the second t
   });
   expect(made.stdout).toMatch(/\[\d\] https:/);
   const again = await scene.command([...make, "--json"]);
-  expect(again.stderr).not.toContain("costs");
+  expect(again.stderr).not.toMatch(/costs|Asking a follow-up/);
   const { task_id: tableId, results } = JSON.parse(again.stdout);
   expect(results.table.columns).toEqual(["Maker", "Noise at night"]);
   expect((await scene.command(["show", tableId])).stdout).toMatch(

@@ -87,7 +87,8 @@ export const askFollowup = defineOperation({
       made ?? (await start(deps, call, { input, insteadOf, prepared: await prepare(deps, owner, input) }));
     const { taskId } = started;
     call.onRunCreated?.(taskId);
-    call.progress(`Asking a follow-up (task_id ${taskId})`);
+    // A table that was made before is only read.
+    if (made === undefined) call.progress(`Asking a follow-up (task_id ${taskId})`);
     const sending = started.kind === "started" ? started.sending : undefined;
     const accepted = await waitForStartOutcome(deps, { owner, taskId, sending, answerBy });
     const ms = input.wait ? Math.max(0, answerBy - deps.clock.monotonic()) : 0;

@@ -148,7 +148,8 @@ const idIn = (taskId: string, { width }: AnswerSpace): string => (width === unde
 
 function parentLine({ follow_up_of: parent }: Results, space: AnswerSpace): string | undefined {
   if (parent === undefined) return undefined;
-  return `Follow-up to ${idIn(parent.task_id, space)}: ${oneLine(parent.query)}`;
+  const about = parent.query === "" ? "" : `: ${oneLine(parent.query)}`;
+  return `Follow-up to ${idIn(parent.task_id, space)}${about}`;
 }
 
 function followUpLines({ follow_ups: followUps = [] }: Results, space: AnswerSpace): string[] {
@@ -160,8 +161,13 @@ function followUpLines({ follow_ups: followUps = [] }: Results, space: AnswerSpa
   return [`Follow-ups:\n${lines.join("\n")}`];
 }
 
+const CONTEXTS: Record<NonNullable<Results["context"]>, string> = {
+  google: "Answered by continuing the conversation at Google.",
+  stored_report: "Answered with the stored report as context.",
+};
+
 const contextRemarks = ({ context }: Results): Remark[] =>
-  context === "stored_report" ? [{ text: "Answered with the stored report as context.", style: "faint" }] : [];
+  context === undefined ? [] : [{ text: CONTEXTS[context], style: "faint" }];
 
 function plannedView(output: Results, plan: string, space: AnswerSpace): string {
   const { task_id: taskId, status, note, metadata, estimated_cost: cost } = output;

@@ -14,7 +14,7 @@ import { oneLine } from "../../../platform/clean-text.ts";
 import { timeLeftText } from "../../../runs/activity/time-left.ts";
 import { forPeople } from "../../wording.ts";
 import { type AnswerSpace, nextCommands, shortId } from "../answer-view.ts";
-import { formatCost, formatDollars, formatDuration } from "../durations.ts";
+import { formatAgo, formatCost, formatDollars, formatDuration } from "../durations.ts";
 import { stateOf } from "../run-frame.ts";
 import { cutToWidth, wrapToWidth } from "../text-width.ts";
 import { numberedText, reportLines } from "../markdown/report.ts";
@@ -77,9 +77,14 @@ export async function followupView(
   { task_id: taskId, results, parent_task_id: parent, context, ...answer }: FollowedUp,
   space: AnswerSpace,
 ): Promise<string> {
-  const { success, status, notice } = answer;
+  const { success, status } = answer;
+  const notice = answer.notice === undefined ? undefined : withAge(answer.notice, space);
   if (results !== undefined) {
-    const text = await resultsView({ ...results, success, status, task_id: taskId, query: "", context }, space);
+    const parentField = parent === undefined ? {} : { follow_up_of: { task_id: parent, query: "" } };
+    const text = await resultsView(
+      { ...results, ...parentField, success, status, task_id: taskId, query: "", context },
+      space,
+    );
     return notice === undefined ? text : `${notice}\n\n${text}`;
   }
   const id = shortId(taskId);
@@ -97,6 +102,12 @@ export async function followupView(
     space,
   );
 }
+
+/** On a terminal a time is shown as how long ago it was. */
+const withAge = (notice: string, { width, now }: AnswerSpace): string =>
+  width === undefined
+    ? notice
+    : notice.replace(/\bat (\d{4}-\d\d-\d\dT[\d:.]+Z)/, (_whole, time: string) => formatAgo(now - Date.parse(time)));
 
 interface ShownPlan {
   task_id: string;
