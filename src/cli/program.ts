@@ -97,11 +97,11 @@ function addDemo(program: Command): void {
   program
     .command("demo")
     .description("Try it without a key: a simulated research in ten seconds, then its report on the dashboard.")
-    .argument("[question]", "a question of your own; its report is invented")
+    .argument("[question...]", "a question of your own; its report is invented")
     .option("--no-open", "print the link to the dashboard instead of opening it")
-    .action(async (question: string | undefined, { open }: { open: boolean }) => {
+    .action(async (words: string[], { open }: { open: boolean }) => {
       const { DEMO_QUESTION, runDemo } = await import("./commands/demo.ts");
-      await runDemo(question ?? DEMO_QUESTION, { open });
+      await runDemo(words.length === 0 ? DEMO_QUESTION : words.join(" "), { open });
     });
 }
 
@@ -153,13 +153,14 @@ function httpUrl(text: string): string {
 }
 
 const TOKEN_HELP = `
-Runs belong to the name whose token started them, and only that name can see them. Adding a revoked
-name again restores access to its runs, so do not reuse it for another person.`;
+A run belongs to the name whose token started it, and no other name can see it.
+A name that you revoke and add again has access to its former runs, so do not
+give it to another person.`;
 
 function addTokenCommands(program: Command): void {
   const token = program
     .command("token")
-    .description("Manage access tokens for the server: each name has its own token and its own runs.")
+    .description("Manage access tokens for the server. Each name has a token and runs of its own.")
     .addHelpText("after", TOKEN_HELP);
   const action = (name: string, about: string): Command =>
     token.command(name).description(about).option("--json", "print the answer as JSON");
@@ -176,7 +177,7 @@ function addTokenCommands(program: Command): void {
       await listNamedTokens({ json: options.json === true });
     },
   );
-  action("revoke", "Revoke a token immediately, on running servers too.")
+  action("revoke", "Revoke the token of a name. Running servers reject it at once.")
     .argument("<name>", "the name whose token is revoked")
     .action(async (name: string, options: { json?: boolean }) => {
       const { revokeNamedToken } = await import("./commands/token.ts");

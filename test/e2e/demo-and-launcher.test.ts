@@ -1,13 +1,13 @@
 /** The demo, which needs no key and leaves nothing behind, and the launcher on an old Node.js. */
 
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { atTerminal, CONTROL_C, hasDialogues } from "../kit/server/dialogue.ts";
 import { processesNaming } from "../kit/server/processes.ts";
 import { openScene, type Scene } from "../kit/server/scene.ts";
-import { ROOT } from "../kit/server/server.ts";
+import { BIN, ROOT } from "../kit/server/server.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
@@ -68,7 +68,7 @@ describe.concurrent("demo", () => {
   test("answers a question of the user's own, in English", async (context) => {
     const scene = await openScene(context);
     const question = "Which bread keeps longest?";
-    const { code, stdout } = await scene.command(["demo", question], {
+    const { code, stdout } = await scene.command(["demo", ...question.split(" ")], {
       env: { TMPDIR: ownTmp(scene) },
       cwd: scene.configDir,
     });
@@ -125,6 +125,14 @@ function oldNode(): string | undefined {
 }
 
 const node = oldNode();
+
+test("the launcher of a clone that is not built says so in one line (A2)", async (context) => {
+  const scene = await openScene(context);
+  const launcher = join(scene.configDir, "clone", "bin", "gemini-search-mcp.mjs");
+  cpSync(BIN, launcher);
+  const { status, stdout, stderr } = spawnSync(process.execPath, [launcher, "list"], { encoding: "utf8" });
+  expect([status, stdout, stderr]).toEqual([1, "", "[ERROR] Not built yet: run npm run build.\n"]);
+});
 
 describe.skipIf(node === undefined).concurrent("the launcher on an old Node (skipped where there is none)", () => {
   test("re-runs itself with the pinned Node: arguments, stdin, stdout and exit code are passed on", async (context) => {

@@ -82,8 +82,8 @@ interface ProgressView {
 const stillRunning = (taskId: string): string =>
   `Still running in the background. Pick it up with: ${shell(`watch ${shortId(taskId)}`)}`;
 
-function liveView({ deps }: App, log: LogLines): ProgressView {
-  const view = watchRun(process.stderr);
+function liveView({ deps, config }: App, log: LogLines): ProgressView {
+  const view = watchRun(process.stderr, { isDemo: isDemo(config) });
   log.divert(view.log);
   return {
     change: async (status, run) => view.show(await readRunState(deps, run, status)),

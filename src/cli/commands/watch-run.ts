@@ -26,7 +26,7 @@ const REDRAW_MS = 1_000;
 /** More do not fit on any screen. */
 const MAX_EVENTS = 40;
 
-export function watchRun(stream: NodeJS.WriteStream): RunWatch {
+export function watchRun(stream: NodeJS.WriteStream, { isDemo }: { isDemo: boolean }): RunWatch {
   const screen = createLiveScreen(stream);
   const paint = paintFor(stream);
   let state: { run: RunState; at: number } | undefined;
@@ -34,7 +34,7 @@ export function watchRun(stream: NodeJS.WriteStream): RunWatch {
     if (state === undefined) return;
     const { run, at } = state;
     const elapsedMs = run.elapsedMs + performance.now() - at;
-    screen.draw(runFrame({ ...run, elapsedMs }, { columns: stream.columns, rows: stream.rows, paint }));
+    screen.draw(runFrame({ ...run, elapsedMs }, { columns: stream.columns, rows: stream.rows, paint, isDemo }));
   };
   const timer = setInterval(draw, REDRAW_MS);
   const stop = (): void => {

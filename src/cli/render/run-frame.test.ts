@@ -90,3 +90,9 @@ test("the newest events are kept when there is no room for all", () => {
   expect(lines).toContain("› search 39");
   expect(lines).not.toContain("› search 0");
 });
+
+test("the frame of the demo does not promise that the research continues (A2)", () => {
+  const space = { columns: 80, rows: 24 };
+  expect(runFrame(RUN, space).at(-1)).toBe("Press Ctrl-C to leave. The research keeps running.");
+  expect(runFrame(RUN, { ...space, isDemo: true }).at(-1)).toBe("Press Ctrl-C to end the demo.");
+});

@@ -35,6 +35,8 @@ export interface FrameSpace {
   columns: number;
   rows: number;
   paint?: Paint;
+  /** The simulated research ends with the program. */
+  isDemo?: boolean;
 }
 
 const MAX_COLUMNS = 100;
@@ -43,6 +45,7 @@ const MAX_EVENT_LINES = 3;
 /** A smaller window shows the state, the times and the action. */
 const MIN_ACTIVITY_ROWS = 8;
 const FOOTER = "Press Ctrl-C to leave. The research keeps running.";
+const DEMO_FOOTER = "Press Ctrl-C to end the demo.";
 
 const STATES: Record<string, { label: string; style: Style }> = {
   pending: { label: "Waiting", style: "careful" },
@@ -59,7 +62,7 @@ export const stateOf = (status: string): { label: string; style: Style } =>
   STATES[status] ?? { label: status, style: "faint" };
 
 /** Returns fewer lines than the screen has, because a full last line would scroll it. */
-export function runFrame(run: RunState, { columns, rows, paint = unpainted }: FrameSpace): string[] {
+export function runFrame(run: RunState, { columns, rows, paint = unpainted, isDemo = false }: FrameSpace): string[] {
   const width = Math.max(8, Math.min(columns - 1, MAX_COLUMNS));
   const room = Math.max(1, rows - 1);
   const question = wrapToLines(run.query, width, Math.min(MAX_QUESTION_LINES, Math.max(1, room - 4)));
@@ -71,7 +74,7 @@ export function runFrame(run: RunState, { columns, rows, paint = unpainted }: Fr
     ...warningLines(run, width).map((line) => paint("careful", line)),
   ];
   const now = wrapToLines(`Now: ${run.action}`, width, room - head.length > 6 ? 2 : 1);
-  const foot = paint("faint", cutToWidth(FOOTER, width));
+  const foot = paint("faint", cutToWidth(isDemo ? DEMO_FOOTER : FOOTER, width));
   const essential = [...head, ...now].slice(0, room);
   const left = room - essential.length;
   if (left < 1) return essential;
