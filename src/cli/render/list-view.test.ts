@@ -52,3 +52,8 @@ test("for scripts the columns stay, and the last is the question", () => {
     "Question 1?",
   ]);
 });
+
+test("a passage that repeats the question is left out, another one is below its run (Q2)", () => {
+  expect(lines([run(1, { found: "Question\n1?" }), run(2, { found: "…a report about it." })], 80)).toHaveLength(4);
+  expect(lines([run(1, { title: "Heating", found: "Question 1?" })], 80)[2]).toMatch(/^ +Question 1\?$/);
+});

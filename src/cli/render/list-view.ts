@@ -48,11 +48,12 @@ function listTable({ runs, next_cursor: cursor }: RunList, { width, paint, now }
 
 type TableSpace = Pick<AnswerSpace, "paint" | "now"> & { width: number };
 
-/** The excerpt with the searched words, below its run. */
-const foundLine = (run: ListedRun | undefined, { width, paint }: Omit<TableSpace, "now">): string[] =>
-  run?.found === undefined || run.found === ""
-    ? []
-    : [paint("faint", cutToWidth(`          ${run.found.replaceAll(/\s+/g, " ").trim()}`, width))];
+/** The excerpt with the searched words, below its run, unless the run is shown by the same text. */
+function foundLine(run: ListedRun | undefined, { width, paint }: Omit<TableSpace, "now">): string[] {
+  const found = withoutBreaks(run?.found ?? "").trim();
+  if (run === undefined || found === "" || found === withoutBreaks(run.title ?? run.query).trim()) return [];
+  return [paint("faint", cutToWidth(`          ${found}`, width))];
+}
 
 const columnsFor = (runs: RunList["runs"], now: number): Column<ListedRun>[] => [
   { title: "ID", cell: ({ task_id }) => task_id.slice(0, 8), style: () => "accent" },
