@@ -19,7 +19,7 @@ export async function confirmCost(deps: OperationDeps, { operation, input, call,
   const question = await questionFor(operation, deps, { input, call });
   if (question === undefined) return false;
   if (!canAsk) throw cannotAsk(question);
-  if (!saysYes(await askTerminal(`${question.ask} [y/N] `, call.signal))) throw declined();
+  if (!saysYes(await askTerminal(`${question.ask} [y/N] `, call.signal))) throw declined(ABOUT_COSTS);
   return true;
 }
 
@@ -44,12 +44,14 @@ const cannotAsk = ({ because, unasked, details }: Question): AppError =>
     details,
   });
 
-const declined = (): AppError =>
+const declined = (suggestion?: string): AppError =>
   new AppError({
     code: "DECLINED",
     message: "Cancelled. Nothing was started or charged.",
-    suggestion: "RESEARCH_CONFIRM_ABOVE_USD sets the cost above which you are asked.",
+    ...(suggestion === undefined ? {} : { suggestion }),
   });
+
+const ABOUT_COSTS = "RESEARCH_CONFIRM_ABOVE_USD sets the cost above which you are asked.";
 
 /** Anything other than "y" or "yes" declines. */
 export const saysYes = (answer: string): boolean => /^\s*y(?:es)?\s*$/i.test(answer);

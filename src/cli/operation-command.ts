@@ -17,6 +17,7 @@ const inputSchema = z.object({
       items: z.object({ type: z.string().optional() }).optional(),
       enum: z.array(z.string()).optional(),
       default: z.unknown().optional(),
+      maximum: z.number().optional(),
     }),
   ),
 });
@@ -38,6 +39,8 @@ export interface OperationCommand<Input extends z.ZodObject, Output> {
   runFirst?: boolean;
   /** Flags with another name than their field. */
   flags?: Partial<Record<keyof z.input<Input> & string, string>>;
+  /** Values that stand for leaving the flag out. */
+  defaults?: Partial<Record<keyof z.input<Input> & string, readonly string[]>>;
   /** Waits for the end of the run by default when it is typed at a terminal. */
   waitsOnTerminal?: boolean;
   view: TerminalView<Output>;
@@ -69,11 +72,15 @@ export function addOperation<Input extends z.ZodObject, Output extends Record<st
   const texts: Readonly<Record<string, string>> = fields;
   const flags: Readonly<Record<string, string | undefined>> = definition.flags ?? {};
   const flagOf = (name: string): string => flags[name] ?? kebab(name);
+  const defaults: Readonly<Record<string, readonly string[] | undefined>> = definition.defaults ?? {};
+  const defaultsOf = (name: string): readonly string[] => defaults[name] ?? [];
   for (const [name, property] of Object.entries(properties)) {
     const about = texts[name] ?? "";
     if (isArgument(name, operation, definition)) command.addArgument(argumentFor(name, about));
     // Its flags are those of every command that waits.
-    else if (name !== operation.waitFlag) command.addOption(optionFor(flagOf(name), property, { name, about }));
+    else if (name !== operation.waitFlag) {
+      command.addOption(optionFor(flagOf(name), property, { name, about, defaults: defaultsOf(name) }));
+    }
   }
   if (operation.asksBackend === true) addSettingFlags(command);
   addCommonFlags(command, operation, definition);
@@ -84,7 +91,7 @@ export function addOperation<Input extends z.ZodObject, Output extends Record<st
     const input = Object.fromEntries(
       Object.keys(properties).flatMap((name) => {
         const value = given[camel(flagOf(name))];
-        return value === undefined ? [] : [[name, value]];
+        return value === undefined || defaultsOf(name).some((text) => text === value) ? [] : [[name, value]];
       }),
     );
     const { runOperation } = await import("./run-operation.ts");
@@ -144,13 +151,14 @@ const argumentFor = (name: string, about: string): Argument =>
 interface OptionTexts {
   name: string;
   about: string;
+  defaults: readonly string[];
 }
 
-function optionFor(flag: string, property: Property, { name, about }: OptionTexts): Option {
+function optionFor(flag: string, property: Property, { name, about, defaults }: OptionTexts): Option {
   if (property.type === "boolean") return new Option(property.default === true ? `--no-${flag}` : `--${flag}`, about);
   const option = new Option(`--${flag} <${placeholderFor(name, property)}>`, about);
-  if (property.enum !== undefined) option.choices(property.enum);
-  if (property.type === "integer") option.argParser((text: string) => (/^-?\d+$/.test(text) ? Number(text) : text));
+  if (property.enum !== undefined) option.choices([...defaults, ...property.enum]);
+  if (property.type === "integer") option.argParser((text: string) => wholeNumberIn(text, property));
   if (property.items?.type === "integer") {
     const numbersIn = (text: string): (number | string)[] =>
       text.split(",").map((part) => (/^\d+$/.test(part.trim()) ? Number(part) : part));
@@ -161,6 +169,14 @@ function optionFor(flag: string, property: Property, { name, about }: OptionText
     option.argParser<string[]>((text, before) => [...(before ?? []), ...partsOf(text)]);
   }
   return option;
+}
+
+/**
+ * What is not a number within the announced range stays text, which the operation rejects with an error about this range.
+ * It lowers larger numbers for models, but a user who typed one must know.
+ */
+function wholeNumberIn(text: string, { maximum = Infinity }: Property): number | string {
+  return /^-?\d+$/.test(text) && Number(text) <= maximum ? Number(text) : text;
 }
 
 function placeholderFor(name: string, { type, items }: Property): string {

@@ -245,8 +245,10 @@ function addUsing(program: Command): void {
       filename_prefix: "beginning of the file name (default research)",
       include_metadata: "leave out model, times, tokens and cost",
       include_sources: "leave out the sources",
-      format: "bibtex, ris or csl: save its sources for a reference manager; csv or json: its table",
+      format:
+        "md (default): the report; bibtex, ris or csl: its sources for a reference manager; csv or json: its table",
     },
+    defaults: { format: ["md", "markdown"] },
     view: async (output, space) => (await runs()).savedView(output, space),
   });
 }

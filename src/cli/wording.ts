@@ -55,8 +55,14 @@ const NAMES = new RegExp(
   "g",
 );
 
+/** Words of tools that are no names. */
+const PHRASES: readonly (readonly [tool: RegExp, command: string])[] = [
+  [/\bcancel it first\b/g, `stop it first: ${shell("stop")}`],
+  [/\bsection (outline|all)\b/g, "--section $1"],
+];
+
 export function forPeople(text: string): string {
-  return text
+  return PHRASES.reduce((shown, [tool, command]) => shown.replaceAll(tool, command), text)
     .replaceAll(RUN, (_whole, id: string) => `(${shortId(id)})`)
     .replaceAll(NAMES, (name) => {
       if (TOOLS.includes(name)) return shell(commandOf(name));
@@ -69,7 +75,7 @@ export function aboutField(message: string, field: unknown): string {
   if (typeof field !== "string" || !message.startsWith(`${field} `)) return message;
   const rest = message.slice(field.length);
   if (field === "task_id") return `The run id${rest}`;
-  return field === "query" || field === "topic" || field === "question"
-    ? `The question${rest}`
-    : `${flagOf(field)}${rest}`;
+  if (field === "title") return `The title${rest}`;
+  if (field === "query" || field === "topic" || field === "question") return `The question${rest}`;
+  return `${flagOf(field)}${rest.replace(/ until\.$/, " --until.")}`;
 }

@@ -118,6 +118,10 @@ describe("exit codes", () => {
     [["search", "?!"], /INVALID_QUERY: The question must have at least one letter or digit/],
     [["search"], /missing required argument 'question'/],
     [["deep-search", QUERY, "--max-iterations", "1"], /INVALID_INPUT: --max-iterations must be/],
+    [
+      ["verify", QUERY, "--max-iterations", "50"],
+      /INVALID_INPUT: --max-iterations must be a whole number from 2 to 20\./,
+    ],
     [["deep-search", QUERY, "--max-iterations", "two"], /INVALID_INPUT: --max-iterations must be/],
     [["deep-research", QUERY, "--depth", "endless"], /Allowed choices are concise, detailed/],
     [["get-research-results", "42"], /INVALID_TASK_ID/],

@@ -53,6 +53,12 @@ test.skipIf(!READY)(
     // The same vague question joins the run that was made more precise.
     await terminal.type('clear; gemini-search-mcp research the economy --no-wait; echo "third: $?"');
     await terminal.until(/^third: 0$/m);
+    // Nothing was said about a cost, so neither does the answer to Ctrl-C.
+    await terminal.type('clear; gemini-search-mcp research the climate --no-wait; echo "fourth: $?"');
+    await terminal.until(/>\s*$/);
+    await terminal.key("C-c");
+    const left = await terminal.until(/Cancelled\. Nothing was started or charged\./);
+    expect(left).not.toContain("RESEARCH_CONFIRM_ABOVE_USD");
     expect(started()).toEqual(["AI", "the economy\n\nWhat is meant: of Norway", "the weather"]);
   },
 );
@@ -67,17 +73,17 @@ test.skipIf(!READY)("delete asks at the terminal: only a typed yes deletes (T-2)
   const terminal = await openUserTerminal(context, scene.env, { columns: 120, rows: 40 });
   const command = `clear; gemini-search-mcp delete ${taskId.slice(0, 8)}`;
   const asked = (where: string): RegExp =>
-    new RegExp(`Delete run ${taskId.slice(0, 8)} "[^"]+" for good,\\s+${where}\\? \\[y/N\\]\\s*$`);
+    new RegExp(`Delete run ${taskId.slice(0, 8)} "[^"]+"\\s+permanently${where}\\? \\[y/N\\]\\s*$`);
   for (const [index, key] of ["Enter", "n", "C-d"].entries()) {
     await terminal.type(`${command}; echo "no ${index}: $?"`);
-    await terminal.until(asked("here"));
+    await terminal.until(asked(""));
     await terminal.key(key);
     if (key === "n") await terminal.key("Enter");
     expect(await terminal.until(new RegExp(`^no ${index}: 1$`, "m"))).toContain("Nothing was deleted.");
     expect(stored()).toBe(1);
   }
   await terminal.type(`${command} --at-google; echo "yes: $?"`);
-  await terminal.until(asked("here and at Google"));
+  await terminal.until(asked(", here and at Google"));
   expect(deletions()).toBe(0);
   await terminal.type("y");
   expect(await terminal.until(/^yes: 0$/m)).toContain("The run is deleted, here and at Google.");

@@ -69,7 +69,7 @@ test("find searches questions and reports", async (context) => {
 
 test("figures sums up the cost of finished runs", async (context) => {
   const scene = await openResearch(context, AT_ONCE);
-  expect((await scene.command(["figures"])).stdout).toBe("0 runs, $0.00 total. No run has finished yet.\n");
+  expect((await scene.command(["usage"])).stdout).toBe("0 runs, $0.00 total. No run has finished yet.\n");
   await start(scene);
   const { code, stdout } = await scene.command(["figures", "--json"]);
   expect(code).toBe(0);

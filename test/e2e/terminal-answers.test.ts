@@ -154,7 +154,7 @@ test("a piped list is tab-separated, without titles, with whole ids (Q2)", async
     /^[0-9a-f]{8}-[0-9a-f-]{27}\tcompleted\tsearch\t\d{4}-\d\d-\d\dT[\d:.]+Z\t0\.\d+\ttwo words\n$/,
   );
   expect((await scene.command(["list-research"])).stdout).toBe(stdout);
-  const saved = await scene.command(["save", stdout.slice(0, 8), "--output-dir", scene.configDir]);
+  const saved = await scene.command(["save", stdout.slice(0, 8), "--format", "md", "--output-dir", scene.configDir]);
   expect(saved.stdout).toMatch(/^\/\S+\.md\n$/);
 });
 

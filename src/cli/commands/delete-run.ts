@@ -43,15 +43,15 @@ const confirmDeletion: Confirmation = async (deps, { input, call, canAsk }) => {
     });
   }
   const run = await deps.findRun(call.owner, String(input["task_id"]));
-  const where = input["delete_at_google"] === true ? "here and at Google" : "here";
-  const answer = await askTerminal(`${questionAbout(run)} for good, ${where}? [y/N] `, call.signal);
+  const where = input["delete_at_google"] === true ? ", here and at Google" : "";
+  const answer = await askTerminal(`${questionAbout(run)} permanently${where}? [y/N] `, call.signal);
   if (!saysYes(answer)) throw new AppError({ code: "DECLINED", message: "Nothing was deleted." });
 };
 
 const MAX_QUESTION_WIDTH = 60;
 
-/** Names the run by its question too; an unfinished run is cancelled first. */
+/** Names the run by its question too; an unfinished run is stopped first. */
 export function questionAbout({ taskId, query, status }: Pick<Run, "taskId" | "query" | "status">): string {
-  const action = isFinished(status) ? "Delete" : "Cancel and delete";
+  const action = isFinished(status) ? "Delete" : "Stop and delete";
   return `${action} run ${taskId.slice(0, 8)} "${cutToWidth(oneLine(query), MAX_QUESTION_WIDTH)}"`;
 }

@@ -41,7 +41,7 @@ export function addRunCommands(program: Command): void {
       "Find runs by words in their titles, questions and reports, best matches first. Quotation marks keep words together.",
     )
     .argument("<words...>", "words to find (all must match)")
-    .option("--limit <n>", "maximum number of runs", Number)
+    .option("--limit <n>", "maximum number of runs, 1 to 100 (default 20)", Number)
     .action(async (words: string[], options: { limit?: number; json?: boolean }) => {
       const { runOperation } = await import("../run-operation.ts");
       const { limit } = options;
@@ -54,7 +54,7 @@ export function addRunCommands(program: Command): void {
   json(program.command("delete"))
     .summary("Delete a run for good")
     .description(
-      "Delete a finished run with its report, sources and timeline. Saved files are kept. Asks for confirmation.",
+      "Delete a run with its report, sources and timeline; one that is running is stopped first. Saved files are kept. Asks for confirmation.",
     )
     .argument("<run>", RUN_ARGUMENT)
     .option("--at-google", "delete Google's copy, too")
@@ -65,6 +65,7 @@ export function addRunCommands(program: Command): void {
       await deleteFromTerminal({ taskId, atGoogle, yes, json: options.json === true });
     });
   json(program.command("figures"))
+    .alias("usage")
     .summary("Usage by month")
     .description("Show the cost and duration of finished runs by month, and how accurate the estimates were.")
     .action(async (options: { json?: boolean }) => {

@@ -89,7 +89,8 @@ export function clientChange(client: Client, setup: Setup): ClientChange {
 
 function entryFor(client: Client, { launches, options, url, token, configDir }: Setup): Entry {
   const launch = client.withoutShell === true ? launches.byPath : launches.byName;
-  if (!options.http && launch !== undefined) return withConfigDir(client, client.stdio(launch), shared(options) ? undefined : configDir);
+  if (!options.http && launch !== undefined)
+    return withConfigDir(client, client.stdio(launch), shared(options) ? undefined : configDir);
   if (!options.http) {
     throw invalid(
       `${client.title} does not use your PATH, so it needs an installed program, and npx installs it only temporarily.`,

@@ -57,6 +57,9 @@ function adviceFor(
   ) {
     return { message: `Still running (${Math.round(progress)} %).`, lines: [`Follow it: ${shell(`watch ${id}`)}`] };
   }
+  if (code === "RESEARCH_NOT_COMPLETED" && status === "awaiting_approval") {
+    return { lines: [`Read the plan: ${shell(`plan ${id}`)}`, `Start it: ${shell(`approve ${id}`)}`] };
+  }
   if (code === "RESEARCH_ALREADY_COMPLETED") return { lines: [`Read it: ${shell(`show ${id}`)}`] };
   return { lines: suggestion === undefined ? [] : [forPeople(suggestion)] };
 }

@@ -154,7 +154,7 @@ function messageOf({ status, plan, error }: Run, kind: "joined" | "begun"): stri
   if (plan?.isPlanning === true) return "Google is changing the plan.";
   return kind === "joined"
     ? "This plan was approved before: nothing was sent and nothing is charged for this call."
-    : "The plan is approved. Research running in background.";
+    : "The plan is approved. The research is running in the background.";
 }
 
 /** The turn was not charged, so the plan waits for approval as before. */

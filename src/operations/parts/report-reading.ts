@@ -179,7 +179,7 @@ function unknownSection(sections: Section[]): AppError {
   return new AppError({
     code: "INVALID_INPUT",
     message: "This report has no such section.",
-    suggestion: "Ask for section outline to see them with their titles, or for section all.",
+    suggestion: "Use section outline to see them with their titles, or section all.",
     details: {
       status: 400,
       field: "section",
