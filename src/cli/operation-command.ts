@@ -127,7 +127,7 @@ function addCommonFlags(
 }
 
 /** The flags of commands that can wait for the end of a run. */
-export const WAIT_TEXTS = {
+const WAIT_TEXTS = {
   wait: "wait for the run, show progress, then print the report (default at a terminal)",
   waitOnRequest: "wait for the run, show progress, then print the report",
   noWait: "return as soon as the run is started (default in a pipe: wait for up to 30 s)",

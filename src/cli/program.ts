@@ -177,7 +177,7 @@ function addTokenCommands(program: Command): void {
       await listNamedTokens({ json: options.json === true });
     },
   );
-  action("revoke", "Revoke the token of a name. Running servers reject it at once.")
+  action("revoke", "Revoke a token. Running servers reject it at once.")
     .argument("<name>", "the name whose token is revoked")
     .action(async (name: string, options: { json?: boolean }) => {
       const { revokeNamedToken } = await import("./commands/token.ts");
