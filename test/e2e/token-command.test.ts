@@ -74,7 +74,7 @@ describe("token add (A9)", () => {
     const scene = await openScene(context);
     const { code, stdout } = await scene.command(["token", "add", "--help"]);
     expect(code).toBe(0);
-    expect(stdout).toContain("restores access to its runs");
+    expect(stdout).toContain("has access to its former runs");
     expect((await scene.command(["token"])).code).toBe(2);
   });
 });
