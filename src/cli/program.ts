@@ -18,6 +18,8 @@ import { showLog } from "./verbosity.ts";
 import { RUN_ARGUMENT } from "./task-id.ts";
 
 export async function runCommand(argv: string[]): Promise<void> {
+  // `--help | head` closes stdout early; that is not an error. Commands with more to do leave then.
+  process.stdout.on("error", () => {});
   const program = createProgram();
   try {
     await program.parseAsync(argv, { from: "user" });

@@ -53,6 +53,13 @@ describe("search", () => {
     expect(JSON.parse(stdout).result).toBe(report);
   });
 
+  test("treats a reader of the help that closes early as no error (A4)", async (context) => {
+    const scene = await openScene(context);
+    const { child, ended } = scene.startCommand(["--help"]);
+    child.stdout.destroy();
+    expect(await ended).toMatchObject({ code: 0, stderr: "" });
+  });
+
   test("treats a reader that closes early as no error", async (context) => {
     const scene = await openScene(context, { name: "slow", latency_ms: 200 });
     const { child, ended } = scene.startCommand(["search", QUERY]);
