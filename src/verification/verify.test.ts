@@ -177,11 +177,17 @@ test("a failure ends the other pages before it is thrown (W3)", async () => {
   const { deps } = openWorld(db);
   const result = await findResult(db, "run");
   if (result === undefined) throw new Error("There is no report.");
-  let ended = 0;
+  let [started, ended] = [0, 0];
+  const othersStarted = Promise.withResolvers<void>();
   const failing: VerifyDeps = {
     ...deps,
     readPage: async (url, signal) => {
-      if (url.startsWith("https://a.")) throw new Error("The database is gone.");
+      if (url.startsWith("https://a.")) {
+        await othersStarted.promise;
+        throw new Error("The database is gone.");
+      }
+      started += 1;
+      if (started === 3) othersStarted.resolve();
       await systemClock.sleep(60_000, signal).finally(() => (ended += 1));
       return deps.readPage(url, signal);
     },
