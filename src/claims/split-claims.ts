@@ -24,7 +24,9 @@ export interface CitedReport {
 
 const MAX_CLAIMS = 5_000;
 
-export function splitClaims(cited: CitedReport): Claim[] {
+export function splitClaims(given: CitedReport): Claim[] {
+  // Half a character is replaced, which moves no position.
+  const cited = { ...given, report: given.report.toWellFormed() };
   const { report, sources, citations = [], supports = [] } = cited;
   const { blocks, definitions } = blocksOf(report);
   const { numberOf } = indexSources(sources, "");
@@ -40,7 +42,9 @@ export function splitClaims(cited: CitedReport): Claim[] {
     drafts,
     ties.filter(({ source }) => known.has(source)),
   );
-  return drafts.map((draft, index) => toClaim(draft, index + 1));
+  // A tab that the parser expands may move the end of the last claim beyond that of the report.
+  const within = ({ start, end, ...draft }: Draft): Draft => ({ ...draft, start, end: Math.min(end, report.length) });
+  return drafts.map((draft, index) => toClaim(within(draft), index + 1));
 }
 
 function toClaim({ text, headings, context, start, end, cites }: Draft, n: number): Claim {

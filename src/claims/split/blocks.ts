@@ -4,6 +4,13 @@ import markdownIt, { type Token } from "markdown-it";
 import { isSourceListTitle } from "../../reports/citations/own-source-list.ts";
 import { boundedText } from "../../reports/markdown/bounded-text.ts";
 
+/** Of a heading or the label of a list. */
+export const MAX_LABEL_CHARACTERS = 200;
+
+/** Not in the middle of a character. */
+export const cut = (text: string, characters: number): string =>
+  text.slice(0, characters).replace(/[\uD800-\uDBFF]$/, "");
+
 /** Text of one paragraph, list item or cell. */
 export interface TextBlock {
   /** Its Markdown. */
@@ -170,7 +177,7 @@ function readInlineToken(walk: Walk, token: Token): void {
     },
   });
   if (item === undefined) walk.introduction = /[:：]\s*$/u.test(content) ? content : "";
-  else if (item.label === "") item.label = content.split("\n", 1)[0]?.slice(0, 200) ?? "";
+  else if (item.label === "") item.label = cut(content.split("\n", 1)[0] ?? "", MAX_LABEL_CHARACTERS);
 }
 
 /** Each line of the content is the end of its line in the report, after the marks of lists and quotes. */

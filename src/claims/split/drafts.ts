@@ -1,7 +1,7 @@
 /** Turns the blocks of a report into sentences with their context and the citations written in the text. */
 
 import { onOneLine } from "../../reports/report-facts.ts";
-import type { TextBlock } from "./blocks.ts";
+import { cut, MAX_LABEL_CHARACTERS, type TextBlock } from "./blocks.ts";
 import { type CitationTargets, type InlineText, readInline } from "./inline.ts";
 import { type Sentence, sentencesIn } from "./sentences.ts";
 
@@ -49,7 +49,7 @@ function createPlainText(targets: CitationTargets): (markdown: string) => string
   return (markdown) => {
     const before = known.get(markdown);
     if (before !== undefined) return before;
-    const text = onOneLine(readInline(markdown.slice(0, 500), targets).text).slice(0, 200);
+    const text = cut(onOneLine(readInline(cut(markdown, 500), targets).text), MAX_LABEL_CHARACTERS);
     known.set(markdown, text);
     return text;
   };
