@@ -49,6 +49,19 @@ test("a cell without a value is not found, one without a source is marked, and u
     expect(read(text)).toBeUndefined();
 });
 
+test("sources that are nested thousands of times are no sources, and no error (V5, T15)", () => {
+  const nested = `${"[".repeat(10_000)}1${"]".repeat(10_000)}`;
+  const found = read(
+    `{"rows":[{"c1":{"value":"Nord","sources":[1,${nested}]},"c2":{"value":"12","sources":${nested}}}]}`,
+  );
+  expect(found?.table.rows).toEqual([
+    [
+      { value: "Nord", sources: [1] },
+      { value: "12", sources: [], mark: "no source" },
+    ],
+  ]);
+});
+
 test("a cell of 100,000 spaces is read in a moment (V5, T15)", () => {
   const text = JSON.stringify({ rows: [{ c1: `Nord${" ".repeat(100_000)}[1]`, c2: `12 ${"\n".repeat(100_000)}x` }] });
   expect(processorMs(() => read(text))).toBeLessThan(onBusyMachine(50));

@@ -88,7 +88,7 @@ const MARK = / ?\[(?:cite:\s*)?(\d{1,4}(?:\s*,\s*\d{1,4}){0,49})\]/gi;
 
 function cellOf(given: unknown, known: ReadonlySet<number>): Cell {
   const { value: text, sources: list } = isRecord(given) ? given : { value: given, sources: [] };
-  const cited = new Set(Array.isArray(list) ? list.map(Number) : [Number(list ?? Number.NaN)]);
+  const cited = new Set((Array.isArray(list) ? list : [list]).map(numberOf));
   const value = textOf(text)
     .replaceAll(/\s+/g, " ")
     // A mark in the value names sources as well.
@@ -108,6 +108,10 @@ function cellOf(given: unknown, known: ReadonlySet<number>): Cell {
     ...(unknown.length === 0 ? {} : { unknown_sources: unknown }),
   };
 }
+
+/** Only of a number or text: converting a deeply nested list would exceed the stack. */
+const numberOf = (value: unknown): number =>
+  typeof value === "number" || (typeof value === "string" && value.trim() !== "") ? Number(value) : Number.NaN;
 
 const textOf = (value: unknown): string =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? cleanText(String(value)) : "";
