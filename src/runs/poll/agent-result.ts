@@ -12,10 +12,27 @@ import { numberSources, type Source } from "../../reports/report.ts";
 import { keepSuggestions } from "../../reports/suggestions/keep.ts";
 import type { NewResult } from "../run.ts";
 
-export function resultOf(
-  interaction: Interaction,
-  { partial, note, warnings = [] }: { partial: boolean; note?: string | undefined; warnings?: string[] },
-): NewResult {
+export interface ResultFacts {
+  partial: boolean;
+  note?: string | undefined;
+  warnings?: string[];
+}
+
+const TEXT_ONLY =
+  "Its sources and pictures could not be read, which is a defect of this server: please report it. The text is complete, and Google's whole answer is kept in the database.";
+
+/** Paid text must be stored even if a defect makes reading its sources fail: then it is kept alone, with a note. */
+export function resultOf(interaction: Interaction, facts: ResultFacts): NewResult {
+  try {
+    return fullResult(interaction, facts);
+  } catch {
+    const { report, rawStatus } = interaction;
+    const note = [facts.note, ...(facts.warnings ?? []), TEXT_ONLY].filter((each) => each !== undefined).join(" ");
+    return { report, sources: [], metadata: { upstream_status: rawStatus, note }, partial: facts.partial };
+  }
+}
+
+function fullResult(interaction: Interaction, { partial, note, warnings = [] }: ResultFacts): NewResult {
   const { sources, aliases } = citedSources(interaction);
   const byPage = new Map(sources.map((source) => [pageKey(source.url), source.n]));
   const citations = interaction.citations.flatMap(({ sourceIndex, startByte, endByte }) => {

@@ -58,6 +58,18 @@ test("an answer in JSON is completed (W5)", async (context) => {
   expect([run.status, result?.report, result?.partial]).toEqual(["completed", report, false]);
 });
 
+test("paid text is stored even if a defect makes reading its sources fail (W5, I8)", async (context) => {
+  const report = `# Lakes\n\n${"The lake of Kestria is 214 metres deep. ".repeat(9)}`;
+  // No defect is known, so one is simulated: an address whose type breaks every reader of addresses.
+  const sources = [{ title: "", url: Object.create(null) }];
+  for (const status of ["working", "completed"] as const) {
+    const { run, result } = await completedWith(context, { status, report, sources });
+    expect(run.status).toBe(status === "completed" ? "completed" : "running_async");
+    expect(result).toMatchObject({ report, sources: [], partial: status === "working" });
+    expect(result?.metadata["note"]).toMatch(/sources and pictures could not be read.* please report it/);
+  }
+});
+
 test("an error of the database leaves the end to the next poll, and a damaged row does not (W5, V5)", async (context) => {
   const stage = await openRunner(context);
   const { db, processId } = stage.store;

@@ -15,10 +15,26 @@ type GatedEnd = { to: "completed"; warnings: string[] } | { to: "failed"; messag
 
 /** A text that is no report ends the run as failed; the text is kept as partial, because it was paid for. */
 export async function gateReport(db: Database, run: PolledRun, interaction: Interaction): Promise<GatedEnd> {
-  const { report } = interaction;
-  const { language, needsSources, isTable } = await circumstances(db, run);
+  const { isTable, ...known } = await circumstances(db, run);
   // A table is structured data; whether it is one is checked where it is read.
   if (isTable) return { to: "completed", warnings: [] };
+  try {
+    return gatedEnd(run, interaction, known);
+  } catch {
+    // A defect in a gate must not keep a paid report from being stored.
+    return { to: "completed", warnings: [UNCHECKED] };
+  }
+}
+
+const UNCHECKED =
+  "The report could not be checked for placeholders, repetitions and sources, which is a defect of this server: please report it.";
+
+function gatedEnd(
+  run: PolledRun,
+  interaction: Interaction,
+  { language, needsSources }: Pick<Circumstances, "language" | "needsSources">,
+): GatedEnd {
+  const { report } = interaction;
   const reason = emptyResultReason({ report, question: run.query });
   if (reason !== undefined && run.status === "running_async") {
     return { to: "failed", message: `${NOT_A_REPORT} ${reason}` };
@@ -32,13 +48,19 @@ const hasSources = ({ report, sources, searches }: Interaction): boolean =>
   sources.length > 0 || searches.length > 0 || linkedSources(report).length > 0;
 
 /** A damaged row must not keep a paid report from being stored. */
-const circumstances = async (db: Database, run: PolledRun) =>
+const circumstances = async (db: Database, run: PolledRun): Promise<Circumstances> =>
   (await readUnlessDamaged(() => readCircumstances(db, run))) ?? UNKNOWN_CIRCUMSTANCES;
 
-const UNKNOWN_CIRCUMSTANCES = { language: undefined, needsSources: false, isTable: false };
+interface Circumstances {
+  language: string | undefined;
+  needsSources: boolean;
+  isTable: boolean;
+}
+
+const UNKNOWN_CIRCUMSTANCES: Circumstances = { language: undefined, needsSources: false, isTable: false };
 
 /** A follow-up answers from the report before it, and a run with material from that: neither needs a web page. */
-async function readCircumstances(db: Database, { owner, taskId }: PolledRun) {
+async function readCircumstances(db: Database, { owner, taskId }: PolledRun): Promise<Circumstances> {
   const run = await findRun(db, owner, taskId);
   const wishes = run.options["wishes"];
   const language = isRecord(wishes) ? wishes["language"] : undefined;

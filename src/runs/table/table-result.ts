@@ -43,7 +43,7 @@ const REPAIRED = "Google's answer was damaged and has been repaired: its last ro
 const NO_ROWS = "The report contains nothing for the rows of this table.";
 
 function tableResult(result: NewResult, { columns, sources }: TableRequest): NewResult {
-  const read = readTable(result.report, { columns, known: new Set(sources.map(({ n }) => n)) });
+  const read = readUnlessDefective(result.report, { columns, known: new Set(sources.map(({ n }) => n)) });
   const { note } = result.metadata;
   const noted = (...notes: (string | undefined)[]) => {
     const all = [note, ...notes].filter((each) => typeof each === "string");
@@ -59,6 +59,15 @@ function tableResult(result: NewResult, { columns, sources }: TableRequest): New
     sources: sources.filter(({ n }) => cited.has(n)),
     metadata: { ...result.metadata, ...noted(...notes), table },
   };
+}
+
+/** A defect in reading the answer must not keep its paid run from ending. */
+function readUnlessDefective(...[text, asked]: Parameters<typeof readTable>): ReturnType<typeof readTable> {
+  try {
+    return readTable(text, asked);
+  } catch {
+    return undefined;
+  }
 }
 
 function marksNote(table: Table): string[] {
