@@ -6,6 +6,7 @@
 import { parseJson } from "../gemini/parse-json.ts";
 import { isRecord } from "../platform/is-record.ts";
 import { doubleLatexBackslashes } from "./latex-escapes.ts";
+import { wholeStrings } from "./list-strings.ts";
 
 export interface AnchoredAnswer {
   /** Number of known keys that were found. */
@@ -63,7 +64,7 @@ export function readAnchored(text: string): AnchoredAnswer | undefined {
       }
       case "sources_visited":
       case "search_queries_used":
-        metadataOf(value)[field.key] = readWholeStrings(raw);
+        metadataOf(value)[field.key] = wholeStrings(raw).map(unescape);
         break;
       case "checks":
         value[field.key] = readList(raw);
@@ -247,41 +248,4 @@ function unescape(body: string): string {
     (whole, code?: string, letter?: string) =>
       code === undefined ? (ESCAPES[letter ?? ""] ?? whole) : String.fromCharCode(Number.parseInt(code, 16)),
   );
-}
-
-/** Strings by their opening quote, with their content as a group. */
-const LIST_STRINGS: Readonly<Record<string, RegExp>> = {
-  '"': /"((?:[^"\\]|\\[^])*)"/y,
-  "'": /'((?:[^'\\]|\\[^]|'(?!\s*(?:[,\]]|$)))*)'/y,
-  "“": /[“”]([^“”]*)[“”]/y,
-  "”": /[“”]([^“”]*)[“”]/y,
-  "‘": /‘([^‘’]*)’/y,
-};
-const LIST_MARK = /["'“”‘\]{}]/g;
-
-/** Complete strings at the top level of the list; a truncated URL is dropped. */
-function readWholeStrings(raw: string): string[] {
-  const strings: string[] = [];
-  let depth = 0;
-  // Quotes whose string has no end; without them, each further one would search the rest of the text again.
-  const open = new Set<string>();
-  LIST_MARK.lastIndex = 0;
-  for (let match = LIST_MARK.exec(raw); match !== null; match = LIST_MARK.exec(raw)) {
-    const [mark] = match;
-    const pattern = LIST_STRINGS[mark];
-    if (mark === "]") break;
-    if (pattern === undefined) depth += mark === "{" ? 1 : -1;
-    else if (!open.has(mark)) {
-      pattern.lastIndex = match.index;
-      const content = pattern.exec(raw)?.[1];
-      if (content === undefined) {
-        // A search from ‘ ends at the next ‘, which may begin a complete string.
-        if (mark !== "‘") open.add(mark);
-        continue;
-      }
-      LIST_MARK.lastIndex = pattern.lastIndex;
-      if (depth === 0) strings.push(unescape(content));
-    }
-  }
-  return strings;
 }

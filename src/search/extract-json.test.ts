@@ -82,6 +82,11 @@ test("a damaged answer in which any quote could be the end of a string does not 
   expect((user + system) / 1_000).toBeLessThan(2_000);
 });
 
+test("a source of megabytes in a damaged answer exceeds no stack (T15)", () => {
+  const output = `{"success": true, "report": "It "is".", "metadata": {"sources_visited": ["${"a".repeat(10_000_000)}"], x}}`;
+  expect(read(output)).toMatchObject({ answer: { report: 'It "is".' } });
+});
+
 test("the sources of a damaged answer are read up to a string without an end (D5)", () => {
   const output = `{"success": true, "report": "It "is".", "metadata": {"sources_visited": ["https://a.example/", 'https://b.example/', 'https://c`;
   expect(read(output)).toMatchObject({

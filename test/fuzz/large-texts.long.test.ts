@@ -3,7 +3,7 @@
  */
 
 import { describe, expect, test } from "vitest";
-import { MEGABYTE } from "../corpus/hostile-texts.ts";
+import { HOSTILE, MEGABYTE } from "../corpus/hostile-texts.ts";
 import { READERS } from "./large-texts.ts";
 
 /** Quadratic time would take hours with this size, linear time a moment. */
@@ -11,7 +11,7 @@ const SIZE = MEGABYTE;
 
 describe.each(Object.entries(READERS))("%s (T15)", (name, { read, texts }) => {
   // The corpus tests already parse its texts, at 10 MB.
-  const own = Object.entries(texts).slice(0, name === "JSON extraction" ? 11 : undefined);
+  const own = Object.entries(texts).filter(([text]) => name !== "JSON extraction" || !Object.hasOwn(HOSTILE, text));
   test.each(own)("%s are read to the end", (_text, make) => {
     expect(() => read(make(SIZE))).not.toThrow();
   });

@@ -95,6 +95,11 @@ const MARKDOWN: Record<string, Make> = {
   underlines: repeated("=", "a\n", " x"),
   "listed sources": repeated("1. [a](https://a.example/x)\n"),
   "sources begun": repeated("1. [a](https://a.example/"),
+  "a fence in nested lists": repeated("- ", "", "```\n"),
+  "a fence in nested quotes": repeated("> ", "", "```\n"),
+  "digits with separators": repeated("1,"),
+  "letters with dots": repeated("a."),
+  "dashes between bars": repeated("|-", "|a\n"),
 };
 
 /** Short text that could become much HTML, or deeply nested HTML. */

@@ -228,6 +228,16 @@ describe("Markdown in a report", () => {
   });
 });
 
+test("a report that begins with megabytes of empty lines exceeds no stack (N4, T15)", () => {
+  expect(render({ report: `${"\n".repeat(12_000_000)}The end.` })).toContain("\nThe end.\n");
+});
+
+test("a report that begins with millions of nested lists or quotes exceeds no stack (N4, T15)", () => {
+  for (const unit of ["- ", "> "]) {
+    expect(render({ report: `${unit.repeat(5_000_000)}\`\`\`\n\nThe end.` })).toContain("The end.");
+  }
+});
+
 test("a report of 1 MB is rendered in under 100 ms (N4, R6)", () => {
   const paragraph = "Heat pumps do `well` in ![cold](https://a.example/x.png) climates.<br>Some say < 3.[cite: 7]\n\n";
   const report = paragraph.repeat(Math.ceil(1_000_000 / paragraph.length));

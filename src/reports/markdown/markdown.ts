@@ -112,7 +112,10 @@ function headingText(line: string): string | undefined {
 }
 
 /** Removes empty lines at both ends, but keeps the first line's indentation, which is significant. */
-const trimLines = (text: string): string => text.replace(/^(?:[ \t]*\n)+/, "").trimEnd();
+function trimLines(text: string): string {
+  const first = text.search(/[^ \t\n]/);
+  return first === -1 ? "" : text.slice(text.lastIndexOf("\n", first) + 1).trimEnd();
+}
 
 const metadataFacts = (about: ReportMetadata, of: { query: string; sources: number }) =>
   reportFacts(about, of).map(([name, value]) => ({ name, value: plain(value) }));

@@ -80,9 +80,9 @@ function codeLines(lines: readonly string[], hasFences: boolean): boolean[] {
   return indented.map((isIndented, at) => isIndented || atMargin[at] === true || nested[at] === true);
 }
 
-/** Length of the quote, bullet and number prefixes of a line. */
+/** Length of the quote, bullet and number prefixes of a line. Bounded: millions of them would exceed the stack. */
 export const prefixOf = (line: string): number =>
-  /^(?:[ \t>]|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))*/.exec(line)?.[0].length ?? 0;
+  /^(?:[ \t>]|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t])){0,10000}/.exec(line)?.[0].length ?? 0;
 
 function fencedLines(lines: readonly string[], contentOf: (line: string) => string): boolean[] {
   let fence: string | undefined;
@@ -108,7 +108,7 @@ function indentedLines(lines: readonly string[]): boolean[] {
   const nesting: number[] = [];
   let mayBegin = true;
   return lines.map((quoted) => {
-    const line = /^ {0,3}>/.test(quoted) ? quoted.replace(/^(?: {0,3}> ?)+/, "") : quoted;
+    const line = /^ {0,3}>/.test(quoted) ? quoted.replace(/^(?: {0,3}> ?){1,10000}/, "") : quoted;
     if (isBlank(line)) {
       mayBegin = true;
       return false;
