@@ -35,6 +35,10 @@ test("what looks like a Google key is removed even if it is not configured (T9)"
   expect(createRedactor({})(`key ${key}, AIza too short`)).toBe("key [API key], AIza too short");
 });
 
+test("megabytes that look like one key exceed no stack (T9, T15)", () => {
+  expect(createRedactor({})(`AIza${"A".repeat(12_000_000)} end`)).toBe("[API key] end");
+});
+
 test("a secret with a lone surrogate, which no URL can encode, is found (T9)", () => {
   const redact = createRedactor({ KEY: "half\uD800secret" });
   expect(redact("the half\uD800secret is out")).toBe("the [KEY] is out");
