@@ -46,7 +46,7 @@ export function neutralMarkdown(text: string): string {
  * A fence is written at the margin, outside its list item, because only there its end is certain, and with its language
  * only, because a `|` could turn it into a table head. Deeper fences are treated as text.
  */
-const OPENING_FENCE = /^( {0,3}(?:(?:[-+*]|\d{1,9}[.)]) {1,4})*)(`{3,}(?=[^`]*$)|~{3,})[ \t]*([\w+#.-]*)/;
+const OPENING_FENCE = /^( {0,3}(?:(?:[-+*]|\d{1,9}[.)]) {1,4}){0,1000})(`{3,}(?=[^`]*$)|~{3,})[ \t]*([\w+#.-]*)/;
 
 /** A cheap check that most lines fail. */
 const openingFence = (line: string): RegExpExecArray | null =>
