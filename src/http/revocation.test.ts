@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Credential } from "./browser/login-key-store.ts";
 import { createEndWhenRevoked } from "./revocation.ts";
 import { waitFor } from "../../test/kit/wait-for.ts";
@@ -82,4 +82,17 @@ test("a reader that disconnects cancels the source, and a response without a str
   await waitFor(() => expect(cancelled()).toBe(true));
   const plain = Response.json({});
   expect(endWhenRevoked(plain, ANN)).toBe(plain);
+});
+
+test("a stream ends less than a second after its token's revocation (A9)", async (context) => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  context.onTestFinished(() => void vi.useRealTimers());
+  let revoked = new Set<Credential>();
+  const { response, cancelled } = stream();
+  const watched = createEndWhenRevoked({ findRevoked: async () => revoked })(response, ANN);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(cancelled()).toBe(false);
+  revoked = new Set([ANN]);
+  await vi.advanceTimersByTimeAsync(900);
+  await expect(watched.text()).rejects.toThrow("no longer accepted");
 });

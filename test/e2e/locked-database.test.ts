@@ -3,8 +3,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { holdWriteLock } from "../kit/store/write-lock.ts";
+import { openPageServer } from "../kit/browser/page-api.ts";
 import { openResearch, SLOW, startRun, statusOf } from "../kit/server/research.ts";
 import { withoutWaiting } from "../kit/server/server.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const LOCKED_MS = 10_000;
 /** The duration of a call on a busy machine; the lock alone lasts ten times as long. */
@@ -48,6 +50,17 @@ describe.concurrent("a write lock of another program", () => {
     expect(await locked).toEqual([expect.stringMatching(/^Working \(\d+ s\)$/)]);
     expect(withoutWaiting(messages)[0]).toContain(structured["task_id"]);
     expect(scene.posts()).toBe(2);
+  });
+
+  test("held for 10 s: the first request of a user, whose last use is due to be stored, is answered within a second (A9, P5)", async (context) => {
+    const scene = await openPageServer(context);
+    const server = await scene.serve();
+    const [ann, bob] = [await scene.tokenOf("ann"), await scene.tokenOf("bob")];
+    expect((await server.get("/api/runs", bob)).status).toBe(200);
+    const free = holdWriteLock(scene.configDir, LOCKED_MS);
+    const longest = await longestCall(free, async () => expect((await server.get("/api/runs", ann)).status).toBe(200));
+    expect(longest).toBeLessThan(MAX_ANSWER_MS);
+    await waitFor(async () => expect((await scene.command(["token", "list"])).stdout).not.toMatch(/never/i));
   });
 
   test("held while a server starts: its first call waits without blocking the server (J1, P5)", async (context) => {

@@ -90,7 +90,7 @@ export async function ownerOfToken(db: Database, hash: string, now: number): Pro
     .where("revoked_at", "is", null)
     .executeTakeFirst();
   if (row === undefined || !sameHash(row.token_hash, hash)) return undefined;
-  if (now - (row.last_used_at ?? 0) >= USE_RECORD_INTERVAL_MS) await recordUse(db, hash, now);
+  if (now - (row.last_used_at ?? 0) >= USE_RECORD_INTERVAL_MS) void recordUse(db, hash, now);
   return row.name;
 }
 
@@ -107,6 +107,7 @@ export async function ownersOfTokens(db: Database, hashes: readonly string[]): P
   return new Map(rows.map((row) => [row.token_hash, row.name]));
 }
 
+/** Not awaited, because a locked database would delay the request. */
 async function recordUse(db: Database, hash: string, now: number): Promise<void> {
   await db
     .updateTable("access_tokens")

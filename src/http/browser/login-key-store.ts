@@ -137,22 +137,22 @@ export async function findSession(
   const holder = holderOf(row);
   const end = sessionEnd(holder, now);
   // At most once a day: otherwise every request would write to the database.
-  const renewed = end - row.expires_at >= DAY_MS && (await extendSession(db, hash, end));
+  const renewed = end - row.expires_at >= DAY_MS;
+  if (renewed) void extendSession(db, hash, end);
   const hasSecret = secret !== undefined && row.secret_hash !== null && sameHash(hashToken(secret), row.secret_hash);
   return { ...holder, sessionHash: hash, hasSecret, renewed, expiresAt: renewed ? end : row.expires_at };
 }
 
-const extendSession = (db: Database, hash: string, end: number): Promise<boolean> =>
-  db
+/** Not awaited, because a locked database would delay the request; the next one tries again if this fails. */
+async function extendSession(db: Database, hash: string, end: number): Promise<void> {
+  await db
     .updateTable("page_keys")
     .set({ expires_at: end })
     .where("key_hash", "=", hash)
-    .executeTakeFirst()
-    .then(
-      ({ numUpdatedRows }) => numUpdatedRows > 0n,
-      // A full disk must not lock out the user.
-      () => false,
-    );
+    .execute()
+    // A full disk must not lock out the user.
+    .catch(() => undefined);
+}
 
 /** Hashes of the sessions that are still open, of those named by the credentials. */
 export async function findOpenSessions(
