@@ -56,6 +56,8 @@ describe.concurrent("the database file", () => {
     expect(scene.posts()).toBe(1);
     expect(await statusOf(server, taskId)).toMatchObject({ status: "running_async" });
     expect(server.stderr()).toContain("was removed while it was open");
+    // A search needs no database; it is answered and not stored.
+    expect((await server.call("search", { query: QUERY })).structured).toMatchObject({ success: true });
     // Another process begins with a new file.
     await scene.command(["list-research"]);
     const second = await startRun(server, OTHER_QUERY);

@@ -60,6 +60,8 @@ const NO_WIDTH = [
   [0x200b, 0xfeff, 0x180e, 0x00ad, 0x034f, 0x115f, 0x1160, 0x3164, 0xffa0, 0x17b4, 0x1bca0, 0x1d173],
   range(0x206a, 0x206f),
   range(0xfff9, 0xfffb),
+  [...range(0x180b, 0x180d), 0x180f, 0x2800],
+  range(0x13430, 0x1343f),
 ]
   .flat()
   .map((mark) => `zero${at(mark)}width`);
@@ -79,9 +81,9 @@ const SPELLED = [
 export const HIDDEN_TEXTS: readonly string[] = [...TERMINAL, ...DIRECTION, ...NO_WIDTH, ...SPELLED];
 
 /**
- * Defined by Unicode properties, independently of the product's list. Excluded are line breaks, tabs, joiners of
- * letters and emoji, and the selectors that Mongolian letters need.
+ * Defined by Unicode properties, independently of the product's list. Excluded are line breaks, tabs, and joiners
+ * of letters and emoji. The Braille blank has no such property.
  */
 export const ACTS =
   // oxlint-disable-next-line no-misleading-character-class -- each of them stands for itself
-  /[[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]--[\n\t\u200C\u200D\uFE0E\uFE0F\u180B-\u180D\u180F]]|[\u200C\u200D\uFE0E\uFE0F]{3,}/v;
+  /[[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800]--[\n\t\u200C\u200D\uFE0E\uFE0F]]|[\u200C\u200D\uFE0E\uFE0F]{3,}/v;

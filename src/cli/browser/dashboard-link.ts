@@ -80,8 +80,8 @@ async function waitUntilUsed(
   isUsed: () => Promise<boolean>,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): Promise<"used" | "unused"> {
-  const end = clock.now() + BROWSER_TIMEOUT_MS;
-  while (clock.now() < end && !signal.aborted) {
+  const end = clock.monotonic() + BROWSER_TIMEOUT_MS;
+  while (clock.monotonic() < end && !signal.aborted) {
     if (await isUsed().catch(() => false)) return "used";
     await clock.sleep(POLL_INTERVAL_MS, signal).catch(() => undefined);
   }
