@@ -114,7 +114,9 @@ const oldOutputs = (steps: readonly Step[]): object[] =>
 function stepsAt(run: Run, elapsed: number): Step[] {
   const end = endOf(run);
   const hasEnded = end !== undefined && elapsed >= end.at;
-  if (!hasEnded && run.life.poll_shows !== "all") return [];
+  const { draft, poll_shows: shown } = run.life;
+  if (!hasEnded && draft !== undefined) return [{ type: "model_output", content: [{ type: "text", text: draft }] }];
+  if (!hasEnded && shown !== "all") return [];
   const research = researchSteps(run, Math.min(elapsed, end?.at ?? Infinity)).map(({ step }) => step);
   return hasEnded ? [...research, ...outputSteps(run, end)] : research;
 }
@@ -125,7 +127,7 @@ export function interactionAt(run: Run, elapsed: number, { withInput }: { withIn
   const hasEnded = end !== undefined && elapsed >= end.at;
   const status = statusAt(run, elapsed);
   const steps = stepsAt(run, elapsed);
-  const showsInput = withInput || hasEnded || life.poll_shows !== "head";
+  const showsInput = withInput || hasEnded || life.poll_shows !== "head" || life.draft !== undefined;
   const content = [{ type: "text", text: start.query }, ...(run.attached ?? [])];
   const input = showsInput ? [{ type: "user_input", content }] : [];
   const hasUsage = hasEnded && elapsed >= end.at + life.usage_after_ms;

@@ -36,6 +36,8 @@ const LIFE = {
   text: z.enum(["whole", "half", "none"]),
   /** The exact report; `[cite: n]` in it becomes a citation. */
   report: z.string(),
+  /** A text that polls show while the run works, whatever the text at its end is. Not seen at Google so far. */
+  draft: z.string(),
   /** The exact answer of a model, which has neither the report nor the course of an agent. */
   answer: z.string(),
   /** The pages that `[cite: n]` refers to, instead of invented ones. */
@@ -84,6 +86,7 @@ const lifeSchema = z.strictObject({
   errors: LIFE.errors.optional(),
   text: LIFE.text.optional(),
   report: LIFE.report.optional(),
+  draft: LIFE.draft.optional(),
   answer: LIFE.answer.optional(),
   sources: LIFE.sources.optional(),
   course: LIFE.course.optional(),

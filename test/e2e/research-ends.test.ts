@@ -52,6 +52,30 @@ describe("an end at Google", () => {
     expect(kept?.raw?.length).toBeGreaterThan(50);
   });
 
+  test.for<[string, string, Interactions]>([
+    ["failed", "failed", {}],
+    ["failed", "failed", { report: "# Less" }],
+    ["incomplete", "failed", { text: "none" }],
+    ["completed", "failed", { text: "none" }],
+    ["cancelled", "cancelled", {}],
+  ])(
+    "with status `%s` and less text than a poll has shown keeps that text (S1)",
+    async ([status, ended, more], context) => {
+      const draft = `# Lakes\n\n${"The lake of Kestria is 214 metres deep. ".repeat(30)}`;
+      const scene = await openResearch(context, { ...SLOW, status, draft, ...more });
+      const server = await scene.server();
+      const task_id = await startRun(server);
+      await waitFor(() =>
+        expect(scene.sql("select 1 from research_results where task_id = ?", task_id)).toHaveLength(1),
+      );
+      scene.gemini.skip(8 * 60_000);
+      await untilStatus(server, task_id, ended);
+      const { structured } = await server.call(RESULTS, { task_id, section: "all" });
+      expect(structured).toMatchObject({ partial: true, status: ended });
+      expect(String(structured["report"]).trim()).toBe(draft.trim());
+    },
+  );
+
   test("by a cancel is a cancelled run; an unknown status is no end (P1)", async (context) => {
     const scene = await openResearch(context, {
       duration_ms: 0,
