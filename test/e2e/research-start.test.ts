@@ -87,6 +87,14 @@ describe.concurrent("the paid request", () => {
     }
   });
 
+  test("that is answered with 201 or 202 and an id is accepted, and its report is collected (I3, I8)", async (context) => {
+    const scene = await openResearch(context, { create: [{ fault: "http-201" }, { fault: "http-202" }] });
+    const server = await scene.server();
+    const taskIds = [await startRun(server, "Created"), await startRun(server, "Accepted")];
+    for (const taskId of taskIds) await untilStatus(server, taskId, "completed");
+    expect([scene.posts(), scene.accepted()]).toEqual([2, 2]);
+  });
+
   test("that meets a 429 with a date is repeated then, and accepted once (I3, I8)", async (context) => {
     const scene = await openResearch(context, { create: [{ fault: "http-429-retry-after" }, {}] });
     const server = await scene.server();
