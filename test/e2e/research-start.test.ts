@@ -4,8 +4,9 @@
  */
 
 import { writeFileSync } from "node:fs";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, type TestContext } from "vitest";
 import { missingFromText } from "../kit/server/answer-leaves.ts";
 import {
   openResearch,
@@ -17,6 +18,7 @@ import {
   type CreateFault,
 } from "../kit/server/research.ts";
 import { UNRESOLVABLE_HOST } from "../kit/services/unresolvable-host.ts";
+import { waitFor } from "../kit/wait-for.ts";
 
 const UUID_4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const UNKNOWN = "It is not known whether the research was started.";
@@ -56,6 +58,25 @@ const AMBIGUOUS: Row[] = [
   ["reset-mid-body", "START_UNKNOWN", BROKE, 1, 1],
 ];
 
+/** Forwards to Google, and resets a connection when a start arrives on it after another request: it has become stale. */
+async function openStaleGateway({ onTestFinished }: Pick<TestContext, "onTestFinished">, target: string) {
+  const gateway = createServer((client) => {
+    const google = connect(Number(new URL(target).port), "127.0.0.1").on("error", () => undefined);
+    let isUsed = false;
+    client.on("error", () => undefined).on("close", () => google.destroy());
+    client.on("data", (sent) => {
+      if (isUsed && sent.subarray(0, 5).equals(Buffer.from("POST "))) client.resetAndDestroy();
+      else google.write(sent);
+      isUsed = true;
+    });
+    google.pipe(client);
+  });
+  await new Promise<void>((resolve) => gateway.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void gateway.close());
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a listening TCP server has no other kind of address
+  return `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`;
+}
+
 describe.concurrent("the paid request", () => {
   test("has for each fault its state, its sentence, its number of requests and of charges (I3, I6, I8, I10, A6)", async (context) => {
     const scene = await openResearch(context);
@@ -93,6 +114,17 @@ describe.concurrent("the paid request", () => {
     const taskIds = [await startRun(server, "Created"), await startRun(server, "Accepted")];
     for (const taskId of taskIds) await untilStatus(server, taskId, "completed");
     expect([scene.posts(), scene.accepted()]).toEqual([2, 2]);
+  });
+
+  test("does not use a connection that a poll or an earlier start left open, which may be stale (I8)", async (context) => {
+    const scene = await openResearch(context, SLOW);
+    const GOOGLE_GEMINI_BASE_URL = await openStaleGateway(context, scene.gemini.url);
+    const server = await scene.server({ env: { GOOGLE_GEMINI_BASE_URL } });
+    await startRun(server, "First question");
+    const [{ id } = { id: "" }] = scene.gemini.ledger.acceptedStarts();
+    await waitFor(() => expect(scene.gemini.ledger.trafficOf(id).polls.length).toBeGreaterThan(0));
+    for (const query of ["Second question", "Third question"]) await startRun(server, query);
+    expect([scene.posts(), scene.accepted()]).toEqual([3, 3]);
   });
 
   test("that meets a 429 with a date is repeated then, and accepted once (I3, I8)", async (context) => {
