@@ -1,15 +1,16 @@
-/** Ids that the database refused, and processes that are killed while importing them: no id is lost. */
+/** Ids that the database refused, and processes that died before importing them: no id is lost. */
 
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
 import { drain } from "../kit/kills/kills.ts";
 import { judge } from "../kit/judge/kills-judge.ts";
 import { type KillWorld, openKillWorld } from "../kit/kills/world.ts";
+import { openResearch, untilStatus } from "../kit/server/research.ts";
 
 /** The contents of the files of ids. A file may be renamed or imported while it is read. */
-const orphans = ({ configDir }: KillWorld): string =>
+const orphans = ({ configDir }: Pick<KillWorld, "configDir">): string =>
   readdirSync(configDir)
     .filter((name) => name.startsWith("orphans"))
     .map((name) => {
@@ -63,3 +64,23 @@ test(
     expect(counts).toMatchObject({ paid_starts: 2, runs: 2, completed: 2 });
   },
 );
+
+test("a file of a dead process whose pid is alive again is imported when a server starts (I8, P2)", async (context) => {
+  const scene = await openResearch(context, { create: [{ fault: "accept-then-reset" }] });
+  const first = await scene.server();
+  const [taskIds, files]: [string[], [string, string][]] = [[], []];
+  // The pid of this test, with the start mark of an earlier process, and without one, as an earlier version wrote it.
+  for (const suffix of ["0a1b_42.5d3e", "5d3e8a1c-0000-4000-8000-000000000000"]) {
+    const { structured } = await first.call("start_deep_research", { query: `What is left in ${suffix}?` });
+    const { task_id } = structured;
+    const [attempt] = scene.sql("select attempt_id from research_attempts where task_id = ?", task_id);
+    const interaction_id = scene.gemini.ledger.acceptedStarts().at(-1)?.id;
+    taskIds.push(task_id);
+    files.push([`orphans.jsonl.${process.pid}.${suffix}`, JSON.stringify({ ...attempt, interaction_id })]);
+  }
+  await first.close();
+  for (const [name, line] of files) writeFileSync(join(scene.configDir, name), `\n${line}\n`);
+  const second = await scene.server();
+  for (const taskId of taskIds) await untilStatus(second, taskId, "completed");
+  expect([orphans(scene), scene.posts()]).toEqual(["", 2]);
+});
