@@ -12,8 +12,11 @@ const QUERY = "How do heat pumps perform in cold climates?";
 const SOON = { timeout: 10_000, interval: 10 };
 const DEFAULT_MODEL = "gemini-3.8-flash";
 
-const writeConfig = (scene: Scene, content: unknown): void =>
-  writeFileSync(join(scene.configDir, "config.json"), typeof content === "string" ? content : JSON.stringify(content));
+const writeConfig = (scene: Scene, content: string | Buffer | Record<string, unknown>): void =>
+  writeFileSync(
+    join(scene.configDir, "config.json"),
+    typeof content === "string" || Buffer.isBuffer(content) ? content : JSON.stringify(content),
+  );
 
 /** Which model each kind of request was sent to. */
 const modelsAsked = (scene: Scene): Record<string, string | undefined> =>
@@ -86,6 +89,26 @@ describe("layers", () => {
     );
     expect(modelsAsked(scene)["search"]).toBe(DEFAULT_MODEL);
   });
+
+  test.for([
+    ["UTF-8", "utf8"],
+    ["UTF-16", "utf16le"],
+  ] as const)(
+    "a config.json in %s with a byte-order mark is read, its spending limit included (B1)",
+    async ([, encoding], context) => {
+      const scene = await openScene(context);
+      const content = { RESEARCH_CONFIRM_ABOVE_USD: 1, GEMINI_MODEL: "from-file" };
+      writeConfig(scene, Buffer.from(`\uFEFF${JSON.stringify(content)}`, encoding));
+      const server = await scene.server();
+      expect((await server.call("start_deep_research", { query: QUERY })).structured["error"]).toMatchObject({
+        code: "CONFIRMATION_NEEDED",
+        details: { limit_usd: 1 },
+      });
+      await server.call("search", { query: QUERY });
+      expect(modelsAsked(scene)).toEqual({ search: "from-file" });
+      expect(server.stderr()).not.toContain("[WARN]");
+    },
+  );
 
   test("a bad flag is an error that names it (B1)", async (context) => {
     const scene = await openScene(context);
