@@ -39,13 +39,13 @@ export async function ask(deps: ResearchDeps, run: PolledRun, speed: PollSpeed):
   if (run.cancelRequestedAt !== undefined && (run.status === "running_async" || run.status === "cancelled")) {
     await deps.agent.cancel(run.interactionId, signal);
   }
-  const startedAt = deps.clock.now();
+  const startedAt = deps.clock.monotonic();
   let polled = await deps.agent.poll(run.interactionId, signal);
   if (isTooSlow(polled)) return "slow";
   for (let misses = 1; polled.kind === "missing" && misses < POLLS_BEFORE_EXPIRED; misses += 1) {
     if ((await missingSetting(deps, run)) !== undefined) return polled;
     if (speed === "quick") return "slow";
-    if (misses === 1 && deps.clock.now() - startedAt > MAX_FIRST_MISSING_MS) return UNCONFIRMED_MISSING;
+    if (misses === 1 && deps.clock.monotonic() - startedAt > MAX_FIRST_MISSING_MS) return UNCONFIRMED_MISSING;
     await deps.clock.sleep(MISSING_RETRY_MS, deps.leaving);
     const limit = AbortSignal.timeout(MISSING_RETRY_TIMEOUT_MS);
     polled = await deps.agent.poll(run.interactionId, AbortSignal.any([deps.leaving, limit]));
