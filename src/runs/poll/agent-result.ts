@@ -1,6 +1,8 @@
 /** Converts an interaction into a result: its report, and its sources numbered as the report cites them. */
 
 import type { Interaction } from "../../gemini/research-agent.ts";
+import type { Log } from "../../platform/log.ts";
+import { unexpectedError } from "../../platform/unexpected-error.ts";
 import { MARK, numbersIn } from "../../reports/citations/positions.ts";
 import { linkDefinitions, inferCitationNumbers } from "../../reports/citations/citation-numbers.ts";
 import { outsideCode } from "../../reports/markdown/outside-code.ts";
@@ -12,27 +14,27 @@ import { numberSources, type Source } from "../../reports/report.ts";
 import { keepSuggestions } from "../../reports/suggestions/keep.ts";
 import type { NewResult } from "../run.ts";
 
-export interface ResultFacts {
+interface ResultFacts {
   partial: boolean;
   note?: string | undefined;
   warnings?: string[];
 }
 
-const TEXT_ONLY =
-  "Its sources and pictures could not be read, which is a defect of this server: please report it. The text is complete, and Google's whole answer is kept in the database.";
-
-/** Paid text must be stored even if a defect makes reading its sources fail: then it is kept alone, with a note. */
-export function resultOf(interaction: Interaction, facts: ResultFacts): NewResult {
+/** Paid text must be stored even if a bug makes reading its sources fail: then it is kept alone, with a note. */
+export function resultOrText(log: Log, interaction: Interaction, facts: ResultFacts): NewResult {
   try {
-    return fullResult(interaction, facts);
-  } catch {
+    return resultOf(interaction, facts);
+  } catch (error) {
+    const { id, message } = unexpectedError(error);
+    log.error(message);
+    const lost = `Its sources and pictures could not be read (unexpected error ${id}; see the log). The text is kept as it is.`;
+    const note = [facts.note, ...(facts.warnings ?? []), lost].filter((each) => each !== undefined).join(" ");
     const { report, rawStatus } = interaction;
-    const note = [facts.note, ...(facts.warnings ?? []), TEXT_ONLY].filter((each) => each !== undefined).join(" ");
     return { report, sources: [], metadata: { upstream_status: rawStatus, note }, partial: facts.partial };
   }
 }
 
-function fullResult(interaction: Interaction, { partial, note, warnings = [] }: ResultFacts): NewResult {
+export function resultOf(interaction: Interaction, { partial, note, warnings = [] }: ResultFacts): NewResult {
   const { sources, aliases } = citedSources(interaction);
   const byPage = new Map(sources.map((source) => [pageKey(source.url), source.n]));
   const citations = interaction.citations.flatMap(({ sourceIndex, startByte, endByte }) => {

@@ -58,22 +58,25 @@ test("an answer in JSON is completed (W5)", async (context) => {
   expect([run.status, result?.report, result?.partial]).toEqual(["completed", report, false]);
 });
 
-test("paid text is stored even if a defect makes reading its sources fail (W5, I8)", async (context) => {
+test("paid text is stored even if a bug makes reading its sources fail (W5, I8)", async (context) => {
   const report = `# Lakes\n\n${"The lake of Kestria is 214 metres deep. ".repeat(9)}`;
-  // No defect is known, so one is simulated: an address whose type breaks every reader of addresses.
+  // No such bug is known, so one is simulated: an address whose type breaks every reader of addresses.
   const sources = [{ title: "", url: Object.create(null) }];
   for (const status of ["working", "completed"] as const) {
     const { run, result } = await completedWith(context, { status, report, sources });
     expect(run.status).toBe(status === "completed" ? "completed" : "running_async");
     expect(result).toMatchObject({ report, sources: [], partial: status === "working" });
-    expect(result?.metadata["note"]).toMatch(/sources and pictures could not be read.* please report it/);
+    expect(result?.metadata["note"]).toMatch(
+      /could not be read \(unexpected error \w{8}; see the log\)\. The text is kept/,
+    );
   }
 });
 
-test("an error of the database leaves the end to the next poll, and a damaged row does not (W5, V5)", async (context) => {
+test("an error of the database leaves the end to the next poll; a damaged row and a bug do not (W5, V5)", async (context) => {
   const stage = await openRunner(context);
   const { db, processId } = stage.store;
-  const started = await startResearch(stage.deps(), { ...request, variant: { columns: ["Lake"] } });
+  const deps = stage.deps();
+  const started = await startResearch(deps, { ...request, variant: { columns: ["Lake"] } });
   if (started.kind === "started") await started.sending;
   await db.updateTable("research_tasks").set({ next_poll_at: 0 }).execute();
   const now = clock.now();
@@ -87,13 +90,18 @@ test("an error of the database leaves the end to the next poll, and a damaged ro
     },
     transformResult: async ({ result }) => result,
   });
-  await expect(gateReport(failing, run, { ...FINISHED, report })).rejects.toThrow("A database request failed.");
-  await expect(withTable(failing, run, answer)).rejects.toThrow("A database request failed.");
-  expect((await withTable(db, run, answer)).metadata).toHaveProperty("table.columns", ["Lake"]);
+  await expect(gateReport({ ...deps, db: failing }, run, { ...FINISHED, report })).rejects.toThrow(
+    "A database request failed.",
+  );
+  await expect(withTable({ ...deps, db: failing }, run, answer)).rejects.toThrow("A database request failed.");
+  expect((await withTable(deps, run, answer)).metadata).toHaveProperty("table.columns", ["Lake"]);
+  // A bug in reading a table is simulated by an answer that is no text.
+  const unread = await withTable(deps, run, { ...answer, report: Object.create(null) });
+  expect(unread.metadata).toEqual({ note: expect.stringContaining("could not be read as a table") });
   for (const options_json of ["{", '{"variant":{"columns":7}}']) {
     await db.updateTable("research_tasks").set({ options_json }).execute();
-    expect(await gateReport(db, run, { ...FINISHED, report })).toEqual({ to: "completed", warnings: [] });
-    expect(await withTable(db, run, answer)).toBe(answer);
+    expect(await gateReport(deps, run, { ...FINISHED, report })).toEqual({ to: "completed", warnings: [] });
+    expect(await withTable(deps, run, answer)).toBe(answer);
   }
-  expect(await withTable(db, { ...run, taskId: "gone" }, answer)).toBe(answer);
+  expect(await withTable(deps, { ...run, taskId: "gone" }, answer)).toBe(answer);
 });

@@ -2,9 +2,11 @@
 
 import type { Interaction } from "../../gemini/research-agent.ts";
 import { isRecord } from "../../platform/is-record.ts";
+import { unexpectedError } from "../../platform/unexpected-error.ts";
 import { linkedSources } from "../../reports/citations/linked-sources.ts";
 import { allWarnings, emptyResultReason } from "../../reports/gates/result-gates.ts";
 import type { Database } from "../../store/database.ts";
+import type { ResearchDeps } from "../deps.ts";
 import { findRun } from "../run-store.ts";
 import { columnsOf, materialOf } from "../start/start-options.ts";
 import { readUnlessDamaged } from "../unreadable.ts";
@@ -14,20 +16,23 @@ import type { PolledRun } from "./polled-run.ts";
 type GatedEnd = { to: "completed"; warnings: string[] } | { to: "failed"; message: string };
 
 /** A text that is no report ends the run as failed; the text is kept as partial, because it was paid for. */
-export async function gateReport(db: Database, run: PolledRun, interaction: Interaction): Promise<GatedEnd> {
+export async function gateReport(
+  { db, log }: Pick<ResearchDeps, "db" | "log">,
+  run: PolledRun,
+  interaction: Interaction,
+): Promise<GatedEnd> {
   const { isTable, ...known } = await circumstances(db, run);
   // A table is structured data; whether it is one is checked where it is read.
   if (isTable) return { to: "completed", warnings: [] };
   try {
     return gatedEnd(run, interaction, known);
-  } catch {
-    // A defect in a gate must not keep a paid report from being stored.
-    return { to: "completed", warnings: [UNCHECKED] };
+  } catch (error) {
+    // A bug in a gate must not keep a paid report from being stored.
+    const { id, message } = unexpectedError(error);
+    log.forRun(run.taskId).error(message);
+    return { to: "completed", warnings: [`The report could not be checked (unexpected error ${id}; see the log).`] };
   }
 }
-
-const UNCHECKED =
-  "The report could not be checked for placeholders, repetitions and sources, which is a defect of this server: please report it.";
 
 function gatedEnd(
   run: PolledRun,

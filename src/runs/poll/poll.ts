@@ -3,7 +3,7 @@
 import type { Interaction } from "../../gemini/research-agent.ts";
 import { countAgentRun, countAgentUsage } from "../../gemini/call-telemetry.ts";
 import { failpoint } from "../../platform/failpoint.ts";
-import { resultOf } from "./agent-result.ts";
+import { resultOrText } from "./agent-result.ts";
 import { type AgentFinish, finishAgentRun, keepLaterText } from "./poll-result-store.ts";
 import { ask } from "./ask.ts";
 import { gateReport } from "./gated-report.ts";
@@ -87,7 +87,7 @@ async function found(deps: ResearchDeps, run: PolledRun, interaction: Interactio
     case "unknown":
       return unknownStatus(deps, run, interaction);
     case "completed":
-      if (text !== "") return end(deps, run, { interaction, ...(await gateReport(deps.db, run, interaction)) });
+      if (text !== "") return end(deps, run, { interaction, ...(await gateReport(deps, run, interaction)) });
       return end(deps, run, { interaction, to: "failed", message: NO_REPORT });
     case "cancelled":
       return end(deps, run, { interaction, to: "cancelled" });
@@ -139,7 +139,7 @@ async function waitForSetting(deps: ResearchDeps, run: PolledRun, needed: string
 /** Stores text that arrives after the run has ended here: it is paid for and may be longer than the stored text. */
 async function keepText(deps: ResearchDeps, run: PolledRun, interaction: Interaction): Promise<void> {
   if (interaction.report.trim() === "" || isPlanning(run)) return;
-  const result = resultOf(interaction, { partial: true });
+  const result = resultOrText(deps.log.forRun(run.taskId), interaction, { partial: true });
   await keepLaterText(deps.db, { run, result, raw: interaction.raw, now: deps.clock.now() });
 }
 
@@ -159,7 +159,8 @@ async function working(deps: ResearchDeps, run: PolledRun, interaction: Interact
     now,
   });
   if (interaction.report !== "" && !isPlanning(run)) {
-    await savePartial(deps.db, run, { result: resultOf(interaction, { partial: true }), now });
+    const result = resultOrText(deps.log.forRun(run.taskId), interaction, { partial: true });
+    await savePartial(deps.db, run, { result, now });
   }
   return (await pastDeadline(deps, run)) ?? { next: "interval", seen };
 }
@@ -191,12 +192,12 @@ async function end(
   const note = to === "completed" && run.cancelRequestedAt !== undefined ? COMPLETED_AFTER_CANCEL : undefined;
   const warnings = ending.to === "completed" ? ending.warnings : [];
   const about = { partial: to !== "completed", note, warnings };
-  const result = hasText || to === "failed" ? resultOf(ended, about) : undefined;
+  const result = hasText || to === "failed" ? resultOrText(deps.log.forRun(run.taskId), ended, about) : undefined;
   return record(deps, run, {
     run,
     to,
     confirmsCancel: isConfirmation,
-    result: result !== undefined && to === "completed" ? await withTable(deps.db, run, result) : result,
+    result: result !== undefined && to === "completed" ? await withTable(deps, run, result) : result,
     raw: interaction.raw,
     error: to === "failed" && ending.to === "failed" ? { code: "RESEARCH_FAILED", message: ending.message } : undefined,
     ...usageOf(deps, run, usage),

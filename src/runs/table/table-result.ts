@@ -1,5 +1,6 @@
 /** Turns the answer of a run that makes a table into its result: a Markdown table, with the cells as data. */
 
+import { unexpectedError } from "../../platform/unexpected-error.ts";
 import { readTable } from "../../reports/table/read-table.ts";
 import { storedTableMarkdown } from "../../reports/table/table-markdown.ts";
 import { countMarks, type Table } from "../../reports/table/table.ts";
@@ -10,16 +11,24 @@ import type { NewResult } from "../run.ts";
 import { findRun } from "../run-store.ts";
 import { columnsOf } from "../start/start-options.ts";
 import { readUnlessDamaged } from "../unreadable.ts";
+import type { ResearchDeps } from "../deps.ts";
 import type { PolledRun } from "../poll/polled-run.ts";
 
 /** The result itself for any other run. */
 export async function withTable(
-  db: Database,
+  { db, log }: Pick<ResearchDeps, "db" | "log">,
   { owner, taskId }: Pick<PolledRun, "owner" | "taskId">,
   result: NewResult,
 ): Promise<NewResult> {
   const request = await tableRequest(db, owner, taskId);
-  return request === undefined ? result : tableResult(result, request);
+  if (request === undefined) return result;
+  try {
+    return tableResult(result, request);
+  } catch (error) {
+    // A bug in reading the answer must not keep its paid run from ending.
+    log.forRun(taskId).error(unexpectedError(error).message);
+    return malformed(result);
+  }
 }
 
 interface TableRequest {
@@ -43,13 +52,8 @@ const REPAIRED = "Google's answer was damaged and has been repaired: its last ro
 const NO_ROWS = "The report contains nothing for the rows of this table.";
 
 function tableResult(result: NewResult, { columns, sources }: TableRequest): NewResult {
-  const read = readUnlessDefective(result.report, { columns, known: new Set(sources.map(({ n }) => n)) });
-  const { note } = result.metadata;
-  const noted = (...notes: (string | undefined)[]) => {
-    const all = [note, ...notes].filter((each) => typeof each === "string");
-    return all.length === 0 ? {} : { note: all.join(" ") };
-  };
-  if (read === undefined) return { ...result, metadata: { ...result.metadata, ...noted(MALFORMED) } };
+  const read = readTable(result.report, { columns, known: new Set(sources.map(({ n }) => n)) });
+  if (read === undefined) return malformed(result);
   const { table, repaired } = read;
   const cited = new Set(table.rows.flatMap((row) => row.flatMap((cell) => cell.sources)));
   const notes = [repaired ? REPAIRED : undefined, table.rows.length === 0 ? NO_ROWS : undefined, ...marksNote(table)];
@@ -57,17 +61,16 @@ function tableResult(result: NewResult, { columns, sources }: TableRequest): New
     ...result,
     ...storedTableMarkdown(table),
     sources: sources.filter(({ n }) => cited.has(n)),
-    metadata: { ...result.metadata, ...noted(...notes), table },
+    metadata: { ...noted(result, ...notes), table },
   };
 }
 
-/** A defect in reading the answer must not keep its paid run from ending. */
-function readUnlessDefective(...[text, asked]: Parameters<typeof readTable>): ReturnType<typeof readTable> {
-  try {
-    return readTable(text, asked);
-  } catch {
-    return undefined;
-  }
+const malformed = (result: NewResult): NewResult => ({ ...result, metadata: noted(result, MALFORMED) });
+
+/** The metadata with these notes after the one that it has. */
+function noted({ metadata }: NewResult, ...notes: (string | undefined)[]): NewResult["metadata"] {
+  const all = [metadata["note"], ...notes].filter((each) => typeof each === "string");
+  return all.length === 0 ? metadata : { ...metadata, note: all.join(" ") };
 }
 
 function marksNote(table: Table): string[] {
