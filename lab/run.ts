@@ -18,6 +18,7 @@ const EXPERIMENTS: Readonly<Record<string, () => Promise<Experiment>>> = {
   faults: async () => (await import("./experiments/faults.ts")).faults,
   disk: async () => (await import("./experiments/disk.ts")).disk,
   fuzz: async () => (await import("./experiments/fuzz.ts")).fuzz,
+  "parsing-time": async () => (await import("./experiments/parsing-time.ts")).parsingTime,
   security: async () => (await import("./experiments/security.ts")).security,
   shutdown: async () => (await import("./experiments/shutdown.ts")).shutdown,
   soak: async () => (await import("./experiments/soak.ts")).soak,

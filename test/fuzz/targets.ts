@@ -18,13 +18,16 @@ import { tableAnswer } from "./table-answer.ts";
 import type { FuzzTarget } from "./target.ts";
 import { toolArguments } from "./tool-arguments.ts";
 
+/** The slowest first, so that the lab's processes end together. */
 export const TARGETS: readonly FuzzTarget[] = [
   jsonExtraction,
+  claimSplitting,
+  tableAnswer,
+  htmlPage,
   interactionJson,
   eventStream,
   cliLines,
   markdownReport,
-  claimSplitting,
   fileNames,
   configLoader,
   jsonRpc,
@@ -32,7 +35,5 @@ export const TARGETS: readonly FuzzTarget[] = [
   redaction,
   cleanBoundary,
   pictures,
-  htmlPage,
   robotsFile,
-  tableAnswer,
 ];
