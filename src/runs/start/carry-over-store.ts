@@ -54,7 +54,7 @@ export async function updateRemembered(rememberedRuns: RememberedRuns, db: Datab
     // An earlier state may come from a file that was restored and is not yet recognised as such.
     const isNewer = known === undefined || row.updated_at > known.updated_at;
     if (!isNewer || row.interaction_id === known?.interaction_id) continue;
-    // A damaged row cannot be read as a whole.
+    // A row on a damaged page of the file cannot be read as a whole.
     await rememberRun(rememberedRuns, db, row.task_id).catch(() => undefined);
   }
 }
