@@ -7,7 +7,7 @@ import { costOfRow } from "./cost-columns.ts";
 import { readPlan } from "./plan/run-plan.ts";
 import { progressByTime } from "./progress.ts";
 import { FOLLOWUP_CONTEXTS, RUN_KINDS, RUN_STATUSES, type Run } from "./run.ts";
-import { anyRecord, noteUnreadable, unreadableRun } from "./unreadable.ts";
+import { anyRecord, hasImpossibleNumber, noteUnreadable, unreadableRun } from "./unreadable.ts";
 
 type Row = Selectable<Tables["research_tasks"]>;
 
@@ -49,6 +49,7 @@ export const readableRuns = (rows: Row[]): Run[] =>
 /** Whether the columns that a poll needs hold valid values. */
 export const isPollable = (row: Pick<Row, "status" | "created_at" | "progress" | "deadline_at">): boolean =>
   RUN_STATUSES.some((status) => status === row.status) &&
+  !hasImpossibleNumber(row) &&
   [row.created_at, row.progress, row.deadline_at ?? 0].every(Number.isFinite);
 
 /** The stored progress or the estimate from the run's age, whichever is higher. */
@@ -68,6 +69,7 @@ export const turnBegan = ({ created_at, started_at, plan_json }: TurnTimes): num
 
 function readRow(row: Row): Run {
   numbers.parse(row);
+  if (hasImpossibleNumber(row)) throw new RangeError("A number of the row is impossible.");
   return {
     taskId: row.task_id,
     owner: row.owner,

@@ -13,6 +13,7 @@ import { saveResult } from "./result-store.ts";
 import { FIGURE_COLUMNS, recordFigures } from "./history/result-figures-store.ts";
 import { costColumns, isExact } from "./cost-columns.ts";
 import { endColumns, transition } from "./transition-store.ts";
+import { hasImpossibleNumber, MAX_STORED_NUMBER } from "./unreadable.ts";
 
 export interface NewRun {
   taskId: string;
@@ -198,8 +199,11 @@ export async function listRuns(db: Database, filter: RunFilter): Promise<Run[]> 
   const runs = readableRuns(rows);
   const last = rows.at(-1);
   if (runs.length === rows.length || rows.length <= filter.limit || last === undefined) return runs;
-  // Fill up with older runs in place of unreadable rows; a short page would count as the last one.
-  const from = { createdAt: last.created_at, taskId: last.task_id };
+  // Fill up with older runs in place of unreadable rows; a short page would count as the last one. A damaged time may
+  // have been rounded and would lead to the same rows again: all rows beyond the limits are damaged, and are skipped.
+  if (last.created_at < -MAX_STORED_NUMBER) return runs;
+  const createdAt = last.created_at > MAX_STORED_NUMBER ? MAX_STORED_NUMBER : last.created_at;
+  const from = { createdAt, taskId: last.task_id };
   return [...runs, ...(await listRuns(db, { ...filter, limit: filter.limit - runs.length, before: from }))];
 }
 
@@ -231,15 +235,17 @@ export async function finishedAgentRuns(db: Database, owner: string, limit: numb
     .orderBy("created_at", "desc")
     .limit(limit)
     .execute();
-  return rows.map((row) => ({
-    query: row.query,
-    model: row.model ?? "",
-    durationMs: (row.completed_at ?? row.created_at) - turnBegan(row),
-    // Only complete costs at known prices are used for estimates.
-    costUsd: row.usage_final === 1 && isExact(row) ? researchUsd(row) : undefined,
-    // A research with a plan is classified by its plan.
-    complexity: row.plan_json === null ? undefined : complexityIn(row.estimate_json),
-  }));
+  return rows
+    .filter((row) => !hasImpossibleNumber(row))
+    .map((row) => ({
+      query: row.query,
+      model: row.model ?? "",
+      durationMs: (row.completed_at ?? row.created_at) - turnBegan(row),
+      // Only complete costs at known prices are used for estimates.
+      costUsd: row.usage_final === 1 && isExact(row) ? researchUsd(row) : undefined,
+      // A research with a plan is classified by its plan.
+      complexity: row.plan_json === null ? undefined : complexityIn(row.estimate_json),
+    }));
 }
 
 /** Without the planning turns, which are no part of what a research costs. */

@@ -21,6 +21,13 @@ export function takeUnreadable(): string[] {
   return taken;
 }
 
+/** The latest time of a `Date`, in ms: formatting a later one throws. No other number of a run is as large. */
+export const MAX_STORED_NUMBER = 8_640_000_000_000_000;
+
+/** Whether the row has a number that no version of this program writes. The drivers round those beyond 2^53. */
+export const hasImpossibleNumber = (row: object): boolean =>
+  Object.values(row).some((value) => typeof value === "number" && !(Math.abs(value) <= MAX_STORED_NUMBER));
+
 /** Has the code of any other error of the database, but repeating the read does not help. */
 class UnreadableRunError extends AppError {}
 
@@ -47,8 +54,6 @@ export async function readUnlessDamaged<Value>(read: () => Promise<Value>): Prom
 const isDamagedOrGone = (error: unknown): boolean =>
   error instanceof UnreadableRunError ||
   error instanceof z.ZodError ||
-  // The driver's, for a number above what JavaScript can represent.
-  error instanceof RangeError ||
   (error instanceof AppError && error.code === "TASK_NOT_FOUND");
 
 /** JSON of any fields, such as options and metadata. */

@@ -6,7 +6,9 @@ import { SLOW, startRun, untilStatus } from "../kit/server/research.ts";
 import type { RunningServer } from "../kit/server/server.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
-/** Damaged values in the row of a run in progress. PostgreSQL rejects a text in a numeric column. */
+/** Damaged values that only SQLite stores: PostgreSQL checks the types of columns. */
+const OF_ANOTHER_TYPE = ["created_at = 'yesterday'", "deadline_at = 'never'", "lease_epoch = 9007199254740993"];
+/** Damaged values in the row of a run in progress; the numbers are beyond 2^53 or the latest time of a `Date`. */
 const DAMAGES = [
   "options_json = '{broken'",
   "options_json = '[1]'",
@@ -14,7 +16,10 @@ const DAMAGES = [
   "status = 'hibernating'",
   "kind = 'unheard-of'",
   "plan_json = '{broken'",
-  ...(process.env["TEST_DATABASE"] === "postgres" ? [] : ["created_at = 'yesterday'", "deadline_at = 'never'"]),
+  "created_at = 9007199254740993",
+  "deadline_at = 9007199254740993",
+  "completed_at = 8640000000000001",
+  ...(process.env["TEST_DATABASE"] === "postgres" ? [] : OF_ANOTHER_TYPE),
 ];
 const RESULT_DAMAGES = ["sources_json = '[{'", "citations_json = ''", "metadata_json = 'null'"];
 /** A little more than eight minutes of research. */

@@ -6,7 +6,7 @@ import type { Cost } from "../../costs/actual.ts";
 import type { Database } from "../../store/database.ts";
 import { costOfRow } from "../cost-columns.ts";
 import { FINISHED, RUN_KINDS, RUN_STATUSES, type RunKind, type RunStatus } from "../run.ts";
-import { storedJson } from "../unreadable.ts";
+import { hasImpossibleNumber, storedJson } from "../unreadable.ts";
 import { estimateOf, type RunEstimate } from "./run-estimate.ts";
 
 /** The period that figures and charts cover: two years. */
@@ -57,6 +57,7 @@ export async function finishedFigures(
     .limit(limit)
     .execute();
   return rows
+    .filter((row) => !hasImpossibleNumber(row))
     .filter((row) => [row.created_at, row.started_at ?? 0, row.completed_at ?? 0].every(Number.isFinite))
     .map((row) => ({
       taskId: row.task_id,

@@ -28,7 +28,7 @@ export interface PolledRun {
   currentAction: string | undefined;
   completedAt: number;
   oddAnswer: string | undefined;
-  /** `input/output`, as text: a stored count that the driver cannot read must not stop the polls of other runs. */
+  /** `input/output`, as text: an impossible count does not keep the run from being polled. */
   tokens: string;
   /** Undefined for a run without a plan. */
   plan: RunPlan | undefined;

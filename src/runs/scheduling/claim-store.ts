@@ -116,7 +116,6 @@ export async function claimDueRuns(db: Database, claim: Omit<Claim, "maxRps">): 
     // Checked again, because another process may have claimed the run since the subquery.
     .where("next_poll_at", "<=", claim.now)
     .where(unleased(claim.now))
-    // Only these columns: a value that the driver cannot read would fail the claim of all runs.
     .returning(POLLED_COLUMNS)
     .returning(TOKENS_COLUMN)
     .execute();

@@ -65,7 +65,7 @@ test("a pause of fractions of a second, as Google sends it in a body, applies to
   const { store, deps } = await openRunner(t);
   const google = await openAgent({ error_form: "google", get: [{ fault: "http-429", retry_after: "34.074824224" }] });
   const interaction_id = await started(google);
-  await insertRun(store.db, { task_id: "a", interaction_id, next_poll_at: 0, deadline_at: Number.MAX_SAFE_INTEGER });
+  await insertRun(store.db, { task_id: "a", interaction_id, next_poll_at: 0 });
   const began = onPostgres ? Date.now() : fastClock.now();
   createRunner({ deps: deps(google.agent), pollIntervalMs: 1_000, maxRps: 5, deliver: async () => 0 }).start();
   await waitFor(async () => {
