@@ -5,14 +5,17 @@ import { describe, expect, test } from "vitest";
 import { createTestLog } from "../../../test/kit/log.ts";
 import { insertRun, openDatabase } from "../../../test/kit/store/store-rows.ts";
 import { clock, openRunner, request, type Stage } from "../../../test/kit/store/runner.ts";
+import { waitFor } from "../../../test/kit/wait-for.ts";
 import type { Database } from "../../store/database.ts";
 import type { ResearchDeps } from "../deps.ts";
-import { finishedFigures } from "../history/figures-store.ts";
+import { findJudgeCost, finishedFigures } from "../history/figures-store.ts";
 import { findRun, finishedAgentRuns, listRuns } from "../run-store.ts";
 import { POLLED_COLUMNS } from "../poll/polled-run.ts";
 import { claimDueRuns, resetFarPolls } from "../scheduling/claim-store.ts";
 import { readPolledRuns } from "../scheduling/fleet-store.ts";
+import { createRunner } from "../scheduling/runner.ts";
 import { startResearch } from "../start/start.ts";
+import { takeUnreadable } from "../unreadable.ts";
 import { sweep } from "./sweep.ts";
 
 /** Beyond what JavaScript can represent, at both ends, and beyond the latest time of a `Date`. */
@@ -40,12 +43,12 @@ const listed = async (db: Database, limit = 50): Promise<string[]> => {
 };
 
 /** Sweeps once and returns the log. */
-async function sweepOnce(deps: ResearchDeps): Promise<string> {
+async function sweepOnce(deps: ResearchDeps, { checkFigures = false } = {}): Promise<string> {
   const lines: string[] = [];
   const log = createTestLog((line) => lines.push(line));
   const repairPolls = () => resetFarPolls(deps.db, { now: clock.now(), latest: clock.now() + 3_600_000 });
   const options = { deps: { ...deps, log }, repairPolls, deliver: async () => {}, savedToFile: new Set<string>() };
-  await sweep(options, { checkFigures: false });
+  await sweep(options, { checkFigures });
   return lines.join("");
 }
 
@@ -116,5 +119,52 @@ describe("a number that no version writes", () => {
     const figures = await finishedFigures(db, "local", { since: 0, limit: 9 });
     expect(figures).toMatchObject([{ taskId: "healthy" }]);
     expect(await finishedAgentRuns(db, "local", 9)).toMatchObject([{ query: "healthy" }]);
+  });
+});
+
+describe("impossible token counts and costs", () => {
+  const FIGURES = {
+    tokens_input: 1_000,
+    tokens_output: 100,
+    cost_usd: 2,
+    usage_final: 1,
+    judge_cost_micros: 50,
+  } as const;
+
+  test.for([
+    ["tokens_output", TOO_LARGE, { tokens: { input: 0, output: 0 }, cost: { usd: undefined }, usageFinal: false }],
+    ["cost_usd", "-75", { tokens: { input: 0, output: 0 }, cost: { usd: undefined }, usageFinal: false }],
+    ["judge_cost_micros", TOO_LARGE, { tokens: { input: 1_000, output: 100 }, cost: { usd: 2 }, usageFinal: true }],
+  ] as const)(
+    "in %s become unknown at a sweep, which logs it once (P5)",
+    async ([column, value, expected], context) => {
+      const stage = await openRunner(context);
+      const { db } = stage.store;
+      for (const task_id of ["damaged", "healthy"]) await insertRun(db, { task_id, status: "completed", ...FIGURES });
+      await damage(db, "damaged", { column, value });
+      expect(await sweepOnce(stage.deps(), { checkFigures: true })).toContain(
+        "[WARN] Run damaged: its stored token counts or cost were impossible and are now unknown.",
+      );
+      expect(await findRun(db, "local", "damaged")).toMatchObject(expected);
+      expect(await findRun(db, "local", "healthy")).toMatchObject({ tokens: { input: 1_000 }, cost: { usd: 2 } });
+      expect(await findJudgeCost(db, "damaged")).toMatchObject({ incomplete: column === "judge_cost_micros" });
+      expect(await sweepOnce(stage.deps(), { checkFigures: true })).not.toContain("impossible");
+    },
+  );
+
+  test("are cleared while the process runs, after their run could not be read (P5)", async (context) => {
+    const stage = await openRunner(context);
+    const { db } = stage.store;
+    const taskId = crypto.randomUUID();
+    await insertRun(db, { task_id: taskId, status: "completed" });
+    // Found by earlier tests of this process: the second sweep would check the figures, too.
+    takeUnreadable();
+    const runner = createRunner({ deps: stage.deps(), pollIntervalMs: 100, maxRps: 50, deliver: async () => 0 });
+    runner.start();
+    // The first sweep checks the figures of all runs.
+    await waitFor(async () => expect(await runner.idle()).toBe(true));
+    await damage(db, taskId, { column: "tokens_input", value: TOO_LARGE });
+    await expect(findRun(db, "local", taskId)).rejects.toThrow("is damaged and cannot be read");
+    await waitFor(async () => expect(await findRun(db, "local", taskId)).toMatchObject({ tokens: { input: 0 } }));
   });
 });

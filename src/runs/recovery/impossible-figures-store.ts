@@ -3,22 +3,38 @@
 import { sql } from "kysely";
 import type { Database } from "../../store/database.ts";
 
-/** Above 2^53 the driver fails to read the row, and with it the whole query. */
-const MAX_COUNT = 1_000_000_000_000;
+/** Far above the tokens of any run, and above its cost in any unit. */
+const MAX_FIGURE = 1_000_000_000_000;
+
+type Figure = "tokens_input" | "tokens_output" | "cost_usd" | "judge_cost_micros";
+
+const isImpossible = (...figures: Figure[]) =>
+  sql<boolean>`(${sql.join(
+    figures.map((figure) => sql`${sql.ref(figure)} < 0 or ${sql.ref(figure)} > ${MAX_FIGURE}`),
+    sql` or `,
+  )})`;
+
+/** Figures that belong together, and the values that mean they are unknown. */
+const GROUPS = [
+  {
+    where: isImpossible("tokens_input", "tokens_output", "cost_usd"),
+    unknown: { tokens_input: 0, tokens_output: 0, cost_usd: null, usage_final: 0 },
+  },
+  {
+    where: isImpossible("judge_cost_micros"),
+    unknown: { judge_cost_micros: 0, judge_unpriced: 1 },
+  },
+] as const;
 
 /** Returns the runs whose figures were cleared. */
 export async function clearImpossibleFigures(db: Database): Promise<string[]> {
-  const isImpossible = sql<boolean>`(
-    tokens_input < 0 or tokens_input > ${MAX_COUNT} or tokens_output < 0 or tokens_output > ${MAX_COUNT} or cost_usd < 0
-  )`;
-  const found = await db.selectFrom("research_tasks").select("task_id").where(isImpossible).limit(1).executeTakeFirst();
-  // The usual case: an update that changes nothing would still wait for the write lock.
-  if (found === undefined) return [];
-  const rows = await db
-    .updateTable("research_tasks")
-    .set({ tokens_input: 0, tokens_output: 0, cost_usd: null, usage_final: 0 })
-    .where(isImpossible)
-    .returning("task_id")
-    .execute();
-  return rows.map(({ task_id }) => task_id);
+  const cleared = new Set<string>();
+  for (const { where, unknown } of GROUPS) {
+    const found = await db.selectFrom("research_tasks").select("task_id").where(where).limit(1).executeTakeFirst();
+    // The usual case: an update that changes nothing would still wait for the write lock.
+    if (found === undefined) continue;
+    const rows = await db.updateTable("research_tasks").set(unknown).where(where).returning("task_id").execute();
+    for (const { task_id } of rows) cleared.add(task_id);
+  }
+  return [...cleared];
 }

@@ -1,4 +1,4 @@
-/** Clears impossible token counts and costs: a value the driver cannot read makes queries for all runs fail. */
+/** Clears impossible token counts and costs, and reports runs that cannot be read. */
 
 import type { ResearchDeps } from "../deps.ts";
 import { takeUnreadable } from "../unreadable.ts";
@@ -10,11 +10,13 @@ export async function repairImpossibleFigures({ db, log }: Pick<ResearchDeps, "d
   }
 }
 
-/** Logs each unreadable run once per process. */
-export function reportUnreadableRuns({ log }: Pick<ResearchDeps, "log">): void {
-  for (const taskId of takeUnreadable()) {
+/** Logs each unreadable run once per process. Returns whether there was a new one. */
+export function reportUnreadableRuns({ log }: Pick<ResearchDeps, "log">): boolean {
+  const unreadable = takeUnreadable();
+  for (const taskId of unreadable) {
     log
       .forRun(taskId)
       .warn(`Run ${taskId}: its stored data is damaged, so it is skipped. Other runs are not affected.`);
   }
+  return unreadable.length > 0;
 }

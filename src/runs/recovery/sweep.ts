@@ -30,10 +30,11 @@ export interface SweepOptions {
  * is missing once a minute in one process of the fleet (scheduling/fleet-poller.ts), runs in memory while the database
  * cannot be written (database-outage.ts, called by the runner).
  */
+/** Returns whether new unreadable runs were found: the next sweep checks figures, which may make them readable. */
 export async function sweep(
   { deps, repairPolls, deliver, savedToFile }: SweepOptions,
   { checkFigures }: { checkFigures: boolean },
-): Promise<void> {
+): Promise<boolean> {
   const { db, clock, log, queue, stateDir } = deps;
   if (checkFigures) await repairImpossibleFigures(deps);
   await importOrphanedIds(db, { directory: stateDir, log, now: clock.now(), queue });
@@ -47,5 +48,5 @@ export async function sweep(
   if (isShared(db)) await markInterruptedSearches(db, log, clock.now());
   await releaseFiles(db);
   await deliver();
-  reportUnreadableRuns(deps);
+  return reportUnreadableRuns(deps);
 }

@@ -130,7 +130,7 @@ function createSleeper({ clock, leaving }: Pick<ResearchDeps, "clock" | "leaving
   };
 }
 
-/** Sweeps every few seconds; checks stored figures at the first sweep and after each fault of the database. */
+/** Sweeps every few seconds; checks stored figures at the first sweep, and after one that found an unreadable run. */
 function createSweeper({ deps, deliver }: RunnerOptions, poller: Poller) {
   const { clock, log, pollCounts } = deps;
   const savedToFile = new Set<string>();
@@ -144,15 +144,12 @@ function createSweeper({ deps, deliver }: RunnerOptions, poller: Poller) {
       // Negative when the clock was set back, in which case the poll times need repair.
       if (sinceLast >= 0 && sinceLast < SWEEP_MS) return;
       sweptAt = clock.now();
-      const isChecking = checkFigures;
-      checkFigures = false;
-      await sweep(options, { checkFigures: isChecking });
+      checkFigures = await sweep(options, { checkFigures });
       hasSwept = true;
     },
     dueAt: (): number => sweptAt + SWEEP_MS,
     hasSwept: (): boolean => hasSwept,
     onFault: (error: unknown): void => {
-      checkFigures = true;
       pollCounts.add("database");
       logFault(log, error);
     },
