@@ -29,8 +29,9 @@ export function resultOrText(log: Log, interaction: Interaction, facts: ResultFa
     log.error(message);
     const lost = `Its sources and pictures could not be read (unexpected error ${id}; see the log). The text is kept as it is.`;
     const note = [facts.note, ...(facts.warnings ?? []), lost].filter((each) => each !== undefined).join(" ");
-    const { report, rawStatus } = interaction;
-    return { report, sources: [], metadata: { upstream_status: rawStatus, note }, partial: facts.partial };
+    const { report, earlierOutputs, rawStatus } = interaction;
+    const metadata = { upstream_status: rawStatus, ...withEarlier(earlierOutputs), note };
+    return { report, sources: [], metadata, partial: facts.partial };
   }
 }
 
@@ -51,7 +52,7 @@ export function resultOf(interaction: Interaction, { partial, note, warnings = [
     metadata: {
       upstream_status: rawStatus,
       searches: interaction.searches.length,
-      ...(earlierOutputs.length > 0 ? { earlier_outputs: earlierOutputs } : {}),
+      ...withEarlier(earlierOutputs),
       ...(warnings.length > 0 ? { warnings } : {}),
       ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
     },
@@ -60,6 +61,8 @@ export function resultOf(interaction: Interaction, { partial, note, warnings = [
     searchSuggestions: keepSuggestions(interaction.searchSuggestions),
   };
 }
+
+const withEarlier = (outputs: readonly string[]) => (outputs.length > 0 ? { earlier_outputs: outputs } : {});
 
 interface CitedSources {
   sources: Source[];
