@@ -26,6 +26,8 @@ export interface LabSetting {
   /** 1 is the full experiment; less is a shorter one, which the document states. */
   scale: number;
   seed: number;
+  /** The parts to repeat, of an experiment that has parts; undefined for all of them. */
+  only?: readonly string[] | undefined;
   /** Prints progress. */
   print(text: string): void;
 }

@@ -36,6 +36,18 @@ export function keepResult(result: Result): void {
   writeFileSync(join(RESULTS, `${result.name}.json`), `${JSON.stringify(result, null, 2)}\n`);
 }
 
+/** Adds the findings of the stored run that this one has not repeated; each names the run it is from. */
+export function withEarlierFindings(result: Result): Result {
+  const stored = readResult(`${result.name}.json`);
+  const from = `From \`${stored.command}\`, ${stored.date}, commit ${stored.commit}.`;
+  const kept = stored.findings
+    .filter(({ promise }) => !result.findings.some((finding) => finding.promise === promise))
+    .map((finding) => ({ ...finding, note: finding.note ?? from }));
+  return { ...result, findings: [...result.findings, ...kept] };
+}
+
+const readResult = (name: string): Result => resultSchema.parse(JSON.parse(readFileSync(join(RESULTS, name), "utf8")));
+
 export const tableOf = (findings: readonly Finding[]): string =>
   [
     "| promise | target | measured | |",
@@ -52,7 +64,7 @@ export function renderReliability(): void {
   const results = readdirSync(RESULTS)
     .filter((name) => name.endsWith(".json"))
     .toSorted()
-    .map((name) => resultSchema.parse(JSON.parse(readFileSync(join(RESULTS, name), "utf8"))));
+    .map(readResult);
   writeFileSync(DOCUMENT, [INTRODUCTION, ...results.map(section)].join("\n\n") + "\n");
 }
 

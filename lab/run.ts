@@ -1,12 +1,13 @@
 /**
  * Runs the long experiments: `npm run lab [-- name …] [--scale 0.01] [--seed 1]`. Prints a table and writes it, with
- * date, commit and machine, to docs/RELIABILITY.md, beside the results of other experiments.
+ * date, commit and machine, to docs/RELIABILITY.md, beside the results of other experiments. `fuzz --only claims`
+ * repeats one target and keeps the rows of the others.
  */
 
 import { parseArgs } from "node:util";
 import type { Experiment } from "./experiment.ts";
 import { circumstances } from "../scripts/circumstances.ts";
-import { keepResult, renderReliability, tableOf } from "./reliability.ts";
+import { keepResult, renderReliability, tableOf, withEarlierFindings } from "./reliability.ts";
 
 const EXPERIMENTS: Readonly<Record<string, () => Promise<Experiment>>> = {
   estimate: async () => (await import("./experiments/estimate.ts")).estimateError,
@@ -31,6 +32,7 @@ const { values, positionals } = parseArgs({
   options: {
     scale: { type: "string", default: "1" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
+    only: { type: "string", multiple: true },
   },
 });
 
@@ -41,11 +43,14 @@ if (unknown !== undefined) {
   throw new Error(`There is no experiment "${unknown}". There are: ${Object.keys(EXPERIMENTS).join(", ")}.`);
 }
 
+const { only } = values;
+if (only !== undefined && chosen.join(" ") !== "fuzz") throw new Error("Only fuzz has parts that --only can select.");
+
 if (!(Number(values.scale) > 0) || !Number.isSafeInteger(Number(values.seed))) {
   throw new Error("--scale is a number above 0 (with a point), --seed a whole number.");
 }
 
-const setting = { scale: Number(values.scale), seed: Number(values.seed), print };
+const setting = { scale: Number(values.scale), seed: Number(values.seed), only, print };
 for (const name of chosen) {
   const experiment = await EXPERIMENTS[name]?.();
   if (experiment === undefined) continue;
@@ -54,8 +59,10 @@ for (const name of chosen) {
   const findings = await experiment.run(setting);
   const { about, covers } = experiment;
   const seconds = Math.round((performance.now() - began) / 1_000);
-  const command = `npm run lab -- ${name} --scale ${setting.scale} --seed ${setting.seed}`;
-  keepResult({ name, about, covers, ...circumstances(), command, scale: setting.scale, seconds, findings });
+  const parts = (only ?? []).map((part) => ` --only "${part}"`).join("");
+  const command = `npm run lab -- ${name} --scale ${setting.scale} --seed ${setting.seed}${parts}`;
+  const result = { name, about, covers, ...circumstances(), command, scale: setting.scale, seconds, findings };
+  keepResult(only === undefined ? result : withEarlierFindings(result));
   print(`${tableOf(findings)}\n`);
   if (findings.some(({ met }) => !met)) process.exitCode = 1;
 }

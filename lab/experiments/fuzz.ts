@@ -27,8 +27,11 @@ export const fuzz: Experiment = {
   covers: "T15, T16, T24",
   run: async (setting) => {
     rmSync(FOLDER, { recursive: true, force: true });
+    const { only } = setting;
+    const unknown = only?.find((name) => !TARGETS.some((target) => target.name === name));
+    if (unknown !== undefined) throw new Error(`There is no target "${unknown}".`);
     const findings: Finding[] = [];
-    const waiting = [...TARGETS.entries()];
+    const waiting = [...TARGETS.entries()].filter(([, { name }]) => only?.includes(name) ?? true);
     const lane = async (): Promise<void> => {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
         const [index, target] = next;
@@ -36,7 +39,7 @@ export const fuzz: Experiment = {
       }
     };
     await Promise.all([lane(), lane()]);
-    return findings;
+    return findings.filter((finding) => finding !== undefined);
   },
 };
 
