@@ -38,7 +38,7 @@ watchdog.unref();
 
 const open = await target.open();
 for (const one of target.seeds) await open.check(one);
-const before = process.memoryUsage.rss();
+const before = liveMemory();
 const began = performance.now();
 const result = await fuzzLoop({
   target,
@@ -51,7 +51,14 @@ const result = await fuzzLoop({
 const seconds = (performance.now() - began) / 1_000;
 Atomics.store(head, 0, -1);
 await open.close?.();
-const peak = process.resourceUsage().maxRSS * 1_024;
-process.send?.({ ...result, seconds, growth: Math.max(0, peak - before) });
+process.send?.({ ...result, seconds, growth: Math.max(0, liveMemory() - before) });
 await watchdog.terminate();
 process.disconnect?.();
+
+/** What is left after a garbage collection; the peak is bounded by the heap of the process. */
+function liveMemory(): number {
+  if (globalThis.gc === undefined) throw new Error("Node.js must be started with --expose-gc.");
+  globalThis.gc();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
