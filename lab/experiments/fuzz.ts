@@ -24,7 +24,7 @@ export const fuzz: Experiment = {
   name: "fuzz",
   about:
     "Every parser of untrusted text receives inputs that are mutated from a corpus, guided by coverage, and every result is checked against all promises; a watchdog stops an input that takes more than a second of CPU time. The fuzzer is our own: counters in every function and branch of the product, AFL's hit-count classes, and the kind of each outcome.",
-  minutes: 75,
+  minutes: 130,
   covers: "T15, T16, T24",
   run: async (setting) => {
     rmSync(FOLDER, { recursive: true, force: true });
