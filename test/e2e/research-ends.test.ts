@@ -59,7 +59,7 @@ describe("an end at Google", () => {
     ["completed", "failed", { text: "none" }],
     ["cancelled", "cancelled", {}],
   ])(
-    "with status `%s` and less text than a poll has shown keeps that text (S1)",
+    "with status `%s`, a %s run, and less text (%j) than a poll has shown keeps that text (S1)",
     async ([status, ended, more], context) => {
       const draft = `# Lakes\n\n${"The lake of Kestria is 214 metres deep. ".repeat(30)}`;
       const scene = await openResearch(context, { ...SLOW, status, draft, ...more });
