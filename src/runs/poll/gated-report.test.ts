@@ -95,12 +95,17 @@ test("an error of the database leaves the end to the next poll; a damaged row an
   );
   await expect(withTable({ ...deps, db: failing }, run, answer)).rejects.toThrow("A database request failed.");
   expect((await withTable(deps, run, answer)).metadata).toHaveProperty("table.columns", ["Lake"]);
-  // A bug in reading a table is simulated by an answer that is no text.
-  const unread = await withTable(deps, run, { ...answer, report: Object.create(null) });
+  // A bug in reading an answer is simulated by one that is no text.
+  const noText = Object.create(null);
+  const unread = await withTable(deps, run, { ...answer, report: noText });
   expect(unread.metadata).toEqual({ note: expect.stringContaining("could not be read as a table") });
   for (const options_json of ["{", '{"variant":{"columns":7}}']) {
     await db.updateTable("research_tasks").set({ options_json }).execute();
     expect(await gateReport(deps, run, { ...FINISHED, report })).toEqual({ to: "completed", warnings: [] });
+    expect(await gateReport(deps, run, { ...FINISHED, report: noText })).toEqual({
+      to: "completed",
+      warnings: [expect.stringContaining("could not be checked")],
+    });
     expect(await withTable(deps, run, answer)).toBe(answer);
   }
   expect(await withTable(deps, { ...run, taskId: "gone" }, answer)).toBe(answer);
