@@ -10,7 +10,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** Tests of the stores, which run once per database. */
 const ON_POSTGRES = [
   "src/runs/{interaction-store,picture-store}.test.ts",
-  "src/runs/start/{fallback,limits-store,several-writers,start,start-failure,start-sending,start-store}.test.ts",
+  "src/runs/start/{fallback,limits-store,several-writers,start,start-failure,start-sending,start-store,unconfirmed-store}.test.ts",
   "src/runs/{activity/activity,cancel/cancel,local/local-run,poll/poll,streams/stream}.test.ts",
   "src/runs/{plan/plan-turn,scheduling/claim-store,scheduling/runner}.test.ts",
   "src/runs/recovery/{damaged-rows,database-outage,uncharged-starts}.test.ts",
@@ -115,10 +115,11 @@ export default defineConfig(({ mode }) => {
       // Test files of one worker share their modules: loading them anew for each file takes half of the processor time
       // of unit tests. A test therefore leaves no global state behind.
       isolate: false,
-      testTimeout: 60_000,
-      hookTimeout: 60_000,
+      // Limits for what hangs, not for what is slow: a machine that runs other work multiplies every duration.
+      testTimeout: 240_000,
+      hookTimeout: 240_000,
       // As long as `waitFor` of test/kit waits.
-      expect: { poll: { timeout: 20_000 } },
+      expect: { poll: { timeout: 60_000 } },
       // Tests through the front door wait for more than half of their time: fewer at once would leave two cores idle.
       // The long ones use more processor time and several processes each.
       maxWorkers: isLong ? 5 : 6,

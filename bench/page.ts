@@ -215,7 +215,7 @@ async function measureLive(browser: Browser, { directory, gemini }: Omit<SizeCon
   const server = await serveWith({ directory: join(directory, "live"), runs: 0, gemini });
   try {
     for (let run = 0; run < LIVE_RUNS; run += 1) {
-      const body = JSON.stringify({ query: `How deep is lake number ${run}?`, agreed: true });
+      const body = JSON.stringify({ query: `How deep is lake number ${run}?` });
       const headers = { "content-type": "application/json" };
       await (await server.request("/api/research", { method: "POST", headers, body })).text();
     }

@@ -80,6 +80,7 @@ async function measure(where: Pick<StoreOptions, "file" | "shared">): Promise<Me
       db: store.db,
       clock: batches.clock,
       log: quietLog,
+      removeBackups: async () => {},
       keepDays: KEPT_DAYS,
       leaving: new AbortController().signal,
     });

@@ -6,7 +6,7 @@ import { stringify } from "yaml";
 import { ROOT } from "./facts.ts";
 import { withInstallLines } from "./install-lines.ts";
 import { agentPlugin, agentPluginServers, claudeMarketplace, claudePlugin, geminiExtension } from "./plugins.ts";
-import { dockerServer, registryServer } from "./registries.ts";
+import { dockerServer, glamaServer, registryServer } from "./registries.ts";
 
 const json = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`;
 
@@ -23,6 +23,7 @@ export const generatedFiles = (): Record<string, string> => ({
   ".claude-plugin/marketplace.json": json(claudeMarketplace()),
   "gemini-extension.json": json(geminiExtension()),
   "server.json": json(registryServer()),
+  "glama.json": json(glamaServer()),
   "distribution/docker/server.yaml": dockerYaml(UNRELEASED_COMMIT),
   "README.md": withInstallLines(readFileSync(resolve(ROOT, "README.md"), "utf8")),
 });

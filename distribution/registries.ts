@@ -1,4 +1,4 @@
-/** Entries of registries: the MCP Registry and the catalogue of Docker. */
+/** Entries of registries: the MCP Registry, the catalogue of Docker and Glama. */
 
 import { ASKED, FACTS, fileUrl, optionKey, PACKAGE } from "./facts.ts";
 
@@ -77,4 +77,12 @@ export const dockerServer = (commit: string): object => ({
       ),
     },
   },
+});
+
+export const GLAMA_SCHEMA = "https://glama.ai/mcp/schemas/server.json";
+
+/** Glama reads everything else from the repository; this file says whose GitHub accounts may claim the entry. */
+export const glamaServer = (): object => ({
+  $schema: GLAMA_SCHEMA,
+  maintainers: [new URL(FACTS.repository).pathname.split("/")[1]],
 });

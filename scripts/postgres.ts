@@ -7,7 +7,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { ensureSystemPackages } from "./system-packages.ts";
+import { ensureSystemPackages, thisMachine } from "./system-packages.ts";
 
 const run = promisify(execFile);
 
@@ -39,11 +39,7 @@ const SEARCHED = [...DIRECTORIES, process.env["PATH"] ?? ""].join(":");
  * installation and starts it if there is a service manager; this one uses its own directory and port.
  */
 export async function startPostgres({ fsync = false }: PostgresOptions = {}): Promise<Postgres | undefined> {
-  const machine = {
-    environment: { ...process.env, PATH: SEARCHED },
-    userId: process.getuid?.(),
-    print: (line: string) => void process.stderr.write(`${line}\n`),
-  };
+  const machine = { ...thisMachine, environment: { ...process.env, PATH: SEARCHED } };
   const packages = await ensureSystemPackages(["postgresql"], { commands: ["initdb", "postgres"], machine });
   if (packages === "missing") return undefined;
   const user = await unprivilegedUser();

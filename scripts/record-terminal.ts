@@ -104,7 +104,7 @@ async function record({ terminal, prompts, real }: Session, { command, during }:
 }
 
 async function main(): Promise<void> {
-  if ((await ensureSystemPackages(["tmux"], { commands: ["tmux"] })) === "missing") process.exit(1);
+  if ((await ensureSystemPackages(["tmux"], { commands: ["tmux"] })) === "missing") throw new Error("Install tmux.");
   const simulator = await startSimulator({ scenario: { name: "recording", interactions: { speed: 40 } } });
   const folder = mkdtempSync(join(tmpdir(), "gemini-search-recording-"));
   const terminal = await openTerminal({

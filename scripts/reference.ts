@@ -81,9 +81,12 @@ function settingRow(
   setting: { default: unknown; about: string; aliases?: readonly string[]; flag?: string },
 ): string {
   const other = setting.aliases === undefined ? "" : ` Also read as \`${setting.aliases.join("`, `")}\`.`;
-  const fallback = setting.default === undefined ? "" : `\`${String(setting.default)}\``;
+  const fallback = isEmpty(setting.default) ? "" : `\`${String(setting.default)}\``;
   return `| \`${name}\` | ${fallback} | ${setting.flag === undefined ? "" : `\`--${setting.flag}\``} | ${setting.about}${other} |`;
 }
+
+const isEmpty = (value: unknown): boolean =>
+  value === undefined || (typeof value === "object" && value !== null && Object.keys(value).length === 0);
 
 if (import.meta.main) {
   writeFileSync(new URL("../docs/reference.md", import.meta.url), reference());

@@ -34,7 +34,7 @@ async function main(): Promise<void> {
   const started = await server.request("/api/research", {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ query: LIVE_QUESTION, agreed: true }),
+    body: JSON.stringify({ query: LIVE_QUESTION }),
   });
   const { task_id: running } = (await started.json()) as { task_id: string };
   const browser = await startBrowser({ ignoreDefaultArgs: ["--hide-scrollbars"] });
@@ -87,7 +87,7 @@ function document(): string {
       `<picture><source media="(prefers-color-scheme: dark)" srcset="screenshots/${name}-dark-${width}.png"><img alt="${caption}" src="screenshots/${name}-light-${width}.png" height="420"></picture>`;
     return `## ${name[0]?.toUpperCase()}${name.slice(1).replaceAll("-", " ")}\n\n${caption}\n\n${picture("wide")} ${picture("narrow")}`;
   });
-  return `# The dashboard\n\n\`gemini-search-mcp dashboard\` opens it. The screenshots were taken by \`npm run screenshots\` with invented runs; they follow your light or dark theme. A report shows its pictures in the text and Google's Search Suggestions below it. You can delete a finished run here and, optionally, at Google. Runs can be starred (\`s\`), renamed (\`t\`) and archived (\`e\`, undone with \`u\`); the filters Starred and Archived appear with the first such run. Deep Research draws charts if the question asks for them, unless you turn that off before the start; it takes files with the question (**Files to send along**); its details list what was sent.\n\n${parts.join("\n\n")}\n`;
+  return `# The dashboard\n\n\`gemini-search-mcp dashboard\` opens it. The screenshots were taken by \`npm run screenshots\` with invented runs; they follow your light or dark theme. A report shows its pictures in the text and Google's Search Suggestions below it. You can delete a finished run here and, optionally, at Google. Runs can be starred (\`s\`), renamed (\`t\`) and archived (\`e\`, undone with \`u\`); the filters Starred and Archived appear with the first such run. Deep Research draws charts if the question asks for them, unless you turn that off before the start; it takes files with the question (**Files to send along**); its details list what was sent. Windows and tabs share one connection for live updates; on an address other than loopback that needs TLS, and without it at most five windows should be visible at once. The name beside **Sign out** says who is signed in; the user of the server's machine sees none. What you typed and did not send stays in its tab until you sign out. If a plan is changed elsewhere while you edit it, your text is kept and the new plan is shown beside it.\n\n${parts.join("\n\n")}\n`;
 }
 
 try {

@@ -1,28 +1,22 @@
 /** Faults that a scenario can request on any route. */
 
+import { ERROR_NAMES } from "./google-errors.ts";
+
 export const FAULTS = [
+  ...ERROR_NAMES,
   /** A complete answer with another success status. */
   "http-201",
   "http-202",
-  "http-400",
-  "http-401",
-  "http-403",
-  "http-404",
-  "http-408",
-  "http-409",
-  "http-413",
   /** Node's fetch repeats a request on its own after this status. */
   "http-421",
-  "http-429",
-  "http-429-retry-after",
-  "http-500",
   "http-502",
-  "http-503",
   /** From a gateway, so not in Google's error format. */
   "http-503-gateway",
-  "http-504",
   "reset-before",
   "reset-mid-body",
+  /** The connection is closed before the announced length, or the end of a compressed body, was sent. */
+  "short-body",
+  "short-gzip",
   "hang",
   "html-200",
   "empty-200",

@@ -5,7 +5,7 @@ import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import type { Fault } from "./fault-names.ts";
-import { errorReply } from "./google-errors.ts";
+import { errorReply, isErrorName } from "./google-errors.ts";
 import type { Reply } from "./models/wire.ts";
 
 export interface Delivery {
@@ -81,6 +81,17 @@ function resetMidBody(response: ServerResponse, delivery: Delivery): Promise<voi
   });
 }
 
+/** Announces the whole body, and ends the connection three quarters into it. */
+function sendShort(response: ServerResponse, { reply, fault, onCut }: Delivery): void {
+  const isGzip = fault === "short-gzip";
+  const body = reply.frames.join("");
+  const whole = isGzip ? gzipSync(body) : Buffer.from(body);
+  const encoding = isGzip ? { "content-encoding": "gzip" } : {};
+  onCut();
+  response.writeHead(reply.status, { ...reply.headers, ...encoding, "content-length": whole.length });
+  response.write(whole.subarray(0, Math.ceil(whole.length * 0.75)), () => response.socket?.end());
+}
+
 async function drip(response: ServerResponse, reply: Reply, signal: AbortSignal): Promise<void> {
   const body = Buffer.from(reply.frames.join(""));
   const size = Math.ceil(body.length / DRIP_PIECES);
@@ -126,14 +137,34 @@ function truncatedJson(reply: Reply): Reply {
 /** A complete body that is not valid JSON. */
 const singleQuoted = (reply: Reply): Reply => ({ ...reply, frames: [reply.frames.join("").replaceAll('"', "'")] });
 
+/** Faults whose reply is sent whole. */
+const REPLIES = {
+  redirect: () => REDIRECT,
+  "html-200": () => HTML,
+  "malformed-json": truncatedJson,
+  "invalid-json": singleQuoted,
+  "wrong-json": () => json('{"greeting":"hello"}'),
+  "empty-200": () => json(""),
+  "http-421": () => errorPage(421),
+  "http-502": () => errorPage(502),
+  "http-503-gateway": () => errorPage(503),
+  "http-201": (reply: Reply) => ({ ...reply, status: 201 }),
+  "http-202": (reply: Reply) => ({ ...reply, status: 202 }),
+};
+
 export async function deliver(response: ServerResponse, delivery: Delivery): Promise<void> {
   const { reply, fault, latencyMs, signal, retryAfter } = delivery;
   if (latencyMs > 0) await sleep(latencyMs, undefined, { signal });
   switch (fault) {
+    case undefined:
+      return sendReply(response, reply);
     case "reset-before":
       return resetConnection(response, delivery);
     case "reset-mid-body":
       return resetMidBody(response, delivery);
+    case "short-body":
+    case "short-gzip":
+      return sendShort(response, delivery);
     case "hang":
       return untilAborted(signal);
     case "slow-drip":
@@ -142,27 +173,7 @@ export async function deliver(response: ServerResponse, delivery: Delivery): Pro
       return slowloris(response, reply, signal);
     case "gzip-bomb":
       return gzipBomb(response, reply, signal);
-    case "redirect":
-      return sendReply(response, REDIRECT);
-    case "html-200":
-      return sendReply(response, HTML);
-    case "malformed-json":
-      return sendReply(response, truncatedJson(reply));
-    case "invalid-json":
-      return sendReply(response, singleQuoted(reply));
-    case "wrong-json":
-      return sendReply(response, json('{"greeting":"hello"}'));
-    case "empty-200":
-      return sendReply(response, json(""));
-    case "http-421":
-    case "http-502":
-      return sendReply(response, errorPage(Number(fault.slice(-3))));
-    case "http-503-gateway":
-      return sendReply(response, errorPage(503));
-    case "http-201":
-    case "http-202":
-      return sendReply(response, { ...reply, status: Number(fault.slice(-3)) });
     default:
-      return sendReply(response, fault === undefined ? reply : errorReply(fault, retryAfter));
+      return sendReply(response, isErrorName(fault) ? errorReply(fault, retryAfter) : REPLIES[fault](reply));
   }
 }

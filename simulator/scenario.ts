@@ -54,14 +54,12 @@ const step = z
     block: z.string().optional(),
     /** How a stream ends early: with an error, with half a frame, or without a finish reason. */
     breaks: z.enum(["error", "frame", "silence"]).optional(),
-    /** Rejects the request with Google's error. */
-    refused: z.enum(["location-unsupported", "interactions-only"]).optional(),
     /** Grounding metadata without content (`{}`, or one chunk `{}`), or no metadata and no opened page at all. */
     grounding: z.enum(["empty", "bare", "none"]).optional(),
     /** How the model answers the claims that it was asked to check. */
     checks: z.enum(["good", "ignored", "malformed"]).optional(),
-    /** Overrides the token counts. */
-    usage: z.record(z.string(), z.unknown()).optional(),
+    /** Overrides the token counts, or omits them. */
+    usage: z.union([z.record(z.string(), z.unknown()), z.literal("none")]).optional(),
   })
   .refine((value) => (value.answer === "raw") === (value.text !== undefined), {
     error: "`text` belongs to the answer `raw`, and `raw` needs it",

@@ -18,7 +18,7 @@ let google: GoogleGenAI;
 
 beforeEach(async () => {
   simulator = await startSimulator();
-  google = new GoogleGenAI({ apiKey: KEY, httpOptions: { baseUrl: simulator.url } });
+  google = new GoogleGenAI({ apiKey: KEY, apiVersion: "v1beta", httpOptions: { baseUrl: simulator.url } });
 });
 
 afterEach(() => simulator.close());

@@ -1,7 +1,7 @@
 /** Composition root: chooses the adapters and creates the dependencies of the operations. */
 
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
@@ -14,6 +14,7 @@ import {
   retryUntilAvailable,
 } from "./compose-research.ts";
 import { type Config, type Environment, loadConfig, readEnvironment, disableSdkDebugLogging } from "./config/config.ts";
+import { stateDirectory } from "./config/directory.ts";
 import { costCalculator } from "./costs/actual.ts";
 import { DEFAULT_API_MODEL } from "./costs/prices.ts";
 import type { Backend } from "./gemini/search-backend.ts";
@@ -85,7 +86,7 @@ export function createApp(options: AppOptions): App {
   const log = createLog({ from, format, timestamps, showsAnnouncements, redact, traceIds, ...to });
   for (const warning of config.warnings) log.warn(warning);
   const shutdown = createShutdown(options.exit);
-  const stateDir = config.configDirWritable ? config.configDir : privateTempDir(shutdown);
+  const stateDir = stateDirectory(config, shutdown);
   const rememberedRuns: RememberedRuns = new Map();
   let openedStore: Store | undefined;
   const telemetry = openTelemetry({
@@ -98,7 +99,7 @@ export function createApp(options: AppOptions): App {
   const store = lazy(async () => {
     const { openStore } = await import("./store/store.ts");
     const opened = await openStore({
-      file: config.configDirWritable ? config.databaseFile : undefined,
+      file: config.databaseFile,
       shared: config.sharedDatabase,
       clock: systemClock,
       log,
@@ -137,7 +138,7 @@ export function createApp(options: AppOptions): App {
 
 async function maintain(store: Store, parts: Parts, deps: OperationDeps): Promise<void> {
   await maintainStore(parts, store);
-  if (!store.durable || parts.config.settings.VERIFY_CITATIONS !== "auto") return;
+  if (parts.config.settings.VERIFY_CITATIONS !== "auto" || (await store.obstacle()) !== undefined) return;
   const { checkAutomatically } = await import("./compose-verification.ts");
   // Not awaited: it waits for the store, which is being opened.
   void checkAutomatically(parts, deps);
@@ -171,7 +172,6 @@ function openTelemetry({ config, log, shutdown, scrapable, store }: TelemetryPar
 
 interface Parts extends ResearchComposition {
   logsRepairs: boolean;
-  redact: (text: string) => string;
 }
 
 function operationDeps(parts: Parts): OperationDeps {
@@ -207,7 +207,7 @@ function operationDeps(parts: Parts): OperationDeps {
           log: runLog,
         }),
         invalidOutputs: createInvalidOutputs({
-          directory: parts.stateDir,
+          directory: parts.stateDir(),
           db,
           processId,
           clock: systemClock,
@@ -260,7 +260,7 @@ async function createCli({ config, log, redact, shutdown, stateDir, store }: Par
   shutdown.signal.addEventListener("abort", () => void stopAllChildren(SHUTDOWN_GRACE_MS));
   return createCliBackend({
     environment,
-    home: join(stateDir, "gemini-cli"),
+    home: join(stateDir(), "gemini-cli"),
     systemPromptFile: join(PROMPTS_DIR, systemPrompt),
     timeoutMs: settings.GEMINI_SEARCH_TIMEOUT,
     progressLogIntervalMs: settings.PROGRESS_LOG_INTERVAL,
@@ -285,12 +285,6 @@ async function createCli({ config, log, redact, shutdown, stateDir, store }: Par
 
 /** Most of the 1.5 s that a client waits before it kills this process. */
 const SHUTDOWN_GRACE_MS = 1_000;
-
-function privateTempDir(shutdown: Shutdown): string {
-  const directory = mkdtempSync(join(tmpdir(), "gemini-search-mcp-"));
-  shutdown.finally(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
-}
 
 export function readPackage(): { name: string; version: string } {
   return z.object({ name: z.string(), version: z.string() }).parse(JSON.parse(readFileSync(PACKAGE_FILE, "utf8")));

@@ -3,6 +3,7 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Config } from "./config/config.ts";
+import { prepareDirectory } from "./config/directory.ts";
 import { type CostOf, costCalculator, roundCost } from "./costs/actual.ts";
 import type { PriceTable } from "./costs/prices.ts";
 import type { PlanStage } from "./costs/estimate.ts";
@@ -17,7 +18,8 @@ import type { DesktopNotifier } from "./notifications/desktop.ts";
 import type { OutboxSender } from "./notifications/outbox.ts";
 import type { PollQueue } from "./queue/queue.ts";
 import { createPollCounts, type PollCounts } from "./telemetry/poll-counts.ts";
-import type { UnsavedRun } from "./runs/deps.ts";
+import { type Backups, createBackups } from "./reports/files/backups.ts";
+import type { ResearchDeps as RunDeps, UnsavedRun } from "./runs/deps.ts";
 import type { RememberedRuns } from "./runs/start/carry-over-store.ts";
 import type { StartFailure } from "./runs/start/start-store.ts";
 import type { Store } from "./store/store.ts";
@@ -25,8 +27,10 @@ import type { Store } from "./store/store.ts";
 export interface ResearchComposition {
   config: Config;
   log: Log;
+  redact: (text: string) => string;
   shutdown: Shutdown;
-  stateDir: string;
+  /** The directory for files of this installation. */
+  stateDir: () => string;
   store: () => Promise<Store>;
   rememberedRuns: RememberedRuns;
   prices: () => Promise<PriceTable>;
@@ -45,13 +49,14 @@ type ResearchDeps = Pick<
   | "estimatePlan"
   | "mcpServer"
   | "backupOf"
+  | "removeBackups"
   | "inBackground"
   | "leaving"
 >;
 
 export function researchDeps(parts: ResearchComposition): ResearchDeps {
-  const { config, store, shutdown } = parts;
-  const backups = new Map<string, string>();
+  const { config, log, store, shutdown } = parts;
+  const backups = createBackups(backupDirectories(config));
   const pollCounts = createPollCounts(systemClock);
   const agent = lazy(() => createAgent(parts, pollCounts));
   const research = lazy(() => composeResearch(parts, { agent, backups, pollCounts }));
@@ -59,8 +64,8 @@ export function researchDeps(parts: ResearchComposition): ResearchDeps {
     research,
     agent: async () => (config.settings.GEMINI_API_KEY === undefined && !config.vertex ? undefined : agent()),
     findRun: async (owner, taskId) => {
-      const { findRun } = await import("./runs/run-store.ts");
-      return findRun((await store()).db, owner, taskId);
+      const { findCurrentRun } = await import("./runs/recovery/interrupted-searches.ts");
+      return findCurrentRun((await store()).db, { owner, taskId, log, now: systemClock.now() });
     },
     estimate: (query, model, owner) => estimateFor(parts, { query, model, owner }),
     estimateFollowup: async (characters, answer) => {
@@ -70,7 +75,8 @@ export function researchDeps(parts: ResearchComposition): ResearchDeps {
     },
     estimatePlan: ({ agent: model, ...start }) => estimateFor(parts, { ...start, model }),
     mcpServer: (name) => configuredServer(config, name),
-    backupOf: (taskId) => backups.get(taskId),
+    backupOf: backups.of,
+    removeBackups: backups.remove,
     inBackground: (work) => void shutdown.during(work),
     leaving: shutdown.signal,
   };
@@ -86,11 +92,11 @@ async function createAgent({ config, log }: ResearchComposition, counts: PollCou
 
 async function composeResearch(
   parts: ResearchComposition,
-  { agent, backups, pollCounts }: { agent: () => Promise<Agent>; backups: Map<string, string>; pollCounts: PollCounts },
+  { agent, backups, pollCounts }: { agent: () => Promise<Agent>; backups: Backups; pollCounts: PollCounts },
 ): Promise<ResearchParts> {
-  const { config, log, shutdown, stateDir, store } = parts;
+  const { config, log, redact, shutdown, stateDir, store } = parts;
   const { createRunner } = await import("./runs/scheduling/runner.ts");
-  const { db, processId, durable } = await store();
+  const { db, processId, obstacle } = await store();
   const queue = await openQueue(parts, await agent());
   const costOf = costCalculator(await parts.prices());
   const { deliverPending: deliver, notify } = await createDelivery(parts, { db, processId });
@@ -106,8 +112,12 @@ async function composeResearch(
     processId,
     clock: systemClock,
     log,
+    redact,
     mcpServer: (name: string) => configuredServer(config, name),
-    stateDir,
+    // The config directory may become writable later.
+    get stateDir() {
+      return stateDir();
+    },
     planKeptMs: config.settings.RESEARCH_PLAN_HOURS * 3_600_000,
     costOf: ((usage, model, at) => roundCost(costOf(usage, model, at))) satisfies CostOf,
     during: shutdown.during,
@@ -117,19 +127,25 @@ async function composeResearch(
     rememberedRuns: parts.rememberedRuns,
     unchargedFailures: new Map<string, StartFailure>(),
     notify,
-    backUp: (run: { taskId: string; query: string }, report: string) => saveBackup(parts, { ...run, report, backups }),
+    backUp: (({ taskId, query }, report, usage) =>
+      backups.save({ taskId, query, report, usage, now: systemClock.now() })) satisfies RunDeps["backUp"],
   };
   const { RESEARCH_POLL_INTERVAL_MS: pollIntervalMs, RESEARCH_MAX_RPS: maxRps } = config.settings;
   const { RESEARCH_FOLLOW: makesPolls } = config.settings;
   const runner = createRunner({ deps: research, pollIntervalMs, maxRps, deliver, makesPolls });
-  // An interaction id that the database refuses is saved to a file; without a directory for it nothing paid is started.
-  return { research, runner, durable: durable && config.configDirWritable };
+  const startObstacle = async (): Promise<AppError | undefined> => {
+    const cause = await obstacle();
+    // An id that the database refuses is saved to a file: without a directory for it nothing paid is started.
+    if (prepareDirectory(config.configDir) && cause === undefined) return undefined;
+    return (await import("./operations/parts/start-outcome.ts")).notStarted(cause);
+  };
+  return { research, runner, obstacle: startObstacle };
 }
 
 /** A shared database has a pg-boss queue; a database that is read-only has nothing to poll. */
 async function openQueue({ config, log, shutdown, store }: ResearchComposition, agent: Agent): Promise<PollQueue> {
   const { localQueue } = await import("./queue/local.ts");
-  if (config.sharedDatabase === undefined || !(await store()).durable) return localQueue;
+  if (config.sharedDatabase === undefined || (await (await store()).obstacle()) !== undefined) return localQueue;
   const { openDistributedQueue } = await import("./queue/distributed.ts");
   const { pollKeyOf } = await import("./store/poll-key.ts");
   const { url } = config.sharedDatabase;
@@ -172,7 +188,7 @@ export async function maintainStore(
 
 /** Ends the runs and removes the files of dead processes, before the store is read. */
 async function recoverFromDeadProcesses(
-  { db }: Store,
+  { db, obstacle }: Store,
   { log, stateDir }: Pick<ResearchComposition, "log" | "stateDir">,
 ): Promise<void> {
   try {
@@ -180,25 +196,28 @@ async function recoverFromDeadProcesses(
     const { cleanupOrphanedTempFiles } = await import("./store/invalid-outputs.ts");
     const { forgetStaleProcesses } = await import("./runs/recovery/stale-processes.ts");
     await markInterruptedSearches(db, log, systemClock.now());
-    await cleanupOrphanedTempFiles({ directory: stateDir, db, clock: systemClock, log });
+    await cleanupOrphanedTempFiles({ directory: stateDir(), db, clock: systemClock, log });
     await forgetStaleProcesses(db, systemClock.now());
   } catch (error) {
+    // Otherwise this has been logged.
+    if ((await obstacle()) !== undefined) return;
     log.warn(`Cleaning up after earlier processes failed: ${error instanceof Error ? error.message : "unknown"}`);
   }
 }
 
 /** Deletes old runs and, where configured, resolves the links of sources, until the process shuts down. */
 async function startPeriodicMaintenance(
-  { config, log, shutdown }: Pick<ResearchComposition, "config" | "log" | "shutdown">,
-  { db, durable }: Store,
+  parts: Pick<ResearchComposition, "config" | "log" | "shutdown" | "stateDir">,
+  { db }: Store,
 ): Promise<void> {
-  if (!durable) return;
+  const { config, log, shutdown } = parts;
   const { RESEARCH_KEEP_DAYS: keepDays, RESOLVE_SOURCE_LINKS: resolvesLinks } = config.settings;
   const common = { db, clock: systemClock, log, leaving: shutdown.signal };
   const { startRetention } = await import("./runs/deletion/retention.ts");
   const { removeOldBackups } = await import("./store/old-backups.ts");
   const removeCopies = (now: number): Promise<void> => removeOldBackups(config.databaseFile, now);
-  startRetention({ ...common, keepDays, removeCopies }, shutdown.during);
+  const { remove: removeBackups } = createBackups(backupDirectories(config));
+  startRetention({ ...common, keepDays, removeCopies, removeBackups }, shutdown.during);
   if (!resolvesLinks) return;
   const { createRedirectResolver } = await import("./gemini/redirect-links.ts");
   const { startLinkResolution } = await import("./runs/links/resolve-links.ts");
@@ -233,41 +252,12 @@ async function estimateFor(
   });
 }
 
-/** Saves a report that the database refused. Tries several directories, because the disk of the database may be full. */
-async function saveBackup(
-  { config, stateDir }: ResearchComposition,
-  { taskId, query, report, backups }: { taskId: string; query: string; report: string; backups: Map<string, string> },
-): Promise<string | undefined> {
-  const known = backups.get(taskId);
-  if (known !== undefined) return known;
-  const { renderMarkdown } = await import("./reports/markdown/markdown.ts");
-  const { saveMarkdown } = await import("./reports/files/save-markdown.ts");
-  const document = { query, report, sources: [], partial: undefined, metadata: undefined, includeSources: false };
-  const text = renderMarkdown(document);
-  const { RESEARCH_REPORTS_DIR } = config.settings;
-  const directories = [
-    RESEARCH_REPORTS_DIR,
-    join(stateDir, "reports"),
-    join(config.home, "research_reports"),
-    tmpdir(),
-  ];
-  for (const directory of directories.filter((each) => each !== undefined)) {
-    try {
-      const { path } = await saveMarkdown({
-        directory,
-        prefix: "backup",
-        taskId,
-        text,
-        now: systemClock.now(),
-      });
-      backups.set(taskId, path);
-      return path;
-    } catch {
-      // The next directory may be on another disk.
-    }
-  }
-  return undefined;
-}
+/** Where a report is saved that the database refused, in the order in which they are tried. */
+const backupDirectories = ({ configDir, home, settings }: Config): string[] => {
+  const { RESEARCH_REPORTS_DIR: chosen } = settings;
+  const others = [join(configDir, "reports"), join(home, "research_reports"), tmpdir()];
+  return chosen === undefined ? others : [chosen, ...others];
+};
 
 /** Lazy singleton; a failed creation is retried on the next call. */
 export function lazy<T>(create: () => Promise<T>): () => Promise<T> {

@@ -7,7 +7,8 @@ export const ERROR_CODES = {
     "A model call failed or never returned a usable answer. If the model found nothing, the code is SEARCH_FAILED.",
   SEARCH_FAILED: "The model answered, but found nothing useful.",
   INTERRUPTED: "The process that executed the run ended before the run did.",
-  GEMINI_UNAVAILABLE: "Google's API cannot be reached, rejects the key or the quota, or no key is set.",
+  GEMINI_UNAVAILABLE:
+    "Google's API cannot be reached, rejects the key, its quota, its credits or the location, or no key is set.",
   START_UNKNOWN: "A paid start was sent, but it is unknown whether Google accepted it.",
   PLAN_EXPIRED: "The plan was not approved in time, or Google no longer has it. The research was not started.",
   INVALID_QUERY: "The question is missing, too short or too long.",
@@ -18,8 +19,8 @@ export const ERROR_CODES = {
   RESEARCH_ALREADY_COMPLETED: "The run is finished, so there is nothing to cancel.",
   RESEARCH_FAILED: "The run failed before producing any text.",
   CONFIRMATION_NEEDED:
-    "The cost is above the user's limit and the user could not be asked. If the user declined, the code is DECLINED.",
-  DECLINED: "The user was asked and declined.",
+    "The cost, or the sum of a day, is above the user's limit and the user could not be asked, or what the user agreed to has changed. If the user declined, the code is DECLINED.",
+  DECLINED: "The user was asked and declined, or closed the question.",
   BUSY: "A limit of this server is reached: runs in progress, starts per minute or open streams. Google's quota is not involved.",
   CANCELLED: "The call was cancelled by its caller.",
   SQLITE_ERROR: "The database cannot be read or written.",
@@ -41,6 +42,15 @@ export const isErrorCode = (text: string): text is ErrorCode => Object.hasOwn(ER
 export type FailureReason =
   | "auth"
   | "config"
+  /** Prepaid credits are used up. */
+  | "billing"
+  | "location"
+  /** Google reports two credentials in one request. */
+  | "credentials"
+  /** Content filters refused the question. */
+  | "blocked"
+  /** Google does not accept the labels of a start. */
+  | "labels"
   | "input"
   | "timeout"
   | "output_limit"
@@ -50,6 +60,8 @@ export type FailureReason =
   | "rate_limit"
   | "overloaded"
   | "network"
+  /** A web page or other data arrived instead of Google's response. */
+  | "not_google"
   | "stopped";
 
 /** The run that an error is about, as in the error format. */

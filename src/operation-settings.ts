@@ -16,6 +16,7 @@ export function operationSettings(config: Config): OperationDeps["settings"] {
     templatesDir: settings.GEMINI_SEARCH_TEMPLATES_DIR,
     inlineCharacters: settings.RESEARCH_INLINE_CHARACTERS,
     confirmAboveUsd: settings.RESEARCH_CONFIRM_ABOVE_USD,
+    confirmAboveUsdPerDay: settings.RESEARCH_CONFIRM_ABOVE_USD_PER_DAY,
     hasJudge: settings.VERIFY_JUDGE !== "off",
     publicUrl: settings.MCP_PUBLIC_URL ?? pageUrl(settings.MCP_SERVER_HOST, settings.MCP_SERVER_PORT),
     followupModel: settings.RESEARCH_FOLLOWUP_MODEL,

@@ -23,17 +23,17 @@ const commandsIn = (block: string): string[] =>
     .filter((line) => line !== "");
 const COMMANDS = [...README.matchAll(CODE_BLOCK)].flatMap(([, block = ""]) => commandsIn(block));
 
-test("it opens with three lines from a clone to a connected assistant", () => {
+test("it opens with two lines from a clone to a connected assistant", () => {
   const [, opening = ""] = [...README.matchAll(CODE_BLOCK)][0] ?? [];
   expect(README.indexOf(opening)).toBeLessThan(700);
-  expect(opening.trim().split("\n")).toHaveLength(3);
-  expect(commandsIn(opening)).toEqual([
-    "npm ci",
-    "npm run build",
-    "npm run demo",
-    "npm install -g .",
-    "gemini-search-mcp init",
-  ]);
+  expect(opening.trim().split("\n")).toHaveLength(2);
+  expect(commandsIn(opening)).toEqual(["npm ci", "npm run demo", "npm install -g .", "gemini-search-mcp init"]);
+});
+
+test("the commands that run the demo and the tests are in it, as they are typed (X6)", () => {
+  const lines = [...README.matchAll(CODE_BLOCK)].flatMap(([, block = ""]) => block.split("\n"));
+  expect(lines.filter((line) => line.startsWith("npm ci && npm run demo "))).toHaveLength(1);
+  expect(lines.filter((line) => line === "npm ci && npm test")).toHaveLength(1);
 });
 
 test("every npm script and command in its code blocks exists", () => {

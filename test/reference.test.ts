@@ -13,6 +13,7 @@ const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
 
 test("docs/reference.md is up to date with the definitions (npm run reference renews it)", () => {
   expect(readFileSync(join(import.meta.dirname, "../docs/reference.md"), "utf8")).toBe(reference());
+  expect(reference()).not.toMatch(/\[object|``/);
 });
 
 test("the announced list of tools is up to date with the definitions (npm run reference renews it) (A5)", () => {

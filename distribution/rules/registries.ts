@@ -1,11 +1,12 @@
 /**
  * The rules of the MCP Registry (server.schema.json 2025-12-11; the schema of 2025-09-29 and the notes of its successor
  * read 2026-11-16 in modelcontextprotocol/registry) and of Docker's catalogue (types and validator of docker/mcp-registry
- * at 818bf169, read 2026-11-16), as our own statement: their validators are Go programs and need a network.
+ * at 818bf169, read 2026-11-16), as our own statement: their validators are Go programs and need a network. Glama's file is
+ * known from the repositories that have one, read 2026-11-18.
  */
 
 import { z } from "zod";
-import { REGISTRY_SCHEMA } from "../registries.ts";
+import { GLAMA_SCHEMA, REGISTRY_SCHEMA } from "../registries.ts";
 
 /** A version, and not a range. */
 const exactVersion = z
@@ -111,3 +112,9 @@ export const dockerEntry = z
       }),
     "a variable uses a parameter that is not defined",
   );
+
+/** Accounts of GitHub. */
+export const glamaEntry = z.strictObject({
+  $schema: z.literal(GLAMA_SCHEMA),
+  maintainers: z.array(z.string().regex(/^[a-z\d](?:-?[a-z\d]){0,38}$/i)).min(1),
+});

@@ -1,7 +1,7 @@
 /** Kill -9 of every process at named and random points, with the simulator's ledger as judge. */
 
 import { drain, KILL_POINTS, killAll } from "../../test/kit/kills/kills.ts";
-import { judge } from "../../test/kit/judge/kills-judge.ts";
+import { judge, judgeLostNotifications } from "../../test/kit/judge/kills-judge.ts";
 import { pauseAll } from "../../test/kit/kills/suspensions.ts";
 import { openKillWorld } from "../../test/kit/kills/world.ts";
 import { type Experiment, type Finding, scaled } from "../experiment.ts";
@@ -35,9 +35,10 @@ export const kills: Experiment = {
         await drain(opened);
         const verdict = await judge(opened);
         for (const [name, count] of Object.entries(verdict.counts)) totals[name] = (totals[name] ?? 0) + count;
-        broken.push(...verdict.broken);
+        const found = [...verdict.broken, ...judgeLostNotifications(opened)];
+        broken.push(...found);
         setting.print(`seed ${setting.seed + world}, ${lanes} at a time: ${JSON.stringify(verdict.counts)}`);
-        for (const sentence of verdict.broken) setting.print(`BROKEN: ${sentence}`);
+        for (const sentence of found) setting.print(`BROKEN: ${sentence}`);
       } finally {
         await opened.close();
       }

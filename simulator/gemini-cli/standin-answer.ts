@@ -14,8 +14,8 @@ export interface StandinBehaviour {
   text?: string;
   format?: "stream-json" | "json" | "text";
   model?: string;
-  /** `flat`: totals without models, and the model in the first line, as in versions 0.11 to 0.33. */
-  stats?: "by model" | "flat" | Record<string, unknown>;
+  /** Totals without models, and the model in the first line: `flat` as in versions up to 0.33, `uncached` up to 0.20. */
+  stats?: "by model" | "flat" | "uncached" | Record<string, unknown>;
   searches?: { query: string; sources: { title: string; url: string }[] }[];
   /** Pages that it opens with web_fetch, one call each. */
   fetches?: string[];
@@ -72,9 +72,11 @@ export async function answer(behaviour: StandinBehaviour, prompt: string): Promi
     const stats = { models: { [model]: { tokens, roles: { main: {} } } } };
     return write(`${JSON.stringify({ session_id: sessionId, response: text, stats }, null, 2)}\n`, behaviour);
   }
-  const flat = { total_tokens: 130, input_tokens: 100, output_tokens: 20, cached: 5, input: 95 };
+  const uncached = { total_tokens: 130, input_tokens: 100, output_tokens: 20 };
+  const flat = behaviour.stats === "uncached" ? uncached : { ...uncached, cached: 5, input: 95 };
+  const isFlat = behaviour.stats === "flat" || behaviour.stats === "uncached";
   const events: object[] = [
-    { type: "init", session_id: sessionId, model: behaviour.stats === "flat" ? model : "auto" },
+    { type: "init", session_id: sessionId, model: isFlat ? model : "auto" },
     { type: "message", role: "user", content: prompt },
     ...searches.flatMap(({ query }, index) => [
       { type: "tool_use", tool_name: "google_web_search", tool_id: `search-${index}`, parameters: { query } },
@@ -100,7 +102,7 @@ export async function answer(behaviour: StandinBehaviour, prompt: string): Promi
 
 function statsOf({ stats }: StandinBehaviour, totals: object, models: object): object {
   if (typeof stats === "object") return stats;
-  return stats === "flat" ? totals : { ...totals, models };
+  return stats === "flat" || stats === "uncached" ? totals : { ...totals, models };
 }
 
 const assistantMessage = (content: string): object => ({ type: "message", role: "assistant", content, delta: true });

@@ -1,43 +1,49 @@
 /** Errors of the Interactions API: a string code and a message, without status or details. */
 
-import type { ErrorForm, Fault } from "../fault-names.ts";
-import { errorReply, type GoogleError, isErrorName } from "../google-errors.ts";
+import type { ErrorForm } from "../fault-names.ts";
+import { errorNamed, errorReply, type ErrorName, type GoogleError } from "../google-errors.ts";
 import type { Reply } from "../models/wire.ts";
 
-const CODES: Record<number, string> = {
+/** The usual code of each HTTP status, from Google's table of API errors. */
+const WORDS: Record<number, string> = {
   400: "invalid_request",
-  401: "unauthenticated",
+  401: "authentication",
+  402: "payment_required",
   403: "permission_denied",
   404: "not_found",
+  416: "out_of_range",
   429: "too_many_requests",
+  499: "cancelled",
+  500: "api_error",
+  503: "service_unavailable",
+  504: "deadline_exceeded",
 };
 
-/** Converts Google's error body to another form; other replies are returned unchanged. */
-export function inErrorForm(reply: Reply, form: ErrorForm): Reply {
-  if (form === "google" || reply.status < 400) return reply;
-  const error = errorIn(reply);
-  if (error === undefined) return reply;
-  const { "retry-after": retryAfter, ...headers } = reply.headers;
-  if (form === "array") return { ...reply, frames: [JSON.stringify([{ error }])] };
-  const code = CODES[reply.status];
-  // 5xx errors were only seen from Google's front end, in the form of its other APIs.
-  if (code === undefined) return reply;
-  return {
-    status: reply.status,
-    headers: { ...headers, ...(retryAfter !== undefined && { "retry-after": retryAfter }) },
-    frames: [JSON.stringify({ error: { message: error.message, code } })],
-  };
+interface SentError {
+  /** The form that the scenario wants; in the default one, some errors have a form of their own. */
+  form: ErrorForm;
+  retryAfter?: string | undefined;
 }
 
-/** The reply for a fault that is an error of Google's; undefined for other faults. */
-export function faultReply(fault: Fault, retryAfter: string | undefined, form: ErrorForm): Reply | undefined {
-  return isErrorName(fault) ? inErrorForm(errorReply(fault, retryAfter), form) : undefined;
+export function interactionsError(named: GoogleError | ErrorName, { form, retryAfter }: SentError): Reply {
+  const reply = errorReply(named, retryAfter);
+  const error = typeof named === "string" ? errorNamed(named) : named;
+  const sent = form === "string" ? (error.form ?? form) : form;
+  const { word = WORDS[error.code], message } = error;
+  if (sent === "array") return { ...reply, frames: [`[${reply.frames.join("")}]`] };
+  // The table has no code for the other statuses.
+  if (sent === "google" || word === undefined) return reply;
+  return { ...reply, frames: [JSON.stringify({ error: { message, code: word } })] };
 }
 
-function errorIn({ frames }: Reply): GoogleError | undefined {
-  try {
-    return JSON.parse(frames.join("")).error;
-  } catch {
-    return undefined;
-  }
-}
+const CONTENT_WORDS = ["prohibited_content", "safety", "recitation"];
+
+/** Whether Google's filters refuse the question, before anything is stored. */
+export const refusesContent = ({ word = "" }: GoogleError): boolean => CONTENT_WORDS.includes(word);
+
+/** A refused question in a stream: one line of JSON that is no event. */
+export const bareLine = (error: GoogleError): Reply => ({
+  status: 200,
+  headers: { "content-type": "text/event-stream" },
+  frames: [`${interactionsError(error, { form: "string" }).frames.join("")}\n`],
+});

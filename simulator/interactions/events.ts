@@ -5,7 +5,7 @@ import type { ReportContent } from "./report.ts";
 import { endOf, headOf, naturalEnd, workingStatus, type Json } from "./resource.ts";
 import type { Run } from "./runs.ts";
 import { RESEARCH_SHARE } from "./script.ts";
-import { errorsOf, outputSteps, researchSteps, type Step, type TimedStep } from "./steps.ts";
+import { errorsOf, outputSteps, researchSteps, signatureOf, type Step, type TimedStep } from "./steps.ts";
 
 type Event = Json & { event_type: string };
 
@@ -19,6 +19,7 @@ const CHUNK = /[\s\S]{1,400}/gu;
 
 /** A step before its deltas. */
 function emptyStepOf(step: Step): Json {
+  if (step.type === "google_search_call") return { type: step.type, id: step.id, signature: "" };
   if ("arguments" in step) return { ...step, arguments: {} };
   if ("result" in step) return { type: step.type, call_id: step.call_id, result: [] };
   return { type: step.type };
@@ -38,11 +39,12 @@ function textDeltas(content: Extract<ReportContent, { type: "text" }>): Json[] {
   return deltas;
 }
 
-function deltasOf(step: Step, { life }: Run): Json[] {
+function deltasOf(step: Step, { life, start }: Run): Json[] {
   if (step.type === "thought") {
     return [
       ...step.summary.map((content) => ({ type: life.thought_delta, content })),
-      { type: "thought_signature", signature: step.signature },
+      // Empty for the agent.
+      { type: "thought_signature", signature: start.model === undefined ? "" : step.signature },
     ];
   }
   if (step.type === "model_output") {
@@ -51,7 +53,8 @@ function deltasOf(step: Step, { life }: Run): Json[] {
     );
   }
   if ("arguments" in step) return [{ type: step.type, arguments: step.arguments }];
-  return [{ type: step.type, result: step.result, is_error: step.is_error }];
+  const { type, result, is_error } = step;
+  return [{ type, result, is_error, ...(type === "google_search_result" && { signature: signatureOf(step.call_id) }) }];
 }
 
 function eventsOfStep(run: Run, step: Step, index: number): Event[] {

@@ -53,6 +53,8 @@ describe("a start", () => {
     ["accept-then-malformed", {}],
     ["accept-then-html", {}],
     ["reset-mid-body", {}],
+    ["short-body", {}],
+    ["short-gzip", {}],
     ["malformed-json", {}],
   ])("with `%s` fails, and is charged exactly once", async (fault, error) => {
     const { simulator, start } = await openResearch({ create: [{ fault }] });

@@ -81,6 +81,21 @@ describe("a poll", () => {
     expect(searches).toBeLessThanOrEqual(80);
   });
 
+  test("returns the usage of Max as large as it was recorded, some of it cached", async () => {
+    const { start, poll } = await openResearch({ duration_ms: 0, usage_after_ms: 0 });
+    const agent = "deep-research-max-preview-04-2026";
+    const shares = [];
+    for (let n = 0; n < 20; n += 1) {
+      const { usage = {} } = await poll((await start({ agent, input: `Question ${n}` })).id);
+      const { total_input_tokens: input = 0, total_cached_tokens: cached = 0 } = usage;
+      expect(input).toBeGreaterThanOrEqual(505_000);
+      expect(input).toBeLessThan(3_100_000);
+      shares.push(cached / input);
+    }
+    expect(Math.min(...shares)).toBe(0);
+    expect(Math.max(...shares)).toBeCloseTo(0.24, 2);
+  });
+
   test("returns citations whose bytes cover their mark and whose address is in the source list", async () => {
     const { start, poll } = await openResearch({ duration_ms: 0, parts: 1 });
     const { text, annotations = [] } = textOf(await poll((await start()).id));

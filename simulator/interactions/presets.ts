@@ -17,6 +17,8 @@ export const RESEARCH_PRESETS: readonly ScenarioInput[] = [
   preset("fast", { duration_ms: 0 }),
   preset("fails", { status: "failed" }),
   preset("incomplete", { status: "incomplete" }),
+  preset("incomplete-without-steps", { status: "incomplete", steps: "none" }),
+  preset("incomplete-thought-only", { status: "incomplete", steps: "thought", text: "none" }),
   preset("over-budget", { status: "budget_exceeded" }),
   preset("needs-action", { status: "requires_action" }),
   preset("unknown-status", { status: "hibernating" }),
@@ -67,8 +69,13 @@ export const RESEARCH_PRESETS: readonly ScenarioInput[] = [
   preset("start-lost", { create: [{ fault: "accept-then-reset" }] }),
   preset("start-refused", { create: [{ fault: "http-403" }] }),
   preset("start-limited", { create: [{ fault: "http-429-retry-after" }, {}] }),
+  preset("start-unpaid", { create: [{ fault: "http-402" }] }),
+  preset("start-blocked", { create: [{ fault: "content-prohibited" }] }),
+  preset("labels-refused", { labels_refused: true }),
   preset("poll-limited", { get: [{ fault: "http-429-retry-after" }, {}] }),
   preset("poll-flaky", { get: [{ fault: "http-503" }, { fault: "reset-before" }, { fault: "malformed-json" }, {}] }),
+  // https://github.com/googleapis/python-genai/issues/2985
+  preset("missing-at-first", { get: [...Array.from({ length: 12 }, () => ({ fault: "http-404" as const })), {}] }),
   // https://github.com/googleapis/js-genai/issues/1389
   preset("forbidden-at-first", { get: [{ fault: "http-403" }, {}] }),
 ];

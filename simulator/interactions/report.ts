@@ -103,12 +103,18 @@ function sourceOf({ url, title }: { url: string; title: string }): Source {
   return { ...page, link: redirectLink(page) };
 }
 
+interface Writer {
+  sentence: () => string;
+  /** A mark of its own, as real reports have them before a colon and directly after a word of a table. */
+  mark: () => string;
+}
+
 /** Cites the sources in turn, with another sentence from the second time on. */
-function createWriter(sources: readonly Source[], random: Random, english: boolean): () => string {
+function createWriter(sources: readonly Source[], random: Random, english: boolean): Writer {
   const openers = inLanguage(OPENERS, { english });
   let taken = 0;
   const take = (): number => taken++ % sources.length;
-  return () => {
+  const sentence = (): string => {
     const isKnown = taken >= sources.length;
     const index = take();
     const page = sources[index];
@@ -117,17 +123,20 @@ function createWriter(sources: readonly Source[], random: Random, english: boole
     const again = `A second reading of ${page?.domain} puts the margin at ±${1 + random(9)} %.`;
     return `${isKnown ? again : `${opener}${page?.snippet}`} [cite: ${marks.join(", ")}]`;
   };
+  return { sentence, mark: () => `[cite: ${take() + 1}]` };
 }
 
 const times = <Item>(count: number, make: (index: number) => Item): Item[] =>
   Array.from({ length: count }, (_, i) => make(i));
 
-function sectionText(heading: string, sentence: () => string, random: Random): string {
+function sectionText(heading: string, { sentence, mark }: Writer, random: Random): string {
   if (heading === "Figures at a glance") {
-    const rows = times(4, (index) => `| ${2022 + index} | ${sentence()} |`);
-    return ["| Year | Finding |\n| --- | --- |", ...rows].join("\n");
+    const rows = times(4, (index) => `| **${2022 + index}**${mark()} | ${sentence()} |`);
+    return [`| Year | Finding ${mark()} |\n| --- | --- |`, ...rows].join("\n");
   }
-  if (heading === "Disputed points") return times(5, () => `* ${sentence()}`).join("\n");
+  if (heading === "Disputed points") {
+    return `The sources disagree on these points ${mark()}:\n\n${times(5, () => `* ${sentence()}`).join("\n")}`;
+  }
   return times(1 + random(3), () => times(2 + random(3), sentence).join(" ")).join("\n\n");
 }
 
@@ -150,9 +159,9 @@ function modelAnswer(topic: Topic, sources: readonly Source[], english: boolean)
 }
 
 function invent(topic: Topic, sources: readonly Source[], { random, english }: InventOptions): string {
-  const sentence = createWriter(sources, random, english);
+  const writer = createWriter(sources, random, english);
   const sections = inLanguage(HEADINGS, { english }).map(
-    (heading) => `## ${heading}\n\n${sectionText(heading, sentence, random)}`,
+    (heading) => `## ${heading}\n\n${sectionText(heading, writer, random)}`,
   );
   return [...titlesOf(topic), ...sections, sourceList(sources)].join("\n\n");
 }
@@ -160,12 +169,12 @@ function invent(topic: Topic, sources: readonly Source[], { random, english }: I
 /** Invents two texts of about these sizes; the second begins with a heading. */
 function inventSized(topic: Topic, sources: readonly Source[], options: SizedTextOptions): [string, string] {
   const { random, bytes, english } = options;
-  const sentence = createWriter(sources, random, english);
+  const writer = createWriter(sources, random, english);
   let written = 0;
   const grow = (blocks: string[], length: number): string => {
     for (let rest = length - Buffer.byteLength(blocks.join("\n\n")); rest > 0;) {
       const heading = `## ${HEADINGS[written++ % HEADINGS.length]} (${written})`;
-      const section = `${heading}\n\n${sectionText("", sentence, random)}`;
+      const section = `${heading}\n\n${sectionText("", writer, random)}`;
       blocks.push(section);
       rest -= Buffer.byteLength(section);
     }

@@ -1,12 +1,11 @@
 /** Parses requests to start an interaction, and rejects those that Google would reject. */
 
 import { z } from "zod";
-import { refusalReply, type GoogleError } from "../google-errors.ts";
+import { errorNamed, type GoogleError } from "../google-errors.ts";
 import type { RunFacts, Runs } from "./runs.ts";
 import type { Attachment } from "../ledger.ts";
 import { endOf, statusAt } from "./resource.ts";
 import { outputSteps, textLength } from "./steps.ts";
-import type { Reply } from "../models/wire.ts";
 import { attachmentsIn, partsIn, refusalOfMaterial, toolSchema } from "./input/material.ts";
 import { refusalOfFormat, responseFormat, schemaIn } from "./input/response-format.ts";
 
@@ -16,7 +15,7 @@ const AGENTS = ["deep-research-preview-04-2026", "deep-research-max-preview-04-2
 const RETIRED = ["deep-research-pro-preview-12-2025"];
 
 /** Models that continue an interaction. */
-const MODELS = ["gemini-3.1-pro-preview", "gemini-3.8-flash", "gemini-4-argon"];
+const MODELS = ["gemini-3.1-pro-preview", "gemini-3.8-flash", "gemini-4-argon", "gemini-4-carbon"];
 
 const text = z.looseObject({ type: z.string().optional(), text: z.string().optional() });
 
@@ -59,11 +58,9 @@ export type ReadCreate =
       tools: string[];
       attachments: Attachment[];
     }
-  | { kind: "refused"; name: string; reply: Reply };
+  | { kind: "refused"; name: string; error: GoogleError };
 
-function refused(name: string, error: GoogleError): ReadCreate {
-  return { kind: "refused", name, reply: refusalReply(error) };
-}
+const refused = (name: string, error: GoogleError): ReadCreate => ({ kind: "refused", name, error });
 
 const PERMISSION_DENIED: GoogleError = {
   code: 403,
@@ -74,8 +71,8 @@ const PERMISSION_DENIED: GoogleError = {
 const invalid = (name: string, message: string): ReadCreate =>
   refused(name, { code: 400, message, status: "INVALID_ARGUMENT" });
 
-const missing = (name: string, message: string): ReadCreate =>
-  refused(name, { code: 404, message, status: "NOT_FOUND" });
+const missing = (name: string, message: string, word?: string): ReadCreate =>
+  refused(name, { code: 404, message, status: "NOT_FOUND", ...(word !== undefined && { word }) });
 
 function queryOf({ input }: CreateRequest): string {
   if (typeof input === "string") return input;
@@ -85,7 +82,9 @@ function queryOf({ input }: CreateRequest): string {
 
 function refusalOfModel({ agent, model }: CreateRequest): ReadCreate | undefined {
   if (agent !== undefined) return invalid("agent-and-model", "Only one of agent and model can be set.");
-  return MODELS.includes(model ?? "") ? undefined : missing("model-unknown", `Model ${model} is not found.`);
+  return MODELS.includes(model ?? "")
+    ? undefined
+    : missing("model-unknown", `Model ${model} is not found.`, "model_not_found");
 }
 
 function refusalOfAgent({ agent }: CreateRequest): ReadCreate | undefined {
@@ -101,11 +100,15 @@ export interface StoredInteractions {
   key: string;
   /** No earlier interaction can be continued any more, as after the end of Google's retention. */
   forgotten: boolean;
+  labelsRefused: boolean;
 }
 
 function refusalFor(request: CreateRequest, stored: StoredInteractions): ReadCreate | undefined {
   const byAgent = request.model === undefined ? refusalOfAgent(request) : refusalOfModel(request);
   if (byAgent !== undefined) return byAgent;
+  if (stored.labelsRefused && Object.keys(request.labels).length > 0) {
+    return refused("labels", errorNamed("labels-refused"));
+  }
   if (!request.background) return invalid("background-missing", "Agent interactions require background=true.");
   if (!request.store) return invalid("store-missing", "background=true requires store=true.");
   if (request.tools.some(({ type }) => type === "function")) {

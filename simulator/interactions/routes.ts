@@ -1,8 +1,8 @@
 /** Routes of `interactions`: starts, polls, streams, cancels and deletes, as the scenario defines them. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { errorReply, refusalReply } from "../google-errors.ts";
-import { faultReply, inErrorForm } from "./errors.ts";
+import { errorNamed, type ErrorName, type GoogleError, isErrorName } from "../google-errors.ts";
+import { bareLine, interactionsError, refusesContent } from "./errors.ts";
 import type { ErrorForm } from "../fault-names.ts";
 import { eventsOf, indexAfter } from "./events.ts";
 import type { Traffic } from "./ledger.ts";
@@ -40,23 +40,21 @@ const jsonReply = (body: Json): Reply => ({
 
 const EMPTY = jsonReply({});
 
-const MISSING = errorReply("route-unknown");
+const MISSING = "route-unknown";
 
-const NOT_RUNNING = refusalReply({
-  code: 400,
-  message: "Only an interaction that is in progress can be cancelled.",
-  status: "FAILED_PRECONDITION",
-});
+const invalid = (message: string): GoogleError => ({ code: 400, message, status: "INVALID_ARGUMENT" });
+
+const ALREADY_COMPLETED = invalid("Interaction is already completed.");
 
 function recordServed({ context, kind, entry }: ActiveRequest, served: string): void {
   context.ledger.recordAnswer(kind, served);
   if (entry !== undefined) entry.served = served;
 }
 
-function refuse(active: ActiveRequest, name: string, reply: Reply): Promise<void> {
+function refuse(active: ActiveRequest, name: string, error: GoogleError | ErrorName): Promise<void> {
   recordServed(active, name);
   return serve(active.call, active.entry, {
-    reply: inErrorForm(reply, formOf(active)),
+    reply: interactionsError(error, { form: formOf(active) }),
     fault: undefined,
     latencyMs: 0,
   });
@@ -70,10 +68,12 @@ const latencyOf = ({ context }: ActiveRequest, step: RequestStep): number =>
 /** Sends the reply, changed by the step's fault. */
 function answer(active: ActiveRequest, step: RequestStep, reply: Reply): Promise<void> {
   const { fault } = effectOf(step.fault);
-  const form = formOf(active);
   // The general http-404 error is about models.
+  const error = fault === "http-404" && active.kind !== "create" ? MISSING : fault;
   const refusal =
-    fault === "http-404" ? inErrorForm(MISSING, form) : fault && faultReply(fault, step.retry_after, form);
+    error !== undefined && isErrorName(error)
+      ? interactionsError(error, { form: formOf(active), retryAfter: step.retry_after })
+      : undefined;
   return serve(active.call, active.entry, {
     reply: refusal ?? reply,
     fault: refusal === undefined ? fault : undefined,
@@ -125,7 +125,11 @@ async function acceptStart(active: ActiveRequest, start: Start, key: string): Pr
   const { accepted, fault } = effectOf(step.fault);
   const { latency_ms, retry_after } = step;
   recordServed(active, step.fault ?? "accepted");
-  if (!accepted) return answer(active, { fault, latency_ms, retry_after }, EMPTY);
+  if (!accepted) {
+    const error = fault !== undefined && isErrorName(fault) ? errorNamed(fault) : undefined;
+    if (start.stream && error !== undefined && refusesContent(error)) return answer(active, {}, bareLine(error));
+    return answer(active, { fault, latency_ms, retry_after }, EMPTY);
+  }
   // The start is charged before it is answered, so that a lost answer costs money.
   const run = context.runs.open({
     ...start.facts,
@@ -140,16 +144,17 @@ async function acceptStart(active: ActiveRequest, start: Start, key: string): Pr
 }
 
 async function create(call: Call, context: SimulatorContext): Promise<void> {
-  const { previous_forgotten: forgotten } = context.player().interactions.settings;
-  const read = readCreate(call.body, { runs: context.runs, key: fingerprintOf(call) ?? "", forgotten });
+  const { previous_forgotten: forgotten, labels_refused: labelsRefused } = context.player().interactions.settings;
+  const stored = { runs: context.runs, key: fingerprintOf(call) ?? "", forgotten, labelsRefused };
+  const read = readCreate(call.body, stored);
   const facts =
     read.kind === "start"
       ? { model: read.facts.agent, question: read.facts.query, tools: read.tools, attachments: read.attachments }
       : {};
   const active: ActiveRequest = { call, context, kind: "create", entry: openLedgerEntry(call, context, facts) };
   const refusal = refusalFor(call, context);
-  if (refusal !== undefined) return refuse(active, refusal, errorReply(refusal));
-  if (read.kind === "refused") return refuse(active, read.name, read.reply);
+  if (refusal !== undefined) return refuse(active, refusal, refusal);
+  if (read.kind === "refused") return refuse(active, read.name, read.error);
   return acceptStart(active, read, fingerprintOf(call) ?? "");
 }
 
@@ -171,7 +176,7 @@ function nestedReply(body: Json, depth: number): Reply {
 
 async function stream(active: ActiveRequest, run: Run, step: RequestStep): Promise<void> {
   const from = indexAfter(active.call.url.searchParams.get("last_event_id"), eventsOf(run));
-  if (from === undefined) return refuse(active, "event-unknown", errorReply("http-400"));
+  if (from === undefined) return refuse(active, "event-unknown", "http-400");
   recordServed(active, step.fault ?? "open");
   if (step.fault === undefined) return sendStream(active, { run, step, from, onOpen: () => {} });
   return answer(active, step, streamSoFar(run, active.context.runs.elapsed(run), from));
@@ -181,7 +186,7 @@ async function cancel(active: ActiveRequest, run: Run, step: RequestStep): Promi
   const { runs } = active.context;
   const elapsed = runs.elapsed(run);
   const ended = elapsed >= (endOf(run)?.at ?? Infinity) && statusAt(run, elapsed);
-  if (ended !== false && ended !== "cancelled") return refuse(active, "not-running", NOT_RUNNING);
+  if (ended !== false && ended !== "cancelled") return refuse(active, "not-running", ALREADY_COMPLETED);
   recordServed(active, step.fault ?? "cancelled");
   if (effectOf(step.fault).accepted) runs.cancel(run);
   // Google answers `cancelled` at once; a poll may see it later.
@@ -205,16 +210,22 @@ async function handleRunRequest(
   const entry = kind === "cancel" || kind === "delete" ? openLedgerEntry(call, context) : undefined;
   const active: ActiveRequest = { call, context, kind, entry };
   const refusal = refusalFor(call, context);
-  if (refusal !== undefined) return refuse(active, refusal, errorReply(refusal));
+  if (refusal !== undefined) return refuse(active, refusal, refusal);
+  if (!INTERACTION_ID.test(id)) {
+    return refuse(active, "name-invalid", invalid(`Invalid interaction name: interactions/${id}`));
+  }
   const run = context.runs.find(id);
   if (run === undefined) return refuse(active, "missing", MISSING);
   context.ledger.recordTraffic(id, TRAFFIC[kind]);
   const { interactions } = context.player();
   if (run.start.key !== fingerprintOf(call)) {
-    return refuse(active, "foreign-key", interactions.settings.foreign_key === 404 ? MISSING : errorReply("http-403"));
+    return refuse(active, "foreign-key", interactions.settings.foreign_key === 404 ? MISSING : "http-403");
   }
   return HANDLERS[kind](active, run, interactions.request(kind, id));
 }
+
+/** Names of another form are refused before they are looked up. */
+const INTERACTION_ID = /^v1_[\w-]+$/;
 
 const SINGLE_PATH = /\/v1\w*\/interactions\/([^/]+)$/;
 

@@ -20,7 +20,7 @@ const FAULT_AFTER_ACCEPTANCE: Record<AcceptedFault, Fault> = {
   "accept-then-hang": "hang",
   "accept-then-404": "http-404",
   "accept-then-500": "http-500",
-  "accept-then-malformed": "malformed-json",
+  "accept-then-malformed": "invalid-json",
   "accept-then-html": "html-200",
 };
 
@@ -55,8 +55,11 @@ const LIFE = {
   text_bytes: z.tuple([z.int().positive(), z.int().positive()]),
   /** `outputs` is the schema until June 2026. */
   schema: z.enum(["steps", "outputs"]),
-  /** `output` shows neither thoughts nor searches, even if requested; `thought` shows one thought with many summaries. */
-  steps: z.enum(["all", "thought", "output"]),
+  /**
+   * `output` shows neither thoughts nor searches, even if requested; `thought` shows one thought with many summaries;
+   * with `none` the finished interaction has no steps at all.
+   */
+  steps: z.enum(["all", "thought", "output", "none"]),
   /** Number of outputs of the report, with thoughts between them. */
   parts: z.int().min(1).max(4),
   /** Without annotations, the sources are only links in the text. */
@@ -157,6 +160,8 @@ export const interactionsSchema = z.strictObject({
   foreign_key: z.literal([403, 404]).default(403),
   /** No interaction can be continued any more, as after the end of Google's retention. */
   previous_forgotten: z.boolean().default(false),
+  /** A start with labels is refused, as in August and September 2026. */
+  labels_refused: z.boolean().default(false),
   create: z.array(create).default([]),
   get: z.array(request).default([]),
   stream: z.array(stream).default([]),
@@ -175,6 +180,8 @@ const ACCEPTED_BY_FAULT: readonly Fault[] = [
   "http-201",
   "http-202",
   "reset-mid-body",
+  "short-body",
+  "short-gzip",
   "malformed-json",
   "invalid-json",
   "slow-drip",

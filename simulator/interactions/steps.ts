@@ -65,7 +65,7 @@ const INTERNAL = 13;
 export const errorsOf = ({ errors }: Life): { code: string; message: string }[] => errors ?? FAILURE;
 
 /** Signatures are opaque; only their presence matters. */
-const signatureOf = (text: string): string => Buffer.from(`simulated ${text.length}`).toString("base64");
+export const signatureOf = (text: string): string => Buffer.from(`simulated ${text.length}`).toString("base64");
 
 function searchSteps(id: string, queries: string[]): Step[] {
   const result = [{ search_suggestions: suggestionsFor(queries) }];
@@ -98,7 +98,7 @@ const thoughtStep = (texts: string[]): Thought => ({
 });
 
 /** Thoughts and searches are shown only if requested. */
-const showsWork = ({ life, thinks }: Run): boolean => thinks && life.steps !== "output";
+const showsWork = ({ life, thinks }: Run): boolean => thinks && (life.steps === "all" || life.steps === "thought");
 
 /** The visible steps before the report. */
 export function researchSteps(run: Run, until = Infinity): TimedStep[] {
@@ -128,7 +128,8 @@ function reportOf(run: Run, status: string): ReportContent[][] {
     return [[{ type: "text", text: planFor(plan.topic, plan.changes) }]];
   }
   // A cancelled run has no report, whatever the scenario defines.
-  const length = status === life.status ? (life.text ?? TEXT_BY_STATUS[status] ?? "whole") : "none";
+  const isTextless = status !== life.status || life.steps === "none";
+  const length = isTextless ? "none" : (life.text ?? TEXT_BY_STATUS[status] ?? "whole");
   if (run.schema !== undefined && life.report === undefined && length === "whole") {
     return [[{ type: "text", text: structuredAnswer(run.schema, run.start.query) }]];
   }

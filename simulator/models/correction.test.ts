@@ -53,6 +53,11 @@ test("prose becomes the report, and its links the sources", () => {
   });
 });
 
+test("prose that quotes a refusal stays the report", () => {
+  const text = 'On failure it answers:\n\n```json\n{"success": false, "error": "quota"}\n```\n\nWait a minute then.';
+  expect(recoverResearch(text)).toMatchObject({ success: true, report: text });
+});
+
 test("nothing is made of an empty text", () => {
   expect(recoverResearch("")).toBeUndefined();
   expect(recoverResearch('{"success": true, "report": "<your whole report>"}')).toBeUndefined();

@@ -89,10 +89,14 @@ function fromJson(text: string): Recovered | undefined {
 
 const PLACEHOLDER = /^<[^<>]*>$/;
 
+/** An object in a longer text is an example that the text quotes. */
+const BEGINS_AS_OBJECT = /^\s*(?:```\w*\s*)?\{/;
+
 /** Undefined if the text contains no research. */
 export function recoverResearch(invalidOutput: string): Recovered | undefined {
-  const hasFields = /"(?:report|result|error)"\s*:/.test(invalidOutput);
-  const found = fromJson(invalidOutput) ?? (hasFields ? fromFields(invalidOutput) : fromProse(invalidOutput));
+  const found = BEGINS_AS_OBJECT.test(invalidOutput)
+    ? (fromJson(invalidOutput) ?? fromFields(invalidOutput))
+    : fromProse(invalidOutput);
   if (!found.success && found.error !== undefined) return found;
   const isEmpty = found.report.trim() === "" || PLACEHOLDER.test(found.report.trim());
   return isEmpty ? undefined : { ...found, success: true };

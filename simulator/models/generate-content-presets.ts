@@ -25,10 +25,11 @@ export const ENDING_PRESETS: readonly EndingPreset[] = [
   { name: "stream-without-end", step: { breaks: "silence" } },
   { name: "no-evidence", step: { grounding: "empty" } },
   { name: "bare-evidence", step: { grounding: "bare" } },
-  { name: "location-unsupported", step: { refused: "location-unsupported" } },
-  { name: "interactions-only", step: { refused: "interactions-only" } },
+  { name: "location-unsupported", step: { fault: "location-unsupported" } },
+  { name: "interactions-only", step: { fault: "interactions-only" } },
   {
     name: "impossible-usage",
     step: { usage: { promptTokenCount: -50_000_000, candidatesTokenCount: "<b>many</b>", thoughtsTokenCount: 0.5 } },
   },
+  { name: "no-usage", step: { usage: "none" } },
 ];

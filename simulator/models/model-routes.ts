@@ -48,7 +48,6 @@ async function generate(call: Call, context: SimulatorContext, match: RegExpExec
   if (request === undefined || reading === undefined) return refuse(call, entry, "body-invalid");
 
   const exchange = exchangeFor(entry, reading, context);
-  if (exchange.step.refused !== undefined) return refuse(call, entry, exchange.step.refused);
   const { scenario } = context.player();
   const turn = generateTurn({ request, reading, exchange, scenario });
   const reply = method === "streamGenerateContent" ? streamedReply : wholeReply;

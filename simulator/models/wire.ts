@@ -83,10 +83,11 @@ function candidateEnd({ turn, step }: WireInput): Record<string, unknown> {
 
 function documents(input: WireInput, groups: Part[][]): string[] {
   const responseId = randomUUID();
-  const usageMetadata = { ...usageOf(input.request, input.turn), ...input.step.usage };
-  const { block } = input.step;
+  const { block, usage } = input.step;
+  const counts = usageOf(input.request, input.turn);
+  const usageMetadata = usage === "none" ? undefined : { ...counts, ...usage };
   if (block !== undefined) {
-    const { promptTokenCount, totalTokenCount } = usageMetadata;
+    const { promptTokenCount, totalTokenCount } = usageMetadata ?? {};
     const promptFeedback = { blockReason: block };
     return [JSON.stringify({ promptFeedback, usageMetadata: { promptTokenCount, totalTokenCount }, responseId })];
   }

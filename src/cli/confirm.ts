@@ -1,10 +1,17 @@
-/** Asks the user at the terminal before a command that costs money or deletes. */
+/** Asks the user at the terminal before a command that costs money, or gives up what was paid for. */
 
 import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
+import { costFields } from "../costs/actual.ts";
 import { AppError } from "../errors.ts";
 import type { Call, Operation, OperationDeps, Question } from "../operations/operation.ts";
 import { clarificationFor, clarified, questionFor } from "../operations/perform.ts";
+import type { Subject } from "../operations/question/subject.ts";
+import { oneLine } from "../platform/clean-text.ts";
+import { estimateOf } from "../runs/history/run-estimate.ts";
+import type { Run } from "../runs/run.ts";
+import { formatCost, formatDollars } from "./render/durations.ts";
+import { cutToWidth } from "./render/text-width.ts";
 
 interface Asking {
   operation: Operation;
@@ -12,15 +19,20 @@ interface Asking {
   call: Call;
   /** Both stdin and stderr are terminals. */
   canAsk: boolean;
+  /** With --yes: the user has agreed beforehand to what would be asked. */
+  yes?: boolean;
 }
 
-/** Returns whether the user was asked and agreed; throws when the user declined or could not be asked. */
-export async function confirmCost(deps: OperationDeps, { operation, input, call, canAsk }: Asking): Promise<boolean> {
+/** Returns what the user agreed to, if there is a question; throws when the user declined or could not be asked. */
+export async function confirmCost(
+  deps: OperationDeps,
+  { operation, input, call, canAsk, yes = false }: Asking,
+): Promise<Subject | undefined> {
   const question = await questionFor(operation, deps, { input, call });
-  if (question === undefined) return false;
+  if (question === undefined || yes) return question?.subject;
   if (!canAsk) throw cannotAsk(question);
   if (!saysYes(await askTerminal(`${question.ask} [y/N] `, call.signal))) throw declined(ABOUT_COSTS);
-  return true;
+  return question.subject;
 }
 
 /** Asks once what a vague question means, if a user can answer; returns the input, with the answer if there is one. */
@@ -30,10 +42,41 @@ export async function askForDetails(
 ): Promise<Record<string, unknown>> {
   const question = canAsk ? await clarificationFor(operation, deps, { input, call }) : undefined;
   if (question === undefined) return input;
-  const answer = await askTerminal(`${question} (Enter: start it as it is)\n> `, call.signal);
-  // Ctrl-C is no answer.
-  if (call.signal.aborted) throw declined();
+  const answer = await askTerminal(`${question}\n> `, call.signal);
+  if (answer === undefined) throw declined();
   return clarified(operation, input, answer);
+}
+
+/** Before paid research is stopped, or an unknown start is abandoned; a script has decided already, and the rest costs cents. */
+export async function confirmStop(
+  deps: OperationDeps,
+  { input, call, canAsk }: Pick<Asking, "input" | "call" | "canAsk">,
+): Promise<undefined> {
+  const run = await deps.findRun(call.owner, String(input["task_id"]));
+  const isPaid = run.kind === "agent" && PAID.has(run.status);
+  if (!isPaid || !canAsk || saysYes(await askTerminal(`${stopQuestion(run)} [y/N] `, call.signal))) return undefined;
+  const remains = run.status === "start_unknown" ? "The run is unchanged." : "The research continues.";
+  throw new AppError({ code: "DECLINED", message: `Not stopped. ${remains}` });
+}
+
+/** Google charges, or may charge, dollars for a run with one of these states. */
+const PAID: ReadonlySet<Run["status"]> = new Set(["pending", "running_async", "start_unknown"]);
+
+const MAX_QUESTION_WIDTH = 50;
+
+function stopQuestion({ taskId, query, cost, estimate, status }: Run): string {
+  const likely = estimateOf(estimate).usd?.likely;
+  const spent =
+    cost.usd !== undefined
+      ? ` (${formatCost(costFields(cost))})`
+      : likely === undefined
+        ? ""
+        : ` (about ${formatDollars(likely)} at its end)`;
+  const price =
+    status === "start_unknown"
+      ? `Google may have started it${spent}: you then pay for it and get no report`
+      : `You pay what it has cost so far${spent} and get no report`;
+  return `Stop research ${taskId.slice(0, 8)} "${cutToWidth(oneLine(query), MAX_QUESTION_WIDTH)}"?\n${price}.`;
 }
 
 const cannotAsk = ({ because, unasked, details }: Question): AppError =>
@@ -54,15 +97,16 @@ const declined = (suggestion?: string): AppError =>
 const ABOUT_COSTS = "RESEARCH_CONFIRM_ABOVE_USD sets the cost above which you are asked.";
 
 /** Anything other than "y" or "yes" declines. */
-export const saysYes = (answer: string): boolean => /^\s*y(?:es)?\s*$/i.test(answer);
+export const saysYes = (answer: string | undefined): boolean => /^\s*y(?:es)?\s*$/i.test(answer ?? "");
 
-export async function askTerminal(text: string, signal: AbortSignal): Promise<string> {
+/** Undefined without an answer: after Ctrl-C and Ctrl-D. */
+export async function askTerminal(text: string, signal: AbortSignal): Promise<string | undefined> {
   // In terminal mode readline would swallow Ctrl-C.
   const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
   try {
-    // Ctrl-D closes the input without a line and an interrupt ends the wait: both return an empty answer.
-    const closed = once(lines, "close").then(() => "");
-    return await Promise.race([lines.question(text, { signal }).catch(() => ""), closed]);
+    // Ctrl-D closes the input without a line, and an interrupt ends the wait.
+    const closed = once(lines, "close").then(() => undefined);
+    return await Promise.race([lines.question(text, { signal }).catch(() => undefined), closed]);
   } finally {
     lines.close();
   }

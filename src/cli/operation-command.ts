@@ -5,6 +5,7 @@ import { z } from "zod";
 import type { Environment } from "../config/config.ts";
 import type { Operation } from "../operations/operation.ts";
 import type { TerminalView } from "./render/answer-view.ts";
+import type { Confirmation } from "./run-operation.ts";
 import { SETTINGS } from "../config/settings.ts";
 import { kebab } from "./wording.ts";
 
@@ -43,6 +44,8 @@ export interface OperationCommand<Input extends z.ZodObject, Output> {
   defaults?: Partial<Record<keyof z.input<Input> & string, readonly string[]>>;
   /** Waits for the end of the run by default when it is typed at a terminal. */
   waitsOnTerminal?: boolean;
+  /** Asks before the operation, unless `--yes` is given. */
+  confirm?: Confirmation;
   view: TerminalView<Output>;
 }
 
@@ -102,6 +105,7 @@ export function addOperation<Input extends z.ZodObject, Output extends Record<st
       wait: waits(given, definition),
       isNotToWait: given["wait"] === false,
       flags: operation.asksBackend === true ? settingFlags(given) : {},
+      confirm: definition.confirm,
       view,
     });
   });
@@ -117,12 +121,13 @@ const isArgument = (
 function addCommonFlags(
   command: Command,
   { waitFlag, question }: Pick<Operation, "waitFlag" | "question">,
-  { waitsOnTerminal = false }: { waitsOnTerminal?: boolean },
+  { waitsOnTerminal = false, confirm }: { waitsOnTerminal?: boolean; confirm?: Confirmation },
 ): void {
   const waitText = waitsOnTerminal ? WAIT_TEXTS.wait : WAIT_TEXTS.waitOnRequest;
   if (waitFlag !== undefined) command.option(`--${waitFlag}`, waitText);
   if (waitsOnTerminal) command.option("--no-wait", WAIT_TEXTS.noWait);
-  if (question !== undefined) command.option("--yes", "skip the cost confirmation");
+  if (confirm !== undefined) command.option("--yes", "skip the confirmation");
+  else if (question !== undefined) command.option("--yes", "skip the cost confirmation");
   command.option("--json", "print the whole answer as JSON");
 }
 

@@ -101,7 +101,7 @@ function addResearch(program: Command): void {
     name: SHORT_COMMANDS.start_deep_research,
     summary: "Long report in up to an hour",
     description:
-      "Start Google's Deep Research and watch it: a long report with citations, for broad or difficult questions. 5 to 60 minutes, about $1 to $7. It continues at Google when you leave.",
+      "Start Google's Deep Research and watch it: a long report with citations, for broad or difficult questions. 5 to 60 minutes, about $1 to $10. It continues at Google when you leave.",
     waitsOnTerminal: true,
   });
   addStart(program, {
@@ -132,14 +132,19 @@ function addResearch(program: Command): void {
   addOperation(program, CATALOG.cancel_research, {
     name: SHORT_COMMANDS.cancel_research,
     alias: "cancel-research",
-    summary: "Stop a run",
-    description: "Stop a run, here and at Google. What was found is kept; what Google has charged stays charged.",
+    summary: "Stop a run for good",
+    description:
+      "Stop a run for good, here and at Google; paid research only after confirmation. Finished rounds and text that has arrived are kept, but research writes its text at the end. What Google has charged stays charged.",
     fields: {
       task_id: RUN,
       save_partial: "discard what was found so far",
       delete: "delete the run with its report",
       delete_at_google: "with --delete: delete Google's copy, too",
     },
+    confirm: async (deps, asked) =>
+      asked.input["delete"] === true
+        ? (await import("./commands/delete-run.ts")).confirmDeletion(deps, asked)
+        : (await import("./confirm.ts")).confirmStop(deps, asked),
     view: async (output, space) => (await runs()).cancelledView(output, space),
   });
 }
@@ -148,15 +153,16 @@ function addResume(program: Command): void {
   addOperation(program, CATALOG.resume_research, {
     name: SHORT_COMMANDS.resume_research,
     alias: "resume-research",
-    summary: "Resume a stopped run",
+    summary: "Check a failed run again, or continue it",
     description:
-      "Resume a run that stopped: check a failed research again (free), continue an interrupted verification at its next round (cents), or resolve an unconfirmed start. Never charges twice without your consent.",
+      "Resume a run that failed or was interrupted: check a failed research again (free), continue a verification at its next round (cents), or resolve an unconfirmed start. Never charges twice without your consent. Research that was stopped cannot be resumed.",
     fields: {
       task_id: RUN,
       interaction_id: "adopt the interaction with this id, which AI Studio shows, for an unconfirmed start",
       accept_possible_double_charge: "start again although the first start may be running and charged",
       approve: "start the research of a plan, like the command approve",
       plan_edit: "what to change in the plan, like plan --edit",
+      plan_turn: "the number of the plan that you saw; any other is refused",
     },
     view: async (output, space) => (await runs()).resumedView(output, space),
   });

@@ -5,6 +5,7 @@ import { z } from "zod";
 import { readPackage } from "../app.ts";
 import { disableColours } from "../config/config.ts";
 import { SETTINGS } from "../config/settings.ts";
+import { cleanText } from "../platform/clean-text.ts";
 import { CLIENTS } from "../setup/clients.ts";
 import type { InitOptions } from "./init/entries.ts";
 import { addCompletion } from "./completion/completion.ts";
@@ -36,7 +37,9 @@ const asksForJson = (argv: string[]): boolean => argv.slice(0, argv.indexOf("--"
 /** The JSON of a wrong command line, for scripts that read JSON. */
 function usageError({ message }: CommanderError): string {
   const { name } = readPackage();
-  const sentence = message.replace(/^error: /, "").replaceAll(/\s+/g, " ");
+  const sentence = cleanText(message)
+    .replace(/^error: /, "")
+    .replaceAll(/\s+/g, " ");
   const suggestion = `Try: ${name} --help`;
   return JSON.stringify({ success: false, error: { code: "INVALID_INPUT", message: sentence, suggestion } }, null, 2);
 }
@@ -52,7 +55,8 @@ export function createProgram(): Command {
     .showHelpAfterError(`Try: ${name} --help`)
     .on("option:no-color", disableColours)
     .on("option:verbose", showLog)
-    .configureOutput({ writeOut: print })
+    // A usage error quotes the arguments, which may come from elsewhere.
+    .configureOutput({ writeOut: print, outputError: (text, write) => write(cleanText(text)) })
     .exitOverride();
   addOperations(program);
   addRunCommands(program);

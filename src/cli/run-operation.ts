@@ -39,11 +39,11 @@ export interface CommandCall<Output> {
   endView?: TerminalView<Results> | undefined;
 }
 
-/** Throws the error that is printed instead of an answer. `canAsk`: stdin and stderr are terminals. */
+/** Returns what the user agreed to, or throws the error that is printed instead. `canAsk`: stdin and stderr are terminals. */
 export type Confirmation = (
   deps: OperationDeps,
   asked: { input: Record<string, unknown>; call: Call; canAsk: boolean },
-) => Promise<void>;
+) => Promise<Call["agreed"]>;
 
 export async function runOperation<Output extends Record<string, unknown>>(
   operation: Operation<z.ZodObject, Output>,
@@ -57,7 +57,7 @@ export async function runOperation<Output extends Record<string, unknown>>(
   process.stderr.on("error", () => {});
   await app.telemetry;
   const call = callOf(app, command, line);
-  const asked = await ask(deps, { operation, call, command }).catch((error: unknown) => refused(error, deps));
+  const asked = await ask(app, { operation, call, command, line }).catch((error: unknown) => refused(error, deps));
   line.clear();
   if ("failed" in asked) return shutdown.leave(await printFailedOutcome(asked, command));
   // Includes the printing: a shutdown waits for it.
@@ -94,20 +94,63 @@ interface Asked<Output extends Record<string, unknown>> {
   command: CommandCall<Output>;
 }
 
-/** Completes the input and asks the user where that is needed. */
+/** Completes the input, polls the runs that the operation reads, and asks the user where that is needed. */
 async function ask<Output extends Record<string, unknown>>(
-  deps: OperationDeps,
-  { operation, call, command: { input, yes, confirm } }: Asked<Output>,
+  app: App,
+  { operation, call, command, line }: Asked<Output> & { line: ProgressLine },
 ): Promise<{ input: Record<string, unknown>; call: Call }> {
+  const { deps } = app;
+  const { input, yes, confirm } = command;
   const read = await readStdinFor(operation, input);
   const whole = await withWholeTaskId(operation, deps, { input: read, owner: call.owner });
+  if (isReading(operation, command)) await pollBeforeReading(app, { taskId: whole["task_id"], call, line });
   // The question was read from stdin to its end: no answer can follow.
   const canAsk = process.stdin.isTTY && process.stderr.isTTY && read === input;
   const asking = { operation, input: whole, call, canAsk };
   const precise = yes ? whole : await askForDetails(deps, asking);
-  if (!yes) await confirm?.(deps, { input: precise, call, canAsk });
-  const agreed = yes || confirm !== undefined || (await confirmCost(deps, { ...asking, input: precise }));
+  const agreed =
+    yes || confirm === undefined
+      ? await confirmCost(deps, { ...asking, input: precise, yes })
+      : await confirm(deps, { input: precise, call, canAsk });
   return { input: precise, call: { ...call, agreed } };
+}
+
+/** A command that waits polls its run itself. */
+const isReading = ({ name }: Pick<Operation, "name">, { wait }: { wait: boolean }): boolean =>
+  READING.has(name) || (name === checkResearchStatus.name && !wait);
+
+/** Operations on what runs have brought, or may have brought by now. */
+const READING: ReadonlySet<string> = new Set([
+  "list_research",
+  "get_research_results",
+  "save_research_to_markdown",
+  "verify_citations",
+  "ask_followup",
+]);
+
+/** Polls overdue runs once, so that a report which is finished at Google is collected before it is read. */
+async function pollBeforeReading(
+  { deps, config, shutdown }: App,
+  { taskId, call, line }: { taskId: unknown; call: Call; line: ProgressLine },
+): Promise<void> {
+  if (!config.settings.RESEARCH_FOLLOW) return;
+  try {
+    const { pollOverdue } = await import("../runs/scheduling/poll-overdue.ts");
+    const runner = async () => (await deps.research()).runner;
+    await pollOverdue(
+      { db: await deps.database(), clock: deps.clock, runner, signal: shutdown.signal },
+      {
+        owner: call.owner,
+        taskId: typeof taskId === "string" ? taskId : undefined,
+        onPoll: () => (process.stderr.isTTY ? line.show("Asking Google about unfinished research") : undefined),
+      },
+    );
+  } catch {
+    // What is stored can be read all the same, or the operation reports why not.
+    deps.log.debug("Unfinished research could not be polled.");
+  } finally {
+    line.clear();
+  }
 }
 
 interface Execution<Output extends Record<string, unknown>> extends Asked<Output> {

@@ -1,12 +1,13 @@
 /** Loads the configuration: the only reader of the environment, which checks each setting separately. */
 
-import { chmodSync, mkdirSync, readFileSync, accessSync, constants } from "node:fs";
+import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { errorCodeOf } from "../platform/error-code.ts";
 import { userConfigFolder } from "../platform/user-config-folder.ts";
-import { headerValues } from "./mcp-servers.ts";
+import { prepareDirectory } from "./directory.ts";
+import { serverSecrets } from "./mcp-servers.ts";
 import type { Setting } from "./setting.ts";
 import { SETTINGS, type SettingValues } from "./settings.ts";
 
@@ -63,7 +64,8 @@ export function loadConfig(source: ConfigSource): Config {
   const home = source.home ?? homedir();
   const warnings: string[] = [];
   const configDir = configDirectory(environment, source.platform ?? process.platform, home);
-  const configDirWritable = prepareDirectory(configDir, warnings);
+  const configDirWritable = prepareDirectory(configDir);
+  if (!configDirWritable) warnings.push(unwritable(configDir));
   const path = join(configDir, "config.json");
   const { entries, problem } = readConfigFile(path, warnings);
   const settings = readSettings([source.flags ?? {}, environment, entries], warnings);
@@ -78,7 +80,7 @@ export function loadConfig(source: ConfigSource): Config {
     depth: Number.parseInt(environment["GEMINI_SEARCH_DEPTH"] ?? "0", 10) || 0,
     home,
     environment,
-    secrets: { ...secretValues(settings), ...headerValues(settings.GEMINI_SEARCH_MCP_SERVERS, environment) },
+    secrets: { ...secretValues(settings), ...serverSecrets(settings.GEMINI_SEARCH_MCP_SERVERS, environment) },
     warnings,
   };
 }
@@ -89,20 +91,8 @@ function configDirectory(environment: Environment, platform: NodeJS.Platform, ho
   return join(userConfigFolder({ platform, home, environment }), "gemini-search-mcp");
 }
 
-function prepareDirectory(directory: string, warnings: string[]): boolean {
-  try {
-    const created = mkdirSync(directory, { recursive: true, mode: 0o700 });
-    // The umask may have removed bits that the owner needs.
-    if (created !== undefined) chmodSync(directory, 0o700);
-    accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
-    return true;
-  } catch {
-    warnings.push(
-      `The config directory ${directory} cannot be created or written. Searches work, but nothing is kept after this process ends. Make it writable or set GEMINI_SEARCH_CONFIG_DIR.`,
-    );
-    return false;
-  }
-}
+const unwritable = (directory: string): string =>
+  `The config directory ${directory} cannot be created or written. Searches work, but new runs are not kept. Make it writable or set GEMINI_SEARCH_CONFIG_DIR.`;
 
 /** More warnings would not help. */
 const MAX_NAME_WARNINGS = 10;

@@ -28,6 +28,8 @@ function parsed(text: string): unknown {
   }
 }
 
+const VARIABLE = /\$\{(\w+)\}/g;
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The headers of a server with the variables filled in, or the first variable that is not set. */
@@ -38,7 +40,7 @@ export function headersOf(
   let missing: string | undefined;
   const filled = Object.entries(headers).map(([name, value]) => [
     name,
-    value.replaceAll(/\$\{(\w+)\}/g, (_whole, variable: string) => {
+    value.replaceAll(VARIABLE, (_whole, variable: string) => {
       const found = environment[variable]?.trim() ?? "";
       if (found === "") missing ??= variable;
       return found;
@@ -47,19 +49,47 @@ export function headersOf(
   return missing === undefined ? { headers: Object.fromEntries(filled) } : { missing };
 }
 
-const SECRET_HEADER = /auth|key|token|secret|cookie/i;
+/** Headers whose values are ordinary words of every log. */
+const PLAIN_HEADER = /^(?:accept|accept-\w+|content-type|user-agent)$/i;
+/** Shorter parts of a path or a query are names, unless their parameter says otherwise. */
+const MIN_UNNAMED_SECRET_CHARACTERS = 20;
+const SECRET_PARAMETER = /key|token|secret|auth|pass|sig|code/i;
 
-/** The values for the redactor: every variable in a header, and headers that hold a secret. Others may be plain words. */
-export function headerValues(
+/** What may be a secret, for the redactor: values of headers and their variables, and what a URL may hold besides names. */
+export function serverSecrets(
   servers: Readonly<Record<string, McpServerEntry>>,
   environment: Environment,
 ): Record<string, string | undefined> {
-  const values: Record<string, string | undefined> = {};
-  for (const [server, { headers = {} }] of Object.entries(servers)) {
-    for (const [name, value] of Object.entries(headers)) {
-      if (SECRET_HEADER.test(name)) values[`${server} ${name}`] = value;
-      for (const [, variable = ""] of value.matchAll(/\$\{(\w+)\}/g)) values[variable] = environment[variable]?.trim();
+  const secrets: Record<string, string | undefined> = {};
+  for (const [server, { url, headers = {} }] of Object.entries(servers)) {
+    for (const [name, value] of Object.entries(headers).filter(([header]) => !PLAIN_HEADER.test(header))) {
+      const variables = [...value.matchAll(VARIABLE)].map(([, variable = ""]) => variable);
+      for (const variable of variables) secrets[variable] = environment[variable]?.trim();
+      // Without `Bearer` or `Basic`.
+      if (variables.length === 0) secrets[`${server} ${name}`] = value.replace(/^\w+ +/, "");
     }
+    for (const [index, part] of secretParts(new URL(url)).entries()) secrets[`${server} url ${index + 1}`] = part;
   }
-  return values;
+  return secrets;
+}
+
+/** As written and decoded: a server or Google may repeat either. */
+function secretParts({ username, password, pathname, search }: URL): string[] {
+  const query = search
+    .slice(1)
+    .split("&")
+    .map((pair) => [pair.split("=", 1)[0] ?? "", pair.slice(pair.indexOf("=") + 1)] as const)
+    .filter(([name, value]) => SECRET_PARAMETER.test(name) || value.length >= MIN_UNNAMED_SECRET_CHARACTERS)
+    .map(([, value]) => value);
+  const path = pathname.split("/").filter((part) => part.length >= MIN_UNNAMED_SECRET_CHARACTERS);
+  const written = [username, password, ...query, ...path].filter((part) => part !== "");
+  return [...new Set(written.flatMap((part) => [part, decoded(part), decoded(part.replaceAll("+", " "))]))];
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }

@@ -36,7 +36,7 @@ export interface Setting<T> {
 export const setting = <T>(value: Setting<T>): Setting<T> => value;
 
 /** A setting that is undefined unless it is set. */
-export const optional = (value: Omit<Setting<string | undefined>, "default">): Setting<string | undefined> => ({
+export const optional = <T = string>(value: Omit<Setting<T | undefined>, "default">): Setting<T | undefined> => ({
   ...value,
   default: undefined,
 });

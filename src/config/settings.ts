@@ -120,6 +120,12 @@ export const SETTINGS = {
     about:
       "Ask the user before starting research whose likely cost (see estimate_research_cost) is above this amount in US dollars, or unknown. 0 means always.",
   }),
+  RESEARCH_CONFIRM_ABOVE_USD_PER_DAY: setting({
+    schema: z.coerce.number().min(0).max(1_000_000),
+    default: 20,
+    about:
+      "Ask the user before starting research with which the likely costs of a user's starts without a confirmation add up to more than this amount in US dollars in 24 hours; plans, follow-ups and tables count, starts that failed without a charge do not. 0 means always.",
+  }),
   RESEARCH_FOLLOWUP_MODEL: setting<string>({
     schema: z
       .string()
@@ -134,11 +140,10 @@ export const SETTINGS = {
     about:
       "Hours that a plan waits for approval. Google keeps an interaction for 1 day on the free tier and for 55 days on the paid one.",
   }),
-  RESEARCH_INLINE_CHARACTERS: setting({
+  RESEARCH_INLINE_CHARACTERS: optional({
     schema: wholeNumber(30_000, 2_000_000),
-    default: 100_000,
     about:
-      "Longest report that an MCP client receives in full; of a longer one it gets the opening and an outline. Lower it for clients that truncate long results. The command line and files always get the full report.",
+      "Longest report that an MCP client receives in full; of a longer one it gets the beginning and an outline. Default: what the client accepts, where that is known (Claude Code, Codex, Gemini CLI, OpenCode), else 100,000. The command line and files always get the full report.",
   }),
   RESEARCH_KEEP_DAYS: setting<number>({
     schema: z.preprocess((value) => (value === "never" ? 0 : value), wholeNumber(0, 100_000)),
@@ -200,7 +205,7 @@ export const SETTINGS = {
     schema: toolSetSetting,
     default: DEFAULT_TOOLS,
     about:
-      "Tools that assistants are offered: `core` (the three depths, status and results), `research` (everything but the legacy deep_research, which can still be called), `all`, or tool names separated by commas. Over HTTP a client chooses its own with `/mcp?tools=`.",
+      "Tools that assistants are offered: `core` (the three depths, status and results), `research` or `all` (every tool), or tool names separated by commas. Over HTTP a client chooses its own with `/mcp?tools=`.",
     choices: TOOL_CHOICES,
   }),
   MCP_PROFILE: setting<Profile | undefined>({

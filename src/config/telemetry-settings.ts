@@ -62,6 +62,6 @@ export const TELEMETRY_SETTINGS = {
     schema: z.stringbool(),
     default: false,
     about:
-      "`true`: `serve` provides `/metrics` in Prometheus text format to callers with a token. Needs OpenTelemetry's packages installed beside this one.",
+      "`true`: `serve` provides `/metrics` in Prometheus text format to callers with the server's own token. Needs OpenTelemetry's packages installed beside this one.",
   }),
 } as const;

@@ -2,7 +2,10 @@
 
 import { z } from "zod";
 
-/** The tools of the product. A test compares them with the catalogue of operations. */
+/**
+ * The tools of the product, in the order in which they are listed: the legacy one last, because better ones stand before
+ * it. A test compares them with the catalogue of operations.
+ */
 export const TOOL_NAMES = [
   "search",
   "deep_search",
@@ -21,12 +24,9 @@ export const TOOL_NAMES = [
 
 export type ToolName = (typeof TOOL_NAMES)[number];
 
-/** Kept for configurations that name it; better tools are listed in its place. */
-const LEGACY_TOOL: ToolName = "deep_research";
-
 const SETS: Record<string, readonly ToolName[]> = {
   core: ["search", "deep_search", "start_deep_research", "check_research_status", "get_research_results"],
-  research: TOOL_NAMES.filter((name) => name !== LEGACY_TOOL),
+  research: TOOL_NAMES,
   all: TOOL_NAMES,
 };
 
@@ -40,8 +40,6 @@ export interface ToolSet {
   name: string;
   /** In the order of the catalogue. */
   listed: readonly ToolName[];
-  /** Listed tools, and with `research` the legacy one: a client that was configured for it can still call it. */
-  callable: ReadonlySet<string>;
 }
 
 const entriesOf = (value: string): string[] =>
@@ -59,9 +57,7 @@ export function parseToolSet(value: string): ToolSet | undefined {
   const entries = entriesOf(value);
   if (entries.length === 0 || !entries.every(isKnown)) return undefined;
   const chosen = new Set(entries.flatMap((entry) => SETS[entry] ?? (isTool(entry) ? [entry] : [])));
-  const listed = TOOL_NAMES.filter((name) => chosen.has(name));
-  const legacy = entries.includes(DEFAULT_TOOLS) ? [LEGACY_TOOL] : [];
-  return { name: entries.join(","), listed, callable: new Set<string>([...listed, ...legacy]) };
+  return { name: entries.join(","), listed: TOOL_NAMES.filter((name) => chosen.has(name)) };
 }
 
 /** The set of a value that has been validated. */

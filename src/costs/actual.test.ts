@@ -48,12 +48,15 @@ describe("prices depend on the date (S6)", () => {
   const DECEMBER_1 = Date.parse("2026-12-01T00:00:00Z");
   const read = { ...NO_USAGE, input: 1_000_000, cached: 1_000_000 };
 
-  test("gemini-4-argon costs $2/$10/$0.10 until 2026-11-30, then $4/$20/$0.20 (S6)", () => {
-    expect(costOf(million, "gemini-4-argon", NOVEMBER_30)).toBe(12);
-    expect(costOf(read, "gemini-4-argon", NOVEMBER_30)).toBeCloseTo(0.1, 10);
-    expect(costOf(million, "gemini-4-argon", DECEMBER_1)).toBe(24);
-    expect(costOf(read, "gemini-4-argon", DECEMBER_1)).toBeCloseTo(0.2, 10);
-  });
+  test.each(["gemini-4-argon", "gemini-4-carbon"])(
+    "%s costs $2/$10/$0.10 until 2026-11-30, then $4/$20/$0.20 (S6)",
+    (model) => {
+      expect(priced(million, model, NOVEMBER_30)).toEqual({ usd: 12, incomplete: false, estimated: false });
+      expect(costOf(read, model, NOVEMBER_30)).toBeCloseTo(0.1, 10);
+      expect(costOf(million, model, DECEMBER_1)).toBe(24);
+      expect(costOf(read, model, DECEMBER_1)).toBeCloseTo(0.2, 10);
+    },
+  );
 
   test.each([
     ["gemini-2.5-pro", small, 10.125],

@@ -1,4 +1,4 @@
-/** Estimates duration and cost of a deep research run from Google's figures and the user's own runs. */
+/** Estimates duration and cost of a deep research run from published figures and the user's own runs. */
 
 import { currentAgent } from "../gemini/agents.ts";
 import type { Usage } from "../gemini/search-backend.ts";
@@ -97,10 +97,10 @@ function planEstimate({ query, agent, prices, syncWindowMs, now }: EstimateReque
 }
 
 /**
- * How often the material of a start is charged at the full input price. Derived: the agent reads it again with each of
- * about ten steps, from the cache at a tenth of the price (likely), or half of the time not from the cache (max).
+ * How often the material of a start is charged at the full input price. Derived: the agent reads it again with about ten
+ * steps; recorded runs cached hardly any of their input, but no recorded run had material.
  */
-const MATERIAL_READS: Range = { min: 1, likely: 2, max: 6 };
+const MATERIAL_READS: Range = { min: 1, likely: 5, max: 10 };
 
 /** Adds the cost of what is sent besides the question. */
 export function withMaterial(found: Estimate, tokens: number): Estimate {
@@ -132,7 +132,7 @@ function documentedMinutes(durationFactor: number): Ranges {
 }
 
 /**
- * Documented: the range per task and the usage of a typical task. Derived: the cost of a typical task, which is the
+ * Published: the range per task and the usage of a typical task. Derived: the cost of a typical task, which is the
  * likely cost of the medium class; the other classes are half-way to the ends of the range.
  */
 function documentedUsd(price: AgentPrice, { prices, agent, now }: { prices: PriceTable; agent: string; now: number }) {
@@ -186,7 +186,7 @@ const minutesText = (minutes: number): string =>
   wholeMinutes(minutes) === 1 ? "1 minute" : `${wholeMinutes(minutes)} minutes`;
 
 function basis(runs: FinishedRun[], complexity: Complexity): string {
-  if (runs.length === 0) return "Based on Google's figures; you have no finished runs yet.";
+  if (runs.length === 0) return "Based on published figures; you have no finished runs yet.";
   const sameClass = runs.filter((run) => run.complexity === complexity).length;
-  return `Based on Google's figures, adjusted by ${runs.length} of your own finished runs (${sameClass} of this class).`;
+  return `Based on published figures, adjusted by ${runs.length} of your own finished runs (${sameClass} of this class).`;
 }

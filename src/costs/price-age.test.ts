@@ -10,7 +10,7 @@ const on = (day: string): string[] => noticesOn(day).map(({ message }) => messag
 test("a row that ends within 14 days is announced with its next price (S6)", () => {
   expect(on("2026-11-15")).toEqual([]);
   expect(on("2026-11-16")).toEqual([
-    "The price of gemini-4-argon changes after 2026-11-30 to $4 in and $20 out per million tokens.",
+    "The price of gemini-4-argon and -carbon changes after 2026-11-30 to $4 in and $20 out per million tokens.",
   ]);
   expect(noticesOn("2026-11-30")).toMatchObject([{ isKnown: true }]);
   expect(on("2026-12-01")).toEqual([]);

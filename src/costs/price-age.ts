@@ -44,4 +44,7 @@ export function priceNotices(prices: PriceTable, now: number): PriceNotice[] {
 const nameOf = (pattern: RegExp | string): string =>
   typeof pattern === "string"
     ? pattern
-    : pattern.source.replaceAll(/\(\?[!:][^)]*\)\??/g, "").replaceAll(/[\\^$]/g, "");
+    : pattern.source
+        .replaceAll(/\(\?:([^)|]+(?:\|[^)|]+)+)\)/g, (_group, names: string) => names.replaceAll("|", " and -"))
+        .replaceAll(/\(\?[!:][^)]*\)\??/g, "")
+        .replaceAll(/[\\^$]/g, "");

@@ -8,7 +8,7 @@ import type { Config } from "../config/config.ts";
 import { createCliLocator } from "../gemini/cli/locate.ts";
 import { chooseSignIn } from "../gemini/cli/sign-in.ts";
 import { KEY_PAGE } from "../gemini/key-page.ts";
-import { useProxyFromEnvironment } from "../gemini/transport/google-client.ts";
+import { API_VERSION, useProxyFromEnvironment } from "../gemini/transport/google-client.ts";
 import { type CheckResult, fail, ok, warn } from "./check.ts";
 
 const INSTALL = "npm install -g @google/gemini-cli";
@@ -79,7 +79,7 @@ export async function checkReach({ settings, vertex }: Config, now: () => number
   let response: Response;
   let text = "";
   try {
-    response = await fetch(new URL("v1beta/models?pageSize=1", `${base.replace(/\/$/, "")}/`), {
+    response = await fetch(new URL(`${API_VERSION}/models?pageSize=1`, `${base.replace(/\/$/, "")}/`), {
       headers: key === undefined ? {} : { "x-goog-api-key": key },
       // Following a redirect would send the key to another host.
       redirect: "manual",

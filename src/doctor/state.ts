@@ -10,6 +10,7 @@ import { listRuns } from "../runs/run-store.ts";
 import type { Database } from "../store/database.ts";
 import { schemaState, type SchemaState } from "../store/migrate.ts";
 import { liveProcesses } from "../store/processes.ts";
+import { denialOf } from "../store/sqlite/errors.ts";
 import { readOnly } from "../store/sqlite/sqlite.ts";
 import { type CheckResult, countOf, fail, ok, warn } from "./check.ts";
 
@@ -104,12 +105,14 @@ const newerSchema = (location: string): CheckResult =>
   warn("database", `${location} was written by a newer version and is read-only.`, "Update gemini-search-mcp.");
 
 function checkIntegrity(file: string, { integrity, schema }: DatabaseHealth): CheckResult {
+  const denial = denialOf(file);
   if (integrity !== "ok") {
     return fail("database", `${file} is damaged.`, `Keep a copy, then: sqlite3 ${quoted(file)} .recover > rescued.sql`);
   }
   if (schema === "newer") {
     return newerSchema(file);
   }
+  if (denial !== undefined) return fail("database", `${file} cannot be written: ${denial.why}.`, denial.advice);
   return ok("database", `${file}, integrity ok, ${megabytes(file)} MB, WAL ${megabytes(`${file}-wal`)} MB`);
 }
 

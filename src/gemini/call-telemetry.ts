@@ -37,7 +37,9 @@ export function observedBackend<B extends Backend>(backend: B): B {
         const responseModel = { "gen_ai.response.model": modelLabel(answer.model) };
         span.set({
           ...responseModel,
-          "gen_ai.response.finish_reasons": [answer.cut ? "length" : "stop"],
+          "gen_ai.response.finish_reasons": [
+            answer.cut === false ? "stop" : answer.cut === "output_limit" ? "length" : "error",
+          ],
           "gen_ai.usage.input_tokens": answer.usage.input,
           "gen_ai.usage.output_tokens": answer.usage.output,
         });
@@ -105,7 +107,7 @@ function outcomeOf(result: PollResult): PollOutcome {
   const { reason } = result.error;
   if (reason === "auth") return "wrong_key";
   if (reason === "timeout") return "timeout";
-  return reason === "network" ? "network" : "server_error";
+  return reason === "network" || reason === "not_google" ? "network" : "server_error";
 }
 
 /** Records an agent run as one operation. Its tokens are counted separately, because Google may report them later. */

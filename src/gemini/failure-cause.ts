@@ -6,6 +6,8 @@ import { records, type InteractionStep } from "./interactions/report.ts";
 
 /** String codes of the Interactions API, and the numeric google.rpc.Code and HTTP status that steps carry. */
 const CAUSES_BY_CODE: Record<string, FailureCause> = {
+  payment_required: "credits",
+  "402": "credits",
   too_many_requests: "quota",
   rate_limit_exceeded: "quota",
   quota_exceeded: "quota",
@@ -22,11 +24,13 @@ const CAUSES_BY_CODE: Record<string, FailureCause> = {
   invalid_argument: "rejected",
   bad_request: "rejected",
   failed_precondition: "rejected",
+  parameter_unknown: "rejected",
   "3": "rejected",
   "9": "rejected",
   "400": "rejected",
   permission_denied: "access",
   forbidden: "access",
+  authentication: "access",
   unauthenticated: "access",
   "7": "access",
   "16": "access",

@@ -1,7 +1,8 @@
 /** Turns upstream errors into our own messages. Upstream error text only goes to the debug log. */
 
-import { AppError, type AppErrorOptions, type ErrorCode, type FailureReason } from "../errors.ts";
+import { AppError, type AppErrorOptions } from "../errors.ts";
 import type { Log } from "../platform/log.ts";
+import { type Failure, type RefusedRequest, refusalOf } from "./refusals.ts";
 import { connectionFailure } from "./transport/connection-failure.ts";
 
 export function cancelled(): AppError {
@@ -18,64 +19,7 @@ export function timedOut(timeoutMs: number, partialText: string): AppError {
   });
 }
 
-interface Failure {
-  code: ErrorCode;
-  message: string;
-  suggestion?: string;
-  reason: FailureReason;
-  retryable?: boolean;
-}
-
-const NEW_KEY = "Check GEMINI_API_KEY; you can create a new key in Google AI Studio.";
-
-function fromStatus(status: number, { keyRefused, model }: { keyRefused: boolean; model: string }): Failure {
-  if (keyRefused || status === 401) {
-    return { code: "GEMINI_UNAVAILABLE", message: "Google rejected the API key.", suggestion: NEW_KEY, reason: "auth" };
-  }
-  if (status === 403) {
-    return {
-      code: "GEMINI_UNAVAILABLE",
-      message: "Google does not allow this key to use the model.",
-      suggestion: "Check that the Gemini API is enabled for the key's project and that its restrictions allow it.",
-      reason: "auth",
-    };
-  }
-  if (status === 404) {
-    return {
-      code: "EXECUTION_ERROR",
-      message: `Google does not recognise the model ${model}.`,
-      suggestion: "Set GEMINI_MODEL to a current model, or unset it.",
-      reason: "config",
-    };
-  }
-  if (status === 429) {
-    return {
-      code: "GEMINI_UNAVAILABLE",
-      message: "Google's quota for this key is used up for now.",
-      suggestion: "Wait a minute, or check the key's plan and limits in Google AI Studio.",
-      reason: "rate_limit",
-      retryable: true,
-    };
-  }
-  if (status === 408 || status >= 500) {
-    return {
-      code: "GEMINI_UNAVAILABLE",
-      message: `Google's service is overloaded or failing (HTTP ${status}).`,
-      suggestion: "Try again in a few minutes.",
-      reason: "overloaded",
-      retryable: true,
-    };
-  }
-  return {
-    code: "EXECUTION_ERROR",
-    message: `Google rejected the request (HTTP ${status}).`,
-    suggestion: "Shorten or rephrase the question; with DEBUG=true the log contains Google's message.",
-    reason: "input",
-  };
-}
-
-interface ApiFailureContext {
-  model: string;
+interface ApiFailureContext extends RefusedRequest {
   partialText: string;
   log: Pick<Log, "debug">;
   /** The host that the request was sent to, if known. */
@@ -83,20 +27,28 @@ interface ApiFailureContext {
 }
 
 /** Converts any error of the SDK or of fetch. Text received before the failure is kept in the details. */
-export function apiFailure(error: unknown, { model, partialText, log, host }: ApiFailureContext): AppError {
+export function apiFailure(error: unknown, context: ApiFailureContext): AppError {
   if (error instanceof AppError) return error;
-  const text = error instanceof Error ? error.message : String(error);
+  const { partialText, log, host } = context;
+  const text = textOf(error);
   log.debug(`Gemini API: ${text.slice(0, 2_000)}`);
   const status = httpStatusOf(error);
-  const failure =
-    status === undefined
-      ? networkFailure(error, host)
-      : fromStatus(status, { keyRefused: /API_KEY_INVALID|API key not valid|API key expired/i.test(text), model });
+  const failure = status === undefined ? networkFailure(error, host) : answeredFailure(status, text, context);
   return new AppError({
     ...failure,
     details: partialText.trim() === "" ? undefined : { partial_text: partialText },
     cause: error,
   });
+}
+
+/** Where the SDK rejects a response although its status is no error, its content is not Google's. */
+const answeredFailure = (status: number, text: string, request: RefusedRequest): Failure =>
+  status < 400 ? NOT_GOOGLE : refusalOf(status, text, request);
+
+/** The response where the SDK keeps it; the message of its errors contains it only in part. */
+function textOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return "body" in error && typeof error.body === "string" && error.body !== "" ? error.body : error.message;
 }
 
 /** The HTTP status of an SDK error; undefined if there was no response. */
@@ -109,7 +61,7 @@ const NOT_GOOGLE: Failure = {
   code: "GEMINI_UNAVAILABLE",
   message: "Something other than Google answered.",
   suggestion: "Check GOOGLE_GEMINI_BASE_URL, the proxy, and whether the network requires a login.",
-  reason: "network",
+  reason: "not_google",
   retryable: true,
 };
 

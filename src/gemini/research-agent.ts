@@ -35,6 +35,8 @@ export interface StartRequest {
   mcpServers?: readonly RemoteMcpServer[] | undefined;
   /** Shown with the interaction in Google's console; letters, digits and hyphens. */
   labels: Record<string, string>;
+  /** Google has refused the labels of this request, which has been sent with them. */
+  omitsLabels?: boolean | undefined;
   /**
    * Called when the connection is established and nothing has been written yet: the last moment at which the request
    * can be withheld. Resolves with the reason not to send, if there is one.
@@ -67,7 +69,15 @@ export type InteractionStatus =
   | "ended_early";
 
 /** Why a run failed, as far as a user can act on it. */
-export type FailureCause = "quota" | "blocked" | "rejected" | "access" | "overloaded" | "timeout" | "internal";
+export type FailureCause =
+  | "credits"
+  | "quota"
+  | "blocked"
+  | "rejected"
+  | "access"
+  | "overloaded"
+  | "timeout"
+  | "internal";
 
 export interface AgentSource {
   url: string;
@@ -131,6 +141,7 @@ export type PollResult =
   | { kind: "rejected" }
   /** The interaction exists, but its response exceeds the size limit. */
   | { kind: "too_long" }
+  /** Nothing is known about the interaction; the error says why. */
   | { kind: "unreachable"; error: AppError };
 
 export type AgentEvent =

@@ -37,7 +37,7 @@ export interface Usage {
   searches: number;
   /** Prompts that used Google Search, where the backend made more than one. */
   groundedPrompts?: number | undefined;
-  /** Some counts were implausible and are missing, and so is their cost. */
+  /** Some counts were not reported or implausible; they are 0, and their cost is missing. */
   isIncomplete?: boolean | undefined;
 }
 
@@ -45,11 +45,15 @@ export const NO_USAGE: Usage = { input: 0, output: 0, cached: 0, searches: 0 };
 
 type BackendName = "cli" | "api";
 
+/** Why a text ends early. `lost`: its end did not arrive; `unfinished`: it breaks off, and the backend names no reason. */
+export const CUTS = ["output_limit", "tool_calls", "malformed_call", "stopped", "lost", "unfinished"] as const;
+export type Cut = (typeof CUTS)[number];
+
 export interface Answer {
   backend: BackendName;
   text: string;
-  /** The model stopped early, for example at a token limit. */
-  cut: boolean;
+  /** The model stopped early, as far as the backend can tell. */
+  cut: Cut | false;
   /** As the backend reported it, never taken from the text. */
   model: string | undefined;
   /** Empty if the backend does not report sources; then only the model's own list is available. */
@@ -70,14 +74,14 @@ export interface Answer {
   notices: string[];
 }
 
-/** Argon's maximum. Thinking counts as output: below 32,768 tokens it may charge for an empty answer. */
-const ARGON_OUTPUT_TOKENS = 65_536;
+/** The maximum of Gemini 4. Thinking counts as output: below 32,768 tokens Argon may charge for an empty answer. */
+const GEMINI_4_OUTPUT_TOKENS = 65_536;
 
 /** The output limit without which a model may charge for an empty answer; undefined if it needs none. */
 export const requiredOutputTokens = (model: string): number | undefined =>
-  model.includes("argon") ? ARGON_OUTPUT_TOKENS : undefined;
+  /^(?:models\/)?gemini-4-/.test(model.trim()) ? GEMINI_4_OUTPUT_TOKENS : undefined;
 
-/** A failed call with its usage and what it received, because failed calls are charged too. */
+/** A failed call with what it received and used, because failed calls are charged too. */
 export class PaidFailure extends AppError {
   readonly answer: Answer;
 
@@ -91,6 +95,6 @@ export interface Backend {
   readonly name: BackendName | "auto";
   /** Why no call can succeed, found without starting anything: a program or a key is missing. */
   obstacle(): AppError | undefined;
-  /** Throws AppError, or PaidFailure if usage is known; `retryable` and `reason` tell the caller how to proceed. */
+  /** Throws AppError, or PaidFailure if Google had begun to answer; `retryable` and `reason` tell the caller how to proceed. */
   ask(request: AskRequest): Promise<Answer>;
 }

@@ -4,7 +4,7 @@ import { getConnInfo } from "@hono/node-server/conninfo";
 import { type Context, Hono } from "hono";
 import type { App } from "../app.ts";
 import type { McpEndpoint } from "../mcp/http/endpoint.ts";
-import type { CallerEnv } from "../caller.ts";
+import { type Caller, type CallerEnv, LOCAL_OWNER } from "../caller.ts";
 import { isoTime } from "../platform/clock.ts";
 import { unexpectedError } from "../platform/unexpected-error.ts";
 import type { Authenticate } from "./auth/authenticate.ts";
@@ -13,7 +13,7 @@ import type { Guard } from "./host-guard.ts";
 import type { WellKnown } from "./auth/oauth-metadata.ts";
 import { isPagePath } from "./browser/paths.ts";
 import type { Admitted, BrowserAuth } from "./browser/browser-auth.ts";
-import { setSecurityHeaders } from "./browser/security-headers.ts";
+import { setDataHeaders, setSecurityHeaders } from "./browser/security-headers.ts";
 import { measureRequest, inRequestSpan } from "./request-telemetry.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { type Refusal, refuse } from "./error-response.ts";
@@ -42,6 +42,7 @@ export function createHttpApp(parts: HttpParts): Hono<CallerEnv> {
   http.use(async (context, next) => {
     await next();
     if (isPagePath(context.req.path)) setSecurityHeaders(context.res.headers);
+    else setDataHeaders(context.res.headers);
   });
   http.use(async (context, next) => {
     const isPage = isPagePath(context.req.path);
@@ -86,10 +87,7 @@ export function createHttpApp(parts: HttpParts): Hono<CallerEnv> {
     return undefined;
   });
   http.all("/mcp", (context) => mcp.handle(context.req.raw, context.get("caller")));
-  http.get("/metrics", async (context) => {
-    const text = await (await app.telemetry)?.metricsText?.();
-    return text === undefined ? refuse(NO_SUCH_PATH) : context.body(text, 200, { "content-type": PROMETHEUS });
-  });
+  http.get("/metrics", (context) => metrics(app, context.get("caller")));
   http.route("/", browserAuth.sessionRoutes);
   http.route("/", createWeb(app, parts.streams));
   http.notFound(() => refuse(NO_SUCH_PATH));
@@ -99,6 +97,14 @@ export function createHttpApp(parts: HttpParts): Hono<CallerEnv> {
     return refuse(unexpected(id));
   });
   return http;
+}
+
+/** For the operator, because they count the runs and costs of all users. */
+async function metrics({ telemetry }: App, { owner }: Caller): Promise<Response> {
+  const metricsText = (await telemetry)?.metricsText;
+  if (metricsText === undefined) return refuse(NO_SUCH_PATH);
+  if (owner !== LOCAL_OWNER) return refuse(METRICS_NOT_ALLOWED);
+  return new Response(await metricsText(), { headers: { "content-type": PROMETHEUS } });
 }
 
 /** A cookie is accepted on the dashboard's paths, a token everywhere but on its documents and files. */
@@ -127,6 +133,12 @@ const SHUTTING_DOWN: Refusal = {
   code: "INTERRUPTED",
   message: "The server is shutting down.",
   headers: { connection: "close", "retry-after": "5" },
+};
+const METRICS_NOT_ALLOWED: Refusal = {
+  status: 403,
+  code: "FORBIDDEN",
+  message: "Only the operator may read the metrics.",
+  suggestion: "Use the server's own token.",
 };
 const NO_SUCH_PATH: Refusal = { status: 404, code: "NOT_FOUND", message: "There is nothing at this URL." };
 

@@ -63,7 +63,7 @@ test("one check serves all streams and ends those of the revoked token only; a f
   const endWhenRevoked = createEndWhenRevoked({ findRevoked, checkEveryMs: 1 });
   const [ann, bob] = [endWhenRevoked(anns.response, ANN), endWhenRevoked(bobs.response, BOB)];
   anns.send("data: one\n\n");
-  await expect(ann.text()).rejects.toThrow("no longer accepted");
+  expect(await ann.text()).toBe("data: one\n\n");
   await waitFor(() => expect(anns.cancelled()).toBe(true));
   expect(asked.slice(0, 3)).toEqual([
     [ANN, BOB],
@@ -94,5 +94,5 @@ test("a stream ends less than a second after its token's revocation (A9)", async
   expect(cancelled()).toBe(false);
   revoked = new Set([ANN]);
   await vi.advanceTimersByTimeAsync(900);
-  await expect(watched.text()).rejects.toThrow("no longer accepted");
+  expect(await watched.text()).toBe("");
 });

@@ -16,7 +16,7 @@ export type EndWhenRevoked = (response: Response, credential: Credential | undef
 
 interface OpenStream {
   credential: Credential;
-  end: AbortController;
+  end: () => void;
 }
 
 export function createEndWhenRevoked(options: RevocationOptions): EndWhenRevoked {
@@ -32,12 +32,15 @@ export function createEndWhenRevoked(options: RevocationOptions): EndWhenRevoked
   return (response, credential) => {
     const { body, status, headers } = response;
     if (credential === undefined || body === null || !isEventStream(response)) return response;
-    const stream: OpenStream = { credential, end: new AbortController() };
+    const stream: OpenStream = { credential, end: () => {} };
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>({
+      // Ends the response and cancels its source. A response that fails is printed to stderr by @hono/node-server.
+      start: (controller) => void (stream.end = () => controller.terminate()),
+    });
     streams.add(stream);
     timer ??= setInterval(() => void check(), options.checkEveryMs ?? CHECK_EVERY_MS).unref();
-    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
     const ended = (): void => remove(stream);
-    body.pipeTo(writable, { signal: stream.end.signal }).then(ended, ended);
+    body.pipeTo(writable).then(ended, ended);
     return new Response(readable, { status, headers });
   };
 }
@@ -53,7 +56,7 @@ function createCheck(streams: ReadonlySet<OpenStream>, { findRevoked }: Revocati
     );
     isChecking = false;
     for (const { credential, end } of streams) {
-      if (revoked.has(credential)) end.abort(new Error("The token is no longer accepted."));
+      if (revoked.has(credential)) end();
     }
   };
 }

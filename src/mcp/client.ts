@@ -1,4 +1,4 @@
-/** Name and capabilities of the MCP client that sent a request. */
+/** Name and capabilities of the MCP client that sent a request, and how long an answer it accepts. */
 
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -7,6 +7,7 @@ import {
   type Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import type { AnswerLimit } from "../operations/operation.ts";
 import { isRecord } from "../platform/is-record.ts";
 
 interface McpClient {
@@ -21,3 +22,17 @@ export function clientOf(server: Server, { mcpReq }: ServerContext): McpClient {
   const name = isRecord(info) && typeof info["name"] === "string" ? info["name"] : server.getClientVersion()?.name;
   return { name, capabilities: isRecord(capabilities) ? capabilities : (server.getClientCapabilities() ?? {}) };
 }
+
+const jsonBytes: AnswerLimit["sizeOf"] = ({ structured }) => Buffer.byteLength(JSON.stringify(structured));
+
+/** Where clients cut an answer before their model reads it, a little below what was measured (docs/clients.md). */
+const LIMITS: Readonly<Record<string, AnswerLimit>> = {
+  "claude-code": { max: 100_000, sizeOf: jsonBytes },
+  "codex-mcp-client": { max: 48_000, sizeOf: jsonBytes },
+  "gemini-cli-mcp-client": { max: 40_000, sizeOf: ({ text }) => text.length },
+  opencode: { max: 51_000, sizeOf: ({ text }) => Buffer.byteLength(text) },
+};
+
+/** Undefined for a client whose limit is not known. */
+export const answerLimitOf = (name = ""): AnswerLimit | undefined =>
+  Object.hasOwn(LIMITS, name) ? LIMITS[name] : undefined;

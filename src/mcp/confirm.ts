@@ -9,16 +9,18 @@ import {
 } from "@modelcontextprotocol/server";
 import type { App } from "../app.ts";
 import { AppError } from "../errors.ts";
-import { confirmationNeeded, declined } from "../operations/parts/cost-confirmation.ts";
+import { confirmationNeeded, declined, questionClosed } from "../operations/parts/cost-confirmation.ts";
 import type { Call, Operation } from "../operations/operation.ts";
 import { clarificationFor, clarified, type Outcome, questionFor, refused } from "../operations/perform.ts";
+import type { Subject } from "../operations/question/subject.ts";
 import { isRecord } from "../platform/is-record.ts";
 import { clientOf } from "./client.ts";
 import type { Connection } from "./connection.ts";
+import { questionSeal, type SealedQuestion, type SealSecrets } from "./question-seal.ts";
 
 export type Confirmation =
-  /** With the input of the call, and the user's details if it was vague. */
-  | { kind: "proceed"; userAgreed: boolean; input: unknown; waitedForUser?: boolean }
+  /** With the input of the call, and the user's details if it was vague. `agreed`: what the user said yes to. */
+  | { kind: "proceed"; agreed: Subject | undefined; input: unknown; waitedForUser?: boolean; newTaskId?: string }
   | { kind: "ask"; result: InputRequiredResult }
   | { kind: "refused"; outcome: Outcome };
 
@@ -26,6 +28,7 @@ interface ConfirmationRequest {
   server: Server;
   context: ServerContext;
   deps: App["deps"];
+  sealSecrets: SealSecrets;
   protocolEra: Connection["protocolEra"];
   operation: Operation;
   input: unknown;
@@ -41,10 +44,8 @@ const DETAILS_FORM = {
   type: "object" as const,
   properties: { details: { type: "string" as const, title: "Details" } },
 };
-/** If the dialog is not answered by then, the call fails as not confirmed. */
+/** A dialog that is not answered by then starts nothing. */
 const MAX_WAIT_MS = 600_000;
-/** If this one is not answered by then, the question is asked as it is. */
-const MAX_CLARIFY_MS = 120_000;
 
 export async function confirm(request: ConfirmationRequest): Promise<Confirmation> {
   try {
@@ -57,72 +58,95 @@ export async function confirm(request: ConfirmationRequest): Promise<Confirmatio
 /** A modern client calls again with its responses: first to the clarifying question, then to that about the cost. */
 async function decide(request: ConfirmationRequest): Promise<Confirmation> {
   const { context, operation } = request;
-  if (operation.question === undefined) return { kind: "proceed", userAgreed: false, input: request.input };
+  if (operation.question === undefined) return { kind: "proceed", agreed: undefined, input: request.input };
   const { inputResponses } = context.mcpReq;
-  // Any response is final: to ask again after a refusal or a closed dialog would make the client ask for ever.
-  if (inputResponses?.[CLARIFY] !== undefined) return askCost(request, detailsIn(inputResponses[CLARIFY]));
-  if (inputResponses !== undefined) {
-    const input = clarified(operation, request.input, context.mcpReq.requestState());
-    return proceedIfAccepted(inputResponses[CONFIRM], input);
-  }
-  return canAsk(request) ? askDetails(request) : askCost(request, undefined);
+  if (inputResponses === undefined) return askFirst(request);
+  if (inputResponses[CLARIFY] !== undefined) return askCost(request, detailsIn(inputResponses[CLARIFY]));
+  // A refusal or a closed dialog is final: to ask again would make the client ask for ever.
+  requireAccepted(inputResponses[CONFIRM], declined);
+  const sealed = await unsealed(request);
+  // Nobody was asked, or another user, or too long ago.
+  if (sealed === undefined) return askFirst(request);
+  const input = clarified(operation, request.input, sealed.details);
+  return { kind: "proceed", agreed: sealed.subject, input, waitedForUser: true, newTaskId: sealed.newTaskId };
 }
+
+const askFirst = (request: ConfirmationRequest): Promise<Confirmation> =>
+  canAsk(request) ? askDetails(request) : askCost(request, undefined);
 
 const canAsk = ({ server, context }: ConfirmationRequest): boolean =>
   supportsForms(clientOf(server, context).capabilities.elicitation);
 
+const sealOf = ({ sealSecrets, call: { owner } }: ConfirmationRequest) =>
+  questionSeal({ secrets: sealSecrets, owner, ttlMs: MAX_WAIT_MS });
+
+async function unsealed(request: ConfirmationRequest): Promise<SealedQuestion | undefined> {
+  const { context } = request;
+  const state = context.mcpReq.requestState();
+  if (typeof state !== "string") return undefined;
+  return sealOf(request)
+    .verify(state, context)
+    .catch(() => undefined);
+}
+
 async function askDetails(request: ConfirmationRequest): Promise<Confirmation> {
   const { deps, protocolEra, operation, input, call } = request;
-  const question = await clarificationFor(operation, deps, { input, call });
-  if (question === undefined) return askCost(request, undefined);
-  const message = `${question} Leave it empty or decline to start it as it is.`;
+  const message = await clarificationFor(operation, deps, { input, call });
+  if (message === undefined) return askCost(request, undefined);
   const elicitation = { message, requestedSchema: DETAILS_FORM };
   if (protocolEra === "modern") return askModern(CLARIFY, elicitation);
   call.progress("Waiting for the user to answer a question");
-  const response = await elicit(request, elicitation, MAX_CLARIFY_MS).catch(() => undefined);
+  const response = await elicit(request, elicitation).catch(() => undefined);
   if (call.signal.aborted) throw cancelledBeforeAnswer();
   const next = await askCost(request, detailsIn(response));
   return next.kind === "proceed" ? { ...next, waitedForUser: true } : next;
 }
 
-/** Undefined if the user skipped the question. */
+/** Undefined if the user left the answer empty. Throws unless the user accepted: only that starts anything. */
 function detailsIn(response: unknown): string | undefined {
-  if (!isRecord(response) || response["action"] !== "accept" || !isRecord(response["content"])) return undefined;
-  const { details } = response["content"];
+  const { content } = requireAccepted(response, questionClosed);
+  const details = isRecord(content) ? content["details"] : undefined;
   return typeof details === "string" && details.trim() !== "" ? details : undefined;
 }
 
 async function askCost(request: ConfirmationRequest, details: string | undefined): Promise<Confirmation> {
-  const { deps, protocolEra, operation, call } = request;
+  const { context, deps, protocolEra, operation, call } = request;
   const input = details === undefined ? request.input : clarified(operation, request.input, details);
   const question = await questionFor(operation, deps, { input, call });
-  if (question === undefined) return { kind: "proceed", userAgreed: false, input };
+  if (question === undefined) return { kind: "proceed", agreed: undefined, input };
   if (!canAsk(request)) throw confirmationNeeded(operation, question);
+  const { subject } = question;
   const elicitation = { message: question.ask, requestedSchema: FORM };
-  if (protocolEra === "modern") return askModern(CONFIRM, elicitation, details);
-  call.progress("Waiting for the user to confirm the cost");
+  if (protocolEra === "modern")
+    return askModern(
+      CONFIRM,
+      elicitation,
+      await sealOf(request).mint({ subject, details, newTaskId: crypto.randomUUID() }, context),
+    );
+  call.progress("Waiting for the user to confirm");
   try {
-    return proceedIfAccepted(await elicit(request, elicitation, MAX_WAIT_MS), input);
+    requireAccepted(await elicit(request, elicitation), declined);
   } catch (error) {
     if (error instanceof AppError) throw error;
     throw call.signal.aborted ? cancelledBeforeAnswer() : confirmationNeeded(operation, question);
   }
+  return { kind: "proceed", agreed: subject, input, waitedForUser: true };
 }
 
 type Elicitation = Parameters<typeof inputRequired.elicit>[0];
 
-/** The client returns the details with its next call. They are not sealed: a client can write any question. */
-const askModern = (key: string, elicitation: Elicitation, details?: string): Confirmation => ({
+/** The client returns the state with its next call. */
+const askModern = (key: string, elicitation: Elicitation, requestState?: string): Confirmation => ({
   kind: "ask",
   result: inputRequired({
     inputRequests: { [key]: inputRequired.elicit(elicitation) },
-    ...(details === undefined ? {} : { requestState: details }),
+    ...(requestState === undefined ? {} : { requestState }),
   }),
 });
 
-function proceedIfAccepted(response: unknown, input: unknown): Confirmation {
-  if (!isRecord(response) || response["action"] !== "accept") throw declined();
-  return { kind: "proceed", userAgreed: true, input, waitedForUser: true };
+function requireAccepted(response: unknown, refusal: () => AppError): Record<string, unknown> {
+  if (!isRecord(response) || response["action"] !== "accept") throw refusal();
+  return response;
 }
 
 const cancelledBeforeAnswer = (): AppError =>
@@ -136,12 +160,8 @@ const supportsForms = (elicitation: unknown): boolean =>
  * Asks an older client while its call waits. Not by the SDK's own bridge: it leaves the call's handler, which ends the
  * progress notifications that keep the call alive until the user decides.
  */
-const elicit = (
-  { context: { mcpReq }, call }: ConfirmationRequest,
-  elicitation: Elicitation,
-  timeout: number,
-): Promise<ElicitResult> =>
+const elicit = ({ context: { mcpReq }, call }: ConfirmationRequest, elicitation: Elicitation): Promise<ElicitResult> =>
   mcpReq.send(
     { method: "elicitation/create", params: { mode: "form", ...elicitation } },
-    { relatedRequestId: mcpReq.id, timeout, signal: call.signal },
+    { relatedRequestId: mcpReq.id, timeout: MAX_WAIT_MS, signal: call.signal },
   );

@@ -39,7 +39,7 @@ const CARD_TOOLS = announced.cardTools as Tool[];
 export const showsCards = (server: Server, context: ServerContext): boolean =>
   clientOf(server, context).capabilities.extensions?.[EXTENSION] !== undefined;
 
-const hasCard = ({ callable }: ToolSet): boolean => CARDED_TOOLS.some((name) => callable.has(name));
+const hasCard = ({ listed }: ToolSet): boolean => listed.some((name) => CARDED_TOOLS.includes(name));
 
 /** A tool of the catalogue that the card needs, whatever the tool set. */
 const CANCEL: ToolName = "cancel_research";
@@ -47,7 +47,7 @@ const CANCEL: ToolName = "cancel_research";
 /** What the card calls: its own tools, and the one that cancels a run, if the tool set lacks it. */
 export function cardTools(all: readonly Tool[], tools: ToolSet): Tool[] {
   if (!hasCard(tools)) return [];
-  const cancel = all.filter(({ name }) => name === CANCEL && !tools.callable.has(name));
+  const cancel = all.filter(({ name }) => name === CANCEL && !tools.listed.includes(CANCEL));
   return [...CARD_TOOLS, ...cancel.map(cancelOnly)];
 }
 

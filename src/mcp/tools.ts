@@ -7,6 +7,8 @@ import {
   type McpServer,
   ProtocolError,
   ProtocolErrorCode,
+  SdkError,
+  SdkErrorCode,
   type ServerContext,
   type Tool,
 } from "@modelcontextprotocol/server";
@@ -14,7 +16,7 @@ import type { App } from "../app.ts";
 import type { Call, Operation, OperationDeps } from "../operations/operation.ts";
 import { type Outcome, perform, performDetachable } from "../operations/perform.ts";
 import announced from "./announced-tools.json" with { type: "json" };
-import { clientOf } from "./client.ts";
+import { answerLimitOf, clientOf } from "./client.ts";
 import { confirm } from "./confirm.ts";
 import { cardTools, findCardOperation, isCancelOfCard, isCardTool, showsCards } from "./run-card.ts";
 import { legacyTaskHandle, failedBeforeTask } from "./tasks/legacy-tasks.ts";
@@ -63,7 +65,7 @@ async function findOperation(
   const { OPERATIONS } = await import("../operations/catalog.ts");
   const operation = OPERATIONS.find((candidate) => candidate.name === name);
   if (operation === undefined) throw invalidName(`There is no tool ${JSON.stringify(name)}.`);
-  if (tools.callable.has(name) || (isCard && isCancelOfCard(params, tools))) return operation;
+  if (tools.listed.some((listed) => listed === name) || (isCard && isCancelOfCard(params, tools))) return operation;
   throw invalidName(
     `The tool ${name} is not among the tools offered here (${tools.name}). GEMINI_SEARCH_TOOLS=all offers it, or ?tools=all in the address of an HTTP server.`,
   );
@@ -124,25 +126,41 @@ async function callOperation(
   const signal = AbortSignal.any([context.mcpReq.signal, app.shutdown.signal]);
   const receivedAt = deps.clock.monotonic();
   const client = clientOf(server, context).name;
-  const call: Call = { ...caller, client, signal, progress, estimates: new Map() };
+  const isCancelled = (): boolean => hasCancelled(context, protocolEra);
+  const own = { answerLimit: answerLimitOf(client), estimates: new Map(), attempts: new Map() };
+  const call: Call = { ...caller, client, signal, isCancelled, progress, ...own };
   try {
-    const confirmation = await confirm({ server, context, deps, protocolEra, operation, input: given, call });
+    const { GEMINI_API_KEY: apiKey, GEMINI_SEARCH_DATABASE_URL: databaseUrl } = app.config.settings;
+    const sealSecrets = { apiKey, databaseUrl };
+    const asked = { server, context, deps, sealSecrets, protocolEra, operation, input: given, call };
+    const confirmation = await confirm(asked);
     if (confirmation.kind === "ask") return confirmation.result;
     if (confirmation.kind === "refused") return toolResult(confirmation.outcome);
-    const { userAgreed: agreed, input, waitedForUser } = confirmation;
+    const { agreed, newTaskId, input, waitedForUser } = confirmation;
+    const confirmed = { ...call, agreed, newTaskId };
     if (!wantsTask(operation, connection, toolCall)) {
       const since = waitedForUser === true ? undefined : receivedAt;
-      return resultWithPictures(deps, await perform(operation, deps, { input, call: { ...call, agreed, since } }));
+      return resultWithPictures(deps, await perform(operation, deps, { input, call: { ...confirmed, since } }));
     }
     // A 2025-11-25 client that requested a task accepts nothing else; a modern one prefers the answer itself.
     const answerWithinMs = protocolEra === "legacy" ? 0 : deps.settings.taskAfterMs;
-    const answer = await performDetachable(operation, deps, { input, call: { ...call, agreed }, answerWithinMs });
+    const answer = await performDetachable(operation, deps, { input, call: confirmed, answerWithinMs });
     if ("taskId" in answer) return handles[protocolEra](await requireTask(tasks, caller.owner, answer.taskId));
     if (protocolEra === "legacy" && answer.outcome.failed) throw failedBeforeTask(answer.outcome);
     return await resultWithPictures(deps, answer.outcome);
   } finally {
     stop();
   }
+}
+
+/**
+ * Of a call that was aborted: whether its client cancelled it. A connection that closes is no cancel, except that over
+ * HTTP a modern client cancels by closing the response stream, and has no other way.
+ */
+function hasCancelled({ mcpReq: { signal }, http }: ServerContext, protocolEra: Connection["protocolEra"]): boolean {
+  const reason: unknown = signal.reason;
+  const isDisconnected = reason instanceof SdkError && reason.code === SdkErrorCode.ConnectionClosed;
+  return signal.aborted && (!isDisconnected || (protocolEra === "modern" && http !== undefined));
 }
 
 const handles = { modern: taskHandle, legacy: legacyTaskHandle };

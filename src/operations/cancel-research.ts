@@ -3,12 +3,14 @@
 import { z } from "zod";
 import { costFields } from "../costs/actual.ts";
 import { AppError } from "../errors.ts";
+import { isoTime } from "../platform/clock.ts";
 import type { DeletedAtGoogle, DeleteDeps, DeleteRequest } from "../runs/deletion/delete-run.ts";
 import { readStored } from "../runs/history/read.ts";
 import { isFinished, type Run } from "../runs/run.ts";
 import { factLines } from "./parts/answer-text.ts";
 import { costSchema } from "./parts/cost-schema.ts";
-import { defineOperation, flagField, outputSchema, taskIdField } from "./operation.ts";
+import { dollars, requireConsent } from "./parts/cost-confirmation.ts";
+import { defineOperation, flagField, hashOfInput, outputSchema, type Question, taskIdField } from "./operation.ts";
 
 export const cancelResearch = defineOperation({
   name: "cancel_research",
@@ -18,7 +20,7 @@ export const cancelResearch = defineOperation({
   input: z.strictObject({
     task_id: taskIdField,
     save_partial: flagField("save_partial").default(true).describe("Keep what was found so far."),
-    delete: flagField("delete").default(false).describe("Delete the run, cancelled or finished, with its report."),
+    delete: flagField("delete").default(false).describe("Delete the run and its report, after asking the user."),
     delete_at_google: flagField("delete_at_google").default(false).describe("With delete: Google's copy too."),
   }),
   output: outputSchema({
@@ -31,14 +33,17 @@ export const cancelResearch = defineOperation({
   }),
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   positional: "task_id",
+  question: async (deps, input, call) =>
+    input.delete ? deletionQuestion(await deps.findRun(call.owner, input.task_id), input) : undefined,
   run: async (deps, input, call) => {
     const { delete: remove, delete_at_google: atGoogle } = input;
     if (atGoogle && !remove) throw withoutDelete();
+    if (remove) requireConsent(call, deletionQuestion(await deps.findRun(call.owner, input.task_id), input));
     const db = await deps.database();
     const agent = await deps.agent();
     const deletion = { owner: call.owner, taskId: input.task_id, atGoogle };
     if (remove && isFinished((await deps.findRun(call.owner, input.task_id)).status)) {
-      return deletedRun(input.task_id, await deleteFor({ db, clock: deps.clock, agent }, deletion));
+      return deletedRun(input.task_id, await deleteFor({ db, ...deps, agent }, deletion));
     }
     // This process polls the run too, in case no other does.
     const runner = agent === undefined ? undefined : (await deps.research()).runner;
@@ -51,7 +56,7 @@ export const cancelResearch = defineOperation({
     );
     if (remove) {
       if (run.status !== "cancelled") throw notDeleted(run);
-      return deletedRun(run.taskId, await deleteFor({ db, clock: deps.clock, agent }, deletion));
+      return deletedRun(run.taskId, await deleteFor({ db, ...deps, agent }, deletion));
     }
     const { result, plan } = await readStored(db, call.owner, run.taskId);
     const saved = run.status === "cancelled" && (result !== undefined || plan !== undefined);
@@ -68,6 +73,27 @@ export const cancelResearch = defineOperation({
   },
   toText: ({ success: _success, ...facts }) => factLines(facts),
 });
+
+/** A report that was paid for is gone for good: a model, or a page that it read, does not decide that. */
+function deletionQuestion(
+  { taskId, status, createdAt, cost }: Run,
+  input: { delete_at_google: boolean } & Record<string, unknown>,
+): Question {
+  const hasEnded = isFinished(status);
+  const action = hasEnded ? "Delete" : "Stop and delete";
+  const price = cost.usd === undefined ? "" : `, ${dollars(cost.usd)}`;
+  const where = input.delete_at_google ? ", here and at Google" : "";
+  return {
+    ask: `${action} run ${taskId.slice(0, 8)} (${isoTime(createdAt).slice(0, 10)}${price}) permanently${where}?`,
+    because: "A deleted run and its report cannot be recovered.",
+    unasked: "delete it on the dashboard",
+    inTerminal: `use a terminal: gemini-search-mcp delete ${taskId.slice(0, 8)}`,
+    undone: "Nothing was deleted.",
+    details: {},
+    // A yes to stopping it is none to deleting the report that has arrived meanwhile.
+    subject: { operation: "cancel_research", input: hashOfInput({ ...input, hasEnded }), run: taskId },
+  };
+}
 
 async function deleteFor(deps: DeleteDeps, request: DeleteRequest): Promise<DeletedAtGoogle> {
   const { deleteFinishedRun } = await import("../runs/deletion/delete-run.ts");

@@ -4,7 +4,7 @@ import { waitFor } from "../../test/kit/wait-for.ts";
 import { DEFAULT_AGENT } from "../gemini/agents.ts";
 import { oneLine } from "../platform/clean-text.ts";
 import { appendEvents } from "../runs/event-store.ts";
-import { progressBySearches } from "../runs/progress.ts";
+import { progressBySeen } from "../runs/progress.ts";
 import { findRun } from "../runs/run-store.ts";
 import { saveInteractionId } from "../runs/interaction-store.ts";
 import { commitIntent } from "../runs/start/start-store.ts";
@@ -168,9 +168,7 @@ test("a call that waits sends each new action as progress, a thought by its head
     .updateTable("research_tasks")
     .set({ progress: 4, current_action: oneLine(thought) })
     .execute();
-  await waitFor(() =>
-    expect(watcher.sent).toEqual(["0 % (estimate): Researching", "4 % (estimate): Reading about lakes"]),
-  );
+  await waitFor(() => expect(watcher.sent).toEqual(["Researching", "4 % (estimate): Reading about lakes"]));
   await watcher.db.updateTable("research_tasks").set({ status: "completed" }).execute();
   await answer;
   expect(watcher.sent).toHaveLength(2);
@@ -199,7 +197,7 @@ test("an eight-minute research takes at most twelve status calls (U2)", async (c
   const watcher = await openWatcher(context, {
     onSleep: async (ms) => {
       elapsed += ms;
-      const progress = Math.round(progressBySearches(DEFAULT_AGENT, elapsed / 6_000));
+      const progress = Math.round(progressBySeen(DEFAULT_AGENT, { searches: elapsed / 6_000, thoughts: 0 }));
       const ended = elapsed > minutes * 60_000;
       await watcher.db
         .updateTable("research_tasks")

@@ -2,11 +2,14 @@
 
 import { z } from "zod";
 import { costFields } from "../costs/actual.ts";
-import { isIdle, type Run } from "../runs/run.ts";
+import { isIdle, knownTokens, type Run } from "../runs/run.ts";
 import { minutesLeft, timeLeftText } from "../runs/activity/time-left.ts";
+import { unpolledSince } from "../runs/scheduling/overdue-store.ts";
 import { watchProgress } from "../runs/streams/watched-streams.ts";
 import { usualMinutes } from "../runs/history/run-estimate.ts";
 import { waitForRun } from "../runs/history/wait.ts";
+import { isoTime } from "../platform/clock.ts";
+import { backupOf, withRefusedEnd } from "./parts/after-failure.ts";
 import { factLines } from "./parts/answer-text.ts";
 import { costSchema } from "./parts/cost-schema.ts";
 import { lastPlan, planFields } from "./parts/plan.ts";
@@ -47,13 +50,14 @@ export const checkResearchStatus = defineOperation({
     cursor: z.string().describe("Pass it to the next call."),
     current_action: z.string(),
     elapsed_minutes: z.number(),
-    tokens_used: tokensUsed,
-    cost_so_far: z.number(),
+    tokens_used: tokensUsed.optional(),
+    cost_so_far: z.number().describe("Absent while Google has reported none."),
     cost_incomplete: costSchema.cost_incomplete,
     cost_estimated: costSchema.cost_estimated,
     estimated_completion_minutes: z.number().describe("An estimate; 0 while it runs: overdue."),
     progress_is_estimate: z.boolean(),
     stalled_since: z.string().describe("Google has sent nothing since this time."),
+    unpolled_since: z.string().describe("No process has asked Google about it since this time."),
     last_thought: z.string().describe("The newest thought, unless the cursor's answer had it."),
     ...planFields,
     backup_file: z.string().describe("Where the report was saved because the database refused it."),
@@ -66,15 +70,16 @@ export const checkResearchStatus = defineOperation({
     const seen = readCursor(input.cursor);
     const found = await deps.findRun(call.owner, input.task_id);
     const wait = { call, ms: input.wait_seconds * 1_000, seen };
-    const run = await waitForChange(deps, found, wait);
+    const run = await withRefusedEnd(deps, await waitForChange(deps, found, wait));
     const now = deps.clock.now();
     const endedAt = run.completedAt ?? (run.status === "awaiting_approval" ? run.updatedAt : now);
     const elapsed = endedAt - (run.startedAt ?? run.createdAt);
     const thought = await lastThought(deps, run);
     const { cost_usd, ...marks } = costFields(run.cost);
     const mark = await markOf(thought);
-    const running = !isIdle(run.status);
+    const running = !isIdle(run.status) && backupOf(deps, run) === undefined;
     const stalled = stalledSince(run, now);
+    const unpolled = await unpolledSince(await deps.database(), run.taskId, now);
     return {
       success: true,
       task_id: run.taskId,
@@ -83,17 +88,21 @@ export const checkResearchStatus = defineOperation({
       progress_is_estimate: running && run.kind === "agent" ? true : undefined,
       current_action: shortActionOf(run, thought),
       elapsed_minutes: Math.round(elapsed / 600) / 100,
-      tokens_used: run.tokens,
-      cost_so_far: cost_usd ?? (running ? 0 : undefined),
+      tokens_used: knownTokens(run),
+      cost_so_far: cost_usd,
       ...marks,
-      // 0 while it runs: it takes longer than usual.
-      estimated_completion_minutes: running
-        ? minutesLeft({ progress: run.progress, elapsedMs: elapsed, usual: usualMinutes(run) })
-        : 0,
+      // 0 while it runs: it takes longer than usual. A run that nobody polls may have ended long ago.
+      estimated_completion_minutes:
+        unpolled !== undefined
+          ? undefined
+          : running
+            ? minutesLeft({ progress: run.progress, elapsedMs: elapsed, usual: usualMinutes(run) })
+            : 0,
       stalled_since: stalled,
+      unpolled_since: unpolled === undefined ? undefined : isoTime(unpolled),
       ...(await lastPlan(deps, call, run)),
       last_thought: mark === seen?.thoughtMark ? undefined : thought,
-      backup_file: deps.backupOf(run.taskId),
+      backup_file: deps.backupOf(run.taskId)?.path,
       cursor: `${(seen?.calls ?? 0) + 1}-${Math.floor(run.progress)}-${mark}${stalled === undefined ? "" : "-stalled"}`,
       error: run.error,
     };
@@ -142,7 +151,8 @@ interface Waiting {
 }
 
 /** Nothing more happens without the user. */
-const isOver = ({ status }: Run): boolean => isIdle(status) || status === "start_unknown";
+const isOver = (deps: Pick<OperationDeps, "backupOf">, run: Run): boolean =>
+  isIdle(run.status) || run.status === "start_unknown" || backupOf(deps, run) !== undefined;
 
 /** A larger step would hide progress, a smaller one would cost the model more turns. */
 const PROGRESS_STEP_PERCENT = 10;
@@ -157,7 +167,7 @@ async function waitForChange(deps: OperationDeps, run: Run, { call, ms, seen }: 
     ms,
     until: async (now) => {
       const isStalled = stalledSince(now, deps.clock.now()) !== undefined;
-      if (isOver(now) || now.progress >= known + PROGRESS_STEP_PERCENT || (!wasStalled && isStalled)) return true;
+      if (isOver(deps, now) || now.progress >= known + PROGRESS_STEP_PERCENT || (!wasStalled && isStalled)) return true;
       await report(now);
       return false;
     },
@@ -172,7 +182,7 @@ interface Watching {
 
 /** Waits for news of a run that is not over, and has its progress streamed meanwhile. */
 export async function waitWatching(deps: OperationDeps, run: Run, { call, ms, until }: Watching): Promise<Run> {
-  if (isOver(run) || ms === 0) return run;
+  if (isOver(deps, run) || ms === 0) return run;
   const unwatch = run.kind === "agent" ? await followRun(deps, run) : () => {};
   return waitForRun(await deps.database(), deps.clock, {
     owner: call.owner,

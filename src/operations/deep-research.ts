@@ -11,13 +11,13 @@ export const deepResearch = defineOperation({
   name: "deep_research",
   title: "Research report (legacy)",
   description:
-    "Legacy, kept for old configurations: a report in one round, unverified. Prefer deep_search, which verifies, or search. Takes seconds to minutes, costs a few cents. Returns the report (Markdown) and its sources.",
+    "Legacy: an unverified report on a topic, in one round; prefer deep_search or search. Takes seconds to minutes, costs cents. Returns the report (Markdown) and its sources.",
   input: z.strictObject({
-    topic: queryField("topic").describe("What the report is about."),
+    topic: queryField("topic").describe("Its subject."),
     depth: z
       .enum(["concise", "detailed"], { error: "depth must be concise or detailed." })
       .default("detailed")
-      .describe("concise: one page; detailed: sections and comparisons."),
+      .describe("concise: one page."),
   }),
   output: outputSchema({
     report: z.string().describe("The report in Markdown."),

@@ -26,7 +26,7 @@ import {
   warningMetadata,
 } from "./parts/search-run.ts";
 import { saveReadEvidence } from "./rounds/read-evidence.ts";
-import { roundLine, roundMetadata, roundsOf, withNumberedRounds } from "./rounds/stored-rounds.ts";
+import { roundLine, roundMetadata, roundsOf, withNamedSources } from "./rounds/stored-rounds.ts";
 import { verificationText } from "./rounds/verification-fields.ts";
 import { verificationNotes } from "./rounds/verification-note.ts";
 
@@ -39,7 +39,8 @@ const metadataSchema = z.looseObject({
   rounds: z.array(
     z.looseObject({
       round_number: z.number(),
-      sources_visited: z.array(z.number()).describe("Positions in sources_visited above, from 1."),
+      sources_visited: z.array(z.string()).describe("The site of each."),
+      source_numbers: z.array(z.number()).describe("Positions in sources_visited above, from 1."),
       search_queries: z.array(z.string()),
       intermediate_result_summary: z.string(),
     }),
@@ -59,7 +60,7 @@ export const deepSearchOperation = defineOperation({
   name: "deep_search",
   title: "Verified web research",
   description:
-    "Researches in rounds: five perspectives first, then checks and corrections until the result is confirmed. For conflicting sources or when being wrong is costly; for look-ups use search, for a broad report start_deep_research. Takes 1 to 10 minutes, costs a few cents per round. Returns the report (Markdown), whether verified, and its sources.",
+    "Costs a few cents per round and takes 1 to 10 minutes: researches in rounds, first from five perspectives, then checks and corrects until the result is confirmed. For conflicting sources or when being wrong is costly; for look-ups use search, for a broad report start_deep_research. Returns the report (Markdown), whether verified, and its sources.",
   input: withWishes({
     query: queryField("query").describe("The question, in any language, as precisely as possible."),
     max_iterations: z
@@ -83,7 +84,7 @@ export const deepSearchOperation = defineOperation({
   task: {
     kind: "deep_search",
     answer: (stored) => {
-      const { report: result, metadata } = finishedSearch(stored);
+      const { report: result, sources, metadata } = finishedSearch(stored);
       const {
         verified: _verified,
         verified_in_round: _round,
@@ -98,7 +99,7 @@ export const deepSearchOperation = defineOperation({
         success: true,
         result,
         ...own,
-        metadata: storedMetadata(metadataSchema, withNumberedRounds(rest)),
+        metadata: storedMetadata(metadataSchema, withNamedSources(rest, sources)),
       };
     },
   },

@@ -11,7 +11,7 @@ export const estimateResearchCost = defineOperation({
   name: "estimate_research_cost",
   title: "Estimate research cost",
   description:
-    "Estimates minutes and US dollars of start_deep_research for a question, from Google's figures and your own finished runs. For a start whose price matters, or to choose the agent; search and deep_search cost cents. Free, instant, local. Returns the class of the question, ranges and a recommendation.",
+    "Estimates minutes and US dollars of start_deep_research for a question, from published figures and your own finished runs. For a start whose price matters, or to choose the agent; search and deep_search cost cents. Free, instant, local. Returns the class of the question, ranges and a recommendation.",
   input: z.strictObject({
     query: queryField("query").describe("The question as it would be asked."),
     model: z
@@ -32,7 +32,7 @@ export const estimateResearchCost = defineOperation({
     estimated_cost: z.looseObject({ min_usd: z.number(), max_usd: z.number(), likely_usd: z.number() }),
     will_likely_go_async: z.boolean().describe("Whether it will continue in the background."),
     recommendation: z.string(),
-    based_on_runs: z.number().describe("Your own finished runs behind the figures, besides Google's figures."),
+    based_on_runs: z.number().describe("Your own finished runs behind the figures, besides published ones."),
     prices_as_of: z.string().describe("The day of the price list."),
     model: z.string().describe("The agent the estimate is for."),
     notice: z.string().describe("Present when another agent replaces the requested one."),

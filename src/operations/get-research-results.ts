@@ -3,12 +3,13 @@
 import { withExpiry } from "../reports/link-expiry.ts";
 import { z } from "zod";
 import { costFields } from "../costs/actual.ts";
-import { refusedByDatabase, wasDiscarded, withoutText } from "./parts/after-failure.ts";
+import { backupOf, refusedByDatabase, wasDiscarded, withoutText } from "./parts/after-failure.ts";
 import { isoTime } from "../platform/clock.ts";
 import type { Source } from "../reports/report.ts";
 import { verificationSchema } from "../reports/verification.ts";
-import { isFinished, type Run, type StoredResult } from "../runs/run.ts";
+import { isFinished, knownTokens, type Run, type StoredResult } from "../runs/run.ts";
 import { readStored } from "../runs/history/read.ts";
+import { estimateOf } from "../runs/history/run-estimate.ts";
 import {
   pictureField,
   pictureLines,
@@ -33,7 +34,8 @@ import {
   taskIdField,
 } from "./operation.ts";
 import { NO_PLAN, planAnswer, planFields } from "./parts/plan.ts";
-import { outlineLines, readingFields, readReport, reportLimit } from "./parts/report-reading.ts";
+import { fitAnswer, limitOf } from "./reading/answer-limit.ts";
+import { outlineLines, readingFields, readReport, type Room } from "./reading/report-reading.ts";
 import { columnsField } from "./table/columns.ts";
 import { asTable, finishedTable, notMade, tableFields, textOfTable } from "./table/table-answer.ts";
 import { tokensUsed } from "./parts/search-run.ts";
@@ -51,9 +53,10 @@ export const sourceSchema = z.looseObject({
 
 export const resultMetadataSchema = z.looseObject({
   duration_minutes: z.number(),
-  tokens_used: tokensUsed,
+  tokens_used: tokensUsed.optional(),
   ...costSchema,
   usage_final: z.boolean(),
+  estimated_cost_usd: z.number().optional().describe("Until Google has reported the usage."),
   mode: z.string(),
   model: z.string().optional(),
   source_count: z.number(),
@@ -67,9 +70,10 @@ export function resultMetadata(run: Run, sourceCount: number, now: number) {
   const started = run.startedAt ?? run.createdAt;
   return {
     duration_minutes: Math.round(((run.completedAt ?? now) - started) / 600) / 100,
-    tokens_used: run.tokens,
+    tokens_used: knownTokens(run),
     ...costFields(run.cost),
     usage_final: run.usageFinal,
+    estimated_cost_usd: run.usageFinal ? undefined : estimateOf(run.estimate).usd?.likely,
     mode: run.mode ?? "sync",
     model: run.model,
     source_count: sourceCount,
@@ -88,7 +92,7 @@ export const getResearchResults = defineOperation({
   name: "get_research_results",
   title: "Get research results",
   description:
-    "Returns the stored report of a run with sources and figures; of a failed or cancelled run as far as it got (partial). For completed runs and lost calls, not for unfinished runs. Over 100,000 characters it comes as opening and outline: read on with section. Free, local.",
+    "Returns the stored report of a run with sources and figures; of a failed or cancelled run as far as it got (partial). For completed runs and lost calls, not for unfinished runs. A long one comes as its beginning and an outline: read on with section. Free, local.",
   input: z.strictObject({
     task_id: taskIdField,
     include_sources: flagField("include_sources").default(true).describe("Whether the sources are returned."),
@@ -98,7 +102,7 @@ export const getResearchResults = defineOperation({
       .min(1, { error: "section must not be empty." })
       .max(40, { error: "This report has no such section." })
       .optional()
-      .describe("outline, all, sources, or one such as 2.1; 2.1~2 is the second part of a long one."),
+      .describe("next_section, outline, sources, one such as 2.1, or all."),
     as: z.enum(["table"], { error: "as must be table." }).optional().describe("As a table."),
     columns: columnsField.describe("Of the table."),
   }),
@@ -131,48 +135,50 @@ export const getResearchResults = defineOperation({
     const plan = result === undefined ? await planAnswer(deps, call, run) : NO_PLAN;
     if (plan.plan !== undefined) return { ...withoutReport(run, deps.clock.now()), ...plan };
     if (result === undefined || !isFinished(run.status)) {
-      const backup = deps.backupOf(run.taskId);
+      const backup = backupOf(deps, run);
       throw backup === undefined ? withoutText(run, await wasDiscarded(db, run)) : refusedByDatabase(run, backup);
     }
     return reportAnswer(deps, call, { run, result, input });
   },
   webText: true,
   picturesOf: ({ task_id, pictures = [] }) => ({ taskId: task_id, links: pictures }),
-  toText: ({
-    report,
-    table,
-    plan,
-    outline,
-    sources = [],
-    metadata,
-    pictures,
-    search_suggestions,
-    material,
-    success: _success,
-    ...others
-  }) => {
-    const { context, follow_up_of, follow_ups, verification, ...rest } = others;
-    const shown = { ...rest, verification: verificationText(verification) };
-    const { duration_minutes, source_count, cost_usd, ...figures } = withWishNote(metadata);
-    const text = textOfTable({ report, table });
-    return [
-      ...(text === undefined ? [] : [text]),
-      ...(plan === undefined ? [] : [plan]),
-      ...outlineLines(outline),
-      ...pictureLines(pictures),
-      ...list("Sources", sources.map(sourceLine)),
-      ...suggestionLines(search_suggestions),
-      ...conversationLines({ context, follow_up_of, follow_ups }),
-      ...materialLines(material),
-      // What a person must see comes last: some clients show only the last three lines.
-      factLines(
-        others.next_step === undefined
-          ? { ...figures, ...shown, source_count, duration_minutes, cost_usd }
-          : { ...figures, source_count, duration_minutes, cost_usd, ...shown },
-      ),
-    ].join("\n\n");
-  },
+  toText: (output) => resultsText(output),
 });
+
+function resultsText({
+  report,
+  table,
+  plan,
+  outline,
+  sources = [],
+  metadata,
+  pictures,
+  search_suggestions,
+  material,
+  success: _success,
+  ...others
+}: WithoutReport): string {
+  const { context, follow_up_of, follow_ups, verification, ...rest } = others;
+  const shown = { ...rest, verification: verificationText(verification) };
+  const { duration_minutes, source_count, cost_usd, ...figures } = withWishNote(metadata);
+  const text = textOfTable({ report, table });
+  return [
+    ...(text === undefined ? [] : [text]),
+    ...(plan === undefined ? [] : [plan]),
+    ...outlineLines(outline),
+    ...pictureLines(pictures),
+    ...list("Sources", sources.map(sourceLine)),
+    ...suggestionLines(search_suggestions),
+    ...conversationLines({ context, follow_up_of, follow_ups }),
+    ...materialLines(material),
+    // What a person must see comes last: some clients show only the last three lines.
+    factLines(
+      others.next_step === undefined
+        ? { ...figures, ...shown, source_count, duration_minutes, cost_usd }
+        : { ...figures, source_count, duration_minutes, cost_usd, ...shown },
+    ),
+  ].join("\n\n");
+}
 
 type Input = { task_id: string; as?: "table" | undefined; columns?: string[] | undefined };
 
@@ -192,12 +198,43 @@ interface Reading {
   input: { include_sources: boolean; section?: string | undefined };
 }
 
-async function reportAnswer(deps: OperationDeps, call: Call, { run, result, input }: Reading) {
+async function reportAnswer(deps: OperationDeps, call: Call, { run, result, input }: Reading): Promise<ReportAnswer> {
+  const db = await deps.database();
+  const limit = limitOf(deps, call);
   const listed = { ...result, sources: withExpiry(result.sources, run.completedAt ?? run.updatedAt) };
-  const { sources, ...read } = readReport(withPictureLinks(run.taskId, listed), {
-    section: input.section,
-    maxCharacters: reportLimit(deps, call),
-    sources: input.include_sources ? "returned" : "left out",
+  const parts: AnswerParts = {
+    run,
+    result: withPictureLinks(run.taskId, listed),
+    // A program that would cut the whole report gets what it accepts.
+    section: input.section === "all" && limit.sizeOf !== undefined ? undefined : input.section,
+    includeSources: input.include_sources,
+    around: {
+      ...(await checkedCitations(db, { taskId: run.taskId, report: result.report })),
+      ...(await suggestionLinks(result.searchSuggestions)),
+      ...(input.section === undefined ? await conversationOf(db, run) : {}),
+    },
+    now: deps.clock.now(),
+  };
+  return fitAnswer(limit, { build: (room) => answerWith(parts, room), toText: resultsText });
+}
+
+interface AnswerParts {
+  run: Run;
+  result: StoredResult;
+  section: string | undefined;
+  includeSources: boolean;
+  /** What the answer says about the report, whatever part of it. */
+  around: Awaited<ReturnType<typeof checkedCitations>> &
+    Awaited<ReturnType<typeof suggestionLinks>> &
+    Partial<Awaited<ReturnType<typeof conversationOf>>>;
+  now: number;
+}
+
+function answerWith({ run, result, section, includeSources, around, now }: AnswerParts, room: Room) {
+  const { sources, ...read } = readReport(result, {
+    section,
+    sources: includeSources ? "returned" : "left out",
+    ...room,
   });
   const { table, ...reading } = asTable(result, read);
   return {
@@ -209,21 +246,20 @@ async function reportAnswer(deps: OperationDeps, call: Call, { run, result, inpu
     table,
     ...reading,
     ...verificationFields(result, [result.partial ? howItEnded(run) : undefined, noticeOf(run), reading.note]),
-    ...(await checkedCitations(await deps.database(), { taskId: run.taskId, report: result.report })),
     ...picturesIn(run.taskId, result, read.report),
-    ...(await suggestionLinks(result.searchSuggestions)),
-    ...(input.section === undefined ? await conversationOf(await deps.database(), run) : {}),
-    sources: input.include_sources && input.section !== "outline" ? sources : undefined,
+    ...around,
+    sources: includeSources && section !== "outline" ? sources : undefined,
     ...materialIn(run),
     metadata: {
-      ...resultMetadata(run, result.sources.length, deps.clock.now()),
+      ...resultMetadata(run, result.sources.length, now),
       ...wishesMetadata(wishesIn(run.options), result.sources),
     },
   };
 }
 
-type ReportAnswer = Awaited<ReturnType<typeof reportAnswer>>;
-type WithoutReport = Partial<ReportAnswer> & Pick<ReportAnswer, "success" | "task_id" | "query" | "metadata">;
+type ReportAnswer = ReturnType<typeof answerWith>;
+type Undefinable<Given> = { [Key in keyof Given]?: Given[Key] | undefined };
+type WithoutReport = Undefinable<ReportAnswer> & Pick<ReportAnswer, "success" | "task_id" | "query" | "metadata">;
 
 /** A plan instead of a report, because the research was not started, or a table that was not made. */
 const withoutReport = (run: Run, now: number): WithoutReport => ({
@@ -241,10 +277,11 @@ function noticeOf({ followupContext, options: { notice } }: Run): string | undef
 }
 
 /** Why the report is partial, in our own words (K2). */
-function howItEnded({ status, error }: Run): string | undefined {
-  if (status === "cancelled") return "The run was cancelled before its report was complete.";
+function howItEnded({ kind, status, error }: Run): string | undefined {
+  const goesOn = kind === "deep_search" ? " resume_research continues it at the next round." : "";
+  if (status === "cancelled") return `The run was cancelled before its report was complete.${goesOn}`;
   if (error === undefined) return undefined;
-  return `The run failed before its report was complete (${error.code}): ${error.message}`;
+  return `The run failed before its report was complete (${error.code}): ${error.message}${goesOn}`;
 }
 
 export type Results = OutputOf<typeof getResearchResults>;

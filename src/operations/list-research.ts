@@ -54,6 +54,7 @@ export const listResearch = defineOperation({
         query: z.string(),
         status: z.string(),
         progress: z.number(),
+        error_code: z.string().optional(),
         follow_up: z.boolean().optional(),
         created_at: z.string(),
         completed_at: z.string().optional(),
@@ -101,6 +102,7 @@ function listRow(run: Run) {
     archived: run.archived ? true : undefined,
     status: run.status,
     progress: run.progress,
+    error_code: run.status === "failed" ? run.error?.code : undefined,
     // Not a research that could be started again.
     follow_up: run.followupContext === undefined ? undefined : true,
     created_at: isoTime(run.createdAt),

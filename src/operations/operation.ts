@@ -1,5 +1,6 @@
 /** The type of an operation, of its call and of its dependencies, and the parts that input and output schemas share. */
 
+import { hash } from "node:crypto";
 import { z } from "zod";
 import type { Caller } from "../caller.ts";
 import type { AppError } from "../errors.ts";
@@ -11,6 +12,7 @@ import type { RemoteMcpServer } from "../gemini/material.ts";
 import type { Agent } from "../gemini/research-agent.ts";
 import type { NamedFile } from "../material/check-file.ts";
 import type { FileAccess } from "../material/read-files.ts";
+import type { Backup } from "../reports/files/backups.ts";
 import type { ResearchDeps } from "../runs/deps.ts";
 import type { StoredRun } from "../runs/history/read.ts";
 import type { Run, RunKind } from "../runs/run.ts";
@@ -21,6 +23,7 @@ import type { Database } from "../store/database.ts";
 import type { RunNotifications } from "../store/postgres/run-notifications.ts";
 import type { VerifyDeps } from "../verification/verify.ts";
 import type { PictureLink } from "./parts/answer-extras.ts";
+import type { Subject } from "./question/subject.ts";
 
 export interface OperationDeps {
   clock: Clock;
@@ -46,8 +49,10 @@ export interface OperationDeps {
   estimatePlan: (start: PlannedStart) => Promise<Estimate | undefined>;
   /** A server of the configuration; throws if it is not configured or a secret of it is not set. */
   mcpServer: (name: string) => RemoteMcpServer;
-  /** Path of the file that holds a report which the database refused. */
-  backupOf: (taskId: string) => string | undefined;
+  /** The file that holds a report which the database refused. */
+  backupOf: (taskId: string) => Backup | undefined;
+  /** Removes such files of deleted runs. */
+  removeBackups: (taskIds: ReadonlySet<string>) => Promise<void>;
   /** Registers work that continues after its call was answered; shutdown waits for it. */
   inBackground: (work: Promise<unknown>) => void;
   /** Aborted when the process begins to shut down. */
@@ -60,9 +65,10 @@ export interface OperationDeps {
     taskAfterMs: number;
     reportsDir: string | undefined;
     templatesDir: string | undefined;
-    /** Length of the longest report that is returned whole to a caller without `wholeReports`. */
-    inlineCharacters: number;
+    /** Length of the longest report that is returned whole to a caller without `wholeReports`; undefined: by client. */
+    inlineCharacters: number | undefined;
     confirmAboveUsd: number;
+    confirmAboveUsdPerDay: number;
     /** A model judges citations (`VERIFY_JUDGE`), which costs money. */
     hasJudge: boolean;
     /** Where the dashboard is reached, for addresses of runs. */
@@ -83,8 +89,15 @@ interface PlannedStart {
 export interface ResearchParts {
   research: ResearchDeps;
   runner: Runner;
-  /** False when the id of a paid run could be lost: then none is started. */
-  durable: boolean;
+  /** Why the id of a paid run could be lost, so that none is started; undefined if it is stored. */
+  obstacle(): Promise<AppError | undefined>;
+}
+
+/** The longest answer that a calling program passes on to its model uncut. */
+export interface AnswerLimit {
+  max: number;
+  /** As the program counts it. Undefined: only the report counts. */
+  sizeOf?: ((answer: { text: string; structured: unknown }) => number) | undefined;
 }
 
 /** One call of an operation, as the transport passes it on. */
@@ -92,19 +105,25 @@ export interface Call extends Caller {
   /** Name that the calling program gave for itself. */
   client: string | undefined;
   signal: AbortSignal;
+  /** Whether the client has cancelled the call, rather than disconnected: then a paid run that it started is cancelled. */
+  isCancelled?: (() => boolean) | undefined;
   /** Arrival of the call by the monotonic clock. Undefined: time limits count from the start of the operation. */
   since?: number | undefined;
   progress: (message: string) => void;
   /** The answer is printed or piped, so a report of any length is returned whole. */
   wholeReports?: boolean | undefined;
+  /** The longest answer that the calling program accepts, if that is known. */
+  answerLimit?: AnswerLimit | undefined;
   /** Estimates of this call, shared by the question before it and the operation itself. */
   estimates?: Map<string, Promise<Estimate | undefined>> | undefined;
-  /** The user has confirmed the operation's question. */
-  agreed?: boolean | undefined;
+  /** The newest attempt of a run when the call came, shared in the same way. */
+  attempts?: Map<string, Promise<string | undefined>> | undefined;
+  /** What the user has agreed to; undefined if nobody was asked. A yes to anything else does not count. */
+  agreed?: Subject | undefined;
+  /** The id of the run to start, where the same call may arrive twice: the second start then joins the first. */
+  newTaskId?: string | undefined;
   /** Called once with the task_id as soon as the run is stored. */
   onRunCreated?: ((taskId: string) => void) | undefined;
-  /** The plan that the user saw when deciding on it, by its turn; a decision about any other plan is refused. */
-  shownPlanTurn?: number | undefined;
   /** Files that the user uploaded with the call. */
   uploads?: readonly NamedFile[] | undefined;
   /** A rough count of the tokens of files that are uploaded later, for an estimate. */
@@ -133,9 +152,18 @@ export interface Question {
   because: string;
   /** How the user avoids the question, as a phrase that follows "can". */
   unasked: string;
+  /** How the user does it in a terminal, in the same way; default: the command of the operation with `--yes`. */
+  inTerminal?: string | undefined;
+  /** What did not happen without a yes; default: nothing was started. */
+  undone?: string | undefined;
   /** The figures, for a client that cannot ask. */
   details: Record<string, unknown>;
+  /** What a yes agrees to: the transport passes it on as `Call.agreed`. */
+  subject: Subject;
 }
+
+/** The input of a call in the subject of its question. The parsed input has its fields in the order of the schema. */
+export const hashOfInput = (input: Record<string, unknown>): string => hash("sha256", JSON.stringify(input));
 
 type AnyOutput = Record<string, unknown>;
 
@@ -144,7 +172,7 @@ interface OperationTask<Output extends AnyOutput> {
   /** Whether the runs of this operation are follow-ups, which are of the same kind as what they continue at Google. */
   isFollowup?: boolean;
   /** Rebuilds the answer of the call from a finished run, or throws the error that the call would have thrown. */
-  answer(stored: StoredRun, reading: { now: number; inlineCharacters: number }): Output | Promise<Output>;
+  answer(stored: StoredRun, reading: { now: number; limit: AnswerLimit }): Output | Promise<Output>;
   /** Whether an answer leaves the run unfinished: a client that accepts tasks then gets a task instead. */
   isUnfinished?(output: Output): boolean;
 }
@@ -171,7 +199,7 @@ export interface Operation<Input extends z.ZodObject = z.ZodObject, Output exten
   question?(deps: OperationDeps, input: z.output<Input>, call: Call): Promise<Question | undefined>;
   /**
    * A question of our own whose answer would make the question of the caller more precise; undefined when that is not
-   * needed. A user may skip it, and a caller without a user is not asked.
+   * needed. An empty answer starts the operation as it is, and a caller without a user is not asked.
    */
   clarify?(deps: OperationDeps, input: z.output<Input>, call: Call): Promise<string | undefined>;
   /** The operation calls a search backend, so its command has flags for backend and model. */

@@ -265,7 +265,8 @@ describe("a task", () => {
 
 test("a confirmation is requested only for valid input, and only if the client can ask", async () => {
   const { deps } = openApp();
-  const question = { ask: "Start it?", because: "It costs.", unasked: "set a limit", details: {} };
+  const subject = { operation: "ask", input: "" };
+  const question = { ask: "Start it?", because: "It costs.", unasked: "set a limit", details: {}, subject };
   const asking: Operation = {
     ...operation(() => ({})),
     question: async (_deps, input, call) => ({ ...question, details: { input, owner: call.owner } }),

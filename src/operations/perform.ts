@@ -8,6 +8,7 @@ import { unexpectedError } from "../platform/unexpected-error.ts";
 import { inSpan, RUN_ID } from "../telemetry/telemetry.ts";
 import type { PictureLink } from "./parts/answer-extras.ts";
 import { factLines } from "./parts/answer-text.ts";
+import { DEFAULT_LIMIT, settingLimit } from "./reading/answer-limit.ts";
 import { withDetails } from "./question/vague-question.ts";
 import type { StoredRun } from "../runs/history/read.ts";
 import { type Call, CAUTION, type Operation, type OperationDeps, type Question, taskIdField } from "./operation.ts";
@@ -87,6 +88,7 @@ export async function performDetachable(
     call: {
       ...call,
       signal: AbortSignal.any([deps.leaving, cancelled.signal]),
+      isCancelled: () => cancelled.signal.aborted && call.isCancelled?.() === true,
       onRunCreated: (taskId) => created.resolve({ taskId }),
       returnWhen: detached.signal,
     },
@@ -114,8 +116,8 @@ export async function performDetachable(
 /** The outcome of the call that created a run, rebuilt from the stored run. */
 export const outcomeOfRun = (operation: Operation, deps: OperationDeps, stored: StoredRun): Promise<Outcome> =>
   outcomeOf(operation, deps, () => {
-    const { inlineCharacters } = deps.settings;
-    return operation.task?.answer(stored, { now: deps.clock.now(), inlineCharacters }) ?? {};
+    const limit = settingLimit(deps.settings) ?? DEFAULT_LIMIT;
+    return operation.task?.answer(stored, { now: deps.clock.now(), limit }) ?? {};
   });
 
 /** Names the run in the log when the call is about one. */

@@ -3,25 +3,28 @@
 import { z } from "zod";
 import { AppError } from "../errors.ts";
 import type { Run } from "../runs/run.ts";
-import { notDurable, waitForStartOutcome } from "./parts/start-outcome.ts";
+import { messageOnceAccepted, waitForStartOutcome } from "./parts/start-outcome.ts";
 import { factLines } from "./parts/answer-text.ts";
 import { costQuestion, requireCostConsent } from "./parts/cost-confirmation.ts";
 import { tokensSent } from "./parts/material.ts";
-import { decideOnPlan, NO_PLAN, paidBy, planAnswer, planFields } from "./parts/plan.ts";
+import { decideOnPlan, NO_PLAN, planAnswer, planFields, questionOnPlan } from "./parts/plan.ts";
 import {
   type Call,
   defineOperation,
   flagField,
+  hashOfInput,
   type OperationDeps,
   outputSchema,
-  type Question,
   taskIdField,
+  wholeNumberField,
 } from "./operation.ts";
 import { continueDeepSearch } from "./rounds/continue.ts";
 import { isTableRun } from "./table/table-answer.ts";
 
 const RESUME = "resume_research";
 const EDIT_ERROR = "plan_edit must be a text of at most 20,000 characters.";
+/** More turns than a plan ever has. */
+const MAX_PLAN_TURN = 999;
 /** Both the first and the repeated start may be charged. */
 const CHARGES = 2;
 
@@ -29,7 +32,7 @@ export const resumeResearch = defineOperation({
   name: RESUME,
   title: "Resume research",
   description:
-    "Resumes a run: polls a failed deep research again (free), approves a plan (starts its paid research) or changes it (cents), continues an interrupted deep_search (cents), adopts the interaction_id of an unknown start (free), or sends it again, which may be charged twice (accept_possible_double_charge). Not for runs in progress or completed. Answers within 30 s.",
+    "Costs about $1 to $10 if it approves a plan or sends an unknown start again, which may be charged twice; cents if it changes a plan or continues an interrupted deep_search; nothing if it polls a failed deep research or adopts the interaction_id of an unknown start. Not for runs in progress or completed. Answers within 30 s.",
   input: z.strictObject({
     task_id: taskIdField,
     interaction_id: z
@@ -48,6 +51,9 @@ export const resumeResearch = defineOperation({
       .regex(/^(?=[^]*[\p{L}\p{N}])[^]{1,20000}$/u, { error: EDIT_ERROR })
       .optional()
       .describe("What to change in the plan."),
+    plan_turn: wholeNumberField("plan_turn", { min: 1, max: MAX_PLAN_TURN })
+      .optional()
+      .describe("The plan the user saw."),
   }),
   output: outputSchema({
     ...planFields,
@@ -58,11 +64,15 @@ export const resumeResearch = defineOperation({
   positional: "task_id",
   waitFlag: "wait",
   question: async (deps, input, call) => {
-    if (isDecision(input)) return questionOnPlan(deps, input, call);
+    if (isDecision(input)) {
+      const run = await deps.findRun(call.owner, input.task_id);
+      return questionOnPlan(deps, call, { run, ...decisionIn(input), edit: input.plan_edit });
+    }
     if (!input.accept_possible_double_charge || input.interaction_id !== undefined) return undefined;
+    const attempt = await newestAttempt(deps, input, call);
     const run = await deps.findRun(call.owner, input.task_id);
     if (run.kind !== "agent" || run.status !== "start_unknown") return undefined;
-    const question = await costQuestion(deps, call, await sentAgain(deps, run));
+    const question = await costQuestion(deps, call, await sentAgain(deps, { run, input, attempt }));
     return (
       question && {
         ...question,
@@ -72,6 +82,7 @@ export const resumeResearch = defineOperation({
     );
   },
   run: async (deps, input, call) => {
+    const attempt = await newestAttempt(deps, input, call);
     const run = await deps.findRun(call.owner, input.task_id);
     if (run.kind === "deep_search") return { ...NO_PLAN, ...(await continueDeepSearch(deps, run, call)) };
     if (run.kind !== "agent") {
@@ -81,35 +92,37 @@ export const resumeResearch = defineOperation({
         run: { task_id: run.taskId, status: run.status, progress: run.progress },
       });
     }
-    if (isDecision(input)) return decideOnPlan(deps, call, { run, edit: editIn(input) });
+    if (isDecision(input)) return decideOnPlan(deps, call, { run, ...decisionIn(input), edit: editIn(input) });
     if (run.status === "awaiting_approval" && input.interaction_id === undefined)
       return planToDecide(run, await planAnswer(deps, call, run));
-    const { research, runner, durable } = await deps.research();
+    const { research, runner, obstacle } = await deps.research();
     const { resumeAgentRun } = await import("../runs/start/resume.ts");
-    const again = { ...(await sentAgain(deps, run)), operation: RESUME };
+    const again = await sentAgain(deps, { run, input, attempt });
+    const refusal = await obstacle();
     const resumed = await resumeAgentRun(research, {
-      beforeStart: durable ? await requireCostConsent(deps, call, again) : refuseNotDurable,
+      checkCost: refusal === undefined ? await requireCostConsent(deps, call, again) : thrower(refusal),
       signal: call.signal,
       owner: call.owner,
       taskId: run.taskId,
       interactionId: input.interaction_id,
       acceptDoubleCharge: input.accept_possible_double_charge,
+      attemptId: call.agreed?.attempt ?? attempt,
       followup: () => againAsFollowup(deps, run),
     });
     runner.start();
     runner.wake();
     const { taskId } = run;
-    const current =
+    const { run: current, unused } =
       resumed.kind === "restarted"
         ? await waitForStartOutcome(deps, { owner: call.owner, taskId, sending: resumed.sending })
-        : resumed.run;
+        : { run: resumed.run, unused: undefined };
     return {
       success: true,
       // A run that already has an interaction keeps it; the adopted interaction then gets a run of its own.
       task_id: current.taskId,
       status: current.status,
       ...NO_PLAN,
-      message: MESSAGE[resumed.kind],
+      message: unused === undefined ? messageOf(resumed.kind, current) : UNUSED[unused],
       check_status_command: `check_research_status(task_id='${current.taskId}')`,
     };
   },
@@ -122,6 +135,7 @@ interface PlanInput {
   task_id: string;
   approve?: boolean | undefined;
   plan_edit?: string | undefined;
+  plan_turn?: number | undefined;
   interaction_id?: string | undefined;
 }
 
@@ -145,22 +159,37 @@ function editIn({ approve, plan_edit, interaction_id }: PlanInput): string | und
   });
 }
 
-async function questionOnPlan(deps: OperationDeps, input: PlanInput, call: Call): Promise<Question | undefined> {
-  const run = await deps.findRun(call.owner, input.task_id);
-  const plan = await paidBy(deps, run, { edit: input.plan_edit });
-  const { query, model: agent = "" } = run;
-  return plan && costQuestion(deps, call, { query, agent, plan, tokens: await tokensSent(run) });
+const aboutRun = (input: PlanInput) => ({ operation: RESUME, input: hashOfInput({ ...input }), run: input.task_id });
+
+const decisionIn = (input: PlanInput) => ({ about: aboutRun(input), planTurn: input.plan_turn });
+
+/** Read once per call, first of all: a run that is sent again after that is not the one that the call decides on. */
+function newestAttempt(deps: OperationDeps, { task_id: taskId }: PlanInput, { attempts }: Call) {
+  const read = async (): Promise<string | undefined> => {
+    const { currentAttempt } = await import("../runs/attempt-store.ts");
+    return (await currentAttempt(await deps.database(), taskId))?.attempt_id;
+  };
+  const newest = attempts?.get(taskId) ?? read();
+  attempts?.set(taskId, newest);
+  return newest;
+}
+
+interface Again {
+  run: Run;
+  input: PlanInput;
+  attempt: string | undefined;
 }
 
 /** The request of an unknown start that is sent again: a follow-up, a plan, the research of a plan, or a research. */
-async function sentAgain(deps: OperationDeps, run: Run) {
+async function sentAgain(deps: OperationDeps, { run, input, attempt }: Again) {
   const { query, model: agent = "", plan, taskId } = run;
+  const about = { ...aboutRun(input), attempt };
   if (run.followupContext !== undefined)
-    return { query, agent, followup: followupEstimate(run), isTable: isTableRun(run), charges: CHARGES };
+    return { about, query, agent, followup: followupEstimate(run), isTable: isTableRun(run), charges: CHARGES };
   const { newestPlan } = await import("../runs/plan/plan-store.ts");
   const text = plan === undefined ? undefined : (await newestPlan(await deps.database(), taskId))?.text;
   const stage = plan?.isPlanning === true ? ("wanted" as const) : text === undefined ? undefined : { text };
-  return { query, agent, plan: stage, tokens: await tokensSent(run), charges: CHARGES };
+  return { about, query, agent, plan: stage, tokens: await tokensSent(run), charges: CHARGES };
 }
 
 const planToDecide = (run: Run, plan: Awaited<ReturnType<typeof planAnswer>>) => ({
@@ -186,14 +215,26 @@ function followupEstimate({ estimate }: Run) {
 const range = z.object({ min: z.number(), likely: z.number(), max: z.number() });
 const storedFollowupEstimate = z.object({ agent: z.string(), minutes: range, usd: range });
 
-const refuseNotDurable = (): never => {
-  throw notDurable();
+const thrower = (refusal: AppError) => (): never => {
+  throw refusal;
 };
 
 const MAY_CHARGE_TWICE = "The amount counts the first start too, which may be running already.";
+
+const UNUSED = {
+  withheld: "The research was not sent again: its interaction was adopted meanwhile, and the run is polled.",
+  unknown:
+    "The research was sent again, and this second start may be running and charged: Google's answer was lost. The interaction of the first start was adopted meanwhile, and the run is polled. resume_research with the interaction_id of the second one (AI Studio shows it) adopts that one, too.",
+};
+
+/** A call that joined sent nothing, whatever becomes of the start. */
+const messageOf = (kind: keyof typeof MESSAGE, run: Run): string =>
+  kind === "joined" ? MESSAGE.joined : messageOnceAccepted(run, MESSAGE[kind]);
 
 const MESSAGE = {
   adopted: "The interaction was adopted; the run is polled again.",
   polling: "The run is polled again; if its report is finished by now, it will be stored.",
   restarted: "The research was started again, as you requested.",
+  joined:
+    "Nothing was sent and nothing is charged for this call: another call has sent this start again, or resolved it.",
 };

@@ -1,9 +1,10 @@
 /** `save_research_to_markdown`: writes a stored report to a Markdown file. */
 
+import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { AppError } from "../errors.ts";
-import { adviceWithoutReport, DISCARDED, wasDiscarded } from "./parts/after-failure.ts";
+import { adviceWithoutReport, backupOf, DISCARDED, refusedByDatabase, wasDiscarded } from "./parts/after-failure.ts";
 import { isoTime } from "../platform/clock.ts";
 import type { PictureFacts } from "../reports/pictures/picture.ts";
 import { materialIn, materialTexts } from "./parts/material.ts";
@@ -71,10 +72,13 @@ export const saveResearchToMarkdown = defineOperation({
     const now = deps.clock.now();
     const db = await deps.database();
     const { format, ...wanted } = input;
-    const { run, result, text, pictures, ending } =
+    const stored =
       format === undefined
-        ? await markdownToSave(db, { ...wanted, owner: call.owner, templates: templatesOf(deps), now })
-        : await dataToSave(deps, call, { task_id: wanted.task_id, format });
+        ? markdownToSave(db, { ...wanted, owner: call.owner, templates: templatesOf(deps), now })
+        : dataToSave(deps, call, { task_id: wanted.task_id, format });
+    const { run, result, text, pictures, ending } = await stored.catch((error: unknown) =>
+      refusedReport(deps, call, { ...input, error }),
+    );
     const { saveMarkdown } = await import("../reports/files/save-markdown.ts");
     const saved = await saveMarkdown({
       ...target,
@@ -106,6 +110,21 @@ async function markdownToSave(db: Database, request: DocumentRequest) {
   const text = (folder: string): string =>
     render((picture) => `${encodeURIComponent(folder)}/${pictureFileName(picture)}`);
   return { run, result, text, pictures, ending: "md" as const };
+}
+
+/** A report that the database refused, from the file that holds it; otherwise throws the error. */
+async function refusedReport(
+  deps: OperationDeps,
+  { owner }: Call,
+  { task_id, format, error }: { task_id: string; format?: Format | undefined; error: unknown },
+) {
+  if (!(error instanceof AppError) || error.code !== "RESEARCH_NOT_COMPLETED") throw error;
+  const run = await deps.findRun(owner, task_id);
+  const backup = backupOf(deps, run);
+  if (backup === undefined) throw error;
+  const text = format === undefined ? await readFile(backup.path, "utf8").catch(() => undefined) : undefined;
+  if (text === undefined) throw refusedByDatabase(run, backup);
+  return { run, result: { partial: false }, text, pictures: [], ending: "md" as const };
 }
 
 /** The sources as a bibliography, or the table. */

@@ -10,12 +10,13 @@ import {
   ANSWER_WITHIN_MS,
   failedStart,
   joinedNotice,
-  notDurable,
+  messageOnceAccepted,
   recordReturnedEnd,
+  requireDurable,
   waitForStartOutcome,
 } from "./parts/start-outcome.ts";
 import { costSchema } from "./parts/cost-schema.ts";
-import { costQuestion, estimateFor, requireCostConsent } from "./parts/cost-confirmation.ts";
+import { costQuestion, dollars, estimateFor, requireCostConsent } from "./parts/cost-confirmation.ts";
 import { resultMetadataSchema, sourceSchema } from "./get-research-results.ts";
 import { pictureField, suggestionsField } from "./parts/answer-extras.ts";
 import {
@@ -26,18 +27,21 @@ import {
   readMaterial,
   withFiles,
 } from "./parts/material.ts";
-import { readingFields, reportLimit } from "./parts/report-reading.ts";
+import { limitOf } from "./reading/answer-limit.ts";
+import { readingFields } from "./reading/report-reading.ts";
 import { NO_PLAN, planFields, planned, storedPlan } from "./parts/plan.ts";
 import type { Wishes } from "../search/wishes.ts";
 import { asClarifiedBefore, joinsRun, variantFor, type Visualization } from "./question/same-start.ts";
-import { CLARIFYING_QUESTION, isVague } from "./question/vague-question.ts";
+import { clarifyingQuestion, isVague } from "./question/vague-question.ts";
 import { wishesOf, withWishes } from "./question/wishes.ts";
+import { cancelWithCall } from "./start/cancelled-call.ts";
 import { type AboutStart, finishedResearch, researchText } from "./start/finished-research.ts";
 import { waitForEnd } from "./start/wait-for-end.ts";
 import {
   type Call,
   defineOperation,
   flagField,
+  hashOfInput,
   type OperationDeps,
   outputSchema,
   queryField,
@@ -46,12 +50,14 @@ import {
 
 const HOUR_MS = 3_600_000;
 const START = "start_deep_research";
+const RUNNING = "Research running in background.";
+const NOTIFIED = `${RUNNING} Notification when complete.`;
 
 export const startDeepResearch = defineOperation({
   name: START,
   title: "Start deep research",
   description:
-    "Starts Google's Deep Research agent: a long report with citations. For broad or difficult questions worth up to an hour and a few dollars. For look-ups: search; to verify one answer: deep_search. Costs about $1 to $7, takes 5 to 60 minutes in the background. Answers within 30 s with a task_id; it continues at Google. Then call check_research_status with wait_seconds 45 until it is completed, and get_research_results. The same start within 10 minutes joins the first.",
+    "Costs about $1 to $10 and takes 5 to 60 minutes: starts Google's Deep Research agent, which writes a long report with citations. For broad or difficult questions. For look-ups: search; to verify one answer: deep_search. Answers within 30 s with a task_id. Then call check_research_status with wait_seconds 45 until it is completed, and get_research_results. The same start within 10 minutes joins the first.",
   input: withWishes({
     query: queryField("query").describe("The research question, as precisely as possible."),
     enable_notifications: flagField("enable_notifications")
@@ -104,7 +110,7 @@ export const startDeepResearch = defineOperation({
     const { query, force_new: forceNew } = input;
     const { agent } = currentAgent(input.model);
     const plan = input.plan ? ("wanted" as const) : undefined;
-    const cost = await costQuestion(deps, call, { query, agent, plan, tokens });
+    const cost = await costQuestion(deps, call, { about: aboutStart(given), query, agent, plan, tokens });
     const question = cost && withFiles(cost, files);
     if (question === undefined || forceNew) return question;
     // Joining a run costs nothing.
@@ -118,7 +124,9 @@ export const startDeepResearch = defineOperation({
     const input = await asClarifiedBefore(deps, { ...given, material }, call);
     // Without a key nothing is started, and a start that joins a run costs nothing.
     if ((await deps.agent()) === undefined || (await joinsRun(deps, input, call))) return undefined;
-    return CLARIFYING_QUESTION;
+    const { agent } = currentAgent(input.model);
+    const estimate = await estimateFor(deps, call, { query: input.query, agent });
+    return clarifyingQuestion(estimate && dollars(estimate.usd.likely));
   },
   run: async (deps, requested, asked) => {
     const given = await readMaterial(deps, asked, requested);
@@ -127,17 +135,18 @@ export const startDeepResearch = defineOperation({
     const call = { ...asked, estimates: asked.estimates ?? new Map() };
     const answerBy = (call.since ?? deps.clock.monotonic()) + ANSWER_WITHIN_MS;
     const { agent, notice } = currentAgent(input.model);
-    const started = await start(deps, call, { input, agent, notice, given });
+    const started = await start(deps, call, { subject: aboutStart(requested), input, agent, notice, given });
     const { taskId } = started;
     call.onRunCreated?.(taskId);
     call.progress(`Starting deep research (task_id ${taskId})`);
     const sending = started.kind === "started" ? started.sending : undefined;
-    const accepted = await waitForStartOutcome(deps, { owner: call.owner, taskId, sending, answerBy });
+    const { run: accepted } = await waitForStartOutcome(deps, { owner: call.owner, taskId, sending, answerBy });
     const window = Math.min(deps.settings.syncWindowMs, answerBy - deps.clock.monotonic());
     const run = await waitForEnd(deps, call, {
       run: accepted,
       ms: started.kind === "joined" ? 0 : Math.max(0, window),
     });
+    await cancelWithCall(deps, call, started);
     const visualization = input.visualization ?? call.visualization;
     const joined = started.kind === "joined" ? noticesOfJoined(run, deps.clock.now(), visualization) : [];
     const notices = [...joined, ...(notice === undefined ? [] : [notice])];
@@ -158,9 +167,7 @@ export const startDeepResearch = defineOperation({
       status: "running_async" as const,
       mode: "async",
       ...NO_PLAN,
-      message: run.enableNotifications
-        ? "Research running in background. Notification when complete."
-        : "Research running in background.",
+      message: messageOnceAccepted(run, run.enableNotifications ? NOTIFIED : RUNNING),
       check_status_command: `check_research_status(task_id='${taskId}')`,
       ...materialIn(run),
       ...about,
@@ -187,7 +194,11 @@ function noticesOfJoined(run: Run, now: number, visualization: Visualization | u
   return [joinedNotice(run, now), ...(isWithoutCharts ? ["It was started without charts."] : [])];
 }
 
+const aboutStart = (input: Record<string, unknown>) => ({ operation: START, input: hashOfInput(input) });
+
 interface StartRequest {
+  /** What a yes agrees to, besides the price. */
+  subject: ReturnType<typeof aboutStart>;
   input: Wishes & {
     query: string;
     enable_notifications: boolean;
@@ -202,16 +213,16 @@ interface StartRequest {
 }
 
 /** Sends the paid start, or joins an identical run, once the user has agreed to the cost where that is required. */
-async function start(deps: OperationDeps, call: Call, { input, agent, notice, given }: StartRequest) {
-  const { research, durable } = await deps.research();
-  if (!durable) throw notDurable();
+async function start(deps: OperationDeps, call: Call, { subject, input, agent, notice, given }: StartRequest) {
+  const { research, obstacle } = await deps.research();
+  await requireDurable({ obstacle });
   const { startResearch } = await import("../runs/start/start.ts");
   const { query } = input;
   const plan = input.plan ? "wanted" : undefined;
   const { material, files, tokens } = given;
-  const beforeStart = await requireCostConsent(deps, call, { query, agent, plan, tokens, operation: START });
+  const checkCost = await requireCostConsent(deps, call, { about: subject, query, agent, plan, tokens });
   return startResearch(research, {
-    beforeStart,
+    checkCost,
     signal: call.signal,
     owner: call.owner,
     client: call.client,
@@ -222,6 +233,7 @@ async function start(deps: OperationDeps, call: Call, { input, agent, notice, gi
     maxWaitMs: input.max_wait_hours * HOUR_MS,
     callerWaitsMs: deps.settings.syncWindowMs === 0 ? 0 : ANSWER_WITHIN_MS,
     forceNew: input.force_new,
+    taskId: call.newTaskId,
     variant: variantFor({ ...input, material, visualization: input.visualization ?? call.visualization }),
     wishes: wishesOf(input),
     notice,
@@ -238,6 +250,6 @@ interface Completed {
 
 async function completed(deps: OperationDeps, { run, call, about }: Completed) {
   const db = await deps.database();
-  const reading = { now: deps.clock.now(), inlineCharacters: reportLimit(deps, call) };
+  const reading = { now: deps.clock.now(), limit: limitOf(deps, call) };
   return finishedResearch(await readStored(db, call.owner, run.taskId), reading, about);
 }

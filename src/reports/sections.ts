@@ -21,9 +21,13 @@ export interface Reading {
   next: string | undefined;
 }
 
-/** With its sources still below the limit of about 44,000 characters at which Codex and OpenCode cut a tool result. */
-export const MAX_READING_CHARACTERS = 30_000;
-const PART_CHARACTERS = 20_000;
+/** A report without headings is divided into sections of this length. */
+const EVEN_SECTION_CHARACTERS = 20_000;
+/**
+ * Where a long section may be cut. The same for every client and every call, so that `2~3` always means the same text;
+ * how many such parts an answer has, depends on the client.
+ */
+export const PART_CHARACTERS = 10_000;
 const MAX_OUTLINE_ENTRIES = 200;
 
 /** Sections follow each other without gaps; a subsection lies within its section. */
@@ -116,7 +120,7 @@ function titleOf(text: string): string {
 }
 
 function evenSections(report: string): Section[] {
-  const pieces = cut(report, { start: 0, end: report.length, maxCharacters: PART_CHARACTERS });
+  const pieces = cut(report, { start: 0, end: report.length, maxCharacters: EVEN_SECTION_CHARACTERS });
   return pieces.map((piece, index) => ({
     section: String(index + 1),
     title: `Part ${index + 1} of ${pieces.length}`,
@@ -149,48 +153,76 @@ function cut(report: string, { start, end, maxCharacters }: Cut): { start: numbe
 const safeLength = (window: string): number => window.length - (/[\uD800-\uDBFF\r]$/.test(window) ? 1 : 0);
 
 /**
- * Reads "2", or "2~3" for the third part of a long section, or "2+" for as much as fits into one response from there
- * on. Undefined if there is no such section.
+ * Reads "2", or "2~3" for a long section from its third part on, in both cases up to the end of that section; with "+"
+ * beyond it. At most `maxCharacters`, but at least a part. Undefined if there is no such section.
  */
-export function readSection(report: string, sections: Section[], wanted: string): Reading | undefined {
-  const [, name, number = "1", on] = /^([\d.]+)(?:~(\d{1,6})|(\+))?$/.exec(wanted) ?? [];
-  const found = sections.find(({ section }) => section === name);
-  if (found === undefined) return undefined;
-  return on === undefined
-    ? readPart(report, sections, { found, number: Number(number) })
-    : readFrom(report, sections, found);
-}
-
-/** As many whole sections from the beginning as fit into one response. */
-export function readOpening(report: string, sections: Section[]): Reading {
-  const [first] = sections;
-  return first === undefined ? { start: 0, end: report.length, next: undefined } : readFrom(report, sections, first);
-}
-
-function readPart(
+export function readSection(
   report: string,
   sections: Section[],
-  { found, number }: { found: Section; number: number },
+  { wanted, maxCharacters }: { wanted: string; maxCharacters: number },
 ): Reading | undefined {
-  const pieces = cut(report, { ...found, maxCharacters: MAX_READING_CHARACTERS });
-  const piece = pieces[number - 1];
-  if (piece === undefined) return undefined;
-  const next = number < pieces.length ? `${found.section}~${number + 1}` : continuationAt(sections, piece.end);
-  return { ...piece, next };
+  const [, name, number = "1", on] = /^([\d.]+)(?:~(\d{1,6}))?(\+)?$/.exec(wanted) ?? [];
+  const found = sections.find(({ section }) => section === name);
+  const part = found && partsOf(report, found)[Number(number) - 1];
+  if (found === undefined || part === undefined) return undefined;
+  return read(report, sections, { found, from: part.start, isWithin: on === undefined, maxCharacters });
 }
 
-function readFrom(report: string, sections: Section[], first: Section): Reading {
-  const { start } = first;
-  if (report.length - start <= MAX_READING_CHARACTERS) return { start, end: report.length, next: undefined };
-  const fitting = sections.filter(
-    (section) => section.start > start && section.start <= start + MAX_READING_CHARACTERS,
-  );
-  const top = fitting.findLast(({ level }) => level === 1)?.start ?? start;
-  // If the next section is too long, include its first subsections.
-  const end = top - start > MAX_READING_CHARACTERS / 2 ? top : (fitting.at(-1)?.start ?? start);
-  const little = end - start <= MAX_READING_CHARACTERS / 2 && first.end > end;
-  const part = little ? readPart(report, sections, { found: first, number: 1 }) : undefined;
-  return part ?? { start, end, next: continuationAt(sections, end) };
+/** As much from the beginning as fits into one response. */
+export function readOpening(report: string, sections: Section[], maxCharacters: number): Reading {
+  const [found] = sections;
+  if (found === undefined) return { start: 0, end: report.length, next: undefined };
+  return read(report, sections, { found, from: 0, isWithin: false, maxCharacters });
+}
+
+const partsOf = (report: string, section: Section) => cut(report, { ...section, maxCharacters: PART_CHARACTERS });
+
+interface Position {
+  /** The section that the reading begins in. */
+  found: Section;
+  from: number;
+  /** Not beyond the end of that section. */
+  isWithin: boolean;
+  maxCharacters: number;
+}
+
+function read(report: string, sections: Section[], { found, from, isWithin, maxCharacters }: Position): Reading {
+  const room = Math.max(PART_CHARACTERS, maxCharacters);
+  const last = isWithin ? found.end : report.length;
+  if (last - from <= room) return { start: from, end: last, next: continuationAt(sections, last) };
+  const until = from + room;
+  // A cut between sections reads better than one within, unless it leaves half of the room empty.
+  const between = isWithin ? undefined : betweenSections(sections, from, until);
+  if (between !== undefined && between.end - from > room / 2) return { start: from, ...between };
+  const begun = isWithin
+    ? found
+    : sections.find((each) => (each === found || each.start >= from) && each.start < until && each.end > until);
+  const within = begun && withinSection(report, begun, { from, until, on: isWithin ? "" : "+" });
+  return { start: from, ...(furthest(between, within) ?? { end: last, next: continuationAt(sections, last) }) };
+}
+
+type End = Omit<Reading, "start">;
+
+const furthest = (one: End | undefined, other: End | undefined): End | undefined =>
+  one === undefined || (other !== undefined && other.end > one.end) ? other : one;
+
+/** The last beginning of a section, one of the first level if that takes more than half of the room. */
+function betweenSections(sections: Section[], from: number, until: number): End | undefined {
+  const fitting = sections.filter(({ start }) => start > from && start <= until);
+  const top = fitting.findLast(({ level }) => level === 1);
+  const next = top !== undefined && top.start - from > (until - from) / 2 ? top : fitting.at(-1);
+  return next && { end: next.start, next: `${next.section}+` };
+}
+
+function withinSection(
+  report: string,
+  section: Section,
+  { from, until, on }: { from: number; until: number; on: "" | "+" },
+): End | undefined {
+  const parts = partsOf(report, section);
+  const index = parts.findLastIndex(({ start }) => start > from && start <= until);
+  const part = parts[index];
+  return part && { end: part.start, next: `${section.section}~${index + 1}${on}` };
 }
 
 function continuationAt(sections: Section[], start: number): string | undefined {

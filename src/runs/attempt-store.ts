@@ -12,6 +12,8 @@ export interface NewAttempt {
   baseUrl: string;
   /** Undefined for a run without a plan. */
   turn?: AttemptTurn | undefined;
+  /** The likely cost of a request that no person has confirmed. */
+  unconfirmedUsd?: number | undefined;
   now: number;
 }
 
@@ -33,6 +35,7 @@ export function insertAttempt(db: Database, attempt: NewAttempt) {
       sent_at: attempt.now,
       key_fingerprint: attempt.keyFingerprint ?? null,
       base_url: attempt.baseUrl,
+      unconfirmed_usd: attempt.unconfirmedUsd ?? null,
       ...(attempt.turn === undefined ? {} : turnColumns(attempt.turn)),
     })
     .execute();
@@ -148,12 +151,13 @@ export async function currentTurn(db: Database, taskId: string): Promise<Attempt
   return { turn, isPlanning: is_planning === 1, planEdit: plan_edit ?? undefined };
 }
 
-/** The newest attempt of a run. */
+/** The newest attempt of a run: of its last turn, whatever the clocks of the processes were. */
 export function currentAttempt(db: Database, taskId: string) {
   return db
     .selectFrom("research_attempts")
     .selectAll()
     .where("task_id", "=", taskId)
+    .orderBy("turn", "desc")
     .orderBy("created_at", "desc")
     .limit(1)
     .executeTakeFirst();

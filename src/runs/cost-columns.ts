@@ -11,6 +11,9 @@ export const costColumns = ({ usd, incomplete, estimated }: Cost): CostColumns =
   cost_estimated: estimated ? 1 : 0,
 });
 
+/** The cost of a run that was certainly not charged. */
+export const UNCHARGED: Cost = { usd: 0, incomplete: false, estimated: false };
+
 export const costOfRow = (row: CostColumns): Cost => ({
   usd: row.cost_usd ?? undefined,
   incomplete: row.cost_incomplete === 1,

@@ -2,7 +2,7 @@
 
 import type { CostOf } from "../costs/actual.ts";
 import type { RemoteMcpServer } from "../gemini/material.ts";
-import type { Agent } from "../gemini/research-agent.ts";
+import type { Agent, AgentUsage } from "../gemini/research-agent.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { PollQueue } from "../queue/queue.ts";
@@ -30,6 +30,8 @@ export interface ResearchDeps {
   processId: string;
   clock: Clock;
   log: Log;
+  /** Replaces secrets in what is stored for diagnosis only. */
+  redact: (text: string) => string;
   /** A server of the configuration with its secrets; throws if it is not configured or a secret of it is not set. */
   mcpServer: (name: string) => RemoteMcpServer;
   /** Directory of `orphans.jsonl`. */
@@ -43,7 +45,11 @@ export interface ResearchDeps {
   leaving: AbortSignal;
   pollCounts: PollCounts;
   /** Writes a report that the database rejected to a file; resolves with its path. */
-  backUp: (run: { taskId: string; query: string }, report: string) => Promise<string | undefined>;
+  backUp: (
+    run: { taskId: string; query: string },
+    report: string,
+    usage: AgentUsage | undefined,
+  ) => Promise<string | undefined>;
   /** Started runs whose interaction id the database rejected, by task_id. */
   unsavedIds: Map<string, UnsavedRun>;
   rememberedRuns: RememberedRuns;

@@ -82,6 +82,7 @@ async function knownMarks(db: Database, taskId: string, events: RunEvent[]): Pro
 export interface StreamCursor {
   mark: string | undefined;
   searches: number;
+  thoughts: number;
 }
 
 export async function storedCursor(db: Database, taskId: string): Promise<StreamCursor> {
@@ -94,11 +95,9 @@ export async function storedCursor(db: Database, taskId: string): Promise<Stream
     .orderBy("seq", "desc")
     .limit(1)
     .executeTakeFirst();
-  const { searches } = await rows
-    .select((select) => select.fn.countAll<number>().as("searches"))
-    .where("kind", "=", "search")
-    .executeTakeFirstOrThrow();
-  return { mark: last?.mark ?? undefined, searches };
+  const counts = await eventCounts(db, taskId);
+  const count = (kind: string): number => counts.get(kind)?.count ?? 0;
+  return { mark: last?.mark ?? undefined, searches: count("search"), thoughts: count("thought") };
 }
 
 export async function lastEvent(db: Database, taskId: string, kind: string): Promise<RunEvent | undefined> {

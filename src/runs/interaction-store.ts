@@ -9,9 +9,7 @@ import { currentAttempt } from "./attempt-store.ts";
 import { lockRun } from "./lock-store.ts";
 import { NO_USAGE, type RunPlan } from "./plan/run-plan.ts";
 import { maxWaitOf, parseOptions } from "./start/start-options.ts";
-import { transition } from "./transition-store.ts";
-
-const NO_ERROR = { error_code: null, error_message: null };
+import { errorColumns, transition } from "./transition-store.ts";
 
 /** State of an attempt whose interaction id belongs to another attempt. Only such an attempt may repeat an id. */
 const DUPLICATE = "duplicate";
@@ -188,7 +186,7 @@ async function pollInteraction(transaction: Database, accepted: AcceptedInteract
     .returning("task_id")
     .executeTakeFirst();
   if (first === undefined) return pollInSecondRun(transaction, accepted, key);
-  const set = { next_poll_at: now, last_event_at: now, updated_at: now, lease_until: null, ...NO_ERROR };
+  const set = { next_poll_at: now, last_event_at: now, updated_at: now, lease_until: null, ...errorColumns(undefined) };
   await transition(transaction, { taskId, to: "running_async", holder: "any", set }).execute();
   // The run was cancelled before its id was known: the next poll sends the cancel to Google.
   await transaction

@@ -3,9 +3,8 @@
 import type { Selectable } from "kysely";
 import { z } from "zod";
 import type { Tables } from "../store/database.ts";
-import { costOfRow } from "./cost-columns.ts";
+import { costOfRow, UNCHARGED } from "./cost-columns.ts";
 import { readPlan } from "./plan/run-plan.ts";
-import { progressByTime } from "./progress.ts";
 import { FOLLOWUP_CONTEXTS, RUN_KINDS, RUN_STATUSES, type Run } from "./run.ts";
 import { anyRecord, hasImpossibleNumber, noteUnreadable, unreadableRun } from "./unreadable.ts";
 
@@ -52,20 +51,32 @@ export const isPollable = (row: Pick<Row, "status" | "created_at" | "progress" |
   !hasImpossibleNumber(row) &&
   [row.created_at, row.progress, row.deadline_at ?? 0].every(Number.isFinite);
 
-/** The stored progress or the estimate from the run's age, whichever is higher. */
-export function progressOf(
-  row: Pick<Row, "kind" | "status" | "progress" | "interaction_id" | "model" | "completed_at"> & TurnTimes,
-): number {
-  const isStill = row.status === "completed" || row.status === "awaiting_approval";
-  if (row.kind !== "agent" || isStill || row.interaction_id === null) return row.progress;
-  return Math.max(row.progress, progressByTime(row.model ?? "", (row.completed_at ?? Date.now()) - turnBegan(row)));
-}
-
-export type TurnTimes = Pick<Row, "created_at" | "started_at" | "plan_json">;
+type TurnTimes = Pick<Row, "created_at" | "started_at" | "plan_json">;
 
 /** When the current interaction was requested: the time that a user took to approve a plan is not part of the run. */
 export const turnBegan = ({ created_at, started_at, plan_json }: TurnTimes): number =>
   plan_json === null ? created_at : (started_at ?? created_at);
+
+/**
+ * Whether it is certain that nothing was charged, although no usage was reported: Google accepted no paid request, or
+ * there was no program to ask. A cancel that is not confirmed may have come too late.
+ */
+function isUncharged(row: Row): boolean {
+  if (row.kind !== "agent") return row.status === "failed" && row.error_code === "CLI_NOT_FOUND";
+  const hasEnded = row.status === "failed" || (row.status === "cancelled" && row.cancel_confirmed === 1);
+  // Later turns continue a plan, which was charged.
+  return hasEnded && row.interaction_id === null && (readPlan(row.plan_json)?.turn ?? 1) === 1;
+}
+
+const usageOf = (row: Row): Pick<Run, "cost" | "usageFinal"> =>
+  row.cost_usd === null && isUncharged(row)
+    ? { cost: UNCHARGED, usageFinal: true }
+    : { cost: costOfRow(row), usageFinal: row.usage_final === 1 };
+
+function errorOf({ error_code: code, error_message: message, error_suggestion: suggestion }: Row): Run["error"] {
+  if (code === null) return undefined;
+  return { code, message: message ?? "", ...(suggestion === null ? {} : { suggestion }) };
+}
 
 function readRow(row: Row): Run {
   numbers.parse(row);
@@ -79,7 +90,7 @@ function readRow(row: Row): Run {
     starred: row.starred === 1,
     archived: row.archived === 1,
     status: z.enum(RUN_STATUSES).parse(row.status),
-    progress: progressOf(row),
+    progress: row.progress,
     currentAction: row.current_action ?? undefined,
     mode: row.mode ?? undefined,
     backend: row.backend ?? undefined,
@@ -100,9 +111,8 @@ function readRow(row: Row): Run {
     estimate: anyRecord.parse(JSON.parse(row.estimate_json ?? "{}")),
     options: anyRecord.parse(JSON.parse(row.options_json)),
     tokens: { input: row.tokens_input, output: row.tokens_output },
-    cost: costOfRow(row),
-    usageFinal: row.usage_final === 1,
-    error: row.error_code === null ? undefined : { code: row.error_code, message: row.error_message ?? "" },
+    ...usageOf(row),
+    error: errorOf(row),
     plan: readPlan(row.plan_json),
   };
 }

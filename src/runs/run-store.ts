@@ -12,7 +12,7 @@ import { readableRuns, runOf, turnBegan } from "./run-row.ts";
 import { saveResult } from "./result-store.ts";
 import { FIGURE_COLUMNS, recordFigures } from "./history/result-figures-store.ts";
 import { costColumns, isExact } from "./cost-columns.ts";
-import { endColumns, transition } from "./transition-store.ts";
+import { endColumns, errorColumns, transition } from "./transition-store.ts";
 import { hasImpossibleNumber, MAX_STORED_NUMBER } from "./unreadable.ts";
 
 export interface NewRun {
@@ -137,8 +137,10 @@ export async function markInterrupted(
     holder: { processId: run.leaseOwner },
     set: {
       current_action: null,
-      error_code: "INTERRUPTED",
-      error_message: "The process that worked on this run ended before the run did.",
+      ...errorColumns({
+        code: "INTERRUPTED",
+        message: "The process that worked on this run ended before the run did.",
+      }),
       updated_at: run.now,
       completed_at: run.now,
       lease_until: null,

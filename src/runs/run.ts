@@ -52,12 +52,23 @@ export const UNFINISHED = RUN_STATUSES.filter((status) => !isFinished(status));
 /** Nothing happens until the user acts: the run has ended, or its plan waits for approval. */
 export const isIdle = (status: RunStatus): boolean => isFinished(status) || status === "awaiting_approval";
 
+/** Undefined until Google has reported tokens, which it does for most runs at their end. */
+export const knownTokens = ({ tokens, usageFinal }: Pick<Run, "tokens" | "usageFinal">): Run["tokens"] | undefined =>
+  usageFinal || tokens.input + tokens.output > 0 ? tokens : undefined;
+
 /** Kinds that run in our own process and end with it. */
 export const LOCAL_KINDS: readonly RunKind[] = ["search", "deep_search", "deep_research"];
 
 /** What the model that answers a follow-up is given: the interaction that Google has stored, or our stored report. */
 export const FOLLOWUP_CONTEXTS = ["google", "stored_report"] as const;
 export type FollowupContext = (typeof FOLLOWUP_CONTEXTS)[number];
+
+export interface RunError {
+  code: string;
+  message: string;
+  /** What to do, where the error itself says it. */
+  suggestion?: string | undefined;
+}
 
 export interface Run {
   taskId: string;
@@ -90,10 +101,11 @@ export interface Run {
   enableNotifications: boolean;
   estimate: Record<string, unknown>;
   options: Record<string, unknown>;
+  /** 0 while Google has reported none: `knownTokens`. */
   tokens: { input: number; output: number };
   cost: Cost;
   usageFinal: boolean;
-  error: { code: string; message: string } | undefined;
+  error: RunError | undefined;
   /** Undefined for a run without a plan. */
   plan: RunPlan | undefined;
 }

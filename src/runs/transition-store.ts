@@ -5,7 +5,7 @@ import { z } from "zod";
 import type { Cost } from "../costs/actual.ts";
 import type { Database, Tables } from "../store/database.ts";
 import { costColumns } from "./cost-columns.ts";
-import { isFinished, type RunStatus, statesBefore } from "./run.ts";
+import { isFinished, type RunError, type RunStatus, statesBefore } from "./run.ts";
 
 type Columns = Omit<UpdateObject<Tables, "research_tasks">, "status">;
 
@@ -40,7 +40,7 @@ export function transition(db: Database, { taskId, to, from, alsoFrom = [], hold
 
 interface Ending {
   to: "completed" | "failed" | "cancelled";
-  error?: { code: string; message: string } | undefined;
+  error?: RunError | undefined;
   tokens?: { input: number; output: number } | undefined;
   cost?: Cost | undefined;
   usageFinal: boolean;
@@ -48,12 +48,18 @@ interface Ending {
   now: number;
 }
 
+/** Always all three, so that no suggestion stays with another error. */
+export const errorColumns = (error: RunError | undefined) => ({
+  error_code: error?.code ?? null,
+  error_message: error?.message ?? null,
+  error_suggestion: error?.suggestion ?? null,
+});
+
 /** What the end of a search and of a polled run set alike. Unknown tokens and cost keep their stored values. */
 export const endColumns = ({ to, error, tokens, cost, usageFinal, result, now }: Ending): Columns => ({
   ...(to === "completed" ? { progress: 100 } : {}),
   current_action: to === "completed" ? warnedCompletion(result?.metadata) : null,
-  error_code: error?.code ?? null,
-  error_message: error?.message ?? null,
+  ...errorColumns(error),
   ...(tokens === undefined ? {} : { tokens_input: tokens.input, tokens_output: tokens.output }),
   ...(cost === undefined ? {} : costColumns(cost)),
   usage_final: usageFinal ? 1 : 0,

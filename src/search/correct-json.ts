@@ -63,8 +63,8 @@ export interface Research {
   reading: PagesRead;
   /** Google's grounding supports; their texts are those of the answer, in which the report is escaped. */
   supports: GroundedSegment[];
-  /** The report is truncated. */
-  incomplete: boolean;
+  /** Why the report is truncated. */
+  incomplete: Answer["cut"];
 }
 
 /** The pages that the model was given in one call, as the backend reported them. */
@@ -92,7 +92,8 @@ export async function executeResearchWithCorrection(
     const main = await askMain(deps, { ...question, prompt: cuts.promptFor(question.prompt) }, call);
     if (main instanceof AppError) {
       const saved = answerIn(main, question);
-      if (saved?.kind === "valid") return toResearch(deps, saved.answer, paidAnswerOf(main) ?? NO_EVIDENCE);
+      const paid = main instanceof PaidFailure ? main.answer : NO_EVIDENCE;
+      if (saved?.kind === "valid") return toResearch(deps, saved.answer, paid);
       if (main.reason === "cut") cuts.add(undefined, undefined);
       attempts.lastFailure = main;
       attempts.partialText = longer(attempts.partialText, saved?.bestText ?? "");
@@ -127,11 +128,8 @@ function incomplete(deps: SearchDeps, { report, main }: CutAnswer): Research {
   deps.log.warn("The answer breaks off; the longest text is returned as incomplete.");
   const metadata = { sources_visited: [], search_queries_used: [] };
   const answer = { success: true, verified: false, report, checks: [], metadata };
-  return { ...toResearch(deps, answer, main), incomplete: true };
+  return { ...toResearch(deps, answer, main), incomplete: main.cut || "unfinished" };
 }
-
-const paidAnswerOf = (failure: AppError): Answer | undefined =>
-  failure instanceof PaidFailure ? failure.answer : undefined;
 
 const longer = (first: string, second: string): string => (second.length > first.length ? second : first);
 
@@ -239,13 +237,7 @@ function toResearch(
     backend: Answer["backend"] | undefined;
   },
 ): Research {
-  if (!answer.success) {
-    throw new AppError({
-      code: "SEARCH_FAILED",
-      message: "Gemini answered that it found nothing useful for this question.",
-      suggestion: "Rephrase the question, make it more specific, or split it.",
-    });
-  }
+  if (!answer.success) throw foundNothing(answer);
   const { sources_visited, search_queries_used } = answer.metadata;
   // The model's own list may include pages that were never read, so it is only used if the backend reported nothing.
   const isReported = main.sources.length > 0 || main.unreadUrls.length > 0;
@@ -261,6 +253,15 @@ function toResearch(
     incomplete: false,
   };
 }
+
+/** A refusal may still have a text, which was paid for. */
+const foundNothing = ({ report }: ResearchAnswer): AppError =>
+  new AppError({
+    code: "SEARCH_FAILED",
+    message: "Gemini answered that it found nothing useful for this question.",
+    suggestion: "Rephrase the question, make it more specific, or split it.",
+    details: report === undefined || report.trim() === "" ? undefined : { best_text: report },
+  });
 
 interface Attempts {
   cycles: number;

@@ -4,7 +4,7 @@
  */
 
 import { AppError } from "../errors.ts";
-import type { GroundedSegment, VisitedSource } from "../gemini/search-backend.ts";
+import type { Cut, GroundedSegment, VisitedSource } from "../gemini/search-backend.ts";
 import type { Verification, VerificationMethod } from "../reports/verification.ts";
 import { executeResearchWithCorrection, type Research, type SearchCall, type SearchDeps } from "./correct-json.ts";
 import { type ClaimList, listClaims } from "./checks/claim-list.ts";
@@ -26,8 +26,8 @@ export interface Round {
   searchSuggestions: string[];
   /** Google's grounding supports of the report; undefined for a round of an earlier process. */
   supports?: GroundedSegment[] | undefined;
-  /** The report is truncated. */
-  incomplete: boolean;
+  /** Why the report is truncated. */
+  incomplete: Cut | false;
   model: string;
   /** Undefined if the backend cannot tell. */
   isGrounded: boolean | undefined;
@@ -126,7 +126,9 @@ async function nextRound(
 
 /** A truncated round replaces the current result only if that is truncated too and shorter. */
 const isWorse = (round: Round, current: Round | undefined): boolean =>
-  current !== undefined && round.incomplete && !(current.incomplete && round.report.length > current.report.length);
+  current !== undefined &&
+  round.incomplete !== false &&
+  !(current.incomplete !== false && round.report.length > current.report.length);
 
 function questionFor(deps: SearchDeps, { search, progress }: { search: DeepSearch; progress: Progress }) {
   const { query, wishes, maxRounds } = search;

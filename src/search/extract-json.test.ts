@@ -1,6 +1,7 @@
 /** Text that must survive extraction: LaTeX, and reports with fields that were not requested. */
 
 import { describe, expect, test } from "vitest";
+import { QUOTED_REFUSALS } from "../../test/corpus/quoted-refusals.ts";
 import { extractJsonFromOutput } from "./extract-json.ts";
 import { SEARCH_SCHEMA } from "./schemas.ts";
 
@@ -92,4 +93,20 @@ test("the sources of a damaged answer are read up to a string without an end (D5
   expect(read(output)).toMatchObject({
     answer: { metadata: { sources_visited: ["https://a.example/", "https://b.example/"] } },
   });
+});
+
+test.each(QUOTED_REFUSALS.map(({ id, output }) => [id, output]))(
+  "%s is kept whole for the correction (D2, E6)",
+  (_, output) => {
+    expect(read(output)).toEqual({
+      kind: "invalid",
+      reason: expect.stringMatching(/no_json|schema/),
+      bestText: output,
+    });
+  },
+);
+
+test("text that ends inside a quoted answer is kept whole (D2, D5)", () => {
+  const text = `${"The tool writes one object per call. ".repeat(9)}It begins: {"success": true, "report": "the text`;
+  expect(read(text)).toMatchObject({ kind: "invalid", reason: "cut", bestText: text, report: undefined });
 });

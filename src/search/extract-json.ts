@@ -2,11 +2,12 @@
 
 import { parseJson } from "../gemini/parse-json.ts";
 import { createJsonRepair } from "../gemini/repair-json.ts";
+import type { Cut } from "../gemini/search-backend.ts";
 import { isRecord } from "../platform/is-record.ts";
 import { type AnchoredAnswer, readAnchored } from "./anchored-answer.ts";
 import { isEcho, withoutPlaceholders } from "./echo.ts";
-import { type Candidate, findCandidates } from "./json-candidates.ts";
-import { doubleLatexBackslashes, doubleUnknownBackslashes } from "./latex-escapes.ts";
+import { type Candidate, findCandidates, leadInOf } from "./json-candidates.ts";
+import { doubleLatexBackslashes, doubleUnknownBackslashes, unescapeOnce } from "./latex-escapes.ts";
 import type { AnswerSchema, ResearchAnswer } from "./schemas.ts";
 
 export type Extraction =
@@ -23,7 +24,7 @@ interface ExtractOptions {
   /** The prompt; an answer that only repeats it is rejected. */
   prompt?: string;
   /** The backend reported a truncated output; then an answer that needs repair is not complete. */
-  cut?: boolean;
+  cut?: Cut | boolean;
   repair?: (text: string) => string;
 }
 
@@ -34,8 +35,10 @@ export function extractJsonFromOutput(output: string, schema: AnswerSchema, opti
   const text = withoutInvisibleMarks(output);
   const rejections = new Rejections(text);
   const repair = options.repair ?? createJsonRepair();
-  const accept = (value: unknown, repaired: boolean): Extraction | undefined => {
-    const answer = schema.parse(value);
+  const isCut = (options.cut ?? false) !== false;
+  const accept: Accept = (value, repaired, leadIn) => {
+    const parsed = schema.parse(value);
+    const answer = parsed?.success === false ? refusalAfter(leadIn(), parsed) : parsed;
     if (answer === undefined) {
       rejections.add("schema");
       return undefined;
@@ -48,12 +51,12 @@ export function extractJsonFromOutput(output: string, schema: AnswerSchema, opti
   };
   for (const variant of variants(text, rejections)) {
     const candidates = findCandidates(variant.text);
-    const mayRepair = variant.repair && options.cut !== true;
+    const mayRepair = variant.repair && !isCut;
     const found = readCandidates(variant.text, candidates, { accept, rejections, repair, mayRepair });
     if (found !== undefined) return found;
     if (candidates.length > 0) rejections.add("schema");
   }
-  if (options.cut === true) rejections.add("cut", reportSoFar(text));
+  if (isCut) rejections.add("cut", reportSoFar(text));
   const { reason, bestText } = rejections;
   return reason === "cut"
     ? { kind: "invalid", reason, bestText, report: rejections.cutReport ?? proseIn(text) }
@@ -67,15 +70,29 @@ const proseIn = (text: string): string | undefined => (/[{[]/.test(text) ? undef
 function reportSoFar(text: string): string | undefined {
   const [first] = findCandidates(text);
   const value = first === undefined ? undefined : readAnchored(text.slice(first.start, first.limit))?.value;
-  return value?.["success"] === false ? undefined : reportOf(value);
+  return value?.["success"] === false ? undefined : answerAfter(first?.start ?? 0, reportOf(value));
 }
+
+/** Undefined if more text stands before it: that text is the answer, and quotes a report. */
+const answerAfter = (start: number, report: string | undefined): string | undefined =>
+  report !== undefined && report.length < start ? undefined : report;
 
 function reportOf(value: unknown): string | undefined {
   const report = isRecord(value) ? (value["report"] ?? value["result"]) : undefined;
   return typeof report === "string" ? report : undefined;
 }
 
-type Accept = (value: unknown, repaired: boolean) => Extraction | undefined;
+/** `leadIn` returns the text before a refusal, or undefined if the value is not the answer itself. */
+type Accept = (value: unknown, repaired: boolean, leadIn: () => string | undefined) => Extraction | undefined;
+
+/** `"success": false` in a sentence: its fields can be read, but it is not an object. */
+const NO_OBJECT = (): undefined => undefined;
+
+/** The refusal with the text before it as its report, unless it has one: both were paid for. */
+function refusalAfter(leadIn: string | undefined, refusal: ResearchAnswer): ResearchAnswer | undefined {
+  if (leadIn === undefined) return undefined;
+  return (refusal.report ?? "").trim() === "" && leadIn !== "" ? { ...refusal, report: leadIn } : refusal;
+}
 
 /** The most specific reason for rejecting the output, and the best text so far. */
 class Rejections {
@@ -115,15 +132,6 @@ function* variants(text: string, rejections: Rejections): Generator<Variant> {
 
 const ESCAPED_REPORT = /\b(?:report|result|error)\s*(?:\\["']\s*)?:\s*\\["']/;
 
-function unescapeOnce(text: string): string {
-  return doubleLatexBackslashes(text).replaceAll(
-    /\\(["'\\/nrt])/g,
-    (_whole, letter: string) => ONE_LAYER[letter] ?? letter,
-  );
-}
-
-const ONE_LAYER: Record<string, string> = { n: "\n", r: "\r", t: "\t" };
-
 const ENTITIES: Record<string, string> = {
   quot: '"',
   "#34": '"',
@@ -159,10 +167,12 @@ function readCandidates(text: string, candidates: Candidate[], reading: Reading)
   for (const candidate of candidates) {
     const value = values.get(candidate.start);
     if (value === "inside another") continue;
-    const found = firstDefined(unwrap(value, MAX_UNWRAP_DEPTH), (inner) => reading.accept(inner, false));
+    const found = firstDefined(unwrap(value, MAX_UNWRAP_DEPTH), (inner) =>
+      reading.accept(inner, false, () => leadInOf(text, candidate, { value, inner })),
+    );
     if (found?.kind === "valid" && found.answer.success) return found;
     if (found !== undefined) refusal ??= found;
-    else if (refusal === undefined) damaged.push({ candidate, value });
+    else damaged.push({ candidate, value });
   }
   return (reading.mayRepair ? readRepaired(text, damaged, reading) : undefined) ?? refusal;
 }
@@ -194,37 +204,40 @@ function readRepaired(text: string, damaged: Damaged[], reading: Reading): Extra
   let budget = 6 * text.length + 10_000;
   for (const { candidate, value } of damaged) {
     const found = firstDefined(unwrap(value, MAX_UNWRAP_DEPTH), (inner) =>
-      reading.accept(withRealBooleans(inner), true),
+      reading.accept(withRealBooleans(inner), true, () => leadInOf(text, candidate, { value, inner })),
     );
     if (found !== undefined) return found;
     if (value !== undefined) continue;
-    const region = text.slice(candidate.start, candidate.limit);
-    budget -= region.length;
+    budget -= candidate.limit - candidate.start;
     if (budget < 0) return undefined;
-    const repaired = repairOne(region, candidate, reading);
+    const repaired = repairOne(text, candidate, reading);
     if (repaired !== undefined) return repaired;
   }
   return undefined;
 }
 
 function repairOne(
-  region: string,
+  text: string,
   candidate: Candidate,
   { accept, rejections, repair }: Reading,
 ): Extraction | undefined {
+  const region = text.slice(candidate.start, candidate.limit);
   const closed = candidate.end === undefined ? undefined : region.slice(0, candidate.end - candidate.start);
   const anchored = readClosedOrWhole(closed, region);
   if (anchored?.cut === true) {
-    rejections.add("cut", reportOf(anchored.value));
+    // Text after the region shows that the output was not truncated there: the report quotes another object.
+    const isLast = candidate.limit === text.length && anchored.value["success"] !== false;
+    if (isLast) rejections.add("cut", answerAfter(candidate.start, reportOf(anchored.value)));
     return undefined;
   }
   const repaired = closed === undefined ? undefined : repairedValue(closed, repair);
-  for (const value of unwrap(repaired, MAX_UNWRAP_DEPTH)) {
-    if (anchored !== undefined && !hasSameReport(value, anchored.value)) continue;
-    const found = accept(withRealBooleans(value), true);
+  for (const inner of unwrap(repaired, MAX_UNWRAP_DEPTH)) {
+    if (anchored !== undefined && !hasSameReport(inner, anchored.value)) continue;
+    const leadIn = (): string | undefined => leadInOf(text, candidate, { value: repaired, inner });
+    const found = accept(withRealBooleans(inner), true, leadIn);
     if (found !== undefined) return found;
   }
-  return anchored === undefined ? undefined : accept(anchored.value, true);
+  return anchored === undefined ? undefined : accept(anchored.value, true, NO_OBJECT);
 }
 
 /** Reads up to the closing bracket, unless a stray quote moved that before the last key. */

@@ -79,6 +79,27 @@ function topLevelStarts(output: string): number[] {
   return starts;
 }
 
+/** One or two sentences in which a model announces what it does. Longer text is an answer that quotes an object. */
+const MAX_LEAD_IN = 200;
+const CLOSING_FENCE = /^(?:`{3,}|~{3,})?$/;
+const OPENING_FENCE = /(?:^|\n)[ \t]*(?:`{3,}|~{3,})?[ \t]*(?:json\w*)?$/i;
+
+/** The text before an object that ends the output; undefined if other text quotes the object, or another value holds it. */
+export function leadInOf(
+  output: string,
+  { start, end }: Candidate,
+  { value, inner }: { value: unknown; inner: unknown },
+): string | undefined {
+  if (end === undefined || !CLOSING_FENCE.test(output.slice(end).trim())) return undefined;
+  if (inner !== value && end - start - JSON.stringify(inner).length > MAX_LEAD_IN) return undefined;
+  const before = output.slice(0, start);
+  const visible = before.trim();
+  if (visible.length > MAX_LEAD_IN) return undefined;
+  const fence = OPENING_FENCE.exec(visible);
+  if (fence !== null) return visible.slice(0, fence.index).trim();
+  return before.slice(before.trimEnd().length).includes("\n") ? visible : undefined;
+}
+
 const STRUCTURE = /["{}[\]]/g;
 const STRING_END = /["\\]/g;
 

@@ -67,3 +67,13 @@ export function doubleUnknownBackslashes(text: string): string {
     KNOWN_ESCAPE.test(escape) ? escape : `\\${escape}`,
   );
 }
+
+/** Removes one layer of escaping. */
+export function unescapeOnce(text: string): string {
+  return doubleLatexBackslashes(text).replaceAll(
+    /\\(["'\\/nrt])/g,
+    (_whole, letter: string) => ONE_LAYER[letter] ?? letter,
+  );
+}
+
+const ONE_LAYER: Record<string, string> = { n: "\n", r: "\r", t: "\t" };

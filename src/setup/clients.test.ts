@@ -20,7 +20,7 @@ test("every client's file is known, on every platform", () => {
     vscode: "/h/.config/Code/User/mcp.json",
     codex: "/h/.codex/config.toml",
     "gemini-cli": "/h/.gemini/settings.json",
-    antigravity: undefined,
+    antigravity: "/h/.gemini/config/mcp_config.json",
     opencode: "/h/.config/opencode/opencode.json",
     windsurf: "/h/.codeium/windsurf/mcp_config.json",
     zed: "/h/.config/zed/settings.json",

@@ -1,6 +1,7 @@
 /** Types of the tables. In both databases times are integer milliseconds, JSON is text, and booleans are 0 and 1. */
 
 import type { Generated, Kysely } from "kysely";
+import type { AppError } from "../errors.ts";
 import type { RunNotifications } from "./postgres/run-notifications.ts";
 
 type Flag = 0 | 1;
@@ -48,6 +49,8 @@ export interface Tables {
     usage_final: Generated<Flag>;
     error_code: string | null;
     error_message: string | null;
+    /** What to do about the error; null where that follows from the state of the run. */
+    error_suggestion: string | null;
     /** Identifies the API key that polls need; null until Google has accepted the start. */
     poll_key: string | null;
     /** A response from Google that cannot be acted on at once; null after a normal response. */
@@ -92,6 +95,8 @@ export interface Tables {
     plan_expires_at: number | null;
     /** Tokens and cost of a planning turn; those of a research are in its run. */
     usage_json: string | null;
+    /** The likely cost; null if a person has confirmed it. */
+    unconfirmed_usd: number | null;
   };
   research_results: {
     task_id: string;
@@ -283,8 +288,8 @@ export type Database = Kysely<Tables>;
 
 export interface OpenDatabase {
   db: Database;
-  /** False when the schema is newer than this program. */
-  writable: boolean;
+  /** Why nothing can be stored at the moment; undefined if it can. */
+  obstacle(): Promise<AppError | undefined>;
   /** Undefined on SQLite, where changes are found by polling. */
   notifications?: RunNotifications | undefined;
   close(): Promise<void>;

@@ -10,7 +10,11 @@ import type { Database, Tables } from "./database.ts";
 /** A database or a transaction, with any tables. */
 export interface OnDialect {
   getExecutor(): {
-    readonly adapter: { readonly supportsMultipleConnections?: boolean; readonly isLocalFile?: boolean };
+    readonly adapter: {
+      readonly supportsMultipleConnections?: boolean;
+      readonly isLocalFile?: boolean;
+      readonly truncateLog?: () => Promise<boolean>;
+    };
   };
 }
 
@@ -19,6 +23,13 @@ export function isShared(db: OnDialect): boolean {
   const { supportsMultipleConnections = false, isLocalFile = false } = db.getExecutor().adapter;
   return supportsMultipleConnections && !isLocalFile;
 }
+
+/**
+ * SQLite only: moves everything into the database file and empties the write-ahead log, which contains deleted text
+ * until it is overwritten. False while another process reads or writes.
+ */
+export const truncateLog = async (db: OnDialect): Promise<boolean> =>
+  (await db.getExecutor().adapter.truncateLog?.()) ?? true;
 
 /** Takes a transaction-scoped advisory lock on PostgreSQL. SQLite needs none: `begin immediate` serialises writers. */
 export async function lockExclusive(transaction: Database, name: string): Promise<void> {

@@ -2,6 +2,7 @@
 
 import { sql } from "kysely";
 import type { Migration } from "kysely/migration";
+import { AppError } from "../errors.ts";
 import type { Database } from "./database.ts";
 import { isShared } from "./dialect.ts";
 import * as runs from "./migrations/0001-runs.ts";
@@ -28,6 +29,8 @@ import * as material from "./migrations/0021-material.ts";
 import * as evidence from "./migrations/0023-evidence.ts";
 import * as pictureContents from "./migrations/0024-picture-contents.ts";
 import * as judgeSpending from "./migrations/0025-judge-spending.ts";
+import * as suggestions from "./migrations/0026-suggestions.ts";
+import * as unconfirmedStarts from "./migrations/0027-unconfirmed-starts.ts";
 
 const MIGRATIONS: Record<string, Migration> = {
   "0001-runs": runs,
@@ -54,6 +57,8 @@ const MIGRATIONS: Record<string, Migration> = {
   "0023-evidence": evidence,
   "0024-picture-contents": pictureContents,
   "0025-judge-spending": judgeSpending,
+  "0026-suggestions": suggestions,
+  "0027-unconfirmed-starts": unconfirmedStarts,
 };
 
 const LATEST = Object.keys(MIGRATIONS).at(-1) ?? "";
@@ -76,6 +81,13 @@ export async function schemaState(db: Database): Promise<SchemaState> {
   if (newest === LATEST) return "current";
   return newest > LATEST ? "newer" : "older";
 }
+
+export const newerSchema = (database: string): AppError =>
+  new AppError({
+    code: "SQLITE_ERROR",
+    message: `${database} was written by a newer gemini-search-mcp and is read-only here.`,
+    suggestion: "Update this installation and restart it.",
+  });
 
 export async function tableExists(db: Database, name: string): Promise<boolean> {
   const { rows } = isShared(db)

@@ -1,6 +1,7 @@
 /** The contract of the checks of citations, between dashboard and server. */
 
 import type { Verdict } from "../claims/evidence.ts";
+import type { ConsentQuestion } from "./prices.ts";
 
 /** A verdict about a claim and one of its sources; the labels are in claims/verdict-labels.ts. */
 export interface CitedPairView {
@@ -50,13 +51,13 @@ export interface JudgePrice {
   likely_usd: number | undefined;
   max_usd: number | undefined;
   /** What the user must confirm, if it is above the limit. */
-  question?: string | undefined;
+  question?: ConsentQuestion | undefined;
 }
 
 /**
  * `GET /api/runs/:id/citations`: what is known about the citations of a report, without a request to any site.
- * `POST` with `{numbers?, refetch?, agreed?}` fetches the pages of these sources first, within limits; `agreed` if the user
- * has confirmed the cost of the judge.
+ * `POST` with `{numbers?, refetch?, agreed?}` fetches the pages of these sources first, within limits; `agreed` is the
+ * subject of the question, if the user has confirmed the cost of the judge.
  */
 export interface CitationsView {
   counts: { claims: number; uncited: number } & Partial<Record<Verdict, number>>;

@@ -2,14 +2,7 @@
 
 import type { UsualMinutes } from "../runs/activity/time-left.ts";
 import type { FollowupContext, RunKind, RunStatus } from "../runs/run.ts";
-
-/**
- * Header with the secret of a session, sent with every request besides the cookie. Browsers send a cookie to every port
- * of a host, but localStorage belongs to one origin, including its port.
- */
-export const PAGE_SECRET_HEADER = "x-page-secret";
-/** Name of the secret in localStorage. */
-export const PAGE_SECRET_ITEM = "page-secret";
+import type { ConsentQuestion, RefusalDetails } from "./prices.ts";
 
 /** An entry of the list. */
 export interface RunSummary {
@@ -131,9 +124,9 @@ export interface ConversationView {
   /** What continues it, in the order in which it was asked. */
   later: Turn[];
   /** The run that the next question continues, its likely cost, and what the user must confirm. */
-  next?: { task_id: string; likely_usd?: number; question?: string };
+  next?: { task_id: string; likely_usd?: number; question?: ConsentQuestion };
   /** What a table of this run would cost, and what the user must confirm. */
-  table?: { likely_usd?: number; question?: string };
+  table?: { likely_usd?: number; question?: ConsentQuestion };
 }
 
 /** `GET /api/runs/:id/plan`: the newest plan of a run. */
@@ -148,9 +141,9 @@ export interface PlanView {
   /** While it waits for approval: the likely cost of the research, and what the user must confirm before its start. */
   estimated_cost?: { likely_usd: number; max_usd: number } | undefined;
   expires_at?: string | undefined;
-  question?: string | undefined;
+  question?: ConsentQuestion | undefined;
   /** What the user must confirm before a change of the plan, which is a paid request, too. */
-  edit_question?: string | undefined;
+  edit_question?: ConsentQuestion | undefined;
 }
 
 /** Part of a question; asked of the model, not enforced. Dates are YYYY-MM-DD, domains host names. */
@@ -183,7 +176,7 @@ export interface TimelineEntry {
   /** Stable within the run: the same entry has the same id in `/api/live` and in the timeline. */
   id: string;
   at: string;
-  kind: "state" | "thought" | "search" | "source" | "round" | "advice";
+  kind: "state" | "thought" | "search" | "source" | "round";
   text: string;
 }
 
@@ -233,21 +226,6 @@ export interface ReportSource {
   cited_at: string[];
 }
 
-/**
- * `POST /api/estimate` with the input of the start: `{query, model?, max_wait_hours?, force_new?, plan?, attachments?}`, where
- * `attachments` are the names and sizes of the files that the start will upload.
- */
-export interface EstimateView {
-  query_complexity: string;
-  estimated_duration: { min_minutes: number; max_minutes: number; likely_minutes: number };
-  estimated_cost: { min_usd: number; max_usd: number; likely_usd: number };
-  recommendation: string;
-  /** What the user must confirm before the start; absent if no confirmation is needed. */
-  question?: string | undefined;
-  /** What would make a vague question more precise; the user may ignore it. */
-  clarification?: string | undefined;
-}
-
 /** A file in the `uploads` of a start; `data` is base64. */
 export interface Upload {
   name: string;
@@ -255,13 +233,13 @@ export interface Upload {
 }
 
 /**
- * `POST /api/ask` with `{query, depth}`,
+ * `POST /api/ask` with `{query, depth, request_id?}`, where the same id again means the same run,
  * `POST /api/research` with `{query, model?, max_wait_hours?, force_new?, enable_notifications?, plan?, uploads?, agreed}`,
  * `POST /api/runs/:id/followup` with `{question, columns?, agreed}`,
  * `POST /api/runs/:id/cancel` with `{save_partial}`,
  * `POST /api/runs/:id/delete` with `{delete_at_google}`,
- * `POST /api/runs/:id/plan` with `{text, agreed}`, the text of the changed plan,
- * `POST /api/runs/:id/approve` with `{agreed}`,
+ * `POST /api/runs/:id/plan` with `{text, turn, agreed}`, the text of the changed plan,
+ * `POST /api/runs/:id/approve` with `{turn, agreed}`,
  * `POST /api/runs/:id/resume` with `{interaction_id?, accept_possible_double_charge?, agreed?}`.
  */
 export interface Acted {
@@ -277,7 +255,7 @@ export interface Acted {
 export type Organized = RunSummary;
 
 /**
- * `GET /api/live?run=<task_id>&after=<seq>`: server-sent events, one stream per tab because a browser has few
+ * `GET /api/live?run=<task_id>&after=<seq>&run=…`: server-sent events, one stream for all tabs because a browser has few
  * connections. `id:` is the seq of the last timeline entry, so that a stream continues after a reconnect.
  */
 export interface LiveEvents {
@@ -285,16 +263,16 @@ export interface LiveEvents {
   hello: { version: string };
   /** New or changed runs. */
   runs: { runs: RunSummary[]; list_changed: boolean };
-  /** The run in the `run` parameter, after each change. */
+  /** A run in a `run` parameter, after each change. */
   run: RunDetail;
   /** One entry of its timeline. */
-  timeline: TimelineEntry;
+  timeline: TimelineEntry & { task_id: string };
 }
 
 /** The error response of every route. */
 export interface Refused {
   success: false;
-  error: { code: string; message: string; suggestion?: string; details?: Record<string, unknown> };
+  error: { code: string; message: string; suggestion?: string; details?: RefusalDetails };
   task_id?: string;
   status?: string;
 }

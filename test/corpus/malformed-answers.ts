@@ -11,6 +11,7 @@ import { ENCODINGS } from "./encodings.ts";
 import { ENVELOPES } from "./envelopes.ts";
 import { FENCES_IN_REPORTS } from "./fences-in-reports.ts";
 import { NOT_AN_ANSWER } from "./not-an-answer.ts";
+import { QUOTED_REFUSALS } from "./quoted-refusals.ts";
 import { QUOTES } from "./quotes.ts";
 import { SEVERAL_OBJECTS } from "./several-objects.ts";
 import { SHAPES } from "./shapes.ts";
@@ -31,4 +32,5 @@ export const MALFORMED_ANSWERS: readonly CorpusCase[] = [
   ...SEVERAL_OBJECTS,
   ...SHAPES,
   ...NOT_AN_ANSWER,
+  ...QUOTED_REFUSALS,
 ];

@@ -2,7 +2,7 @@
 
 import { FENCE, type CorpusCase } from "./corpus-case.ts";
 
-const none = (family: string, id: string, output: string, why?: string): CorpusCase => ({
+export const none = (family: string, id: string, output: string, why?: string): CorpusCase => ({
   id,
   family,
   schema: id.includes("deep") ? "deep_search" : "search",

@@ -193,6 +193,43 @@ ${FENCE}`,
     },
   },
   {
+    id: "refusal-after-a-sentence",
+    family: "refusal",
+    schema: "search",
+    output: String.raw`I searched for this name and opened two pages.
+
+${FENCE}json
+{"success": false, "error": "No page mentions a person of that name."}
+${FENCE}`,
+    expected: {
+      success: false,
+      report: "I searched for this name and opened two pages.",
+      sources_visited: [],
+      search_queries_used: [],
+    },
+    why: "The sentence was paid for.",
+  },
+  {
+    id: "refusal-in-an-envelope",
+    family: "refusal",
+    schema: "search",
+    output: String.raw`{"response": {"success": false, "error": "Nothing useful was found."}}`,
+    expected: { success: false, sources_visited: [], search_queries_used: [] },
+  },
+  {
+    id: "refusal-with-its-report",
+    family: "refusal",
+    schema: "deep_search",
+    output: String.raw`{"success": false, "verified": false, "report": "Only one page, of 2009, mentions it.", "error": "Too little was found."}`,
+    expected: {
+      success: false,
+      verified: false,
+      report: "Only one page, of 2009, mentions it.",
+      sources_visited: [],
+      search_queries_used: [],
+    },
+  },
+  {
     id: "pollution-proto-key",
     family: "pollution",
     schema: "search",

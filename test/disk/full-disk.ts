@@ -28,6 +28,8 @@ const QUICK = { speed: 1_000, duration_ms: 0 };
 
 export const STAGES: Stage[] = [
   { name: "before there is a database", interactions: QUICK, play: beforeTheDatabase },
+  { name: "before the process starts", interactions: QUICK, play: beforeTheProcess },
+  { name: "as a file system that is mounted read-only", interactions: QUICK, play: mountedReadOnly },
   { name: "before the start", limited: true, interactions: QUICK, play: beforeTheStart },
   { name: "after the intent", interactions: { ...QUICK, create: [{ latency_ms: 1_500 }] }, play: afterTheIntent },
   {
@@ -112,12 +114,66 @@ async function beforeTheDatabase(here: DiskWorld): Promise<string[]> {
   const first = here.begin();
   const refused = await refusedStart(here, first, 0);
   here.disk.free();
-  await end(first);
-  const second = here.begin();
-  const accepted = await acceptedStart(here, second);
+  await sleep(RETRY_MS);
+  const accepted = await acceptedStart(here, first);
   const over = await until("The run", completed(here));
-  await end(second);
+  await end(first);
   return [...refused, ...accepted, ...over];
+}
+
+/** A process opens a database again that it could not write, at most once a second. */
+const RETRY_MS = 1_100;
+
+/** The only handles are closed, so that the next process finds no files of the log. */
+async function endedRun(here: DiskWorld): Promise<{ task_id: string; broken: string[] }> {
+  const child = here.begin();
+  const accepted = await acceptedStart(here, child);
+  const over = await until("The run", completed(here));
+  const announced = await until("The notification", () => here.notified().length === 1);
+  child.closeStdin();
+  await child.ended;
+  const [task_id = ""] = here.returned;
+  return { task_id, broken: [...accepted, ...over, ...announced] };
+}
+
+/** Stored runs are answered by a process that could not write when it started, and that writes as soon as it can. */
+async function readThenWritten(here: DiskWorld, { task_id, free }: { task_id: string; free(): void }) {
+  const child = here.begin();
+  const refused = await refusedStart(here, child, 1);
+  const report = await child.call("get_research_results", { task_id });
+  const status = await child.call("check_research_status", { task_id });
+  const save = await child.call("save_research_to_markdown", { task_id, output_dir: here.temporary });
+  const search = await child.call("search", QUERY);
+  const suggestion = String((await child.call("start_deep_research", QUERY))?.error?.["suggestion"]);
+  free();
+  await sleep(RETRY_MS);
+  const accepted = await acceptedStart(here, child);
+  const over = await until("The second run", () => here.notified().length === 2);
+  await end(child);
+  const broken = [
+    ...refused,
+    ...unless(String(report?.["report"]).length > 100, `The report could not be read: ${JSON.stringify(report)}`),
+    ...unless(status?.status === "completed", `The status was ${JSON.stringify(status)}.`),
+    ...unless(save?.success === true, `The report could not be saved elsewhere: ${JSON.stringify(save)}`),
+    ...unless(search?.success === true, `A search failed: ${JSON.stringify(search)}`),
+    ...accepted,
+    ...over,
+  ];
+  return { broken, suggestion };
+}
+
+async function beforeTheProcess(here: DiskWorld): Promise<string[]> {
+  const { task_id, broken } = await endedRun(here);
+  here.disk.fill();
+  const read = await readThenWritten(here, { task_id, free: here.disk.free });
+  return [...broken, ...read.broken, ...unless(read.suggestion.startsWith("Free some space"), read.suggestion)];
+}
+
+async function mountedReadOnly(here: DiskWorld): Promise<string[]> {
+  const { task_id, broken } = await endedRun(here);
+  here.disk.remount("ro");
+  const read = await readThenWritten(here, { task_id, free: () => here.disk.remount("rw") });
+  return [...broken, ...read.broken, ...unless(read.suggestion.startsWith("Mount it writable"), read.suggestion)];
 }
 
 async function beforeTheStart(here: DiskWorld): Promise<string[]> {
@@ -209,8 +265,25 @@ async function namesBackupInError(here: DiskWorld, child: ProductProcess): Promi
   });
 }
 
+/** The stored row still says that it runs. */
+async function tellsTheEnd(here: DiskWorld, child: ProductProcess): Promise<string[]> {
+  const [task_id = ""] = here.returned;
+  const status = await child.call("check_research_status", { task_id, wait_seconds: 50 });
+  const saved = await child.call("save_research_to_markdown", { task_id, output_dir: here.temporary });
+  const text = saved?.success === true ? readFileSync(String(saved["file_path"]), "utf8") : "";
+  return [
+    ...unless(status?.error?.code === "SQLITE_ERROR", `The status does not tell the end: ${JSON.stringify(status)}`),
+    ...unless(Number(status?.["cost_so_far"]) > 0, `The status tells no cost: ${JSON.stringify(status)}`),
+    ...unless(text.length > 500, `The backup could not be saved elsewhere: ${JSON.stringify(saved)}`),
+  ];
+}
+
 async function rescuedThenCollected(here: DiskWorld, child: ProductProcess): Promise<string[]> {
-  const rescued = [...(await backedUp(here)), ...(await namesBackupInError(here, child))];
+  const rescued = [
+    ...(await backedUp(here)),
+    ...(await namesBackupInError(here, child)),
+    ...(await tellsTheEnd(here, child)),
+  ];
   const early = unless(!completed(here)(), "The run ended in the database, so the disk was not full.");
   here.disk.free();
   const over = await until("The run", completed(here));

@@ -95,7 +95,8 @@ async function begin(here: NthWorld): Promise<Process> {
   const { directory } = here;
   const log = createTestLog((line) => here.log.push(line), "WARN");
   const store = await openStore({ file: join(directory, "deep_research.db"), clock, log });
-  const { db, processId, durable } = store;
+  const { db, processId } = store;
+  const durable = (await store.obstacle()) === undefined;
   const leaving = new AbortController();
   const { working, during } = trackWork();
   const deps: ResearchDeps = {

@@ -1,4 +1,4 @@
-/** Read-only directories, for a user other than root. */
+/** Read-only directories and a read-only database, for a user other than root. */
 
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync } from "node:fs";
@@ -40,7 +40,11 @@ export async function playReadOnly(): Promise<string[]> {
   const begin = (): ProductProcess => here.begin({ uid: UID, env: { TMPDIR: temporary } });
   try {
     const taskId = await completedRun(here, begin());
-    const broken = [...(await readOnlyReports(here, begin(), taskId)), ...(await readOnlyConfig(here, begin))];
+    const broken = [
+      ...(await readOnlyReports(here, begin(), taskId)),
+      ...(await readOnlyConfig(here, begin, taskId)),
+      ...(await readOnlyFile(here, begin, taskId)),
+    ];
     await drain(here);
     return [...broken, ...(await judge(here)).broken];
   } finally {
@@ -82,18 +86,64 @@ async function readOnlyReports(here: KillWorld, child: ProductProcess, task_id: 
   ];
 }
 
-async function readOnlyConfig(here: KillWorld, begin: () => ProductProcess): Promise<string[]> {
-  chmodSync(here.configDir, READ_ONLY);
+/** A running process refuses starts, answers from the stored runs, and starts again once it may write. */
+async function readOnlyDatabase(
+  here: KillWorld,
+  child: ProductProcess,
+  { path, writable, taskId }: { path: string; writable: number; taskId: string },
+): Promise<string[]> {
   const posts = here.gemini.ledger.acceptedStarts().length;
-  const child = begin();
-  const start = await child.call("start_deep_research", { query: "What is never sent?", force_new: true });
+  const start = (query: string) => child.call("start_deep_research", { query, force_new: true });
+  const refused = (await start("What is never sent?"))?.error;
+  const sent = here.gemini.ledger.acceptedStarts().length - posts;
+  const report = await child.call("get_research_results", { task_id: taskId });
+  const status = await child.call("check_research_status", { task_id: taskId });
+  const list = await child.call("list_research", {});
   const search = await child.call("search", { query: "What works without a disk?" });
-  await end(child);
-  chmodSync(here.configDir, WRITABLE);
+  chmodSync(path, writable);
+  const end = Date.now() + MAX_RECOVERY_MS;
+  let started = await start("What is sent again?");
+  while (started?.success !== true && Date.now() < end) {
+    await sleep(100);
+    started = await start("What is sent again?");
+  }
+  if (started?.task_id !== undefined) here.returned.add(started.task_id);
+  const completed = () => child.call("check_research_status", { task_id: started?.task_id, wait_seconds: 1 });
+  while (Date.now() < end && (await completed())?.status !== "completed");
+  const what = `With ${path} read-only`;
   return [
-    ...unless(start?.error?.code === "SQLITE_ERROR", `A start was answered with ${start?.error?.code ?? "success"}.`),
-    ...unless(here.gemini.ledger.acceptedStarts().length === posts, "A start was sent without a stored intent."),
-    ...unless(search?.success === true, "A search needed the disk."),
-    ...unless(child.stderr().includes("[WARN] The config directory"), "No warning was logged."),
+    ...unless(refused?.code === "SQLITE_ERROR", `${what} a start was answered with ${refused?.code ?? "success"}.`),
+    ...unless(sent === 0, `${what} a start was sent without a stored intent.`),
+    ...unless(
+      String(refused?.["suggestion"]).includes(`write permission for ${path}`),
+      `${what}: ${JSON.stringify(refused)}`,
+    ),
+    ...unless(
+      String(report?.["report"]).length > 100,
+      `${what} the stored report could not be read: ${JSON.stringify(report)}`,
+    ),
+    ...unless(status?.status === "completed", `${what} the status was ${JSON.stringify(status)}.`),
+    ...unless(JSON.stringify(list?.["runs"]).includes(taskId), `${what} the run was not listed.`),
+    ...unless(search?.success === true, `${what} a search failed.`),
+    ...unless(started?.success === true, `Writable again, a start was refused: ${JSON.stringify(started)}`),
   ];
+}
+
+const MAX_RECOVERY_MS = 20_000;
+
+async function readOnlyConfig(here: KillWorld, begin: () => ProductProcess, taskId: string): Promise<string[]> {
+  chmodSync(here.configDir, READ_ONLY);
+  const child = begin();
+  const broken = await readOnlyDatabase(here, child, { path: here.configDir, writable: WRITABLE, taskId });
+  await end(child);
+  return [...broken, ...unless(child.stderr().includes("[WARN] The config directory"), "No warning was logged.")];
+}
+
+async function readOnlyFile(here: KillWorld, begin: () => ProductProcess, taskId: string): Promise<string[]> {
+  const path = join(here.configDir, "deep_research.db");
+  chmodSync(path, 0o400);
+  const child = begin();
+  const broken = await readOnlyDatabase(here, child, { path, writable: 0o600, taskId });
+  await end(child);
+  return [...broken, ...unless(child.stderr().includes("Stored runs can be read"), "No warning was logged.")];
 }

@@ -9,6 +9,8 @@ interface SmallDisk {
   /** Fills the disk completely. */
   fill(): void;
   free(): void;
+  /** Only while no process has a file open for writing. */
+  remount(mode: "ro" | "rw"): void;
 }
 
 export interface DiskWorld extends KillWorld {
@@ -88,6 +90,9 @@ export async function openLimitedWorld(options?: KillWorldOptions): Promise<Disk
     disk: {
       fill: () => limit(String(LIMIT_BYTES)),
       free: () => limit("unlimited"),
+      remount: () => {
+        throw new Error("A limit of file sizes mounts nothing.");
+      },
     },
     begin: (given) => {
       const child = world.begin(given);
@@ -112,5 +117,6 @@ function createDisk(directory: string): SmallDisk {
       }
     },
     free: () => rmSync(filler, { force: true }),
+    remount: (mode) => mount("-o", `remount,${mode}`, directory),
   };
 }

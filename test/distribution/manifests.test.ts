@@ -9,7 +9,7 @@ import { FACTS, PACKAGE, ROOT } from "../../distribution/facts.ts";
 import { dockerYaml, generatedFiles } from "../../distribution/files.ts";
 import { deepLinks } from "../../distribution/links.ts";
 import { pluginManifest, pluginServers, skillHeader } from "../../distribution/rules/agent-plugin.ts";
-import { dockerEntry, registryEntry } from "../../distribution/rules/registries.ts";
+import { dockerEntry, glamaEntry, registryEntry } from "../../distribution/rules/registries.ts";
 import { allOf, pairsOf, readStages } from "../../scripts/docker-file.ts";
 import { SETTINGS } from "../../src/config/settings.ts";
 import { TOOL_NAMES } from "../../src/config/tool-sets.ts";
@@ -55,6 +55,7 @@ const SCHEMAS: [string, z.ZodType, unknown][] = [
   ["plugin.json", pluginManifest, readJson("plugin.json")],
   ["mcp.json", pluginServers, readJson("mcp.json")],
   ["server.json", registryEntry, readJson("server.json")],
+  ["glama.json", glamaEntry, readJson("glama.json")],
   ["server.yaml of Docker's catalogue", dockerEntry, parse(dockerYaml(COMMIT))],
 ];
 
@@ -79,6 +80,7 @@ const VIOLATIONS: [string, z.ZodType, object][] = [
   ],
   ["a name without an owner", registryEntry, { ...readJson("server.json"), name: "gemini-search" }],
   ["a version range", registryEntry, { ...readJson("server.json"), version: "^0.2.0" }],
+  ["a maintainer that is no account", glamaEntry, { ...readJson("glama.json"), maintainers: ["the authors"] }],
   ["a catalogue entry without a commit", dockerEntry, parse(dockerYaml("main"))],
   ["MCP in a title of the catalogue", dockerEntry, { ...parse(dockerYaml(COMMIT)), about: { title: "Gemini MCP" } }],
   ["a skill with another name than its folder", skillHeader("other"), { name: "web-research", description: "x" }],

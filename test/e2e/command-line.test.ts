@@ -10,7 +10,7 @@ import { waitFor } from "../kit/wait-for.ts";
 import { onBusyMachine } from "../kit/clock/time-limits.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
-const SOON = { timeout: 10_000, interval: 10 };
+const SOON = { interval: 10 };
 const { name: NAME, version: VERSION } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 
 describe("search", () => {
@@ -106,6 +106,26 @@ describe("text from the web", () => {
     const listed = await scene.command(["list-research"]);
     expect(listed.stdout).toMatch(/\tWhat does .*red/);
     expect(listed.stdout.replaceAll("\t", "")).not.toMatch(ACTS);
+  });
+});
+
+describe("wrong arguments", () => {
+  test.for([
+    "HOSTILE",
+    "--HOSTILE",
+    "open HOSTILE",
+    "save latest --format HOSTILE",
+    "status HOSTILE --json",
+    "show HOSTILE",
+    "completion HOSTILE",
+  ])("are quoted without terminal control sequences: %s (T26)", async (line, context) => {
+    const scene = await openScene(context);
+    const hostile = `x${Object.values(ESCAPES).join("")}x`;
+    const args = line.split(" ").map((arg) => arg.replace("HOSTILE", hostile));
+    const { code, stdout, stderr } = await scene.command(args);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/xred/);
+    expect(stdout + stderr).not.toMatch(ACTS);
   });
 });
 

@@ -96,7 +96,7 @@ test.skipIf(!READY)("zsh completes them at its prompt", async (context) => {
   context.onTestFinished(terminal.close);
   const until = (pattern: RegExp): Promise<void> =>
     waitFor(async () => expect((await terminal.screen()).join("\n")).toMatch(pattern), {
-      timeout: 20_000,
+      timeout: 60_000,
       interval: 50,
     });
   await terminal.type(`cd '${folder}'; exec zsh -f`);

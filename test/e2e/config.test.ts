@@ -9,7 +9,7 @@ import { temporaryDirectory, TEST_KEY } from "../kit/server/server.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
-const SOON = { timeout: 10_000, interval: 10 };
+const SOON = { interval: 10 };
 const DEFAULT_MODEL = "gemini-3.8-flash";
 
 const writeConfig = (scene: Scene, content: string | Buffer | Record<string, unknown>): void =>
@@ -229,6 +229,17 @@ describe.concurrent("directories", () => {
     expect(readdirSync(temporary)).toEqual([]);
   });
 });
+
+test.skipIf(process.platform !== "linux")(
+  "a config directory below /proc, where none can be created, is reported as not writable (B5)",
+  async (context) => {
+    const scene = await openScene(context);
+    const env = { GEMINI_SEARCH_CONFIG_DIR: "/proc/none/config" };
+    const { code, stderr } = await scene.command(["search", QUERY], { env });
+    expect(code).toBe(0);
+    expect(stderr).toContain("[WARN] The config directory /proc/none/config cannot be created or written.");
+  },
+);
 
 const correctionFiles = (scene: Scene): string[] =>
   readdirSync(scene.configDir).filter((name) => name.startsWith("temp-invalid-output-"));

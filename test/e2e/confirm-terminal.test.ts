@@ -15,7 +15,7 @@ test("a script is refused with exit code 1, whatever is on its stdin; --yes star
   expect(refused.code).toBe(1);
   expect(JSON.parse(refused.stdout)).toMatchObject({
     success: false,
-    error: { code: "CONFIRMATION_NEEDED", details: { estimated_cost_usd: 1.54, limit_usd: 1.5 } },
+    error: { code: "CONFIRMATION_NEEDED", details: { estimated_cost_usd: 1.67, limit_usd: 1.5 } },
   });
   expect(refused.stderr).toContain("--yes");
   expect(scene.posts()).toBe(0);
@@ -42,7 +42,7 @@ test.skipIf(!READY)(
     const terminal = await openUserTerminal(context, scene.env, { columns: 120, rows: 40 });
     const started = (): string[] => scene.gemini.ledger.acceptedStarts().map(({ query }) => query);
     await terminal.type('clear; gemini-search-mcp research the economy --no-wait; echo "first: $?"');
-    await terminal.until(/purpose\? \(Enter: start it as it is\)\s+>\s*$/);
+    await terminal.until(/What should it focus on\? \(about \$\d\.\d\d; empty: as asked\)\s+>\s*$/);
     expect(started()).toEqual(["AI"]);
     await terminal.type("of Norway");
     await terminal.until(/^first: 0$/m);
@@ -53,13 +53,80 @@ test.skipIf(!READY)(
     // The same vague question joins the run that was made more precise.
     await terminal.type('clear; gemini-search-mcp research the economy --no-wait; echo "third: $?"');
     await terminal.until(/^third: 0$/m);
-    // Nothing was said about a cost, so neither does the answer to Ctrl-C.
-    await terminal.type('clear; gemini-search-mcp research the climate --no-wait; echo "fourth: $?"');
-    await terminal.until(/>\s*$/);
-    await terminal.key("C-c");
-    const left = await terminal.until(/Cancelled\. Nothing was started or charged\./);
-    expect(left).not.toContain("RESEARCH_CONFIRM_ABOVE_USD");
+    // No limit was mentioned, so neither is one in the answer to a question that is closed.
+    for (const key of ["C-d", "C-c"]) {
+      await terminal.type(`clear; gemini-search-mcp research the climate --no-wait; echo "${key}: $?"`);
+      await terminal.until(/>\s*$/);
+      await terminal.key(key);
+      const left = await terminal.until(/Cancelled\. Nothing was started or charged\./);
+      expect(left).not.toContain("RESEARCH_CONFIRM_ABOVE_USD");
+    }
     expect(started()).toEqual(["AI", "the economy\n\nWhat is meant: of Norway", "the weather"]);
+  },
+);
+
+test.skipIf(!READY)(
+  "a plan is approved with y, asked about again after any other word, and left with a date (V2)",
+  async (context) => {
+    const scene = await openResearch(context);
+    const terminal = await openUserTerminal(context, scene.env, { columns: 120, rows: 60 });
+    const paid = (): number => scene.accepted();
+    const asked = /\[approve \/ edit \/ later\]\s*$/;
+    await terminal.type(`gemini-search-mcp research --plan "${QUERY}"; echo "first: $?"`);
+    await terminal.until(asked);
+    await terminal.type("sure");
+    await terminal.until(/Please answer approve, edit or later\.\s+Start this research.*later\]\s*$/);
+    await terminal.type("no");
+    const left = await terminal.until(/^first: 0$/m);
+    expect(left).toMatch(/Not started\. The plan waits until \d+ \w{3} \d{4}, \d\d:\d\d\. To start it:/);
+    expect(paid()).toBe(1);
+    const [run] = scene.sql<{ task_id: string }>("select task_id from research_tasks");
+    await terminal.type(`clear; gemini-search-mcp plan ${run?.task_id.slice(0, 8)}; echo "second: $?"`);
+    await terminal.until(asked);
+    await terminal.type("y");
+    await terminal.until(/^second: 0$/m);
+    expect(paid()).toBe(2);
+  },
+);
+
+test.skipIf(!READY)(
+  "stop asks at the terminal before paid research is lost, and resume then says what can be done (L3, Q1)",
+  async (context) => {
+    const scene = await openResearch(context, SLOW);
+    const start = async (query: string): Promise<string> =>
+      JSON.parse((await scene.command(["start-deep-research", query, "--json"])).stdout).task_id;
+    const taskId = await start(QUERY);
+    const status = (): unknown =>
+      scene.sql<{ status: string }>("select status from research_tasks where task_id = ?", taskId)[0]?.status;
+    const terminal = await openUserTerminal(context, scene.env, { columns: 100, rows: 40 });
+    const command = `clear; gemini-search-mcp stop ${taskId.slice(0, 8)}`;
+    const question = /Stop research [0-9a-f]{8} "How do[^"]+"\?\nYou pay what it has cost so far[^?]*\[y\/N\]\s*$/;
+    await terminal.type(`${command}; echo "no: $?"`);
+    expect(await terminal.until(question)).toContain("(about $1.67 at its end) and get no report.");
+    await terminal.key("Enter");
+    expect(await terminal.until(/^no: 1$/m)).toContain("Not stopped. The research continues.");
+    expect(status()).toBe("running_async");
+    await terminal.type(`${command}; echo "yes: $?"`);
+    await terminal.until(question);
+    await terminal.type("yes");
+    expect(await terminal.until(/^yes: 0$/m)).toContain("The run is cancelled.");
+    const resumed = await scene.command(["resume", taskId]);
+    expect(resumed.code).toBe(1);
+    expect(resumed.stderr).toMatch(
+      /it was cancelled\.\n.*gemini-search-mcp show .*gemini-search-mcp research, which is/s,
+    );
+    scene.play({ create: [{ fault: "accept-then-reset" }] });
+    const { task_id: unknown } = JSON.parse(
+      (await scene.command(["start-deep-research", "Are heat pumps safe?", "--json"])).stdout,
+    );
+    await terminal.type(`clear; gemini-search-mcp stop ${unknown.slice(0, 8)}; echo "unknown: $?"`);
+    await terminal.until(/Google may have started it \(about \$\d\.\d\d at its end\)[^?]*\[y\/N\]\s*$/);
+    await terminal.key("Enter");
+    expect(await terminal.until(/^unknown: 1$/m)).toContain("Not stopped. The run is unchanged.");
+    scene.play(SLOW);
+    // A script has decided already.
+    const other = await scene.command(["stop", await start("How loud are heat pumps?"), "--json"]);
+    expect([other.code, JSON.parse(other.stdout).status]).toEqual([0, "cancelled"]);
   },
 );
 

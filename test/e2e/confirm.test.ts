@@ -17,7 +17,7 @@ const DECLINED = {
   success: false,
   error: {
     code: "DECLINED",
-    message: "The user declined. Nothing was started and nothing was charged.",
+    message: "The user declined. Nothing was started, charged or deleted.",
     suggestion: expect.stringContaining("Do not try again"),
   },
 };
@@ -29,7 +29,7 @@ describe.each(ERAS)("a %s client with elicitation", (era) => {
     const { isError, structured } = await client.call(DEAR);
     expect(client.dialogs).toEqual([
       {
-        message: "Start this research for about $5.51 (up to $7)? Your limit is $5.",
+        message: "Start this research for about $7.75 (up to $10.50)? Your limit is $5.",
         schema: { type: "object", properties: {} },
       },
     ]);
@@ -66,13 +66,12 @@ describe.each(ERAS)("a %s client with elicitation", (era) => {
     expect((await asked.call({ query: "AI" })).structured).toMatchObject({ status: "running_async" });
     expect(asked.dialogs).toEqual([
       {
-        message:
-          "What should this research focus on: which aspect, place, time or purpose? Leave it empty or decline to start it as it is.",
+        message: expect.stringMatching(/^What should it focus on\? \(about \$\d\.\d\d; empty: as asked\)$/),
         schema: { type: "object", properties: { details: { type: "string", title: "Details" } } },
       },
       { message: expect.stringMatching(/^Start this research for about/), schema: { type: "object", properties: {} } },
     ]);
-    const skipping = await askingClient(context, scene, { era, answer: { action: "decline" } });
+    const skipping = await askingClient(context, scene, { era, answer: { action: "accept" } });
     // The same start joins its run, also the one that was made more precise: nothing is asked.
     expect((await skipping.call({ query: "AI" })).structured).toMatchObject({ joined: true });
     // With other options it is another start.
@@ -82,6 +81,23 @@ describe.each(ERAS)("a %s client with elicitation", (era) => {
     expect(skipping.dialogs).toHaveLength(1);
     const started = scene.gemini.ledger.acceptedStarts().map(({ query }) => query);
     expect(started).toEqual(["AI\n\nWhat is meant: jobs in Germany", "AI", "Music", QUERY]);
+  });
+
+  test.for<[string, AskingOptions["answer"]]>([
+    ["declines", { action: "decline" }],
+    ["closes, as Esc does,", { action: "cancel" }],
+    ["declines with an answer", { action: "decline", content: { details: "jobs" } }],
+  ])("that %s the clarifying question starts nothing, and is told so (V7)", async ([_name, answer], context) => {
+    const scene = await openResearch(context, SLOW);
+    const client = await askingClient(context, scene, { era, answer });
+    const { isError, structured } = await client.call({ query: "heat pumps" });
+    expect([isError, client.dialogs.length, scene.posts()]).toEqual([true, 1, 0]);
+    expect(structured["error"]).toEqual({
+      code: "DECLINED",
+      message: "The user did not say what the research should focus on. Nothing was started and nothing was charged.",
+      suggestion: "Ask the user what the research is for, then start it with a more precise query.",
+    });
+    expect(scene.sql("select status from research_tasks")).toEqual([]);
   });
 
   test("is not asked about cheap, invalid or free calls", async (context) => {
@@ -114,8 +130,8 @@ describe.each(ERAS)("a %s client with elicitation", (era) => {
     const scene = await openResearch(context, SLOW);
     const always = await askingClient(context, scene, { era, answer: { action: "decline" }, env: ALWAYS });
     expect((await always.call({ query: QUERY })).structured).toEqual(DECLINED);
-    expect(always.dialogs[0]?.message).toBe("Start this research for about $1.54 (up to $2.07)?");
-    const limit = { RESEARCH_CONFIRM_ABOVE_USD: "5.51" };
+    expect(always.dialogs[0]?.message).toBe("Start this research for about $1.67 (up to $2.34)?");
+    const limit = { RESEARCH_CONFIRM_ABOVE_USD: "7.75" };
     const seldom = await askingClient(context, scene, { era, answer: { action: "decline" }, env: limit });
     expect((await seldom.call({ ...DEAR, model: "deep-thought-42" })).structured).toEqual(DECLINED);
     expect(seldom.dialogs.map(({ message }) => message)).toEqual(["Start this research? Its cost is unknown."]);
@@ -163,16 +179,16 @@ describe.each(ERAS)("a %s client without elicitation", (era) => {
         "error": {
           "code": "CONFIRMATION_NEEDED",
           "details": {
-            "estimated_cost_usd": 5.51,
+            "estimated_cost_usd": 7.75,
             "limit_usd": 5,
           },
-          "message": "This research will cost about $5.51 (at most $7) with deep-research-max-preview-04-2026, more than your limit of $5. This needs the user's approval, which this client cannot ask for. Nothing was started.",
-          "suggestion": "Ask the user. To approve it, the user can raise RESEARCH_CONFIRM_ABOVE_USD for this server, or start it in a terminal: gemini-search-mcp start-deep-research … --yes",
+          "message": "This research will cost about $7.75 (at most $10.50) with deep-research-max-preview-04-2026, more than your limit of $5. This needs the user's approval, which this client cannot ask for. Nothing was started.",
+          "suggestion": "Ask the user. To approve it, the user can raise RESEARCH_CONFIRM_ABOVE_USD for this server, or start it on the dashboard (gemini-search-mcp dashboard) or in a terminal: gemini-search-mcp start-deep-research … --yes",
         },
         "success": false,
       }
     `);
-    expect(text).toContain("estimated_cost_usd: 5.51");
+    expect(text).toContain("estimated_cost_usd: 7.75");
     expect(text).not.toContain("EV battery");
     expect(scene.posts()).toBe(0);
     await startRun(server);
@@ -203,22 +219,23 @@ describe("a legacy client whose user is being asked", () => {
     const client = await askingClient(context, scene, { era: "legacy", answer });
     const controller = new AbortController();
     const called = client.call(DEAR, { signal: controller.signal, onProgress: progress });
-    await waitFor(() => expect(progress).toHaveBeenCalled(), { timeout: 10_000, interval: 10 });
+    await waitFor(() => expect(progress).toHaveBeenCalled(), { interval: 10 });
     controller.abort(new Error("enough"));
     await expect(called).rejects.toThrow("enough");
     await gone.promise;
     expect(scene.posts()).toBe(0);
   });
 
-  test("gets an error when its dialog fails", async (context) => {
+  test("gets an error when its dialog fails, and nothing is started (T28, V7)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const answer = () => {
       throw new Error("no window");
     };
     const client = await askingClient(context, scene, { era: "legacy", answer });
+    expect((await client.call({ query: "heat pumps" })).structured["error"]).toMatchObject({ code: "DECLINED" });
     const { structured } = await client.call(DEAR);
-    expect(structured["error"]).toMatchObject({ code: "CONFIRMATION_NEEDED", details: { estimated_cost_usd: 5.51 } });
-    expect(client.dialogs).toHaveLength(1);
+    expect(structured["error"]).toMatchObject({ code: "CONFIRMATION_NEEDED", details: { estimated_cost_usd: 7.75 } });
+    expect(client.dialogs).toHaveLength(2);
     expect(scene.posts()).toBe(0);
   });
 });

@@ -3,6 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { openPageServer } from "../kit/browser/page-api.ts";
 import { openResearch, QUERY, type ResearchScene, startRun, untilStatus } from "../kit/server/research.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
@@ -75,6 +76,21 @@ test("a cancelled run states no cost, not 0, while none is known (L1)", async (c
   const { structured } = await server.call("cancel_research", { task_id: started.structured["task_id"] });
   expect(structured).toMatchObject({ status: "cancelled", confirmed: false });
   expect(structured).not.toHaveProperty("cost_usd");
+});
+
+test("a start that Google certainly did not charge cost $0.00, on every surface (P6)", async (context) => {
+  const scene = await openPageServer(context);
+  const env = { GEMINI_API_KEY: "" };
+  expect((await scene.command(["start-deep-research", QUERY], { env })).code).toBe(1);
+  const listed = parsed((await scene.command(["list", "--json"], { env })).stdout);
+  expect(listed).toMatchObject({ runs: [{ status: "failed", error_code: "GEMINI_UNAVAILABLE", cost_usd: 0 }] });
+  const server = await scene.serve();
+  const { body } = await server.get("/api/runs");
+  expect(body.runs).toMatchObject([{ status: "failed", cost_usd: 0 }]);
+  expect((await server.get(`/api/runs/${body.runs[0].task_id}`)).body).toMatchObject({
+    cost_usd: 0,
+    usage_final: true,
+  });
 });
 
 test("the stored result of a research includes its tokens, cost and duration (P6)", async (context) => {

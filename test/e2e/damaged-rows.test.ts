@@ -54,10 +54,7 @@ test("damaged rows stop neither polls nor lists nor a restart, and are logged on
   for (const task_id of damaged) await expectClearError(server, "check_research_status", task_id);
   for (const task_id of damaged) {
     const pattern = `Run ${task_id}: ${LOGGED}`;
-    await waitFor(async () => expect(server.stderr().split(pattern)).toHaveLength(2), {
-      timeout: 12_000,
-      interval: 100,
-    });
+    await waitFor(async () => expect(server.stderr().split(pattern)).toHaveLength(2), { interval: 100 });
   }
   const page = await scene.serve();
   const { status, body } = await page.get("/api/runs");

@@ -91,7 +91,7 @@ describe.concurrent("the database file", () => {
     const copy = backUp(scene);
     scene.play({ speed: 1_000, create: [{ latency_ms: 1_500 }] });
     const starting = server.call(START, { query: QUERY });
-    await expect.poll(() => scene.posts(), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => scene.posts()).toBe(1);
     removeFiles(scene, ["-wal", "-shm"]);
     renameSync(copy, fileOf(scene));
     const { structured } = await starting;

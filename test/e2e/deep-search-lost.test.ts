@@ -12,7 +12,7 @@ const QUERY = "How do heat pumps perform in cold climates?";
 /** A8: the time limit of a shutdown with nothing to wait for. */
 const LEAVES_WITHIN_MS = 1_500;
 
-const SOON = { timeout: 10_000, interval: 10 };
+const SOON = { interval: 10 };
 
 const STUCK_IN_ROUND_2 = { name: "stuck-in-round-2", tasks: { verify: [{ round: 2, fault: "hang" as const }] } };
 
@@ -69,9 +69,39 @@ describe.concurrent("a deep search in its second round", () => {
     expect(storedRun(scene.configDir, taskId)).toMatchObject({ status: "failed", error_code: "INTERRUPTED" });
     expect(next.stderr()).toMatch(/^\[INFO\] 1 search was interrupted/m);
     const { structured } = await next.call("list_research", { status: "failed" });
-    expect(structured["runs"]).toMatchObject([{ task_id: taskId, kind: "deep_search", status: "failed" }]);
+    const failed = { kind: "deep_search", status: "failed", error_code: "INTERRUPTED" };
+    expect(structured["runs"]).toMatchObject([{ task_id: taskId, ...failed }]);
+    expect(read["note"]).toContain("resume_research continues it at the next round.");
     // Nothing is repeated automatically.
     expect(scene.gemini.ledger.count()).toBe(2);
+  });
+
+  test("whose server is killed is interrupted in a window that was open before, and can be continued there (P2, Q1)", async (context) => {
+    const scene = await openScene(context, STUCK_IN_ROUND_2);
+    const other = await scene.server();
+    const { server, taskId, call } = await reachRound2(scene);
+    const status = () => other.call("check_research_status", { task_id: taskId });
+    expect((await status()).structured["status"]).toBe("running");
+    process.kill(server.pid, "SIGKILL");
+    await waitFor(() => expect(isAlive(server.pid)).toBe(false), SOON);
+    expect(await call).toBeUndefined();
+
+    expect((await status()).structured).toMatchObject({ status: "failed", error: { code: "INTERRUPTED" } });
+    const resumed = await other.call("resume_research", { task_id: taskId });
+    expect(resumed.structured).toMatchObject({ success: true, status: "running" });
+    expect(resumed.structured["task_id"]).not.toBe(taskId);
+  });
+
+  test("whose server is killed is listed as failed within seconds in a window that was open before (P2)", async (context) => {
+    const scene = await openScene(context, STUCK_IN_ROUND_2);
+    const other = await scene.server();
+    await waitFor(() => expect(other.stderr()).toContain("Cleaned up 0"), SOON);
+    const { server, taskId } = await reachRound2(scene);
+    process.kill(server.pid, "SIGKILL");
+    await waitFor(async () => {
+      const { structured } = await other.call("list_research", { status: "failed" });
+      expect(structured["runs"]).toMatchObject([{ task_id: taskId, status: "failed" }]);
+    });
   });
 
   test("that its client cancels stops the request to Google and keeps round 1 (G8)", async (context) => {

@@ -14,7 +14,8 @@ const NOTE = "Verification was not completed within the allowed rounds; this is 
 
 interface RoundSummary {
   round_number: number;
-  sources_visited: number[];
+  sources_visited: string[];
+  source_numbers: number[];
   search_queries: string[];
 }
 
@@ -39,6 +40,7 @@ describe.concurrent.each(ERAS)("a %s client", (era) => {
     const round = (n: number) => ({
       round_number: n,
       sources_visited: expect.any(Array),
+      source_numbers: expect.any(Array),
       search_queries: expect.any(Array),
       intermediate_result_summary: expect.stringMatching(/^\*\*In short:\*\* .{50,}/),
     });
@@ -117,9 +119,12 @@ describe.concurrent("the rounds", () => {
     const { structured } = await server.call("deep_search", { query: QUERY });
     const { sources_visited, search_queries_used, rounds } = structured["metadata"];
     const [first, second, third]: RoundSummary[] = rounds;
-    expect(third?.sources_visited).toEqual(second?.sources_visited);
-    // Rounds refer to the addresses above by number, and each address is there once (U3).
-    const numbers = [...(first?.sources_visited ?? []), ...(second?.sources_visited ?? [])];
+    expect(third?.source_numbers).toEqual(second?.source_numbers);
+    // Rounds name the sites, and refer to the addresses above by number: each address is there once (U3).
+    const sites: unknown[] = [first, second, third].flatMap((round) => round?.sources_visited ?? []);
+    expect(sites.length).toBeGreaterThan(3);
+    expect(sites.filter((site) => !/^[\w-]+(?:\.[\w-]+)+$/.test(String(site)))).toEqual([]);
+    const numbers = [...(first?.source_numbers ?? []), ...(second?.source_numbers ?? [])];
     expect(numbers).toEqual(sources_visited.map((_url: string, index: number) => index + 1));
     for (const url of sources_visited) expect(JSON.stringify(structured).split(JSON.stringify(url))).toHaveLength(2);
     expect(search_queries_used).toEqual([...(first?.search_queries ?? []), ...(second?.search_queries ?? [])]);

@@ -11,7 +11,7 @@ import { BIN, ROOT } from "../kit/server/server.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
-const SOON = { timeout: 10_000, interval: 20 };
+const SOON = { interval: 20 };
 
 function ownTmp(scene: Scene): string {
   const directory = join(scene.configDir, "tmp");

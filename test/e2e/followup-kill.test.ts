@@ -73,7 +73,7 @@ test("a kill during a follow-up or table loses no run and is never followed by a
   const statusOf = (kill: Kill): string | undefined =>
     world.query<{ status: string }>("select status from research_tasks where query = ?", questionAt(kill))[0]?.status;
   await expect
-    .poll(() => KILLS.map((kill) => ({ ...kill, status: statusOf(kill) })), { timeout: 30_000 })
+    .poll(() => KILLS.map((kill) => ({ ...kill, status: statusOf(kill) })))
     .toEqual(KILLS.map((kill) => ({ ...kill, status: kill.point === "after-id:1" ? "completed" : "start_unknown" })));
   expect(world.gemini.ledger.acceptedStarts()).toHaveLength(paidBefore);
   // The user decides about one of them: it is sent again with the report, which only its parent has stored.
@@ -88,9 +88,7 @@ test("a kill during a follow-up or table loses no run and is never followed by a
   expect(world.gemini.ledger.acceptedStarts().slice(paidBefore)).toMatchObject([
     { query: expect.stringContaining("A run to be saved"), labels: { run: task_id } },
   ]);
-  await expect
-    .poll(() => statusOf({ point: "after-fallback:1", forgotten: true, paid: 0 }), { timeout: 15_000 })
-    .toBe("completed");
+  await expect.poll(() => statusOf({ point: "after-fallback:1", forgotten: true, paid: 0 })).toBe("completed");
   // Asked for again, a table whose start is unknown is not sent, and one that was finished meanwhile is free.
   const tables = KILLS.filter(({ columns }) => columns !== undefined);
   const again = await Promise.all(

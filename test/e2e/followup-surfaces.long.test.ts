@@ -9,7 +9,7 @@ import { openUserTerminal, terminals } from "../kit/server/terminal.ts";
 
 const READY = (await terminals()) === "ready";
 const installed = await browserInstalled();
-const SOON = { timeout: 30_000 };
+const SOON = { timeout: 60_000 };
 const QUICK = { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100", RESEARCH_MAX_RPS: "100" };
 
 test.skipIf(!READY)("at the terminal a follow-up needs neither quotes nor a whole id (V1)", async (context) => {

@@ -1,5 +1,6 @@
 /** Host and Origin checks on every route, against web pages and DNS rebinding. */
 
+import type { IncomingHttpHeaders } from "node:http";
 import { describe, expect, test } from "vitest";
 import { openHttpScene } from "../kit/server/http-server.ts";
 import { ask } from "../kit/server/raw-request.ts";
@@ -66,6 +67,16 @@ function expected({ host, origin, path }: Coming, status: number): number {
   return letIn ? status : 403;
 }
 
+/** The security headers that a response lacks. */
+function missingHeaders(headers: IncomingHttpHeaders): string[] {
+  const policy = String(headers["content-security-policy"]);
+  return [
+    ...(headers["x-content-type-options"] === "nosniff" ? [] : ["x-content-type-options"]),
+    ...(policy.includes("default-src 'none'") && policy.includes("frame-ancestors 'none'") ? [] : ["policy"]),
+    ...(headers["cache-control"] === "no-store" ? [] : ["cache-control"]),
+  ];
+}
+
 describe("Host and Origin checks (A9)", () => {
   test(`cover ${HOSTS.length * ORIGINS.length} pairs on ${ROUTES.length} routes, with and without a token`, async (context) => {
     const server = await (await openHttpScene(context)).http({ env: ENV });
@@ -79,9 +90,10 @@ describe("Host and Origin checks (A9)", () => {
         ]);
         const answers = await Promise.all(asked.map((one) => ask(server, one)));
         for (const [at, { path, status }] of asked.entries()) {
-          const { status: got, body } = answers[at] ?? { status: 0, body: "" };
+          const { status: got, body, headers: returned } = answers[at] ?? { status: 0, body: "", headers: {} };
           const want = expected({ host: hostKind, origin: originKind, path }, status);
           if (got !== want) wrong.push(`${host} ${origin} ${path}: ${got}, not ${want}`);
+          if (hostKind !== "broken") wrong.push(...missingHeaders(returned).map((name) => `${path}: ${name}`));
           if (typeof JSON.parse(body) !== "object") wrong.push(`${host} ${origin} ${path}: ${body}`);
         }
       }

@@ -86,7 +86,7 @@ test("one user's streams are bounded over the page and the protocol, and others 
 
 test("streams of the page and of the protocol end within a second of their token's revocation, and no others (A9)", async (context) => {
   const scene = await openPageServer(context);
-  const server = await scene.serve();
+  const server = await scene.serve({ LOG_FORMAT: "json" });
   const ann = await scene.tokenOf("ann");
   const streams = [await server.live("/api/live", as(ann)), (await openSession(server, ann)).stream];
   const own = await server.live();
@@ -98,4 +98,7 @@ test("streams of the page and of the protocol end within a second of their token
   expect(performance.now() - from).toBeLessThan(onBusyMachine(1_000));
   expect(ownEnded).toBe(false);
   own.cut();
+  // No stack beside the log.
+  await server.close();
+  for (const line of server.stderr().split("\n")) expect(line).toMatch(/^(?:\{.*\})?$/);
 });

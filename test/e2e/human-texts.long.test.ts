@@ -114,7 +114,7 @@ const commandsFor = ({ done, running, unknown }: { done: string; running: string
   ["ask", "?!"],
   ["verify", "x", "--max-iterations", "1"],
   ["stop", done],
-  ["stop", running],
+  ["stop", running, "--yes"],
   ["delete", done],
   ["delete", done, "--yes"],
 ];

@@ -15,6 +15,7 @@ const FILES = {
   vscode: [".config/Code/User/mcp.json", '\uFEFF{\r\n    "servers": {},\r\n    "inputs": []\r\n}\r\n'],
   codex: [".codex/config.toml", '# mine\nmodel = "x"\n\n[mcp_servers.a] # theirs\ncommand = "b"'],
   "gemini-cli": [".gemini/settings.json", "{}"],
+  antigravity: [".gemini/config/mcp_config.json", '{\n  "mcpServers": {}\n}\n'],
   opencode: [".config/opencode/opencode.json", '{\n  "$schema": "https://opencode.ai/config.json"\n}\n'],
   windsurf: [".codeium/windsurf/mcp_config.json", '{\n  "mcpServers": {\n  }\n}\n'],
   zed: [".config/zed/settings.json", '// Zed settings\n{\n  "theme": "One Dark", // mine\n  "vim_mode": true,\n}\n'],
@@ -121,6 +122,7 @@ describe("init with every client", () => {
         "gemini-search": { command: [expect.any(String), BIN], environment: { GEMINI_API_KEY: expect.any(String) } },
       },
     });
+    expect(JSON.parse(text("antigravity"))).toMatchObject({ mcpServers: { "gemini-search": { args: [BIN] } } });
     expect(text("zed")).toContain('"theme": "One Dark", // mine\n');
     expect(text("cursor")).toContain('"a": { "command": "b" }, // last\n');
     expect(text("vscode").startsWith("\uFEFF{\r\n")).toBe(true);
@@ -173,6 +175,7 @@ describe("init with every client", () => {
       ["vscode", "failed", "PERMISSION_DENIED"],
       ["codex", "failed", "INVALID_INPUT"],
       ["gemini-cli", "failed", "INVALID_INPUT"],
+      ["antigravity", "added", undefined],
       ["opencode", "added", undefined],
       ["windsurf", "added", undefined],
       ["zed", "added", undefined],
@@ -200,10 +203,9 @@ describe("init", () => {
 
   test("--scope project writes into the project, for clients that have project files", async () => {
     const { json, home, all } = openHome();
-    mkdirSync(join(home, ".gemini/antigravity-cli"), { recursive: true });
     const { clients } = await json(["--yes", "--scope", "project"]);
     const withProjects = NAMES.filter((name) => !USER_ONLY.includes(name));
-    expect(clients.map(({ client }) => client).toSorted()).toEqual([...withProjects, "antigravity"].toSorted());
+    expect(clients.map(({ client }) => client).toSorted()).toEqual(withProjects.toSorted());
     const made = [
       ".mcp.json",
       ".cursor/mcp.json",
@@ -217,8 +219,6 @@ describe("init", () => {
     expect(all()).toMatchObject(original);
     const named = await json(["--yes", "--scope", "project", "claude-desktop"]);
     expect(named.clients[0]?.error?.message).toContain("no project files");
-    const other = await json(["--yes", "antigravity"]);
-    expect(other.clients[0]?.error?.message).toContain("Only the project file of Antigravity CLI is known");
   });
 
   test("the config directory that was chosen is written for each client, but not into shared files (B5)", async () => {

@@ -8,7 +8,7 @@ const AT_ONCE = { duration_ms: 0 };
 const TITLE = "Heating our house";
 
 async function finished(server: PageServer, query = QUERY, token?: string): Promise<string> {
-  const { body } = await server.post("/api/research", { query, agreed: true }, token);
+  const { body } = await server.post("/api/research", { query }, token);
   if (token === undefined) await untilEnded(server, body.task_id);
   return body.task_id;
 }
@@ -77,7 +77,7 @@ describe("the page's API", () => {
 
   test("rejects marks that are invalid, and archiving a run that has not ended (A6)", async (context) => {
     const server = await (await openPageServer(context, SLOW)).serve();
-    const { body } = await server.post("/api/research", { query: QUERY, agreed: true });
+    const { body } = await server.post("/api/research", { query: QUERY });
     const path = `/api/runs/${body.task_id}/organize`;
     for (const marks of [{ title: "x".repeat(201) }, { title: 7 }, { starred: "yes" }, { owner: "ann" }, "[]"]) {
       expect(await server.post(path, marks)).toMatchObject({ status: 400, body: { error: { code: "INVALID_INPUT" } } });

@@ -2,7 +2,10 @@
 
 import { createHash, randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
+import { inflateRawSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { openPageServer } from "../kit/browser/page-api.ts";
 import { openResearch, QUERY, type ResearchScene, SLOW, untilStatus } from "../kit/server/research.ts";
@@ -84,7 +87,7 @@ test("own material is sent once with the question, listed in the answers, and no
   await untilStatus(server, task_id, "completed");
   expect((await server.call("get_research_results", { task_id })).structured["material"]).toEqual(SENT);
   // The contents are needed only until the start is decided.
-  await waitFor(() => expect(scene.sql("select task_id from research_files")).toEqual([]), { timeout: 20_000 });
+  await waitFor(() => expect(scene.sql("select task_id from research_files")).toEqual([]));
   const [kept] = scene.sql<{ bytes: number }>("select length(raw) as bytes from research_results");
   expect(kept?.bytes).toBeLessThan(40_000);
   expect((await server.call(START, input)).structured).toMatchObject({ joined: true, task_id });
@@ -183,7 +186,7 @@ test("over HTTP no path is accepted, the page uploads instead, and only the oper
   expect(scene.posts()).toBe(0);
   const cost = async (more: object): Promise<number> =>
     (await server.post("/api/estimate", { query: QUERY, ...more })).body.estimated_cost.likely_usd;
-  expect(await cost({ attachments: [{ name: "long.txt", bytes: 4_000_000 }] })).toBeCloseTo((await cost({})) + 4, 1);
+  expect(await cost({ attachments: [{ name: "long.txt", bytes: 4_000_000 }] })).toBeCloseTo((await cost({})) + 10, 1);
   // The name of an upload is only a name.
   const uploads = [
     { name: "../../paper.pdf", data: data(PDF) },
@@ -195,6 +198,46 @@ test("over HTTP no path is accepted, the page uploads instead, and only the oper
     expect.stringContaining("paper.pdf (pdf, "),
     expect.stringContaining("units.csv (csv, "),
   ]);
+});
+
+test("a secret of an MCP server that Google repeats is neither in the stored response nor in the log (V3, T9)", async (context) => {
+  const secrets = [SECRET, "literal-session-7733", "key-in-url-5522"];
+  const thought = `Calling the server with ${secrets.join(" and ")}.`;
+  const scene = await openResearch(context, { course: [{ thought, queries: [QUERY] }], poll_shows: "all" });
+  const { env } = withMaterial(scene);
+  const crm = {
+    url: `https://crm.example.com/mcp?key=${secrets[2]}`,
+    headers: { ...SERVERS.crm.headers, "X-Session": secrets[1] },
+  };
+  const GEMINI_SEARCH_MCP_SERVERS = JSON.stringify({ crm });
+  const server = await scene.server({ env: { ...env, GEMINI_SEARCH_MCP_SERVERS, DEBUG: "true" } });
+  const { structured } = await server.call(START, { query: QUERY, mcp_servers: ["crm"] });
+  await untilStatus(server, structured["task_id"], "completed");
+  const [row] = scene.sql<{ raw: Uint8Array }>("select raw from research_results");
+  const stored = inflateRawSync(row?.raw ?? "").toString();
+  expect(stored).toContain("Calling the server with [CRM_TOKEN] and [crm X-Session] and [crm url 1].");
+  for (const secret of secrets) expect(stored + server.stderr()).not.toContain(secret);
+});
+
+test("a user whose uploads hardly move keeps nobody else from uploading, and is refused (T16)", async (context) => {
+  const scene = await openPageServer(context, SLOW);
+  const server = await scene.serve();
+  const ann = await scene.tokenOf("ann");
+  const headers = { authorization: `Bearer ${ann}`, "content-type": "application/json" };
+  const stalled = request(`${server.url}/api/research`, {
+    method: "POST",
+    headers: { ...headers, "content-length": 1e6 },
+  });
+  const refused = once(stalled, "response") as Promise<[IncomingMessage]>;
+  stalled.write('{"query":"');
+  const start = { query: QUERY, uploads: [{ name: "paper.pdf", data: Buffer.from(PDF).toString("base64") }] };
+  await expect
+    .poll(() => server.post("/api/research", start, ann))
+    .toMatchObject({ status: 429, body: { error: { message: expect.stringContaining("Nothing was started") } } });
+  expect((await server.post("/api/research", start)).status).toBe(200);
+  const [{ statusCode }] = await refused;
+  expect(statusCode).toBe(408);
+  expect((await server.post("/api/research", start, ann)).status).toBe(200);
 });
 
 test("in a terminal --file, --url, --store and --mcp add material from anywhere (V3)", async (context) => {

@@ -123,7 +123,10 @@ describe.skipIf(installed === "missing")("accessibility of the page", () => {
     const started = await server.request("/api/research", {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ query: "Who builds long-duration storage?", agreed: true }),
+      body: JSON.stringify({
+        query: "Who builds long-duration storage?",
+        agreed: { operation: "start_deep_research", input: "" },
+      }),
     });
     running = z.object({ task_id: z.string() }).parse(await started.json()).task_id;
     scene.gemini.skip(600_000);

@@ -78,25 +78,31 @@ describe("the page's API", () => {
     const scene = await openPageServer(context, SLOW);
     const server = await scene.serve({ RESEARCH_CONFIRM_ABOVE_USD: "0" });
     const { body } = await server.post("/api/estimate", { query: QUERY });
-    expect(body.question).toMatch(/^This research will cost about \$/);
-    for (const agreed of [false, undefined, "true", 1]) {
+    const { text, subject } = body.question;
+    expect(text).toMatch(/^This research will cost about \$/);
+    const cheaper = { ...subject, max_usd: subject.max_usd - 0.5 };
+    for (const agreed of [false, undefined, "true", true, 1, {}, cheaper]) {
       const refused = await server.post("/api/research", { query: QUERY, agreed });
-      expect(refused).toMatchObject({ status: 409, body: { success: false, error: { code: "CONFIRMATION_NEEDED" } } });
+      expect(refused).toMatchObject({
+        status: 409,
+        body: { success: false, error: { code: "CONFIRMATION_NEEDED", details: { question: body.question } } },
+      });
     }
     expect(scene.posts()).toBe(0);
-    await started(server, { agreed: true });
+    await started(server, { agreed: subject });
     expect(scene.accepted()).toBe(1);
   });
 
   test("asks for consent to that very start: not for one that joins, but for a second one beside it (I9)", async (context) => {
     const scene = await openPageServer(context, SLOW);
     const server = await scene.serve({ RESEARCH_CONFIRM_ABOVE_USD: "0" });
-    await server.post("/api/research", { query: QUERY, agreed: true });
-    const questionOf = async (more: object) =>
+    const questionOf = async (more: object = {}) =>
       (await server.post("/api/estimate", { query: QUERY, ...more })).body.question;
-    expect(await questionOf({})).toBeUndefined();
-    expect(await questionOf({ force_new: true })).toEqual(expect.any(String));
-    expect(await questionOf({ max_wait_hours: 24 })).toEqual(expect.any(String));
+    await started(server, { agreed: (await questionOf()).subject });
+    expect(await questionOf()).toBeUndefined();
+    expect(await questionOf({ force_new: true })).toMatchObject({ text: expect.any(String) });
+    expect(await questionOf({ language: "German" })).toMatchObject({ text: expect.any(String) });
+    expect(await questionOf({ max_wait_hours: 24 })).toBeUndefined();
     expect(scene.accepted()).toBe(1);
   });
 
@@ -134,25 +140,34 @@ describe("the page's API", () => {
   test("restarts an unknown start only with the user's consent (I10, Q1)", async (context) => {
     const scene = await openPageServer(context, { ...SLOW, create: [{ fault: "accept-then-reset" }, {}] });
     const server = await scene.serve({ RESEARCH_CONFIRM_ABOVE_USD: "0" });
-    const lost = await server.post("/api/research", { query: QUERY, agreed: true });
+    const { subject } = (await server.post("/api/estimate", { query: QUERY })).body.question;
+    const lost = await server.post("/api/research", { query: QUERY, agreed: subject });
     const path = `/api/runs/${lost.body.task_id}/resume`;
     const again = { accept_possible_double_charge: true };
-    expect(await server.post(path, again)).toMatchObject({ body: { error: { code: "CONFIRMATION_NEEDED" } } });
+    const refused = await server.post(path, again);
+    expect(refused).toMatchObject({ body: { error: { code: "CONFIRMATION_NEEDED" } } });
+    const { question } = refused.body.error.details;
+    expect(question.text).toContain("counts the first start too");
+    // A yes to the start is none to its repetition.
+    expect(await server.post(path, { ...again, agreed: subject })).toMatchObject({ status: 409 });
     expect(scene.posts()).toBe(1);
-    expect(await server.post(path, { ...again, agreed: true })).toMatchObject({ status: 200 });
+    expect(await server.post(path, { ...again, agreed: question.subject })).toMatchObject({ status: 200 });
+    expect(scene.posts()).toBe(2);
+    const late = await server.post(path, { ...again, agreed: question.subject });
+    expect(late).toMatchObject({ status: 200, body: { message: expect.stringContaining("Nothing was sent") } });
     expect(scene.posts()).toBe(2);
   });
 
   test("a start without a key has the next step, and a timeline in which nothing was sent (A3, I8)", async (context) => {
     const scene = await openPageServer(context);
     const server = await scene.serve({ GEMINI_API_KEY: "" });
-    const { body } = await server.post("/api/research", { query: QUERY, agreed: true });
+    const { body } = await server.post("/api/research", { query: QUERY });
     const path = `/api/runs/${body.task_id}`;
     expect((await server.get(path)).body).toMatchObject({
       status: "failed",
       error: {
         message: "No Gemini API key is set.",
-        suggestion: "Run gemini-search-mcp init, restart the server, then ask again.",
+        suggestion: expect.stringMatching(/run gemini-search-mcp init, or set GEMINI_API_KEY; restart a server/),
       },
     });
     const timeline = (await server.get(`${path}/timeline`)).body.entries.map((entry: { text: string }) => entry.text);

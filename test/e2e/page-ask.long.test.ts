@@ -93,7 +93,7 @@ describe.skipIf(installed === "missing")("a question on the page", () => {
     await page.getByText("This browser will notify you").waitFor();
     await page.getByRole("link", { name: "Runs", exact: true }).click();
     await expect
-      .poll(() => page.evaluate("shown.map(({ title, body }) => [title, body])"), { timeout: 50_000 })
+      .poll(() => page.evaluate("shown.map(({ title, body }) => [title, body])"))
       .toEqual([["Completed", QUERY]]);
     await page.evaluate("shown[0].dispatchEvent(new Event('click'))");
     await page.waitForURL(`**${path}`);

@@ -5,7 +5,7 @@ import { expect, test, type TestContext } from "vitest";
 import { openBrowser } from "../kit/browser/browser.ts";
 import { openPageServer, type PageScene, type PageServer, untilEnded } from "../kit/browser/page-api.ts";
 
-const SOON = { timeout: 20_000 };
+const SOON = { timeout: 60_000 };
 
 interface Opened {
   scene: PageScene;
@@ -23,7 +23,7 @@ async function open(context: TestContext): Promise<Opened> {
   const server = await scene.serve();
   const ids: string[] = [];
   for (const query of ["How do heat pumps perform in cold climates?", "Which heat pumps are the quietest?"]) {
-    const { body } = await server.post("/api/research", { query, agreed: true });
+    const { body } = await server.post("/api/research", { query });
     await untilEnded(server, body.task_id);
     ids.push(body.task_id);
   }

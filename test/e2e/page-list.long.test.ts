@@ -29,7 +29,7 @@ async function openScene(context: TestContext, { interactions = {}, env = {} }: 
     const response = await server.request("/api/research", {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ query, agreed: true }),
+      body: JSON.stringify({ query }),
     });
     const { task_id: taskId } = (await response.json()) as { task_id: string };
     return taskId;
@@ -147,8 +147,8 @@ describe.skipIf(installed === "missing")("the list and the start form in a brows
     await start(QUERY);
     await page.locator(".runs").getByText(QUERY).waitFor();
     await page.locator(".runs tr[data-status=completed]").waitFor();
-    await expect.poll(() => announced(page), { timeout: 30_000 }).toBe(`Completed: ${QUERY}`);
-    await expect.poll(() => page.title(), { timeout: 30_000 }).toBe("Runs · gemini-search-mcp");
+    await expect.poll(() => announced(page)).toBe(`Completed: ${QUERY}`);
+    await expect.poll(() => page.title()).toBe("Runs · gemini-search-mcp");
   });
 
   test("keys move in the list, open a run and return; none acts while a field has the focus", async (context) => {
@@ -197,20 +197,18 @@ describe.skipIf(installed === "missing")("the list and the start form in a brows
     await start(QUERY);
     await start("Who makes solid-state batteries?");
     await page.goto("/");
-    await expect.poll(() => page.locator("tr[data-status=completed]").count(), { timeout: 30_000 }).toBe(2);
+    await expect.poll(() => page.locator("tr[data-status=completed]").count()).toBe(2);
     await page.fill("#search", "solid batter");
     await page.waitForURL("**/?text=solid+batter");
-    await expect.poll(() => page.locator(".run-link").count(), { timeout: 30_000 }).toBe(1);
-    await expect
-      .poll(() => page.locator(".states").innerText(), { timeout: 30_000 })
-      .toMatch(/^All\s+1\s+Completed\s+1$/);
+    await expect.poll(() => page.locator(".run-link").count()).toBe(1);
+    await expect.poll(() => page.locator(".states").innerText()).toMatch(/^All\s+1\s+Completed\s+1$/);
     await page.reload();
     // The words are marked in the question itself, which is not repeated below it.
     await page.locator(".run-link mark").first().waitFor();
     expect(await page.locator(".found").count()).toBe(0);
     expect(await page.inputValue("#search")).toBe("solid batter");
     await page.goBack();
-    await expect.poll(() => page.locator(".run-link").count(), { timeout: 30_000 }).toBe(2);
+    await expect.poll(() => page.locator(".run-link").count()).toBe(2);
     expect(await page.inputValue("#search")).toBe("");
   });
 
@@ -235,10 +233,10 @@ describe.skipIf(installed === "missing")("the list and the start form in a brows
     for (const n of [1, 2, 3, 4, 5, 6]) await start(`Question number ${n}?`);
     await page.setViewportSize({ width: 1_280, height: 300 });
     await page.goto("/");
-    await expect.poll(() => page.locator("tr[data-status=completed]").count(), { timeout: 30_000 }).toBe(6);
+    await expect.poll(() => page.locator("tr[data-status=completed]").count()).toBe(6);
     await page.locator(".run-link").nth(5).scrollIntoViewIfNeeded();
     await page.mouse.wheel(0, 1_000);
-    await expect.poll(() => page.evaluate("scrollY"), { timeout: 30_000 }).toBeGreaterThan(200);
+    await expect.poll(() => page.evaluate("scrollY")).toBeGreaterThan(200);
     const before = await page.locator(".run-link").nth(5).boundingBox();
     await start("A question that comes late?");
     const button = page.getByRole("button", { name: "1 new run" });

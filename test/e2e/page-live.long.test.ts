@@ -12,10 +12,10 @@ const LIVELY = { speed: 60 };
 /** A8. */
 const LEAVES_WITHIN_MS = 3_500;
 const WHOLE_LIFE_MS = 60 * 60_000;
-const SOON = { timeout: 20_000, interval: 20 };
+const SOON = { interval: 20 };
 
 async function start(server: PageServer): Promise<string> {
-  const { body } = await server.post("/api/research", { query: QUERY, agreed: true });
+  const { body } = await server.post("/api/research", { query: QUERY });
   expect(body).toMatchObject({ status: "running_async" });
   return body.task_id;
 }

@@ -11,7 +11,7 @@ import { sampleId, insertSampleRuns, type SampleRun } from "../kit/browser/sampl
 import { SOURCE_LIST, SOURCES } from "../kit/browser/sample-report.ts";
 
 const RUN = sampleId(1);
-const SOON = { timeout: 20_000 };
+const SOON = { timeout: 60_000 };
 
 async function openReport(context: TestContext, sample: Partial<SampleRun>, options: BrowserContextOptions = {}) {
   const browser = await openBrowser(context);

@@ -8,7 +8,7 @@ const REPORT =
   "# Heat pumps\n\nThe zephyr café hums. [cite: 1]\n\n<script>alert(1)</script> and ![x](http://x.example/x.png)";
 
 async function finished(server: PageServer, query = QUERY, token?: string): Promise<string> {
-  const { body } = await server.post("/api/research", { query, agreed: true }, token);
+  const { body } = await server.post("/api/research", { query }, token);
   expect(body).toMatchObject({ status: "running_async" });
   return body.task_id;
 }
@@ -220,7 +220,7 @@ test("the operator sees the usage of each user, and a user only their own (P6, T
   await untilEnded(server, await finished(server));
   expect((await server.get("/api/figures")).body).not.toHaveProperty("users");
   const ben = await scene.tokenOf("ben");
-  await server.post("/api/research", { query: "What does Ben want to know?", agreed: true }, ben);
+  await server.post("/api/research", { query: "What does Ben want to know?" }, ben);
   const { users } = (await server.get("/api/figures")).body;
   expect(users.map(({ name, runs }: { name: string; runs: number }) => [name, runs])).toEqual([
     ["local", 1],

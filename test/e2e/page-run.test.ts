@@ -16,7 +16,7 @@ const SHORT_COURSE = Array.from({ length: 20 }, (_, round) => ({
   queries: [`heat pumps ${round + 1}`],
 }));
 const WHOLE_LIFE_MS = 60 * 60_000;
-const SOON = { timeout: 20_000 };
+const SOON = { timeout: 60_000 };
 
 interface Opened {
   scene: HttpScene;
@@ -44,7 +44,7 @@ async function open(context: TestContext, interactions: Interactions): Promise<O
     const response = await server.request("/api/research", {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ query: "How do heat pumps perform in cold climates?", agreed: true }),
+      body: JSON.stringify({ query: "How do heat pumps perform in cold climates?" }),
     });
     return z.object({ task_id: z.string() }).parse(await response.json()).task_id;
   };

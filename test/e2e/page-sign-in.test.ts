@@ -22,8 +22,11 @@ async function linkOf(server: RunningHttpServer, token = server.token): Promise<
   return z.object({ path: z.string() }).parse(await response.json()).path;
 }
 
-const enter = async (server: RunningHttpServer, token?: string): Promise<BrowserHeaders> =>
-  sessionOf(await ask(server, { path: await linkOf(server, token), headers: HTML }));
+/** The link of a named user is confirmed, which the page does with a form. */
+const enter = async (server: RunningHttpServer, token?: string): Promise<BrowserHeaders> => {
+  const method = token === undefined ? "GET" : "POST";
+  return sessionOf(await ask(server, { method, path: await linkOf(server, token), headers: HTML }));
+};
 
 const signIn = (server: RunningHttpServer, token: string, headers: Record<string, string> = {}): Promise<Answered> =>
   ask(server, {
@@ -264,5 +267,10 @@ test("every response of the page carries these headers (A9)", async (context) =>
     ),
     "referrer-policy": "same-origin",
   });
-  expect(shown(await ask(server, { path: "/mcp", headers: session }))).toEqual({ "www-authenticate": "Bearer" });
+  expect(shown(await ask(server, { path: "/mcp", headers: session }))).toEqual({
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "www-authenticate": "Bearer",
+    "x-content-type-options": "nosniff",
+  });
 });

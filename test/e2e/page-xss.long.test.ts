@@ -116,3 +116,55 @@ test("a run with a hostile question shows its thoughts and searches live, as tex
   seen.push(...(await touch(page, "finished")));
   expect([...seen, ...pageErrors, ...otherOrigins, ...asked]).toEqual([]);
 }, 200_000);
+
+/** Texts that are drawn far above, below and beside their lines. */
+const FAR_FORMULAS = [
+  String.raw`\(\raisebox{16em}{\text{${"█".repeat(40)}}}\)`,
+  String.raw`\(\smash{\begin{matrix}${Array.from({ length: 40 }, () => "█".repeat(20)).join(String.raw`\\`)}\end{matrix}}\)`,
+  String.raw`\(\mathllap{\text{${"█".repeat(60)}}}\)`,
+  String.raw`\(\hspace{-20em}\text{${"█".repeat(90)}}\)`,
+];
+
+/** What belongs to the page and is on the screen, but lies under a formula. */
+const COVERED = `[...document.querySelectorAll("h1, button, a, select, dt, dd, .badge, summary, nav")]
+  .filter((element) => element.closest(".report-text, main > .report") === null && element.checkVisibility())
+  .filter((element) => {
+    const { left, top, width, height } = element.getBoundingClientRect();
+    return document.elementsFromPoint(left + width / 2, top + height / 2)[0]?.closest("math") != null;
+  })
+  .map((element) => element.outerHTML.slice(0, 100))`;
+
+test("no formula covers the page's own words and buttons, on the page and in a saved file (T20)", async (context) => {
+  const browser = await openBrowser(context);
+  if (browser === undefined) {
+    context.skip("there is no chromium");
+    return;
+  }
+  const scene = await openHttpScene(context);
+  const row = { created_at: Date.now() - 60_000, completed_at: Date.now() };
+  await insertSampleRuns(
+    scene.configDir,
+    FAR_FORMULAS.map((formula, index) => ({
+      row: { ...row, task_id: sampleId(index + 1) },
+      report: { markdown: `${formula} x\n\n## Two\n\n${formula}\n\n## Three\n\ntext`, sources: [] },
+    })),
+  );
+  const server = await scene.http();
+  const { page } = await enterPage(browser, server);
+  const covered: string[] = [];
+  for (const [index] of FAR_FORMULAS.entries()) {
+    const file = join(scene.configDir, `formula-${index}.html`);
+    const saved = await server.request(`/api/runs/${sampleId(index + 1)}/report.html`);
+    writeFileSync(file, await saved.text());
+    for (const address of [`/runs/${sampleId(index + 1)}`, pathToFileURL(file).href]) {
+      for (const width of [390, 1_280]) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.goto(address);
+        await page.locator("math").first().waitFor({ state: "attached" });
+        const found = await page.evaluate<string[]>(COVERED);
+        covered.push(...found.map((element) => `${FAR_FORMULAS[index]} at ${width} in ${address}: ${element}`));
+      }
+    }
+  }
+  expect(covered).toEqual([]);
+}, 120_000);

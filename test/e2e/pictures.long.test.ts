@@ -142,8 +142,7 @@ test("a picture that is no picture, or too large to show, is left out with a not
   const { text } = await server.call("get_research_results", { task_id });
   expect(text).toContain("4 pictures of this report could not be kept");
   expect(text).toContain("1 more than 40 million pixels");
-  const deleted = await server.call("cancel_research", { task_id, delete: true });
-  expect(deleted.structured["success"]).toBe(true);
+  expect((await scene.command(["delete", task_id, "--yes"])).code).toBe(0);
   expect(scene.sql("select content_hash from picture_contents")).toEqual([]);
   await expect(server.client.readResource({ uri: `research://runs/${task_id}/pictures/1` })).rejects.toThrow();
 });

@@ -30,7 +30,7 @@ describe("a plan over MCP", () => {
       caution: expect.any(String),
       plan: expect.stringContaining("research plan"),
       estimated_cost: { likely_usd: expect.any(Number), max_usd: expect.any(Number) },
-      next_step: expect.stringMatching(/approve true starts the research \(about \$.*plan_edit/),
+      next_step: expect.stringMatching(/approve true and plan_turn 1 starts the research \(about \$.*plan_edit/),
       progress: 0,
     });
     expect((await first.call("resume_research", { task_id, approve: true, plan_edit: EDIT })).structured).toMatchObject(
@@ -109,7 +109,7 @@ test("a kill during a plan, its change or its approval never pays twice and keep
     here.query<{ task_id: string; status: string }>("select task_id, status from research_tasks");
   const untilNone = (...open: string[]) =>
     waitFor(() => expect(statusOfAll().filter(({ status }) => open.includes(status))).toEqual([]), {
-      timeout: 30_000,
+      timeout: 60_000,
       interval: 50,
     });
   await untilNone("pending", "running_async");

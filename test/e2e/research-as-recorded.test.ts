@@ -113,7 +113,7 @@ test("a recorded run yields its whole report, its picture, each thought once, an
       expect(stored).toHaveLength(38);
       return stored.map(({ data_json }) => data_json);
     },
-    { timeout: 10_000, interval: 100 },
+    { timeout: 60_000, interval: 100 },
   );
   expect(new Set(thoughts).size).toBe(38);
 });

@@ -148,17 +148,15 @@ describe.concurrent("without Google's confirmation", () => {
   });
 
   test("a cancel that takes longer is confirmed later, automatically (L1)", async (context) => {
-    const scene = await openResearch(context, { ...SLOW, cancel_lag_ms: 6_000 });
+    const scene = await openResearch(context, { ...SLOW, cancel_lag_ms: 12_000 });
     const server = await scene.server();
     const task_id = await startRun(server);
     const began = Date.now();
     const { structured } = await cancel(server, task_id);
-    expect(Date.now() - began).toBeLessThan(7_000);
+    expect(Date.now() - began).toBeLessThan(11_000);
     expect(structured).toMatchObject({ status: "cancelled", confirmed: false, message: UNCONFIRMED });
     const until = (await statusOf(server, task_id))["elapsed_minutes"];
-    await waitFor(async () => expect((await cancel(server, task_id)).structured).toMatchObject({ confirmed: true }), {
-      timeout: 10_000,
-    });
+    await waitFor(async () => expect((await cancel(server, task_id)).structured).toMatchObject({ confirmed: true }));
     const after = await statusOf(server, task_id);
     expect(after).toMatchObject({ status: "cancelled", elapsed_minutes: until });
     expect(after).not.toHaveProperty("error");
@@ -224,7 +222,7 @@ describe.concurrent("without Google's confirmation", () => {
         expect(runs).toHaveLength(1);
         return runs[0];
       },
-      { timeout: 10_000, interval: 20 },
+      { interval: 20 },
     );
     expect((await cancel(server, task_id)).structured).toMatchObject({ status: "cancelled", confirmed: true });
     expect(trafficOf(scene).cancels.length).toBeGreaterThan(0);

@@ -30,11 +30,11 @@ async function startRefusedByDatabase(here: KillWorld, query: string): Promise<v
   // It does not poll, so that it does not end the run itself.
   const life = here.begin({ env: { RESEARCH_FOLLOW: "off" } });
   void life.call("start_deep_research", { query });
-  await expect.poll(() => here.gemini.ledger.acceptedStarts().length, { timeout: 10_000 }).toBe(before + 1);
+  await expect.poll(() => here.gemini.ledger.acceptedStarts().length).toBe(before + 1);
   const database = new DatabaseSync(join(here.configDir, "deep_research.db"), { timeout: 5_000 });
   database.exec("begin immediate");
   const { id } = here.gemini.ledger.acceptedStarts().at(-1) ?? { id: "" };
-  await expect.poll(() => orphans(here), { timeout: 20_000 }).toContain(id);
+  await expect.poll(() => orphans(here)).toContain(id);
   life.kill();
   await life.ended;
   database.exec("rollback");

@@ -33,7 +33,7 @@ describe("an answer", () => {
     const [task_id, other] = [await startRun(server, "First question"), await startRun(server, "Second question")];
     const ended = await untilStatus(server, task_id, "completed");
     await untilStatus(server, other, "completed");
-    for (const count of Object.values(ended["tokens_used"])) {
+    for (const count of Object.values(ended["tokens_used"] ?? {})) {
       expect(Number.isSafeInteger(count) && Number(count) >= 0).toBe(true);
     }
     expect(ended["cost_so_far"] ?? 0).toBeGreaterThanOrEqual(0);

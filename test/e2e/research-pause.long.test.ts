@@ -9,7 +9,7 @@ import type { ProductProcess } from "../kit/kills/process.ts";
 import { type KillWorld, openKillWorld } from "../kit/kills/world.ts";
 import { resumeProcess, suspendProcess, tryWrite } from "../kit/kills/suspend.ts";
 
-const SOON = { timeout: 15_000, interval: 20 };
+const SOON = { interval: 20 };
 const QUESTIONS = Array.from({ length: 8 }, (_, n) => `What sleeps for ${n} hours?`);
 
 async function world(interactions: NonNullable<ScenarioInput["interactions"]>): Promise<KillWorld> {

@@ -11,7 +11,7 @@ const RUNS = 6;
 
 test.for(["end", "reset", "error-event", "unavailable"] as const)(
   "streams that are cut by `%s` after each event are opened within RESEARCH_MAX_RPS (S3)",
-  { timeout: 40_000 },
+  { timeout: 60_000 },
   async (cut, context) => {
     // A complete run takes a minute, so there is always another event to send.
     const scene = await openResearch(context, { speed: 8, stream: [{ cut_after: 1, cut }] });

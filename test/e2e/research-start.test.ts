@@ -32,31 +32,34 @@ const REFUSED: Row[] = [
   ["http-401", "GEMINI_UNAVAILABLE", "Google rejected the API key.", 1, 0],
   ["http-403", "GEMINI_UNAVAILABLE", "Google does not allow this key to use the model.", 1, 0],
   ["http-404", "EXECUTION_ERROR", "Google does not recognise the model deep-research-preview-04-2026.", 1, 0],
-  ["http-413", "EXECUTION_ERROR", "Google rejected the request (HTTP 413).", 1, 0],
+  ["http-413", "EXECUTION_ERROR", "The request is too large for Google.", 1, 0],
   ["http-429", "GEMINI_UNAVAILABLE", "Google's quota for this key is used up for now.", 3, 0],
-  ["http-503", "GEMINI_UNAVAILABLE", "Google's service is overloaded or failing (HTTP 503).", 1, 0],
+  ["http-503-front-end", "GEMINI_UNAVAILABLE", "Google's service is overloaded or failing (HTTP 503).", 1, 0],
 ];
 
 const UNREADABLE = `Google's answer could not be read. ${UNKNOWN}`;
 const BROKE = `The connection broke after the request was sent. ${UNKNOWN}`;
 
 const AMBIGUOUS: Row[] = [
-  ["http-408", "START_UNKNOWN", `Google answered with HTTP 408. ${UNKNOWN}`, 1, 0],
+  ["http-408", "START_UNKNOWN", `Google's service is overloaded or failing (HTTP 408). ${UNKNOWN}`, 1, 0],
   ["http-409", "START_UNKNOWN", `Google answered with HTTP 409. ${UNKNOWN}`, 1, 0],
-  ["http-500", "START_UNKNOWN", `Google answered with HTTP 500. ${UNKNOWN}`, 1, 0],
-  ["http-502", "START_UNKNOWN", `Google answered with HTTP 502. ${UNKNOWN}`, 1, 0],
-  ["http-503-gateway", "START_UNKNOWN", `Google answered with HTTP 503. ${UNKNOWN}`, 1, 0],
+  ["http-500", "START_UNKNOWN", `Google's service is overloaded or failing (HTTP 500). ${UNKNOWN}`, 1, 0],
+  ["http-502", "START_UNKNOWN", `Google's service is overloaded or failing (HTTP 502). ${UNKNOWN}`, 1, 0],
+  ["http-503", "START_UNKNOWN", `Google's service is overloaded or failing (HTTP 503). ${UNKNOWN}`, 1, 0],
+  ["http-503-gateway", "START_UNKNOWN", `Google's service is overloaded or failing (HTTP 503). ${UNKNOWN}`, 1, 0],
   ["http-421", "START_UNKNOWN", `Google answered with HTTP 421. ${UNKNOWN}`, 1, 0],
-  ["http-504", "START_UNKNOWN", `Google answered with HTTP 504. ${UNKNOWN}`, 1, 0],
+  ["http-504", "START_UNKNOWN", `Google's service is overloaded or failing (HTTP 504). ${UNKNOWN}`, 1, 0],
   ["reset-before", "START_UNKNOWN", BROKE, 1, 0],
   ["html-200", "START_UNKNOWN", UNREADABLE, 1, 0],
   ["wrong-json", "START_UNKNOWN", UNREADABLE, 1, 0],
   ["accept-then-reset", "START_UNKNOWN", BROKE, 1, 1],
-  ["accept-then-500", "START_UNKNOWN", `Google answered with HTTP 500. ${UNKNOWN}`, 1, 1],
+  ["accept-then-500", "START_UNKNOWN", `Google's service is overloaded or failing (HTTP 500). ${UNKNOWN}`, 1, 1],
   ["accept-then-malformed", "START_UNKNOWN", UNREADABLE, 1, 1],
   ["accept-then-html", "START_UNKNOWN", UNREADABLE, 1, 1],
-  ["reset-mid-body", "START_UNKNOWN", BROKE, 1, 1],
 ];
+
+/** The answer breaks off after the id. */
+const CUT_AFTER_ID: CreateFault[] = ["reset-mid-body", "short-body", "short-gzip", "malformed-json"];
 
 /** Forwards to Google, and resets a connection when a start arrives on it after another request: it has become stale. */
 async function openStaleGateway({ onTestFinished }: Pick<TestContext, "onTestFinished">, target: string) {
@@ -106,6 +109,16 @@ describe.concurrent("the paid request", () => {
       });
       expect(await statusOf(server, structured["task_id"])).toMatchObject({ status, error: { code, message } });
     }
+  });
+
+  test("whose answer breaks off after the interaction id has been accepted, and its report is collected (I8)", async (context) => {
+    const scene = await openResearch(context);
+    const server = await scene.server();
+    for (const fault of CUT_AFTER_ID) {
+      scene.play({ create: [{ fault }] });
+      await untilStatus(server, await startRun(server, `${QUERY} ${fault}`), "completed");
+    }
+    expect([scene.posts(), scene.accepted()]).toEqual([CUT_AFTER_ID.length, CUT_AFTER_ID.length]);
   });
 
   test("that is answered with 201 or 202 and an id is accepted, and its report is collected (I3, I8)", async (context) => {
@@ -207,20 +220,38 @@ describe.concurrent("a repeated start", () => {
     expect([scene.posts(), scene.accepted()]).toEqual([1, 1]);
   });
 
-  test("with another question, model or time limit, after ten minutes, or with force_new is another paid start (I9)", async (context) => {
+  test("in another Unicode form, with other white space, invisible characters or another time limit is the same start (I9)", async (context) => {
+    const scene = await openResearch(context, SLOW);
+    const server = await scene.server();
+    const query = "How do Swiss cafés heat in winter?";
+    const first = await startRun(server, query);
+    for (const same of [
+      query.normalize("NFD"),
+      query.replaceAll(" ", "  "),
+      query.replace(" ", "\n"),
+      `\u200B${query}`,
+    ])
+      expect(await startRun(server, same)).toBe(first);
+    expect(await startRun(server, query, { max_wait_hours: 9 })).toBe(first);
+    const wishes = { max_wait_hours: 2, language: "de" };
+    expect(await startRun(server, query.normalize("NFD"), wishes)).toBe(await startRun(server, query, wishes));
+    expect(scene.accepted()).toBe(2);
+  });
+
+  test("with another question or model, after ten minutes, or with force_new is another paid start (I9)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const server = await scene.server();
     const first = await startRun(server);
     expect(await startRun(server)).toBe(first);
     expect(await startRun(server, `  ${QUERY} `, { enable_notifications: false })).toBe(first);
     const model = "deep-research-max-preview-04-2026";
-    const others = [{ force_new: true }, { model }, { max_wait_hours: 9 }];
+    const others = [{ force_new: true }, { model }];
     const ids = [await startRun(server, "Another question")];
     for (const more of others) ids.push(await startRun(server, QUERY, more));
     scene.sql("update research_tasks set created_at = created_at - 600001");
     ids.push(await startRun(server));
-    expect(new Set([first, ...ids]).size).toBe(6);
-    expect(scene.accepted()).toBe(6);
+    expect(new Set([first, ...ids]).size).toBe(5);
+    expect(scene.accepted()).toBe(5);
   });
 
   test("joins an unknown start, never restarts it, and does not join failed and cancelled runs (I9, I10)", async (context) => {

@@ -11,7 +11,7 @@ import { type KillWorld, openKillWorld } from "../kit/kills/world.ts";
 import { resumeProcess, suspendProcess, tryWrite } from "../kit/kills/suspend.ts";
 
 const START = "start_deep_research";
-const SOON = { timeout: 20_000, interval: 20 };
+const SOON = { interval: 20 };
 const QUERY = "What sleeps before it is sent?";
 
 type Interactions = NonNullable<ScenarioInput["interactions"]>;
@@ -106,6 +106,27 @@ test("a start that was restarted elsewhere while its process was suspended is se
   expect(accepted(here)).toBe(1);
   await end(child, other, worker);
   await expectAllWell(here);
+});
+
+test("a restart whose interaction was adopted elsewhere meanwhile is not sent, and the answer says so (Q1, I8)", async () => {
+  const here = await world({ duration_ms: 0, create: [{ fault: "accept-then-reset" }] });
+  const first = here.begin();
+  await first.call(START, { query: QUERY });
+  const taskId = rows(here)[0]?.task_id ?? "";
+  await end(first);
+  here.resumed.add(taskId);
+  const child = here.begin({ failpoint: "before-post:1:stop" });
+  const answer = child.call("resume_research", { task_id: taskId, accept_possible_double_charge: true });
+  await expect.poll(() => statuses(here), SOON).toEqual(["pending"]);
+  const other = here.begin();
+  const [start] = here.gemini.ledger.acceptedStarts();
+  await other.call("resume_research", { task_id: taskId, interaction_id: start?.id });
+  resumeProcess(child);
+  expect(await answer).toMatchObject({ success: true, message: expect.stringContaining("was not sent again") });
+  expect(accepted(here)).toBe(1);
+  await end(child, other);
+  await expectAllWell(here);
+  expect(statuses(here)).toEqual(["completed"]);
 });
 
 test("a start that was cancelled elsewhere while its process was suspended is not sent (L1)", async () => {

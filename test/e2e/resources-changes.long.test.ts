@@ -5,7 +5,7 @@ import { openResearch, type ResearchScene, SLOW, startRun, untilStatus } from ".
 import type { Era, RunningServer } from "../kit/server/server.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
-const WITHIN = { timeout: 20_000, interval: 25 };
+const WITHIN = { timeout: 60_000, interval: 25 };
 
 interface Received {
   uris: string[];

@@ -11,7 +11,7 @@ import { insertRunning } from "../../src/runs/run-store.ts";
 import { toolSet } from "../../src/config/tool-sets.ts";
 import { temporaryDirectory } from "../kit/server/server.ts";
 
-const WITHIN = { timeout: 20_000, interval: 25 };
+const WITHIN = { timeout: 60_000, interval: 25 };
 const RUNS = "research://runs";
 
 interface World {

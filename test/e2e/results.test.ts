@@ -182,7 +182,7 @@ describe("list_research", () => {
     expect(structured).toEqual({
       success: true,
       runs: [
-        run("search", "Fourth question", { status: "failed", progress: 0 }),
+        run("search", "Fourth question", { status: "failed", progress: 0, error_code: "SEARCH_FAILED" }),
         run("deep_research", "Third question"),
         run("deep_search", "Second question"),
         run("search", "First question"),

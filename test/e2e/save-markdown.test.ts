@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { missingFromText } from "../kit/server/answer-leaves.ts";
+import { openResearch, startRun, untilStatus } from "../kit/server/research.ts";
 import { openScene, type Scene } from "../kit/server/scene.ts";
 import type { RunningServer } from "../kit/server/server.ts";
 import { waitFor } from "../kit/wait-for.ts";
@@ -46,6 +47,25 @@ describe("save_research_to_markdown", () => {
     expect(file.split("\n").filter((line) => line.startsWith("# "))).toHaveLength(1);
     expect(file).toContain("## Evidence");
     for (const { n, url } of stored["sources"]) expect(file).toMatch(new RegExp(`^- \\\\\\[${n}\\\\\\] .*${url}`, "m"));
+  });
+
+  test("cites in files and in the terminal wherever the agent does: before a colon and in a table, too (U3)", async (context) => {
+    const scene = await openResearch(context);
+    const server = await scene.server();
+    const task_id = await startRun(server);
+    await untilStatus(server, task_id, "completed");
+    const { report } = (await server.call("get_research_results", { task_id })).structured;
+    expect(report).toMatch(/\[cite: \d+\]:\n/);
+    expect(report).toMatch(/^\| \*\*2022\*\*\[cite: \d+\] \|/m);
+    const { stdout: path } = await scene.command(["save", task_id], { cwd: scene.configDir });
+    const markdown = readFileSync(path.trim(), "utf8");
+    const { stdout: shown } = await scene.command(["show", task_id]);
+    for (const text of [markdown, shown]) expect(text).not.toContain("[cite:");
+    const link = String.raw`\[\\\[\d+\\\]\]\(https://[^)]+\)`;
+    expect(markdown).toMatch(new RegExp(`these points ${link}:\n`));
+    expect(markdown).toMatch(new RegExp(String.raw`^\| \*\*2022\*\*${link} \|`, "m"));
+    expect(shown).toMatch(/these points \[\d+\]:\n/);
+    expect(shown).toMatch(/^\| \*\*2022\*\*\[\d+\] \|/m);
   });
 
   test("saves again under the next free name, with any prefix, in both eras (N1, N2)", async (context) => {

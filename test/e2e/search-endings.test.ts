@@ -79,10 +79,23 @@ describe.concurrent("an answer of the API", () => {
     expect(server.stderr()).toContain("[WARN] Google reported implausible token counts");
   });
 
-  test("of Argon is requested with its whole output, and without sampling (S6)", async (context) => {
-    const scene = await openScene(context, "good");
-    const server = await scene.server({ env: { GEMINI_MODEL: "gemini-4-argon" } });
-    await server.call("search", { query: QUERY });
-    expect(scene.gemini.ledger.entries()[0]?.generationConfig).toEqual({ maxOutputTokens: 65_536 });
+  test("without token counts costs an unknown amount, not nothing (S6)", async (context) => {
+    const scene = await openScene(context, "no-usage");
+    const server = await scene.server();
+    const { structured } = await server.call("search", { query: QUERY });
+    expect(structured["metadata"]).toMatchObject({ tokens_used: { input: 0, output: 0 }, cost_incomplete: true });
+    expect((await scene.command(["list"])).stdout).toContain("≥");
   });
+
+  test.for(["gemini-4-argon", "gemini-4-carbon"])(
+    "of %s is requested with its whole output, without sampling, and has a listed price (S6)",
+    async (model, context) => {
+      const scene = await openScene(context, "good");
+      const server = await scene.server({ env: { GEMINI_MODEL: model } });
+      const { structured } = await server.call("search", { query: QUERY });
+      expect(structured["metadata"]).toMatchObject({ model, cost_usd: expect.any(Number) });
+      expect(structured["metadata"]).not.toHaveProperty("cost_estimated");
+      expect(scene.gemini.ledger.entries()[0]?.generationConfig).toEqual({ maxOutputTokens: 65_536 });
+    },
+  );
 });

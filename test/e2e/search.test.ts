@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { missingFromText } from "../kit/server/answer-leaves.ts";
 import { openScene } from "../kit/server/scene.ts";
+import { openCliScene } from "../kit/simulator/cli-scene.ts";
 import { type Era, withoutWaiting } from "../kit/server/server.ts";
 
 const ERAS: Era[] = ["legacy", "modern"];
@@ -129,6 +130,20 @@ test("a correction is counted in tokens and cost, and its sources are those of t
   expect(after.cost_usd).toBeGreaterThan(before.cost_usd);
   expect(after.sources_visited).toEqual(before.sources_visited);
 });
+
+test.for(["by model", "flat", "uncached"] as const)(
+  "a Gemini CLI whose statistics are %s has its tokens and model counted (E8, P6)",
+  async (stats, context) => {
+    const scene = openCliScene(context, { calls: [{ stats, model: "gemini-3.8-flash" }] });
+    const { structured } = await (await scene.server()).call("search", { query: QUERY });
+    expect(structured["metadata"]).toMatchObject({
+      model: "gemini-3.8-flash",
+      tokens_used: { input: 100, output: 30 },
+      cost_usd: expect.any(Number),
+    });
+    expect(structured["metadata"]).not.toHaveProperty("cost_incomplete");
+  },
+);
 
 test("a search in which the model finds nothing is SEARCH_FAILED, without a correction (A6, D2)", async (context) => {
   const scene = await openScene(context, "refusal");

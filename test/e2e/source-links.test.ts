@@ -65,7 +65,7 @@ test("redirect links are resolved after the run when RESOLVE_SOURCE_LINKS is set
     const { structured } = await server.call("get_research_results", { task_id });
     return structured["sources"];
   };
-  await expect.poll(resolved, { timeout: 20_000 }).toContainEqual(
+  await expect.poll(resolved).toContainEqual(
     expect.objectContaining({
       url: expect.stringContaining(`https://${REDIRECT_HOST}/`),
       resolved_url: expect.stringMatching(/^https:\/\/page\.site-a\.org\/\d+$/),

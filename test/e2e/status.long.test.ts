@@ -6,7 +6,7 @@ import { openResearch, type ResearchScene, SLOW, startRun } from "../kit/server/
 import { waitFor } from "../kit/wait-for.ts";
 
 /** Heartbeats are recorded every 15 s. */
-const SOON = { timeout: 40_000, interval: 500 };
+const SOON = { timeout: 60_000, interval: 500 };
 
 async function statusOf(scene: ResearchScene) {
   const { code, stdout } = await scene.command(["status", "--json"]);

@@ -8,7 +8,7 @@ import type { RunningServer } from "../kit/server/server.ts";
 import { openTasks, type RawAnswer, resultOf, settled, taskOf, type Tasks } from "../kit/server/tasks.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
-const SOON = { timeout: 15_000, interval: 25 };
+const SOON = { interval: 25 };
 /** RESEARCH_KEEP_DAYS. */
 const KEPT_MS = 730 * 86_400_000;
 const UNKNOWN = "00000000-0000-4000-8000-000000000000";

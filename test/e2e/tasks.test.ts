@@ -11,7 +11,7 @@ import { EXTENSION, envelope, openTasks, resultOf, settled, taskOf, type Tasks }
 import { waitFor } from "../kit/wait-for.ts";
 
 const MODERN = { era: "modern" as const };
-const SOON = { timeout: 15_000, interval: 25 };
+const SOON = { interval: 25 };
 /** Shut down by Google, so that its successor is used and the answer says so. */
 const OLD_AGENT = "deep-research-pro-preview-12-2025";
 const UNKNOWN = "00000000-0000-4000-8000-000000000000";
@@ -95,7 +95,7 @@ describe("a search as a task", () => {
     const task = {
       taskId: expect.stringMatching(/^[0-9a-f-]{36}$/),
       status: "working",
-      statusMessage: expect.stringContaining("0 %"),
+      statusMessage: "Working",
       createdAt: expect.stringMatching(ISO_TIME),
       lastUpdatedAt: expect.stringMatching(ISO_TIME),
       // RESEARCH_KEEP_DAYS.
@@ -139,7 +139,10 @@ describe("a search as a task", () => {
     const { result } = await untilTask(tasks, taskId, "completed");
     expect(result).toMatchObject({ resultType: "complete", isError: true });
     expect(resultOf(result).structured).toMatchObject({
-      error: { code: "INTERRUPTED", suggestion: expect.stringContaining("get_research_results") },
+      error: {
+        code: "INTERRUPTED",
+        suggestion: expect.stringMatching(/get_research_results.*resume_research continues/),
+      },
       task_id: taskId,
       status: "failed",
     });
@@ -154,7 +157,6 @@ describe("a search as a task", () => {
     const taskId = await taskOf(first.tasks, "search", { query: QUERY });
     expect((await second.tasks.raw("tasks/get", { taskId })).result).toMatchObject({ status: "working" });
     process.kill(first.server.pid, "SIGKILL");
-    scene.sql("update research_tasks set updated_at = updated_at - 60000");
     const { result } = await untilTask(second.tasks, taskId, "completed");
     expect(resultOf(result).structured).toMatchObject({ error: { code: "INTERRUPTED" } });
   });

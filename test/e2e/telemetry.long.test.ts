@@ -16,7 +16,7 @@ import { waitFor } from "../kit/wait-for.ts";
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const TRACEPARENT = `00-${TRACE}-b7ad6b7169203331-01`;
 const HEADER_SECRET = "collector-secret-never-real-77";
-const SOON = { timeout: 20_000, interval: 50 };
+const SOON = { interval: 50 };
 
 /** The one span of this name. */
 function only(spans: ReceivedSpan[], name: string): ReceivedSpan {
@@ -173,7 +173,7 @@ test("metrics are sent at shutdown, and neither they nor spans hold secrets, que
   expect(labels).not.toContain('"local"');
 });
 
-test("/metrics is Prometheus text for callers with the token, and 404 while it is off (A9)", async (context) => {
+test("/metrics is Prometheus text for the operator's token, and 404 while it is off (A9)", async (context) => {
   const scene = await openHttpScene(context);
   const off = await scene.http();
   expect((await off.request("/metrics")).status).toBe(404);

@@ -12,7 +12,7 @@ const READY = (await terminals()) === "ready";
 const ENDLESS = { speed: 60, status: "in_progress" };
 /** What the view itself writes: its screen, the cursor, where a line begins and ends, colours. */
 // oxlint-disable-next-line no-control-regex -- that is what is looked for
-const OURS = /\u001B\[(?:\?1049[hl]|\?25[hl]|\?2004[hl]|H|K|J|[\d;]*m)/g;
+const OURS = /\u001B\[(?:\?1049[hl]|\?25[hl]|\?2004[hl]|H|2?K|J|[\d;]*m)/g;
 // oxlint-disable-next-line no-control-regex -- that is what is looked for
 const COLOUR = /\u001B\[[\d;]+m/;
 // oxlint-disable-next-line no-control-regex -- that is what is looked for
@@ -39,7 +39,7 @@ function expectWholeView(screen: string, { columns, rows }: { columns: number; r
   expect(lines[0]).toMatch(/^How do heat pumps/);
   expect(screen).toMatch(/Researching +█*░+ +~?\d+ %/);
   expect(screen).toMatch(/\d+ s, about \d+ min left/);
-  expect(screen).toMatch(/about \$1\.54 total/);
+  expect(screen).toMatch(/about \$1\.67 total/);
   expect(screen).not.toContain("$0.00");
   expect(screen.trimEnd().split("\n").at(-1)).toMatch(/^Press Ctrl-C to leave/);
   for (const line of lines) expect(line.length).toBeLessThan(columns);
@@ -85,7 +85,7 @@ describe.skipIf(!READY)("the live view", () => {
     await terminal.until(/about \d+ min left/);
     const past = 16 * 60_000;
     scene.sql("update research_tasks set created_at = created_at - ?, started_at = started_at - ?", past, past);
-    await terminal.until(/^16 min \d+ s, longer than usual · about \$1\.54 total$/m);
+    await terminal.until(/^16 min \d+ s, longer than usual · about \$1\.67 total$/m);
     await terminal.key("C-c");
     await terminal.until(/code 130/);
     await terminal.type(`clear; gemini-search-mcp check-research-status ${taskId.slice(0, 8)}; echo done`);
@@ -122,9 +122,8 @@ describe.skipIf(!READY)("the live view", () => {
     await terminal.until(/^[›·] /m);
     await terminal.key("C-c");
     const screen = await terminal.until(/code 130/);
-    expect(screen).toContain(
-      `Still running in the background. Pick it up with: gemini-search-mcp watch ${taskId.slice(0, 8)}`.slice(0, 79),
-    );
+    expect(screen).toContain("Still running at Google. The next list, show or watch collects the report:\n");
+    expect(screen).toMatch(new RegExp(`^gemini-search-mcp watch ${taskId.slice(0, 8)}$`, "m"));
     expect(screen).toContain("$ gemini-search-mcp watch");
     expect(screen).not.toContain("Researching");
     expect([await terminal.readVariable("cursor_flag"), await terminal.readVariable("alternate_on")]).toEqual([

@@ -113,3 +113,10 @@ test("the published package has no source maps (A2)", async () => {
   expect(paths).toContain("dist/main.js");
   expect(paths.filter((path: string) => path.endsWith(".map"))).toEqual([]);
 });
+
+test("a message of more than 10 MB over stdio ends the server with exit code 1, and the log has the reason (A8)", async (context) => {
+  const scene = await openScene(context);
+  const { code, stderr } = await scene.command([], { stdin: "x".repeat(12_000_000) });
+  expect(code).toBe(1);
+  expect(stderr).toContain("[WARN] The client sent a message of more than 10 MB");
+});

@@ -1,6 +1,6 @@
 /**
  * The fault matrix: every known fault of the connection to Google, for each of the four requests, with the expected
- * outcome. 32 faults × 4 requests = 128 cells; a fault with several forms has a row for each.
+ * outcome. 35 faults × 4 requests = 140 cells; a fault with several forms has a row for each.
  */
 
 import type { ErrorCode } from "../../src/errors.ts";
@@ -74,6 +74,7 @@ const LATE = notSent(`The connection to ${HOST} timed out.`);
 const NO_TLS = notSent(
   `No secure connection to ${HOST} could be made: its certificate or protocol was not accepted (TLS).`,
 );
+const overloaded = (status: number): string => `Google's service is overloaded or failing (HTTP ${status}).`;
 const BROKE = "The connection broke after the request was sent.";
 /** The limit is shortened for silent faults. */
 const SILENT = "Google did not answer within 0.5 s.";
@@ -89,20 +90,17 @@ const waits = (sentence: string | undefined): Expected => ({
 /** Followed like any other run; unfinished when the fault ends. */
 const TAKEN: Expected = { ...waits(undefined), end: "running_async" };
 const UNREACHED = waits("Google cannot be reached; trying again");
+const FAILING = waits("Google's service is overloaded or failing; trying again");
+const UNPAID = waits(
+  "Google refuses polls because the prepaid credits are used up; add credits at https://ai.studio/projects",
+);
+const NOT_JSON = waits("Google's answer cannot be read; trying again");
+const MISSING = waits("Google does not find this research at the moment; trying again");
 const FORBIDDEN = waits("Google does not allow polls at the moment; trying again");
 const REJECTED = waits("Google rejects requests for this research at the moment; trying again");
 const TOO_LONG = waits("Google's response is too large to be read here; AI Studio shows the research");
 /** The result of the last poll stays visible while all polls are paused. */
 const RESTS = waits("Researching");
-const EXPIRED: Expected = {
-  state: "failed",
-  code: "RESEARCH_FAILED",
-  sentence: "Research session expired on Gemini servers. Task was interrupted and cannot be recovered.",
-  end: "failed",
-  maxPosts: 1,
-  taken: 1,
-};
-
 const UNCONFIRMED: Expected = {
   state: "cancelled",
   sentence:
@@ -145,16 +143,19 @@ const answer = (fault: string, cause: Omit<Cause & { kind: "answer" }, "kind">, 
   expected,
 });
 
-const ambiguous = (status: number): FaultRow => http(status, unknown(`Google answered with HTTP ${status}.`));
+const ambiguous = (status: number): FaultRow => http(status, unknown(`Google answered with HTTP ${status}.`), REJECTED);
+const failing = (status: number): FaultRow => http(status, unknown(overloaded(status)), FAILING);
 
 export const FAULT_ROWS: readonly FaultRow[] = [
   http(400, refused("EXECUTION_ERROR", "Google rejected the request (HTTP 400)."), REJECTED),
   http(401, refused(UNAVAILABLE, "Google rejected the API key."), FORBIDDEN),
   http(403, refused(UNAVAILABLE, "Google does not allow this key to use the model."), FORBIDDEN),
-  http(404, refused("EXECUTION_ERROR", "Google does not recognise the model deep-research-preview-04-2026."), EXPIRED),
-  ambiguous(408),
+  http(404, refused("EXECUTION_ERROR", "Google does not recognise the model deep-research-preview-04-2026."), MISSING),
+  http(402, refused(UNAVAILABLE, "The prepaid credits of the API key's billing account are used up."), UNPAID),
+  failing(408),
   ambiguous(409),
-  http(413, refused("EXECUTION_ERROR", "Google rejected the request (HTTP 413).")),
+  http(413, refused("EXECUTION_ERROR", "The request is too large for Google."), REJECTED),
+  ambiguous(416),
   ambiguous(421),
   http(429, overQuota(3), RESTS),
   limited("1 second", () => "1", 3),
@@ -163,14 +164,19 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   limited("-1", () => "-1", 3),
   // Longer than a start may wait.
   limited("10^9 seconds", () => "1000000000", 1),
-  ambiguous(500),
-  ambiguous(502),
-  http(503, refused(UNAVAILABLE, "Google's service is overloaded or failing (HTTP 503).")),
+  ambiguous(499),
+  failing(500),
+  failing(502),
+  failing(503),
   {
-    ...answer("503", { fault: "http-503-gateway" }, cells(unknown("Google answered with HTTP 503."))),
+    ...answer("503", { fault: "http-503-front-end" }, cells(refused(UNAVAILABLE, overloaded(503)), FAILING)),
+    form: "of Google's front end",
+  },
+  {
+    ...answer("503", { fault: "http-503-gateway" }, cells(unknown(overloaded(503)), FAILING)),
     form: "a gateway's",
   },
-  ambiguous(504),
+  failing(504),
   { fault: "connect timeout", cause: { kind: "thrown", code: "UND_ERR_CONNECT_TIMEOUT" }, expected: cells(LATE) },
   {
     fault: "connect timeout",
@@ -195,15 +201,18 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     cause: { kind: "other target", target: "reset" },
     expected: cells(unknown(BROKE)),
   },
-  answer("201 with an id", { fault: "http-201" }, cells(TAKEN, UNREACHED, DONE)),
-  answer("202 with an id", { fault: "http-202" }, cells(TAKEN, UNREACHED, DONE)),
+  answer("201 with an id", { fault: "http-201" }, cells(TAKEN, NOT_JSON, DONE)),
+  answer("202 with an id", { fault: "http-202" }, cells(TAKEN, NOT_JSON, DONE)),
   answer("reset after send", { fault: "reset-before", create: "accept-then-reset" }, cells(unknown(BROKE, 1))),
-  answer("reset mid-body", { fault: "reset-mid-body" }, cells(unknown(BROKE, 1), UNREACHED, DONE)),
-  answer("truncated JSON", { fault: "malformed-json" }, cells(unknown(UNREADABLE, 1), UNREACHED, DONE)),
-  answer("malformed JSON", { fault: "invalid-json" }, cells(unknown(UNREADABLE, 1), UNREACHED, DONE)),
-  answer("JSON of the wrong schema", { fault: "wrong-json" }, cells(unknown(UNREADABLE))),
-  answer("HTML login page with 200", { fault: "html-200" }, cells(unknown(UNREADABLE))),
-  answer("empty 200", { fault: "empty-200" }, cells(unknown(UNREADABLE))),
+  // The id of a start has arrived.
+  answer("reset mid-body", { fault: "reset-mid-body" }, cells(TAKEN, UNREACHED, DONE)),
+  { ...answer("reset mid-body", { fault: "short-body" }, cells(TAKEN, UNREACHED, DONE)), form: "closed too early" },
+  { ...answer("reset mid-body", { fault: "short-gzip" }, cells(TAKEN, UNREACHED, DONE)), form: "compressed" },
+  answer("truncated JSON", { fault: "malformed-json" }, cells(TAKEN, NOT_JSON, DONE)),
+  answer("malformed JSON", { fault: "invalid-json" }, cells(unknown(UNREADABLE, 1), NOT_JSON, DONE)),
+  answer("JSON of the wrong schema", { fault: "wrong-json" }, cells(unknown(UNREADABLE), NOT_JSON)),
+  answer("HTML login page with 200", { fault: "html-200" }, cells(unknown(UNREADABLE), NOT_JSON)),
+  answer("empty 200", { fault: "empty-200" }, cells(unknown(UNREADABLE), NOT_JSON)),
   answer("gzip bomb", { fault: "gzip-bomb" }, cells(unknown(UNREADABLE, 1), TOO_LONG, DONE)),
   {
     fault: "slowloris",
@@ -225,5 +234,5 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     cause: { kind: "other target", target: "expired certificate" },
     expected: cells(NO_TLS),
   },
-  answer("redirect", { fault: "redirect" }, cells(unknown("Google answered with HTTP 307."))),
+  answer("redirect", { fault: "redirect" }, cells(unknown("Google answered with HTTP 307."), NOT_JSON)),
 ];

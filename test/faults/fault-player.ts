@@ -170,7 +170,7 @@ function operationDeps(research: ResearchDeps, runner: Runner, time: Clock): Ope
     database: async () => db,
     notifications: async () => undefined,
     agent: async () => agent,
-    research: async () => ({ research, runner, durable: true }),
+    research: async () => ({ research, runner, obstacle: async () => undefined }),
     findRun: (owner, taskId) => findRun(db, owner, taskId),
     backupOf: () => undefined,
   };

@@ -34,7 +34,7 @@ describe.concurrent("the fault matrix on the built server", () => {
     const taskId = await startRun(server);
     await waitFor(
       async () =>
-        expect((await statusOf(server, taskId))["current_action"]).toBe("Google cannot be reached; trying again"),
+        expect((await statusOf(server, taskId))["current_action"]).toBe("Google's answer cannot be read; trying again"),
       { timeout: 15_000 },
     );
   });

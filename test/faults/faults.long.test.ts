@@ -1,4 +1,4 @@
-/** All 128 cells of the fault matrix: the expected status, text and number of paid requests. */
+/** All 140 cells of the fault matrix: the expected status, text and number of paid requests. */
 
 import { describe, expect, test } from "vitest";
 import { FAULT_ROWS, type FaultRow, REQUESTS } from "./fault-cells.ts";
@@ -13,8 +13,8 @@ const cells = FAULT_ROWS.flatMap((row) =>
   })),
 );
 
-test("the matrix has 32 faults on 4 requests", () => {
-  expect(new Set(cells.map(({ row, at }) => `${row.fault} × ${at}`)).size).toBe(32 * 4);
+test("the matrix has 35 faults on 4 requests", () => {
+  expect(new Set(cells.map(({ row, at }) => `${row.fault} × ${at}`)).size).toBe(35 * 4);
 });
 
 describe.concurrent(

@@ -28,6 +28,7 @@ export const closedDeps: OperationDeps = {
     throw new Error("closed");
   },
   backupOf: () => undefined,
+  removeBackups: async () => {},
   inBackground: (work) => void work.catch(() => {}),
   leaving: new AbortController().signal,
   settings: {
@@ -39,6 +40,7 @@ export const closedDeps: OperationDeps = {
     templatesDir: undefined,
     inlineCharacters: 100_000,
     confirmAboveUsd: 5,
+    confirmAboveUsdPerDay: 20,
     hasJudge: false,
     publicUrl: "https://research.example.com",
     followupModel: "gemini-3.1-pro-preview",

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 export async function waitFor<T>(
   assertion: () => T | Promise<T>,
-  { timeout = 20_000, interval = 50 }: { timeout?: number; interval?: number } = {},
+  { timeout = 60_000, interval = 50 }: { timeout?: number; interval?: number } = {},
 ): Promise<T> {
   const until = performance.now() + timeout;
   for (;;) {

@@ -18,7 +18,7 @@ test("one of several processes at a time deletes expired runs (T-2, P7)", async 
   const db = await openDatabase();
   await insertRun(db, { task_id: "newest", updated_at: NOW });
   for (const n of [1, 2, 3]) await insertRun(db, { ...EXPIRED, task_id: `old-${n}` });
-  const sweep = () => deleteExpiredRuns({ db, clock, log, keepDays: 30, leaving });
+  const sweep = () => deleteExpiredRuns({ db, clock, log, removeBackups: async () => {}, keepDays: 30, leaving });
   await db.transaction().execute(async (transaction) => {
     expect(await tryLockExclusive(transaction, "retention")).toBe(true);
     expect(await sweep()).toBe(0);

@@ -1,7 +1,7 @@
 /** The built servers on PostgreSQL, as on several machines: each with its own config directory. */
 
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -12,12 +12,31 @@ import { openResearch, QUERY, type ResearchScene, SLOW, startRun, untilStatus } 
 import { ROOT, type RunningServer, temporaryDirectory } from "../kit/server/server.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
-/** Starts a server that shares only the database with the others. */
-function startOtherServer(context: TestContext, scene: ResearchScene): Promise<RunningServer> {
+/** Starts a server that shares only the database with the others, possibly with a clock that differs from theirs. */
+function startOtherServer(context: TestContext, scene: ResearchScene, clockShiftMs = 0): Promise<RunningServer> {
   const directory = temporaryDirectory();
   context.onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  return scene.server({ env: { GEMINI_SEARCH_CONFIG_DIR: directory, HOME: directory } });
+  const file = join(directory, "clock-shift");
+  writeFileSync(file, String(clockShiftMs));
+  const shifted = { TEST_CLOCK_SHIFT_FILE: file, NODE_OPTIONS: `--import=${SHIFTED_CLOCK}` };
+  const clock = clockShiftMs === 0 ? {} : shifted;
+  return scene.server({ env: { GEMINI_SEARCH_CONFIG_DIR: directory, HOME: directory, ...clock } });
 }
+
+const SHIFTED_CLOCK = join(ROOT, "test/kit/clock/shifted-clock.ts");
+const MINUTE_MS = 60_000;
+
+test.for([-20, 20])(
+  "a server whose clock is off by %i minutes joins the same start, and its own are joined (I9)",
+  async (minutes, context) => {
+    const scene = await openResearch(context, SLOW);
+    const [server, other] = [await scene.server(), await startOtherServer(context, scene, minutes * MINUTE_MS)];
+    expect(await startRun(other)).toBe(await startRun(server));
+    const another = "Which heat pumps are quiet?";
+    expect(await startRun(server, another)).toBe(await startRun(other, another));
+    expect(scene.accepted()).toBe(2);
+  },
+);
 
 test("two servers join one start, and each lists, follows and returns it (I9, J1, K1, Q2)", async (context) => {
   const scene = await openResearch(context);

@@ -55,7 +55,7 @@ describe("the schema", () => {
       const log = { debug() {}, info() {}, warn(line) { console.log(line) }, error(line) { console.log(line) } };
       const shared = { url: ${JSON.stringify(url)}, connections: 2 };
       const store = await openStore({ file: undefined, shared, clock: { now: Date.now }, log });
-      console.log(store.durable);
+      console.log((await store.obstacle()) === undefined);
       await store.close();`;
     const start = () => promisify(execFile)(process.execPath, ["--input-type=module", "-e", program]);
     const outputs = await Promise.all(Array.from({ length: 8 }, start));
@@ -77,7 +77,7 @@ describe("the schema", () => {
     await insertRunning(first.db, run);
     await ask(url, "insert into kysely_migration (name, timestamp) values ('9999-from-the-future', '')");
     const store = await open(url);
-    expect(store.durable).toBe(false);
+    expect(await store.obstacle()).toMatchObject({ suggestion: expect.stringContaining("Update") });
     expect((await findRun(store.db, "local", run.taskId)).status).toBe("running");
     await expect(insertRunning(store.db, newRun(store))).rejects.toMatchObject({
       code: "SQLITE_ERROR",

@@ -70,6 +70,8 @@ export const hostileSuggestions = (
 <script>parent.hit?.("script"); top.location = "${address}/top"</script><script src="${address}/script"></script>
 <img src="${address}/image" onerror="parent.hit?.('error')"><svg onload="parent.hit?.('load')"><image href="${address}/svg"/></svg>
 <iframe src="${address}/frame"></iframe><object data="${address}/object"></object><video src="${address}/video" autoplay></video>
+<svg><style><![CDATA[</style></svg><img src="${address}/cdata" onerror="hit('cdata')"><a href="${address}/cdata">from a style</a>]]></style></svg>
+<svg fill="url(${address}/fill)"><path d="M0 0h9v9z" fill="url(${address}/fill#f)"/></svg>
 <form action="${address}/form"><button id="send">Send</button></form>
 <div class="container"><a class="chip" href="${address}/link">elsewhere</a><a class="chip" href="javascript:parent.hit('link')">script</a>
 <a class="chip" href="https://www.google.com/search?q=lakes" target="_self">lakes</a><a class="chip" href="https://www.google.com.evil.example/">like Google</a></div>`;

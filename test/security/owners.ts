@@ -21,7 +21,7 @@ type Check = (what: string, holds: boolean) => void;
 export async function tryOwners(stage: Stage): Promise<Verdict> {
   const verdict = openVerdict();
   const scene = await openHttpScene(stage, { name: "slow research", interactions: { speed: 1 } });
-  const server = await scene.http({ env: QUICK });
+  const server = await scene.http({ env: { ...QUICK, METRICS_ENABLED: "true" } });
   const [ann, ben] = [await enter(scene, server, "ann"), await enter(scene, server, "ben")];
   const searched = await ann.modern.call("search", { query: `A question about ${SECRET}` });
   const question = { query: `A research about ${SECRET}` };
@@ -34,6 +34,9 @@ export async function tryOwners(stage: Stage): Promise<Verdict> {
     await tryTasks(server, ben.token, { id, check: verdict.check });
   }
   await trySessions(server, { ann, ben }, verdict.check);
+  const metrics = await server.request("/metrics", { headers: { authorization: `Bearer ${ben.token}` } });
+  verdict.check("ben reads the metrics of all users", metrics.status === 403);
+  verdict.check("the operator cannot read the metrics", (await server.request("/metrics")).status === 200);
   // The same question does not join the other user's run.
   const same = await ben.modern.call("start_deep_research", question);
   verdict.check("ben joins ann's run", same.structured["task_id"] !== ids[1] && same.structured["success"] === true);

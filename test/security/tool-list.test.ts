@@ -19,8 +19,8 @@ test("the list of tools is the same in every session, whatever happens in betwee
   // Names, texts, schemas and annotations. A change needs a changelog entry and a new version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "dcede2247780b0e1e883e4eaac1fab4204037a7854c0cb3fd628e25585666dd9",
-      "modern": "fd1e88467af772fb4f08fc15a9f1e26e04ac9654cfee9c2f64d88430546b0d02",
+      "legacy": "da4434f59fa029a3b205ff5f6ce0502168b0145f9b7cd0190f1a017370dd7716",
+      "modern": "00f074aea80b92e93e16f63d11d056fe964d1a65c5bfa8d8d6a7a45b21f011cb",
     }
   `);
 });

@@ -6,6 +6,7 @@
 import { hostname } from "node:os";
 import { createOutboxSender } from "../../src/notifications/outbox.ts";
 import { liveness, thisProcess } from "../../src/platform/process-identity.ts";
+import { currentAttempt } from "../../src/runs/attempt-store.ts";
 import { cancelRun } from "../../src/runs/cancel/cancel.ts";
 import type { ResearchDeps } from "../../src/runs/deps.ts";
 import { resumeAgentRun } from "../../src/runs/start/resume.ts";
@@ -153,8 +154,11 @@ export function startProcess(world: World, machine: number): SimulatedProcess {
     start: (query) => startResearch(deps, requestFor(query)),
     cancel: (taskId, keepPartial) =>
       cancelRun({ db, clock, agent: deps.agent, pollNow: runner.pollNow }, { owner: "local", taskId, keepPartial }),
-    resume: (taskId, interactionId) =>
-      resumeAgentRun(deps, { owner: "local", taskId, interactionId, acceptDoubleCharge: interactionId === undefined }),
+    resume: async (taskId, interactionId) => {
+      const attemptId = (await currentAttempt(db, taskId))?.attempt_id;
+      const acceptDoubleCharge = interactionId === undefined;
+      return resumeAgentRun(deps, { owner: "local", taskId, interactionId, acceptDoubleCharge, attemptId });
+    },
   };
 }
 

@@ -38,8 +38,10 @@ export async function ownLink(
 ): Promise<PageLink> {
   if (own === undefined) return { url: linkTo("/", target) };
   const db = await database();
-  const code = await makeLink(db, own, { address: addressOf(target.url), now: clock.now() });
-  const isUsed = async (): Promise<boolean> => (await holderOfLink(db, code, clock.now())) === undefined;
+  const address = addressOf(target.url);
+  const code = await makeLink(db, own, { address, now: clock.now() });
+  const isUsed = async (): Promise<boolean> =>
+    (await holderOfLink(db, code, { addresses: [address], now: clock.now() })) === undefined;
   return { url: linkTo(`/enter/${code}`, target), isUsed };
 }
 

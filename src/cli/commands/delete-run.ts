@@ -2,6 +2,7 @@
 
 import { AppError } from "../../errors.ts";
 import { cancelResearch } from "../../operations/cancel-research.ts";
+import { questionFor } from "../../operations/perform.ts";
 import { oneLine } from "../../platform/clean-text.ts";
 import { isFinished, type Run } from "../../runs/run.ts";
 import { askTerminal, saysYes } from "../confirm.ts";
@@ -35,7 +36,8 @@ const deletedView: TerminalView<Cancelled> = async (output, space) => {
   return cancelledView(output, space);
 };
 
-const confirmDeletion: Confirmation = async (deps, { input, call, canAsk }) => {
+/** Names the run by its question too, which a dialog of an MCP client must not show. */
+export const confirmDeletion: Confirmation = async (deps, { input, call, canAsk }) => {
   if (!canAsk) {
     throw new AppError({
       code: "CONFIRMATION_NEEDED",
@@ -43,14 +45,16 @@ const confirmDeletion: Confirmation = async (deps, { input, call, canAsk }) => {
     });
   }
   const run = await deps.findRun(call.owner, String(input["task_id"]));
+  const question = await questionFor(cancelResearch, deps, { input, call });
   const where = input["delete_at_google"] === true ? ", here and at Google" : "";
   const answer = await askTerminal(`${questionAbout(run)} permanently${where}? [y/N] `, call.signal);
   if (!saysYes(answer)) throw new AppError({ code: "DECLINED", message: "Nothing was deleted." });
+  return question?.subject;
 };
 
 const MAX_QUESTION_WIDTH = 60;
 
-/** Names the run by its question too; an unfinished run is stopped first. */
+/** An unfinished run is stopped first. */
 export function questionAbout({ taskId, query, status }: Pick<Run, "taskId" | "query" | "status">): string {
   const action = isFinished(status) ? "Delete" : "Stop and delete";
   return `${action} run ${taskId.slice(0, 8)} "${cutToWidth(oneLine(query), MAX_QUESTION_WIDTH)}"`;

@@ -40,7 +40,7 @@ export async function followRun(app: App, { taskId, call, log }: Following): Pro
       if (isIdle(status.structured.status) || status.structured.status === "start_unknown") break;
       if (call.signal.aborted) {
         await show.end();
-        if (!isDemo(app.config)) await printFailure(stillRunning(taskId));
+        if (!isDemo(app.config)) await printFailure(stillRunning(await app.deps.findRun(call.owner, taskId)));
         return { isOver: false, outcome: status };
       }
       const run = await app.deps.findRun(call.owner, taskId);
@@ -79,8 +79,13 @@ interface ProgressView {
   end(): Promise<void>;
 }
 
-const stillRunning = (taskId: string): string =>
-  `Still running in the background. Pick it up with: ${shell(`watch ${shortId(taskId)}`)}`;
+/** A search ends with its process; research continues at Google, and whatever reads it next collects its report. */
+function stillRunning({ taskId, kind }: Run): string {
+  const watch = shell(`watch ${shortId(taskId)}`);
+  return kind === "agent"
+    ? `Still running at Google. The next list, show or watch collects the report:\n${watch}`
+    : `Still running in the process that started it. To watch it again:\n${watch}`;
+}
 
 function liveView({ deps, config }: App, log: LogLines): ProgressView {
   const view = watchRun(process.stderr, { isDemo: isDemo(config) });
@@ -110,12 +115,13 @@ function changeLines(call: Call): ProgressView {
 /** The line to print, and what of it counts as a change: everything but the passing time. */
 function statusLine(answer: RunStatusAnswer): { line: string; mark: string } {
   const { status, progress, current_action, stalled_since, cost_so_far, cost_incomplete, cost_estimated } = answer;
+  const percent = progress === 0 ? "" : `${progress} % (estimate), `;
   // Google reports usage at the end only: until then nothing is known.
   const cost = isKnown(cost_so_far)
     ? `, ${formatCost({ cost_usd: cost_so_far, cost_incomplete, cost_estimated })}`
     : "";
   const stalled = stalled_since === undefined ? "" : ` (no activity since ${stalled_since})`;
-  const line = `${progress} % (estimate), ${answer.elapsed_minutes} min${cost}: ${current_action}${stalled}`;
+  const line = `${percent}${answer.elapsed_minutes} min${cost}: ${current_action}${stalled}`;
   const marks = [status, progress, cost_so_far, cost_incomplete, cost_estimated, current_action, stalled_since];
   return { line, mark: JSON.stringify(marks) };
 }

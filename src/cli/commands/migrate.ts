@@ -6,7 +6,6 @@ import { text as readAll } from "node:stream/consumers";
 import type { App } from "../../app.ts";
 import { AppError } from "../../errors.ts";
 import { systemClock } from "../../platform/clock.ts";
-import type { OpenDatabase } from "../../store/database.ts";
 import { schemaState } from "../../store/migrate.ts";
 import {
   type Comparison,
@@ -95,10 +94,10 @@ async function move({ app, databases, progress }: Task, force: boolean): Promise
   const { file, url, target } = databases;
   const source = await openSqlite(file, log);
   try {
-    refuseNewer(source, file);
     const postgres = await openPostgres({ url, connections: 2, log });
     try {
-      refuseNewer(postgres, `The PostgreSQL database at ${target}`);
+      const refusal = await postgres.obstacle();
+      if (refusal !== undefined) throw refusal;
       const both = { source: source.db, target: postgres.db, targetName: target };
       const { signal } = shutdown;
       const moved = await migrateStore({ ...both, force, now: systemClock.now(), signal, progress });
@@ -112,15 +111,6 @@ async function move({ app, databases, progress }: Task, force: boolean): Promise
   } finally {
     await source.close();
   }
-}
-
-function refuseNewer({ writable }: OpenDatabase, what: string): void {
-  if (writable) return;
-  throw new AppError({
-    code: "SQLITE_ERROR",
-    message: `${what} was written by a newer gemini-search-mcp.`,
-    suggestion: "Update this installation, then migrate.",
-  });
 }
 
 const count = (task: Task): Promise<Answer> =>

@@ -53,7 +53,7 @@ const followupView: TerminalView<FollowedUp> = async (answer, space) =>
 async function confirmPrice(
   deps: OperationDeps,
   { input, call, canAsk }: { input: Record<string, unknown>; call: Call; canAsk: boolean },
-): Promise<void> {
+): Promise<Call["agreed"]> {
   const { confirmCost } = await import("../confirm.ts");
   const { parseInput } = await import("../../operations/perform.ts");
   const { priceToMake } = await import("../../operations/table/prepare-table.ts");
@@ -61,7 +61,7 @@ async function confirmPrice(
   const price = await priceToMake(deps, { owner: call.owner, taskId, question, columns });
   const { printFailure } = await import("../output.ts");
   if (price !== undefined) await printFailure(price);
-  await confirmCost(deps, { operation: askFollowup, input, call, canAsk });
+  return confirmCost(deps, { operation: askFollowup, input, call, canAsk });
 }
 
 interface Shown {

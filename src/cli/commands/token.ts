@@ -64,16 +64,13 @@ const columns: Column<TokenRow>[] = [
 
 const answer = (json: boolean, act: (db: Database, now: number) => Promise<Answer>): Promise<void> =>
   runAnswer(json, async ({ config, log, shutdown }) => {
-    const file = config.configDirWritable ? config.databaseFile : undefined;
-    const store = await openStore({ file, shared: config.sharedDatabase, clock: systemClock, log });
+    const { databaseFile: file, sharedDatabase: shared } = config;
+    const store = await openStore({ file, shared, clock: systemClock, log });
     shutdown.finally(store.close);
-    if (!store.durable) throw notDurable();
+    const obstacle = await store.obstacle();
+    if (obstacle !== undefined) throw notStored(obstacle);
     return act(store.db, systemClock.now());
   });
 
-const notDurable = (): AppError =>
-  new AppError({
-    code: "SQLITE_ERROR",
-    message: "Tokens are stored in the database, which cannot be written.",
-    suggestion: "Check the config directory and its permissions, or set GEMINI_SEARCH_CONFIG_DIR.",
-  });
+const notStored = ({ code, suggestion }: AppError): AppError =>
+  new AppError({ code, message: "Tokens are stored in the database, which cannot be written.", suggestion });

@@ -110,13 +110,10 @@ function withConfigDir({ variables = "env" }: Client, entry: Entry, configDir: s
   return { ...entry, [variables]: { ...(isRecord(others) ? others : {}), [CONFIG_VARIABLE]: configDir } };
 }
 
-function noFile({ title, onlyScope }: Client, scope: Scope): AppError {
-  if (onlyScope === scope)
-    return invalid(`The file of ${title} is not known on this system.`, "Add the server in its settings.");
-  return scope === "project"
+const noFile = ({ title }: Client, scope: Scope): AppError =>
+  scope === "project"
     ? invalid(`${title} has no project files.`, "Use --scope user for it.")
-    : invalid(`Only the project file of ${title} is known.`, "Use --scope project for it.");
-}
+    : invalid(`The file of ${title} is not known on this system.`, "Add the server in its settings.");
 
 export const invalid = (message: string, suggestion: string): AppError =>
   new AppError({ code: "INVALID_INPUT", message, suggestion });

@@ -11,6 +11,7 @@ import { askTerminal, confirmCost } from "../confirm.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { type LogLines, print, printFailure } from "../output.ts";
 import { printFailedOutcome } from "../print-error.ts";
+import { shell, shortId } from "../render/answer-view.ts";
 import { resultsView } from "../render/answers/results-view.ts";
 import { formatDollars } from "../render/durations.ts";
 import { editPlan } from "./edit-plan.ts";
@@ -38,9 +39,11 @@ export async function decidePlan(app: App, { answer, call, log }: Deciding): Pro
     await print(await resultsView(shown, answerSpace(app)));
     if (!asksForDecision(shown)) return EXIT_CODES.ok;
     const decision = await askDecision(app, shown, call);
-    if (decision === undefined) return EXIT_CODES.ok;
-    const seen = { ...call, shownPlanTurn: shown.plan_turn };
-    const next = await carryOut(app, { input: { task_id: shown.task_id, ...decision }, call: seen, log });
+    if (decision === undefined) {
+      await printFailure(await notStarted(app, shown.task_id, call));
+      return EXIT_CODES.ok;
+    }
+    const next = await carryOut(app, { shown, decision, call, log });
     if ("exitCode" in next) return next.exitCode;
     shown = next.answer;
   }
@@ -52,28 +55,51 @@ async function askDecision(app: App, shown: Results, call: Call): Promise<Decisi
     cost === undefined ? "" : ` for about ${formatDollars(cost.likely_usd)} (up to ${formatDollars(cost.max_usd)})`;
   for (;;) {
     const answer = await askTerminal(`\nStart this research${price}? [approve / edit / later] `, call.signal);
-    const word = answer.trim().toLowerCase();
-    if (word === "a" || word === "approve") return { approve: true };
-    if (word !== "e" && word !== "edit") return undefined;
+    const word = (answer ?? "").trim().toLowerCase();
+    if (APPROVING.has(word)) return { approve: true };
+    if (LEAVING.has(word)) return undefined;
+    if (!EDITING.has(word)) {
+      await printFailure("Please answer approve, edit or later.");
+      continue;
+    }
     const change = await editPlan(app, shown.plan ?? "", call.signal);
     if (change !== undefined) return { plan_edit: change };
     await printFailure("The plan was not changed.");
   }
 }
 
+const APPROVING: ReadonlySet<string> = new Set(["a", "approve", "y", "yes"]);
+const EDITING: ReadonlySet<string> = new Set(["e", "edit"]);
+/** Without a word: the input was closed or interrupted, or Enter. */
+const LEAVING: ReadonlySet<string> = new Set(["l", "later", "n", "no", ""]);
+
+async function notStarted({ deps }: App, taskId: string, { owner }: Call): Promise<string> {
+  const { deadlineAt } = await deps.findRun(owner, taskId);
+  const until =
+    deadlineAt === undefined
+      ? ""
+      : ` The plan waits until ${new Date(deadlineAt).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" })}.`;
+  return `Not started.${until} To start it:\n${shell(`approve ${shortId(taskId)}`)}`;
+}
+
 type Next = { answer: Results } | { exitCode: number };
 
-async function carryOut(
-  app: App,
-  { input, call, log }: { input: { task_id: string } & Decision; call: Call; log: LogLines },
-): Promise<Next> {
+interface Decided {
+  shown: Results;
+  decision: Decision;
+  call: Call;
+  log: LogLines;
+}
+
+async function carryOut(app: App, { shown, decision, call, log }: Decided): Promise<Next> {
+  const input = { task_id: shown.task_id, plan_turn: shown.plan_turn, ...decision };
   const failed = async (outcome: Parameters<typeof printFailedOutcome>[0]): Promise<Next> => ({
     exitCode: await printFailedOutcome(outcome, { json: false }),
   });
   try {
+    const asked = { operation: resumeResearch, input, call, canAsk: true };
     // The question above named the price of the research; a change has a price of its own.
-    const agreed =
-      "approve" in input || (await confirmCost(app.deps, { operation: resumeResearch, input, call, canAsk: true }));
+    const agreed = "approve" in decision ? await atShownPrice(app, asked, shown) : await confirmCost(app.deps, asked);
     const begun = await perform(resumeResearch, app.deps, { input, call: { ...call, agreed } });
     if (begun.failed) return await failed(begun);
   } catch (error) {
@@ -82,4 +108,14 @@ async function carryOut(
   const { isOver, outcome } = await followRun(app, { taskId: input.task_id, call, log });
   if (outcome.failed) return failed(outcome);
   return isOver ? { answer: outcome.structured } : { exitCode: EXIT_CODES.ok };
+}
+
+/** The yes to a plan, at the price that was shown with it. */
+async function atShownPrice(
+  { deps }: App,
+  asked: Parameters<typeof confirmCost>[1],
+  { estimated_cost: cost }: Results,
+): Promise<Call["agreed"]> {
+  const subject = await confirmCost(deps, { ...asked, yes: true });
+  return subject && { ...subject, max_usd: cost?.max_usd };
 }

@@ -18,7 +18,7 @@ export async function editPlan({ config }: App, plan: string, signal: AbortSigna
   const [name = "", ...args] = chosen.split(/\s+/);
   const program = isAbsolute(name) ? name : name === "" ? undefined : findProgram(name, environment, process.platform);
   if (program === undefined) {
-    const line = (await askTerminal("What should change? ", signal)).trim();
+    const line = (await askTerminal("What should change? ", signal))?.trim();
     return line === "" ? undefined : line;
   }
   const edited = await editFile({ program, args, environment: withoutSettings(environment) }, plan);

@@ -57,7 +57,7 @@ export function addPlanCommands(program: Command): void {
     .command("approve")
     .summary("Approve a plan and start the research")
     .description(
-      "Start the research that a plan describes, and watch it. About $1 to $7; the plan shows what it will probably cost. Approving twice starts it once.",
+      "Start the research that a plan describes, and watch it. About $1 to $10; the plan shows what it will probably cost. Approving twice starts it once.",
     )
     .argument("<run>", RUN_ARGUMENT)
     .option("--wait", "wait for the run, show progress, then print the report (default at a terminal)")

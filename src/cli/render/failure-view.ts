@@ -55,7 +55,8 @@ function adviceFor(
     code === "RESEARCH_NOT_COMPLETED" &&
     (status === "running_async" || status === "running" || status === "pending")
   ) {
-    return { message: `Still running (${Math.round(progress)} %).`, lines: [`Follow it: ${shell(`watch ${id}`)}`] };
+    const percent = progress === 0 ? "" : ` (${Math.round(progress)} %)`;
+    return { message: `Still running${percent}.`, lines: [`Follow it: ${shell(`watch ${id}`)}`] };
   }
   if (code === "RESEARCH_NOT_COMPLETED" && status === "awaiting_approval") {
     return { lines: [`Read the plan: ${shell(`plan ${id}`)}`, `Start it: ${shell(`approve ${id}`)}`] };

@@ -20,6 +20,7 @@ const run = (n: number, more: Partial<RunList["runs"][number]> = {}): RunList["r
   archived: undefined,
   status: "completed",
   progress: 100,
+  error_code: undefined,
   created_at: "2026-11-16T11:00:00.000Z",
   completed_at: undefined,
   cost_usd: undefined,

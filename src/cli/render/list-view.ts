@@ -75,9 +75,9 @@ const marksOf = (runs: RunList["runs"], { starred, archived }: ListedRun): strin
   return `${starred === true ? "★ " : ""}${isAmongOthers ? "[archived] " : ""}`;
 };
 
-/** The state; for an unfinished run its progress. */
+/** The state; for an unfinished run its progress, as soon as something of it was seen. */
 const stateCell = ({ status, progress }: ListedRun): string =>
-  status === "running" || status === "running_async"
+  (status === "running" || status === "running_async") && progress > 0
     ? `${Math.round(progress)} %`
     : stateOf(status).label.toLowerCase();
 

@@ -11,7 +11,7 @@ export interface RunState {
   shortId: string;
   query: string;
   status: string;
-  /** 0 to 100. */
+  /** 0 to 100; 0 while nothing of the work was seen. */
   progress: number;
   progressIsEstimate: boolean;
   elapsedMs: number;
@@ -85,6 +85,8 @@ export function runFrame(run: RunState, { columns, rows, paint = unpainted, isDe
 
 function progressLine({ status, progress, progressIsEstimate }: RunState, width: number, paint: Paint): string {
   const { label, style } = stateOf(status);
+  // A bar at 0 would look stuck, although only nothing was seen yet.
+  if (progress === 0) return paint(style, cutToWidth(label, width));
   const percent = `${Math.round(progress)} %`;
   const figure =
     progressIsEstimate && width >= 50 ? `${percent} (estimate)` : progressIsEstimate ? `~${percent}` : percent;

@@ -5,8 +5,7 @@ import type { AppError } from "../../errors.ts";
 import type { Log } from "../../platform/log.ts";
 import { type Answer, type AskRequest, type Backend, PaidFailure, requiredOutputTokens } from "../search-backend.ts";
 import { apiFailure, cancelled, isUnreadable, httpStatusOf, timedOut } from "../failures.ts";
-import { incompleteAnswer, failureOfEnding, isTruncated } from "./ending.ts";
-import { knownRefusal } from "./refusal.ts";
+import { incompleteAnswer, failureOfEnding, cutBy } from "./ending.ts";
 import { StreamedResponse } from "./response.ts";
 import { createGoogleClient, type GoogleClientOptions, missingKey } from "../transport/google-client.ts";
 
@@ -91,10 +90,7 @@ async function withTimeout(
       if (controller.signal.aborted) return timedOut(options.timeoutMs, received.text);
       return failureOf(error, received, { model, log });
     };
-    const { input, output } = received.usage;
-    throw input + output > 0 || received.hasBadUsage
-      ? new PaidFailure(failure(), answerOf(received, model))
-      : failure();
+    throw received.hasBegun ? new PaidFailure(failure(), answerOf(received, model)) : failure();
   } finally {
     if (received.hasBadUsage) log.warn("Google reported implausible token counts; they are counted as 0.");
     clearTimeout(timer);
@@ -108,11 +104,11 @@ function failureOf(
   received: StreamedResponse,
   { model, log }: { model: string; log: Pick<Log, "debug"> },
 ): AppError {
-  const failure = apiFailure(error, { model, partialText: received.text, log });
+  const failure = apiFailure(error, { model, purpose: "search", partialText: received.text, log });
   if (failure === error) return failure;
   // Once Google has begun to answer, unreadable data means a broken stream, not another server's page.
   const isBroken = received.hasBegun && httpStatusOf(error) === undefined && isUnreadable(error);
-  return knownRefusal(error, model) ?? (isBroken ? incompleteAnswer(received.text, error) : failure);
+  return isBroken ? incompleteAnswer(received.text, error) : failure;
 }
 
 function answerOf(received: StreamedResponse, requestedModel: string): Answer {
@@ -120,7 +116,7 @@ function answerOf(received: StreamedResponse, requestedModel: string): Answer {
   return {
     backend: "api",
     text,
-    cut: isTruncated(received),
+    cut: cutBy(received),
     model: received.model ?? requestedModel,
     sources,
     unreadUrls,
@@ -129,7 +125,7 @@ function answerOf(received: StreamedResponse, requestedModel: string): Answer {
     isGrounded: sources.length + unreadUrls.length + queries.length > 0,
     searchSuggestions,
     supports,
-    usage: { ...received.usage, searches: queries.length, isIncomplete: received.hasBadUsage },
+    usage: { ...received.usage, searches: queries.length, isIncomplete: received.hasBadUsage || !received.hasUsage },
     notices: [],
   };
 }

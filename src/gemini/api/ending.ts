@@ -1,6 +1,7 @@
 /** Error messages for generateContent answers that ended early or are empty. */
 
 import { AppError, type AppErrorOptions } from "../../errors.ts";
+import type { Cut } from "../search-backend.ts";
 
 interface Ending {
   text: string;
@@ -113,5 +114,14 @@ export const incompleteAnswer = (text: string, cause?: unknown): AppError =>
 const failure = (options: Omit<AppErrorOptions, "code">): AppError =>
   new AppError({ code: "EXECUTION_ERROR", ...options });
 
+const CUT_BY: Record<string, Cut | false> = {
+  STOP: false,
+  MAX_TOKENS: "output_limit",
+  TOO_MANY_TOOL_CALLS: "tool_calls",
+  MALFORMED_FUNCTION_CALL: "malformed_call",
+  UNEXPECTED_TOOL_CALL: "malformed_call",
+};
+
 /** Only STOP marks a complete answer; without a finish reason the stream broke. */
-export const isTruncated = ({ finishReason }: Pick<Ending, "finishReason">): boolean => finishReason !== "STOP";
+export const cutBy = ({ finishReason }: Pick<Ending, "finishReason">): Cut | false =>
+  finishReason === undefined ? "lost" : (CUT_BY[finishReason] ?? "stopped");

@@ -87,6 +87,7 @@ test("token counts that cannot be true are not summed up (P6)", () => {
     });
   }
   expect(used("many").usage).toEqual({ input: 0, output: 0, cached: 0 });
+  expect([{}, { promptTokenCount: 5 }].map((counts) => used(counts).hasUsage)).toEqual([false, true]);
 });
 
 test("a model's name is accepted only if it looks like one (E8)", () => {

@@ -19,6 +19,8 @@ export class StreamedResponse {
   blockReason: string | undefined;
   model: string | undefined;
   usage: Omit<Usage, "searches"> = { input: 0, output: 0, cached: 0 };
+  /** Google sent counts, at least that of the prompt, which is never 0. */
+  hasUsage = false;
   /** Google sent implausible counts; they are 0 in `usage`. */
   hasBadUsage = false;
   readonly sources: VisitedSource[] = [];
@@ -95,6 +97,7 @@ export class StreamedResponse {
 
   /** Each chunk contains the counts so far, so the last chunk counts. */
   #setUsage(counts: Record<string, unknown>): void {
+    this.hasUsage = counts["promptTokenCount"] !== undefined;
     const count = (name: string): number => {
       const value = readTokenCount(counts[name]);
       this.hasBadUsage ||= value === undefined;

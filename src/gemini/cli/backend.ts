@@ -242,11 +242,11 @@ function answerOrThrow({ child, output, session, request, options, redact }: End
  * Prefers the CLI's session record, which contains complete turns. On stdout the CLI repeats text when it retries after
  * a broken stream, and at exit it drops what has not been written to the pipe yet.
  */
-function bestText(output: CliOutput, session: CliSession): { text: string; cut: boolean } {
+function bestText(output: CliOutput, session: CliSession): Pick<Answer, "text" | "cut"> {
   const recorded = session.lastTurn !== "" && output.text.trimEnd().endsWith(session.lastTurn.trimEnd());
   if (output.finished) return { text: recorded ? session.text : output.text, cut: false };
   if (session.text.length >= output.text.length) return { text: session.text, cut: false };
-  return { text: output.text, cut: output.format === "events" };
+  return { text: output.text, cut: output.format === "events" && "lost" };
 }
 
 function isUsable(text: string, child: ChildOutcome, output: CliOutput): boolean {
@@ -268,7 +268,7 @@ function modelInStderr(child: ChildOutcome): string | undefined {
 function usageOf({ stats }: CliOutput, session: CliSession): Answer["usage"] {
   // The CLI makes a separate prompt for each search.
   const searched = { searches: session.searches, groundedPrompts: session.searches };
-  if (stats === undefined) return { ...NO_USAGE, ...searched };
+  if (stats === undefined) return { ...NO_USAGE, ...searched, isIncomplete: true };
   // Only the total includes thoughts, which are billed as output, and pages read by tools, which are billed as input.
   const uncounted = Math.max(0, stats.total - stats.input - stats.output);
   const toolInput = Math.min(uncounted, session.toolTokens);

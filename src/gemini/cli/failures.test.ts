@@ -47,7 +47,6 @@ test.each([
   ["1 without an auth method", exit(1, "Please set an Auth method in your settings.json"), "auth", false],
   ["41 without a terminal", exit(41, "Manual authorization is required but the current session"), "auth", false],
   ["1 with an invalid request", exit(1, '{"error":{"code":400,"status":"INVALID_ARGUMENT"}}'), "input", false],
-  ["1 at a wrong location", exit(1, "User location is not supported for the API use."), "config", false],
   ["0 after too many turns", { ...exit(0), output: { errors: ["Maximum session turns exceeded"] } }, "config", false],
   ["144 = HTTP 400", exit(144), "input", false],
   ["144 with a bad key", exit(144, '"reason": "API_KEY_INVALID"'), "auth", false],
@@ -97,6 +96,19 @@ test.each([
   expect(error).toMatchObject({ code: "EXECUTION_ERROR", reason, retryable });
   expect(error.suggestion).toMatch(/\.$|install -g/);
 });
+
+test.each([
+  ["1 at a wrong location", exit(1, "User location is not supported for the API use."), "location"],
+  ["144 = HTTP 400 at a wrong location", exit(144, "User location is not supported for the API use."), "location"],
+  ["146 = HTTP 402", exit(146), "billing"],
+  ["173 = HTTP 429 without credits", exit(173, "Your prepayment credits are depleted."), "billing"],
+  ["144 = HTTP 400 with two keys", exit(144, "Multiple authentication credentials received."), "credentials"],
+] satisfies [string, Case, string][])(
+  "%s says the same as the API, and is not retried (C8, I6)",
+  (_, failed, reason) => {
+    expect(fail(failed)).toMatchObject({ code: "GEMINI_UNAVAILABLE", reason, retryable: false });
+  },
+);
 
 test("a login that Google ended names its reason and what to set (B11)", () => {
   const error = fail(exit(41, "IneligibleTierError"));

@@ -3,6 +3,7 @@
 import { AppError, type AppErrorOptions, type FailureReason } from "../../errors.ts";
 import type { ChildOutcome } from "../../platform/child.ts";
 import { KEY_PAGE } from "../key-page.ts";
+import { CREDITS_USED_UP, TWO_CREDENTIALS, WRONG_LOCATION } from "../refusals.ts";
 import type { CliOutput } from "./output.ts";
 
 const INSTALL_COMMAND = "npm install -g @google/gemini-cli";
@@ -205,17 +206,20 @@ function failureOfExit(code: number | undefined, signal: string | undefined, mes
   if (known !== undefined) return known;
   // The CLI exits with the HTTP status, of which only the low eight bits are kept.
   const status = (code ?? 0) + 256;
-  if (status === 400) return matchPatterns(SIGN_IN_PATTERNS, messages) ?? failureOfStatus(status);
-  if (status > 400) return failureOfStatus(status);
+  if (status >= 400) {
+    const patterns = status === 400 ? [...SIGN_IN_PATTERNS, ...ACCOUNT_PATTERNS] : ACCOUNT_PATTERNS;
+    return matchPatterns(patterns, messages) ?? failureOfStatus(status);
+  }
   const { succeeded, stats } = messages.output;
   if (code === 0 && succeeded === true && stats?.idle === true) {
     return failure("The question and its context are too long for the model.", "Ask a shorter question.", "input");
   }
-  return matchPatterns([...SIGN_IN_PATTERNS, ...OTHER_PATTERNS], messages) ?? NO_ANSWER;
+  return matchPatterns([...SIGN_IN_PATTERNS, ...ACCOUNT_PATTERNS, ...OTHER_PATTERNS], messages) ?? NO_ANSWER;
 }
 
 function failureOfStatus(status: number): Failure {
   if (status === 401 || status === 403) return AUTH;
+  if (status === 402) return CREDITS_USED_UP;
   if (status === 404) return BAD_MODEL;
   if (status === 429) return RATE_LIMIT;
   if (status === 408 || status === 409 || status >= 499) return OVERLOADED;
@@ -248,6 +252,13 @@ const SIGN_IN_PATTERNS: readonly FailurePattern[] = [
   },
 ];
 
+/** About the account or the network, whatever the status is. */
+const ACCOUNT_PATTERNS: readonly FailurePattern[] = [
+  { pattern: /prepay(?:ment)? credit/i, failure: CREDITS_USED_UP },
+  { pattern: /multiple authentication credentials/i, failure: TWO_CREDENTIALS },
+  { pattern: /location is not supported/i, failure: WRONG_LOCATION },
+];
+
 const OTHER_PATTERNS: readonly FailurePattern[] = [
   {
     pattern: /Unknown arguments?:|Invalid values:\s+Argument: output-format/,
@@ -259,14 +270,6 @@ const OTHER_PATTERNS: readonly FailurePattern[] = [
   },
   { pattern: /\b(?:code|status): 404\b|"code":404\b|ModelNotFoundError/, failure: BAD_MODEL },
   { pattern: /Maximum session turns exceeded|Reached max session turns/i, failure: TOO_MANY_TURNS },
-  {
-    pattern: /location is not supported/i,
-    failure: failure(
-      "Google does not offer the Gemini API at this server's location.",
-      "Run the server where it is available, reach Google through a proxy there (HTTPS_PROXY), or use Vertex AI.",
-      "config",
-    ),
-  },
   { pattern: /INVALID_ARGUMENT|\b(?:code|status): 400\b|"code":\s*400\b/, failure: INVALID_REQUEST },
   { pattern: /RESOURCE_EXHAUSTED|QuotaError|\bstatus: 429\b/, failure: RATE_LIMIT },
   { pattern: /overloaded|"UNAVAILABLE"|\bstatus: 5\d\d\b/, failure: OVERLOADED },

@@ -145,10 +145,15 @@ function readWhole(printed: string): CliOutput {
 }
 
 const count = z.unknown().transform((value) => readTokenCount(value) ?? 0);
+/** Missing before google-gemini/gemini-cli 15021 (2025-12-15), about version 0.21. */
+const cachedCount = z
+  .unknown()
+  .optional()
+  .transform((value) => readTokenCount(value) ?? 0);
 
 /** The two output formats use different names for the same counts. */
-const eventTokens = z.object({ input_tokens: count, output_tokens: count, cached: count, total_tokens: count });
-const wholeTokens = z.object({ prompt: count, candidates: count, cached: count, total: count });
+const eventTokens = z.object({ input_tokens: count, output_tokens: count, cached: cachedCount, total_tokens: count });
+const wholeTokens = z.object({ prompt: count, candidates: count, cached: cachedCount, total: count });
 const modelStats = z.object({ tokens: wholeTokens.optional(), roles: z.record(z.string(), z.unknown()).optional() });
 
 interface Tokens {

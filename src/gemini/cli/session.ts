@@ -41,10 +41,7 @@ const message = z.object({
   type: z.string(),
   content: z.unknown().optional(),
   model: z.string().optional().catch(undefined),
-  tokens: z
-    .object({ tool: z.unknown().transform((value) => readTokenCount(value) ?? 0) })
-    .optional()
-    .catch(undefined),
+  tokens: z.object({ tool: z.unknown().optional() }).optional().catch(undefined),
   toolCalls: z.array(z.unknown()).optional().catch(undefined),
 });
 
@@ -86,7 +83,7 @@ function sessionOf(turns: Message[], calls: ToolCall[]): CliSession {
     openedUrls: [...new Set(done.flatMap(openedUrls))],
     queries: [...new Set(calls.flatMap(({ name, args }) => readToolUse(name, args).queries))],
     searches: done.filter(({ name }) => isWebSearch(name)).length,
-    toolTokens: turns.reduce((sum, { tokens }) => sum + (tokens?.tool ?? 0), 0),
+    toolTokens: turns.reduce((sum, { tokens }) => sum + (readTokenCount(tokens?.tool) ?? 0), 0),
   };
 }
 

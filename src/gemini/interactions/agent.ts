@@ -2,12 +2,13 @@
 
 import { createHash } from "node:crypto";
 import type { GoogleGenAI } from "@google/genai";
-import { AppError } from "../../errors.ts";
+import { AppError, type FailureReason } from "../../errors.ts";
 import { startLimitMs } from "../../platform/failpoint.ts";
 import { isRecord } from "../../platform/is-record.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Agent, PollResult, StartOutcome, StartRequest, StreamRequest } from "../research-agent.ts";
 import { apiFailure, notGoogle, httpStatusOf } from "../failures.ts";
+import type { RefusedRequest } from "../refusals.ts";
 import { createGoogleClient, type GoogleClientOptions, missingKey } from "../transport/google-client.ts";
 import { MAX_RESPONSE_BYTES, ResponseTooLarge } from "../transport/bounded-fetch.ts";
 import { guardedFetch, withTimeLimit } from "../transport/guarded-fetch.ts";
@@ -98,8 +99,13 @@ async function startInteraction(
   if (!hasCredentials) return { kind: "refused", error: missingKey("research") };
   const interactions = await connect().catch(() => undefined);
   if (interactions === undefined) return { kind: "refused", error: badSetup() };
-  const { agent, labels, checkBeforeSending } = request;
-  const log = labels["run"] === undefined ? options.log : options.log.forRun(labels["run"]);
+  const { agent, labels, omitsLabels, variant, checkBeforeSending } = request;
+  const about: FailedRequest = {
+    model: variant?.model ?? agent,
+    purpose: variant?.model === undefined ? "agent" : "followup",
+    hasLabels: omitsLabels !== true,
+    log: labels["run"] === undefined ? options.log : options.log.forRun(labels["run"]),
+  };
   return withTimeLimit(limits.startMs, request.signal, (signal) =>
     sendPaidRequest({
       signal,
@@ -111,8 +117,8 @@ async function startInteraction(
       create: () => create(interactions, request, signal),
       explain: (failure) =>
         "status" in failure
-          ? failureOf(Object.assign(new Error(failure.text), { status: failure.status }), { agent, log })
-          : failureOf(failure.cause, { agent, log, host: failure.host }),
+          ? failureOf(Object.assign(new Error(failure.text), { status: failure.status }), about)
+          : failureOf(failure.cause, { ...about, host: failure.host }),
     }),
   );
 }
@@ -174,19 +180,18 @@ async function streamInteraction(
   }
 }
 
-interface FailedRequest {
-  agent?: string;
+interface FailedRequest extends Partial<RefusedRequest> {
   log: Log;
   host?: string | undefined;
 }
 
-const failureOf = (error: unknown, { agent = "the agent", log, host }: FailedRequest): AppError =>
-  apiFailure(error, { model: agent, partialText: "", log, host });
+const failureOf = (error: unknown, request: FailedRequest): AppError =>
+  apiFailure(error, { model: "of the agent", purpose: "agent", partialText: "", ...request });
 
 const create = (interactions: Interactions, request: StartRequest, signal: AbortSignal): Promise<unknown> =>
   interactions.create(bodyOf(request), { ...NO_RETRY, signal });
 
-function bodyOf({ query, agent, labels, variant = {}, files, mcpServers }: StartRequest) {
+function bodyOf({ query, agent, labels, omitsLabels, variant = {}, files, mcpServers }: StartRequest) {
   const { model, previousInteractionId, input = query, collaborativePlanning, columns } = variant;
   const { visualization = "off" } = variant;
   const material = materialToSend(variant);
@@ -195,7 +200,7 @@ function bodyOf({ query, agent, labels, variant = {}, files, mcpServers }: Start
     ...toolsWith(material, mcpServers),
     background: true,
     store: true,
-    labels,
+    ...(omitsLabels === true ? {} : { labels }),
     ...(previousInteractionId === undefined ? {} : { previous_interaction_id: previousInteractionId }),
   };
   if (model !== undefined && columns !== undefined) {
@@ -229,12 +234,16 @@ const fingerprint = (key: string | undefined): string | undefined =>
 const isTooLarge = (error: unknown): boolean =>
   error instanceof ResponseTooLarge || (isRecord(error) && error["cause"] instanceof ResponseTooLarge);
 
+const REMEDIABLE = new Set<FailureReason | undefined>(["billing", "location", "credentials"]);
+
 function classifyFailure(cause: unknown, error: AppError): PollResult {
   const status = httpStatusOf(cause);
   if (status === 404) return { kind: "missing" };
-  if (status === 403 || status === 401 || error.reason === "auth") return { kind: "forbidden" };
-  if (status === 429) return { kind: "rate_limited", retryAfterMs: retryAfter(cause) };
+  if (error.reason === "auth") return { kind: "forbidden" };
+  if (error.reason === "rate_limit") return { kind: "rate_limited", retryAfterMs: retryAfter(cause) };
   if (isTooLarge(cause)) return { kind: "too_long" };
+  // These are not about the interaction: once the account or the network is in order, it can be read.
+  if (REMEDIABLE.has(error.reason)) return { kind: "unreachable", error };
   return status === 400 || status === 410 || status === 422 ? { kind: "rejected" } : { kind: "unreachable", error };
 }
 

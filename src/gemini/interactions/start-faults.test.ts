@@ -84,6 +84,7 @@ describe("a start", () => {
     [204, "unknown"],
     [300, "unknown"],
     [400, "refused"],
+    [402, "refused"],
     [422, "refused"],
     [413, "refused"],
     [421, "unknown"],
@@ -114,11 +115,11 @@ describe("a start", () => {
     [200, "<html>", "Google's answer could not be read."],
     [299, "<html>", "Google's answer could not be read."],
     [300, "{}", "Google answered with HTTP 300."],
-    [503, "{}", "Google answered with HTTP 503."],
-    [503, '{"error":{"code":503,"status":"INTERNAL"}}', "Google answered with HTTP 503."],
-    [503, "<html>UNAVAILABLE</html>", "Google answered with HTTP 503."],
-    [502, UNAVAILABLE, "Google answered with HTTP 502."],
-    [500, UNAVAILABLE, "Google answered with HTTP 500."],
+    [503, "{}", "Google's service is overloaded or failing (HTTP 503)."],
+    [503, '{"error":{"code":503,"status":"INTERNAL"}}', "Google's service is overloaded or failing (HTTP 503)."],
+    [503, "<html>UNAVAILABLE</html>", "Google's service is overloaded or failing (HTTP 503)."],
+    [502, UNAVAILABLE, "Google's service is overloaded or failing (HTTP 502)."],
+    [500, UNAVAILABLE, "Google's service is overloaded or failing (HTTP 500)."],
   ])("that is answered with %i and %s names why its outcome is unknown (I10)", async (status, body, why) => {
     expect(await start(answering(status, { body }).agent)).toEqual({ kind: "unknown", why });
   });

@@ -12,7 +12,8 @@ export async function refuseUnpollableProxy(url: URL, environment: Environment):
   return new AppError({
     code: "GEMINI_UNAVAILABLE",
     message:
-      "A proxy is set, but this version of Node.js would send polls past it, so the result could not be collected. Nothing was sent and nothing was charged. Set NODE_USE_ENV_PROXY=1 in the server's environment, or use Node.js 24 or later.",
+      "A proxy is set, but this version of Node.js would send polls past it, so the result could not be collected. Nothing was sent and nothing was charged.",
+    suggestion: "Set NODE_USE_ENV_PROXY=1 in the server's environment, or use Node.js 24 or later.",
   });
 }
 

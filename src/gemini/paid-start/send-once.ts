@@ -3,8 +3,8 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
-import type { Readable } from "node:stream";
 import type { AppError } from "../../errors.ts";
+import { errorCodeOf } from "../../platform/error-code.ts";
 import { failpoint } from "../../platform/failpoint.ts";
 import { ResponseTooLarge } from "../transport/bounded-fetch.ts";
 
@@ -26,6 +26,8 @@ export interface HttpResponse {
   status: number;
   headers: Headers;
   text: string;
+  /** The error that ended the body early; `text` is what arrived before it. */
+  cut?: unknown;
 }
 
 export type SendOnce = (request: SingleRequest) => Promise<HttpResponse>;
@@ -134,6 +136,7 @@ async function connected(outgoing: ClientRequest): Promise<void> {
 /** `secureConnecting` is missing from Node's types. */
 const isHandshaking = (socket: TLSSocket): boolean => "secureConnecting" in socket && socket.secureConnecting === true;
 
+/** Keeps what arrived of a body that breaks off: it may contain the id of a paid run. */
 async function readResponse(incoming: IncomingMessage, { maxResponseBytes }: SingleRequest): Promise<HttpResponse> {
   const headers = new Headers();
   for (const [name, value] of Object.entries(incoming.headers)) {
@@ -141,19 +144,31 @@ async function readResponse(incoming: IncomingMessage, { maxResponseBytes }: Sin
   }
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of await decoded(incoming, headers.get("content-encoding"))) {
-    const piece = Buffer.from(chunk);
-    bytes += piece.length;
-    if (bytes > maxResponseBytes) throw new ResponseTooLarge(maxResponseBytes);
-    chunks.push(piece);
+  let cut: unknown;
+  try {
+    for await (const chunk of incoming) {
+      const piece = Buffer.from(chunk);
+      bytes += piece.length;
+      if (bytes > maxResponseBytes) throw new ResponseTooLarge(maxResponseBytes);
+      chunks.push(piece);
+    }
+  } catch (error) {
+    cut = error;
   }
-  return { status: incoming.statusCode ?? 0, headers, text: Buffer.concat(chunks).toString() };
+  const decoded = await decode(Buffer.concat(chunks), headers.get("content-encoding"), maxResponseBytes);
+  return { status: incoming.statusCode ?? 0, headers, text: decoded.toString(), ...(cut !== undefined && { cut }) };
 }
 
-async function decoded(incoming: IncomingMessage, encoding: string | null): Promise<Readable> {
-  if (encoding === null || encoding === "identity") return incoming;
-  const { createBrotliDecompress, createUnzip } = await import("node:zlib");
-  const decoder = encoding === "br" ? createBrotliDecompress() : createUnzip();
-  incoming.on("error", (error) => decoder.destroy(error));
-  return incoming.pipe(decoder);
+async function decode(body: Buffer, encoding: string | null, maxOutputLength: number): Promise<Buffer> {
+  if (encoding === null || encoding === "identity") return body;
+  const { brotliDecompressSync, constants, unzipSync } = await import("node:zlib");
+  const { BROTLI_OPERATION_FLUSH, Z_SYNC_FLUSH } = constants;
+  try {
+    // Flushing returns what a compressed text contains up to where it breaks off.
+    return encoding === "br"
+      ? brotliDecompressSync(body, { maxOutputLength, finishFlush: BROTLI_OPERATION_FLUSH })
+      : unzipSync(body, { maxOutputLength, finishFlush: Z_SYNC_FLUSH });
+  } catch (error) {
+    throw errorCodeOf(error) === "ERR_BUFFER_TOO_LARGE" ? new ResponseTooLarge(maxOutputLength) : error;
+  }
 }

@@ -10,7 +10,7 @@ import { retryAfterMs } from "./retry-after.ts";
 import { type HttpResponse, NotSent, Withheld } from "./send-once.ts";
 
 /** Statuses with which Google rejects a request before doing any work. */
-const REFUSED = new Set([400, 401, 403, 404, 413, 422]);
+const REFUSED = new Set([400, 401, 402, 403, 404, 413, 422, 429]);
 
 const UNREADABLE: StartOutcome = { kind: "unknown", why: "Google's answer could not be read." };
 
@@ -19,18 +19,38 @@ export type Explain = (
   failure: { status: number; text: string } | { cause: unknown; host: string | undefined },
 ) => AppError;
 
+/** Throws the error that cut the response, unless its id arrived. */
 export function outcomeOfResponse(response: HttpResponse, explain: Explain): StartOutcome {
   const { status, text } = response;
-  if (status >= 200 && status < 300) {
-    // Any 2xx response with an id is a paid start.
-    const interaction = readInteraction(parseJson(text));
-    return interaction === undefined ? UNREADABLE : { kind: "accepted", interactionId: interaction.id };
+  const isSuccess = status >= 200 && status < 300;
+  // Any 2xx response with an id is a paid start, even if its end is missing: the first poll proves the id.
+  const interactionId = isSuccess ? (readInteraction(parseJson(text))?.id ?? idInBeginning(text)) : undefined;
+  if (interactionId !== undefined) return { kind: "accepted", interactionId };
+  if (response.cut !== undefined) throw response.cut;
+  if (isSuccess) return UNREADABLE;
+  const error = explain(response);
+  if (error.reason === "rate_limit") return { kind: "rate_limited", retryAfterMs: retryAfterMs(response), error };
+  if (REFUSED.has(status) || (status === 503 && isGooglesUnavailable(text))) return { kind: "refused", status, error };
+  const why = error.reason === "overloaded" ? error.message : `Google answered with HTTP ${status}.`;
+  return { kind: "unknown", why };
+}
+
+/** A name with its value if that is a complete id, any other string even without its end, or a bracket. */
+const TOKEN = /"id"\s*:\s*"([\w.=-]+)"|"(?:[^"\\]|\\[^])*(?:"|$)|[{}[\]]/g;
+
+/** Far more than comes before the id. */
+const MAX_SEARCHED_CHARACTERS = 65_536;
+
+/** The id of an interaction whose JSON breaks off after it. Its steps and tool calls have ids, too. */
+function idInBeginning(text: string): string | undefined {
+  if (!text.trimStart().startsWith("{")) return undefined;
+  let depth = 0;
+  for (const [token, id] of text.slice(0, MAX_SEARCHED_CHARACTERS).matchAll(TOKEN)) {
+    if (id !== undefined && depth === 1) return id;
+    if (token === "{" || token === "[") depth += 1;
+    if (token === "}" || token === "]") depth -= 1;
   }
-  if (status === 429) return { kind: "rate_limited", retryAfterMs: retryAfterMs(response), error: explain(response) };
-  if (REFUSED.has(status) || (status === 503 && isGooglesUnavailable(text))) {
-    return { kind: "refused", status, error: explain(response) };
-  }
-  return { kind: "unknown", why: `Google answered with HTTP ${status}.` };
+  return undefined;
 }
 
 export function outcomeOfFailure(

@@ -2,8 +2,15 @@
 
 import type { GoogleGenAI } from "@google/genai";
 import { AppError } from "../../errors.ts";
-import { KEY_PAGE, NO_KEY } from "../key-page.ts";
+import { KEY_PAGE } from "../key-page.ts";
 import { limitGlobalFetch } from "./bounded-fetch.ts";
+
+/**
+ * The version of the Gemini API that this program is tested with. The SDK's default changed from v1beta to v1, and
+ * GOOGLE_GENAI_API_VERSION replaces it, so every client and request names it.
+ */
+export const API_VERSION = "v1beta";
+const VERTEX_API_VERSION = "v1beta1";
 
 export interface GoogleClientOptions {
   apiKey: string | undefined;
@@ -23,8 +30,8 @@ export async function createGoogleClient(options: GoogleClientOptions): Promise<
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
   };
   return options.vertex
-    ? new Client({ vertexai: true, httpOptions })
-    : new Client({ vertexai: false, apiKey: options.apiKey ?? "", httpOptions });
+    ? new Client({ vertexai: true, apiVersion: VERTEX_API_VERSION, httpOptions })
+    : new Client({ vertexai: false, apiKey: options.apiKey ?? "", apiVersion: API_VERSION, httpOptions });
 }
 
 /** Makes Node's fetch use HTTPS_PROXY and the like. Older supported Node versions cannot do so at run time. */
@@ -48,8 +55,8 @@ const ALTERNATIVES = {
 export function missingKey(purpose: keyof typeof ALTERNATIVES): AppError {
   return new AppError({
     code: "GEMINI_UNAVAILABLE",
-    message: NO_KEY,
-    suggestion: `Get one at ${KEY_PAGE}, then run gemini-search-mcp init, or set GEMINI_API_KEY. ${ALTERNATIVES[purpose]}`,
+    message: "No Gemini API key is set.",
+    suggestion: `Get one at ${KEY_PAGE}, then run gemini-search-mcp init, or set GEMINI_API_KEY; restart a server that is running. ${ALTERNATIVES[purpose]}`,
     reason: "auth",
   });
 }

@@ -101,7 +101,7 @@ describe("a signed-in browser (A9)", () => {
     const stream = endWhenRevoked(new Response(body, { headers: { "content-type": "text/event-stream" } }), credential);
     await revokeToken(store.db, { name: "ann", now: time });
     await addToken(store.db, { name: "ann", now: time });
-    await expect(stream.text()).rejects.toThrow("no longer accepted");
+    expect(await stream.text()).toBe("");
     expect(statusOf(await come(scene, session))).toBe(401);
     expect((await scene.ask(link)).status).toBe(401);
   });
@@ -193,17 +193,36 @@ describe("a link (A9)", () => {
   const RUN = "/runs/6f9619ff-8b86-4d01-b42d-00cf4fc964ff";
   const SENT = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
 
-  test("of a named user is not used up by a HEAD request or another site, and opens a run", async () => {
+  test("of a named user signs in only after the user confirmed the name, from wherever it was opened (T13)", async () => {
     const scene = await open();
     await signIn(scene, await addToken(store.db, { name: "ann", now: time }));
     const { path } = await linkFor(scene, "ann");
     const address = `${path}?to=${encodeURIComponent(RUN)}`;
     expect((await scene.ask(address, { method: "HEAD" })).status).toBe(405);
-    const sent = await scene.ask(address, { headers: SENT });
-    expect(sent.status).toBe(200);
-    expect(sent.headers.get("set-cookie")).toBeNull();
-    expect(await sent.text()).toContain(`href="${address}"`);
-    const used = await scene.ask(address, { headers: { "sec-fetch-site": "same-origin" } });
+    const own = await sessionOf(await signIn(scene, OWN));
+    const origins: Record<string, string>[] = [
+      SENT,
+      { ...SENT, "sec-fetch-site": "none" },
+      { ...SENT, "sec-fetch-site": "same-origin" },
+      {},
+      { cookie: own.cookie },
+    ];
+    for (const headers of origins) {
+      const asked = await scene.ask(address, { headers });
+      expect([headers, asked.status, asked.headers.get("set-cookie")]).toEqual([headers, 200, null]);
+      const text = await asked.text();
+      expect(text).toContain("<h1>Sign in as ann?</h1>");
+      expect(text).toContain(`<form method="post" action="${address}">`);
+    }
+    for (const headers of [
+      { origin: "https://evil.example" },
+      { origin: "null" },
+      { "sec-fetch-site": "cross-site" },
+    ]) {
+      const forged = await scene.ask(address, { method: "POST", headers });
+      expect([headers, forged.status, forged.headers.get("set-cookie")]).toEqual([headers, 403, null]);
+    }
+    const used = await scene.ask(address, { method: "POST", headers: { origin: `http://${HOST}` } });
     expect([used.status, destinationOf(await used.clone().text())]).toEqual([200, RUN]);
     const { cookie } = await sessionOf(used);
     // An old login link still redirects a signed-in browser.

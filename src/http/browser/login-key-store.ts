@@ -90,12 +90,14 @@ async function makeKey(db: Database, { kind, holder, now, address, secretHash }:
 const sessionEnd = ({ tokenExpiresAt = Number.POSITIVE_INFINITY }: KeyHolder, now: number): number =>
   Math.min(now + SESSION_MS, tokenExpiresAt);
 
+interface LinkUse {
+  /** The `host:port` of the server at which the link is opened. */
+  addresses: readonly string[];
+  now: number;
+}
+
 /** One statement, so that only one of two simultaneous requests can use a link. */
-export async function useLink(
-  db: Database,
-  code: string,
-  { addresses, now }: { addresses: readonly string[]; now: number },
-): Promise<KeyHolder | undefined> {
+export async function useLink(db: Database, code: string, { addresses, now }: LinkUse): Promise<KeyHolder | undefined> {
   const row = await db
     .deleteFrom("page_keys")
     .where("key_hash", "=", hashToken(code))
@@ -107,14 +109,19 @@ export async function useLink(
   return row === undefined ? undefined : holderOf(row);
 }
 
-/** The holder of a link, without using the link up; undefined if it is no longer valid. */
-export async function holderOfLink(db: Database, code: string, now: number): Promise<KeyHolder | undefined> {
+/** The holder of a link, without using the link up; undefined if it cannot be used. */
+export async function holderOfLink(
+  db: Database,
+  code: string,
+  { addresses, now }: LinkUse,
+): Promise<KeyHolder | undefined> {
   const row = await db
     .selectFrom("page_keys")
     .select(["owner", "token_hash", "token_expires_at"])
     .where("key_hash", "=", hashToken(code))
     .where("kind", "=", "link")
     .where("expires_at", ">", now)
+    .where("address", "in", addresses)
     .executeTakeFirst();
   return row === undefined ? undefined : holderOf(row);
 }

@@ -1,7 +1,7 @@
-/** Self-contained HTML pages of the login: the sign-in form, and the page that stores the session's secret. */
+/** Self-contained HTML pages of the login: the sign-in form, the question, and the page that stores the secret. */
 
 import { createHash } from "node:crypto";
-import { PAGE_SECRET_ITEM } from "../../web/wire.ts";
+import { PAGE_SECRET_ITEM, PAGE_USER_ITEM } from "../../web/page-session.ts";
 import type { OpenedSession } from "./session.ts";
 
 export interface SignIn {
@@ -36,39 +36,44 @@ ${fromAnotherOrigin ? `<p>Already signed in? <a href="${escaped(to)}">Open the d
   });
 }
 
-/** Keeps another origin from signing the user in: the link is used only when the user follows it from this page. */
-export const confirmNavigationPage = (link: string): Response =>
+/** The link is used only when the user sends this form: whoever sent the link could read what is asked afterwards. */
+export const confirmSignInPage = (owner: string, link: string): Response =>
   htmlPage({
     status: 200,
-    title: "Open the dashboard",
-    body: `<h1>Open the dashboard</h1>
-<p>You came here from another page. Continue only if you requested this link yourself.</p>
-<p><a class="button" href="${escaped(link)}">Continue</a></p>`,
+    title: "Sign in",
+    body: `<h1>Sign in as ${escaped(owner)}?</h1>
+<p>What you ask here then belongs to <strong>${escaped(owner)}</strong>, who can read it. Continue only if this is your account and you requested the link yourself.</p>
+<form method="post" action="${escaped(link)}">
+<button>Sign in as ${escaped(owner)}</button>
+</form>
+<p><a href="/">Don't sign in</a></p>`,
   });
 
 /**
- * Stores the secret in localStorage, which only this origin can read, then navigates. Not by a URL fragment: any page
- * could send a browser there with a secret of its own. And not by a redirect: a redirect that began at another origin
- * still counts as cross-site, and the browser would not send the strict cookie.
+ * Stores the secret and the user's name in localStorage, which only this origin can read, then navigates. Not by a URL
+ * fragment: any page could send a browser there with a secret of its own. And not by a redirect: a redirect that began
+ * at another origin still counts as cross-site, and the browser would not send the strict cookie.
  */
 const STORE_SECRET_SCRIPT = `
-const { secret, to } = document.querySelector("main").dataset;
+const { secret, user, to } = document.querySelector("main").dataset;
 try {
   localStorage.setItem("${PAGE_SECRET_ITEM}", secret);
+  if (user === undefined) localStorage.removeItem("${PAGE_USER_ITEM}");
+  else localStorage.setItem("${PAGE_USER_ITEM}", user);
   location.replace(to);
 } catch {
   document.querySelector("#reason").textContent = "This browser blocks local storage for this site. Allow it, then sign in again.";
 }
 `;
 
-export const storeSecretPage = (to: string, { cookie, secret }: OpenedSession): Response =>
+export const storeSecretPage = (to: string, { cookie, secret, user }: OpenedSession): Response =>
   htmlPage({
     status: 200,
     title: "Open the dashboard",
     body: `<h1>Open the dashboard</h1>
 <p id="reason" role="alert"></p>
 <noscript><p>The dashboard needs JavaScript.</p></noscript>`,
-    data: { secret, to },
+    data: { secret, to, ...(user === undefined ? {} : { user }) },
     script: STORE_SECRET_SCRIPT,
     headers: { "Set-Cookie": cookie },
   });
@@ -80,10 +85,10 @@ const STYLE = `
 body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1rem; background: var(--ground); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; }
 main { width: 100%; max-width: 24rem; }
 p.name { margin: 0; color: var(--quiet); }
-h1 { margin: 0 0 1rem; font-size: 1.5rem; line-height: 1.25; }
+h1 { margin: 0 0 1rem; font-size: 1.5rem; line-height: 1.25; overflow-wrap: anywhere; }
 label { display: block; margin-bottom: 0.25rem; font-weight: 600; }
 input { width: 100%; padding: 0.6rem 0.75rem; border: 1px solid var(--line); border-radius: 0.375rem; background: transparent; color: inherit; font: inherit; }
-button, a.button { display: block; width: 100%; margin-top: 0.75rem; padding: 0.6rem 0.75rem; border: 1px solid transparent; border-radius: 0.375rem; background: var(--accent); color: var(--on); font: inherit; font-weight: 600; text-align: center; text-decoration: none; cursor: pointer; }
+button { display: block; width: 100%; margin-top: 0.75rem; padding: 0.6rem 0.75rem; border: 1px solid transparent; border-radius: 0.375rem; background: var(--accent); color: var(--on); font: inherit; font-weight: 600; cursor: pointer; }
 a { color: var(--accent); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 #reason { color: var(--alarm); font-weight: 600; }

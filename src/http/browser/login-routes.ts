@@ -1,7 +1,7 @@
 /** Routes to sign in to the dashboard and out: single-use links, the sign-in form, sign-out. */
 
 import { getConnInfo } from "@hono/node-server/conninfo";
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { type Credentials, type CredentialsApp, storeUnavailable } from "../auth/credentials.ts";
 import { safeRedirect } from "./paths.ts";
@@ -10,7 +10,7 @@ import { holderOfLink, makeLink, useLink } from "./login-key-store.ts";
 import { isNavigation, isFromAnotherOrigin, type OriginCheck } from "./same-origin.ts";
 import type { PageSessions } from "./session.ts";
 import { type Refusal, refuse } from "../error-response.ts";
-import { storeSecretPage, confirmNavigationPage, type SignIn, signInPage } from "./login-page.ts";
+import { storeSecretPage, confirmSignInPage, type SignIn, signInPage } from "./login-page.ts";
 import { bearerToken } from "../auth/tokens.ts";
 
 export interface BrowserAuthParts {
@@ -30,28 +30,29 @@ export function createPublicRoutes(parts: BrowserAuthParts): Hono {
   return routes;
 }
 
-function addLinks(routes: Hono, { app, credentials, sessions, addresses }: BrowserAuthParts): void {
+function addLinks(routes: Hono, { app, credentials, origin, sessions, addresses }: BrowserAuthParts): void {
   const { database, clock } = app.deps;
   /**
-   * The `dashboard` command opens a local file, from which the browser navigates here like from another origin. Another
-   * origin cannot know the user's links, but with a link of its own it could sign the user in as a different owner, who
-   * could then read the user's research. Links for the server's own token can only be created on this machine, so these
-   * are used at once by a top-level navigation; for all other links the user has to confirm.
+   * The owner as whom the user has to confirm to sign in, if any. Everybody with a token can create a link and send it
+   * to somebody else, whose questions would then go to the sender's account; from where it was opened says nothing about
+   * that. Links for the server's own token can only be created on this machine, so a top-level navigation uses them at
+   * once, also from the local file of the `dashboard` command, which is another origin.
    */
-  const mayComeFromAnotherOrigin = async (request: Request, code: string): Promise<boolean> => {
-    if (!isNavigation(request)) return false;
-    return (await holderOfLink(await database(), code, clock.now()))?.owner === credentials.own.owner;
+  const ownerToConfirm = async (request: Request, code: string): Promise<string | undefined> => {
+    const holder = await holderOfLink(await database(), code, { addresses: addresses(), now: clock.now() });
+    if (holder === undefined || !(await credentials.isStillValid(holder))) return undefined;
+    const isOwn = holder.owner === credentials.own.owner;
+    return isOwn && (isNavigation(request) || !isFromAnotherOrigin(request)) ? undefined : holder.owner;
   };
-  routes.get("/enter/:code", async (context) => {
+  const enter = async (context: Context, { isConfirmed }: { isConfirmed: boolean }): Promise<Response> => {
     const request = context.req.raw;
-    const code = context.req.param("code");
+    const code = context.req.param("code") ?? "";
     const to = safeRedirect(context.req.query("to"));
-    // A HEAD request, such as a link preview's, must not use the link up.
-    if (request.method !== "GET") return refuse(LINK_NEEDS_GET);
     let reason = INVALID_LINK;
     try {
-      if (isFromAnotherOrigin(request) && !(await mayComeFromAnotherOrigin(request, code))) {
-        return confirmNavigationPage(`/enter/${encodeURIComponent(code)}?to=${encodeURIComponent(to)}`);
+      const owner = isConfirmed ? undefined : await ownerToConfirm(request, code);
+      if (owner !== undefined) {
+        return confirmSignInPage(owner, `/enter/${encodeURIComponent(code)}?to=${encodeURIComponent(to)}`);
       }
       const holder = await useLink(await database(), code, { addresses: addresses(), now: clock.now() });
       if (holder !== undefined && (await credentials.isStillValid(holder))) {
@@ -66,7 +67,15 @@ function addLinks(routes: Hono, { app, credentials, sessions, addresses }: Brows
     }
     const tooMany = credentials.countFailure(getConnInfo(context).remote.address ?? "");
     return tooMany ?? loginOr401(request, { path: context.req.path, to, reason });
-  });
+  };
+  // A HEAD request, such as a link preview's, must not use the link up.
+  routes.get("/enter/:code", (context) =>
+    context.req.raw.method === "GET" ? enter(context, { isConfirmed: false }) : refuse(LINK_NEEDS_GET),
+  );
+  // A form of another page cannot confirm: it has another origin.
+  routes.post("/enter/:code", (context) =>
+    origin.mayUsePage(context.req.raw) ? enter(context, { isConfirmed: true }) : refuse(OTHER_ORIGIN),
+  );
 }
 
 const MAX_FORM_BYTES = 16 * 1024;

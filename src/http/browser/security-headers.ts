@@ -1,4 +1,4 @@
-/** Security headers of every response for the dashboard: no third-party code, no framing, no caching. */
+/** Security headers of every response: no third-party code, no framing, no caching. */
 
 import { pageCsp } from "../../web/page-csp.ts";
 
@@ -44,4 +44,11 @@ const DEFAULTS = {
 export function setSecurityHeaders(headers: Headers): void {
   for (const [name, value] of Object.entries(ALWAYS)) headers.set(name, value);
   for (const [name, value] of Object.entries(DEFAULTS)) if (!headers.has(name)) headers.set(name, value);
+}
+
+/** The responses of all other paths are data, and no document that a browser should show. */
+export function setDataHeaders(headers: Headers): void {
+  headers.set("X-Content-Type-Options", "nosniff");
+  headers.set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
+  if (!headers.has("Cache-Control")) headers.set("Cache-Control", "no-store");
 }

@@ -2,7 +2,7 @@
 
 import { parse, serialize } from "hono/utils/cookie";
 import type { Credentials, CredentialsApp } from "../auth/credentials.ts";
-import { PAGE_SECRET_HEADER } from "../../web/wire.ts";
+import { PAGE_SECRET_HEADER } from "../../web/page-session.ts";
 import { type Credential, endSession, findSession, type KeyHolder, openSession } from "./login-key-store.ts";
 
 const KEY = /^[\w-]{43}$/;
@@ -12,6 +12,8 @@ export interface OpenedSession {
   cookie: string;
   /** For the dashboard's localStorage. The cookie alone is not accepted. */
   secret: string;
+  /** Shown on the dashboard, for everybody but the user of this machine. */
+  user: string | undefined;
 }
 
 interface FoundSession {
@@ -52,7 +54,8 @@ export function createPageSessions(app: CredentialsApp, credentials: Credentials
     },
     open: async (request, holder) => {
       const { key, secret, expiresAt } = await openSession(await database(), holder, clock.now());
-      return { cookie: cookieUntil(request, key, expiresAt), secret };
+      const user = holder.owner === credentials.own.owner ? undefined : holder.owner;
+      return { cookie: cookieUntil(request, key, expiresAt), secret, user };
     },
     close: async (request) => {
       const key = keyIn(request);

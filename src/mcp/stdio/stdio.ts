@@ -27,10 +27,15 @@ export function runStdioServer(app: App): void {
   process.stdout.on("error", leave);
   process.stderr.on("error", () => {});
   // The SDK closes the transport on a line of more than 10 MB; the process exits so that the client can start another.
+  const leaveAfterOverflow = (): void => {
+    if (shutdown.leaving()) return;
+    log.warn("The client sent a message of more than 10 MB; the server exits.");
+    void shutdown.leave(1);
+  };
   const { transport, notifyFrom } = trackSubscriptions(
     new StdioServerTransport(),
     runEventsOf(app, LOCAL_CALLER.owner),
-    leave,
+    leaveAfterOverflow,
   );
   const tools = toolSet(app.config.settings.GEMINI_SEARCH_TOOLS);
   const connect = ({ era }: { era: Connection["protocolEra"] }): McpServer => {

@@ -10,7 +10,7 @@ import { runPage } from "../../operations/list-research.ts";
 import type { OperationDeps } from "../../operations/operation.ts";
 import { outcomeOfRun, perform } from "../../operations/perform.ts";
 import { readStored, type StoredRun } from "../../runs/history/read.ts";
-import { LOCAL_KINDS, type Run } from "../../runs/run.ts";
+import type { Run } from "../../runs/run.ts";
 import { findRun } from "../../runs/run-store.ts";
 import type { ListedTask, TaskSource, TaskState } from "./task-source.ts";
 import { resultWithPictures } from "../tools.ts";
@@ -20,8 +20,6 @@ const POLL_MS = { search: 1_000, deep_search: 2_000, deep_research: 2_000, agent
 const FOLLOWUP_POLL_MS = 1_000;
 const PAGE_SIZE = 50;
 const DAY_MS = 86_400_000;
-/** A running search updates its row every 15 s; after this time its process may be dead. */
-const MAX_SILENCE_MS = 45_000;
 
 export function runTasks({ deps, config }: App): TaskSource {
   const ttlMs = keptMs(config.settings.RESEARCH_KEEP_DAYS);
@@ -51,18 +49,9 @@ export function runTasks({ deps, config }: App): TaskSource {
   };
 }
 
-/** Marks the run as interrupted first, if the process of a local search has died. */
 async function currentRun(deps: OperationDeps, owner: string, taskId: string): Promise<Run | undefined> {
-  const db = await deps.database();
   try {
-    const run = await findRun(db, owner, taskId);
-    const now = deps.clock.now();
-    const isSilent =
-      statusOf(run) === "working" && LOCAL_KINDS.includes(run.kind) && now - run.updatedAt > MAX_SILENCE_MS;
-    if (!isSilent) return run;
-    const { markInterruptedSearches } = await import("../../runs/recovery/interrupted-searches.ts");
-    await markInterruptedSearches(db, deps.log, now);
-    return await findRun(db, owner, taskId);
+    return await deps.findRun(owner, taskId);
   } catch (error) {
     if (error instanceof AppError && error.code === "TASK_NOT_FOUND") return undefined;
     throw error;
@@ -120,6 +109,6 @@ function statusOf(run: Run): "working" | "completed" | "cancelled" {
 function messageOf(run: Run): string {
   if (isLate(run)) return "Cancelled, but its report arrived anyway: get_research_results returns it.";
   // Without the current action, which is the text of a model that has read the web.
-  if (statusOf(run) === "working") return `Working (${Math.round(run.progress)} %)`;
+  if (statusOf(run) === "working") return run.progress === 0 ? "Working" : `Working (${Math.round(run.progress)} %)`;
   return run.error === undefined ? actionOf(run) : `${run.error.code}: ${run.error.message}`;
 }

@@ -8,7 +8,8 @@ import { readStored } from "../../runs/history/read.ts";
 import type { Run, RunResult } from "../../runs/run.ts";
 import { sourceLine } from "../get-research-results.ts";
 import { CAUTION, defineOperation, type OperationDeps } from "../operation.ts";
-import { readReport } from "../parts/report-reading.ts";
+import { DEFAULT_LIMIT, settingLimit } from "../reading/answer-limit.ts";
+import { readReport } from "../reading/report-reading.ts";
 import { itemId, parseItemId, runAddress } from "./item-id.ts";
 import { unknownItem } from "./chatgpt-search.ts";
 
@@ -67,7 +68,7 @@ interface Report {
 /** A report that is too long for one answer comes as its opening, with the ids of its sections. */
 function reportItem({ settings }: OperationDeps, { run, result, section }: Report) {
   const sourced = { ...result, sources: withExpiry(result.sources, run.completedAt ?? run.updatedAt) };
-  const reading = readReport(sourced, { section, maxCharacters: settings.inlineCharacters });
+  const reading = readReport(sourced, { section, maxCharacters: (settingLimit(settings) ?? DEFAULT_LIMIT).max });
   const { report = "", outline = [], sources, next_section: next } = reading;
   const sections = outline.map((entry) => `${itemId({ taskId: run.taskId, section: entry.section })} ${entry.title}`);
   const continued = section !== undefined && next !== undefined ? [itemId({ taskId: run.taskId, section: next })] : [];

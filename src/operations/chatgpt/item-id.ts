@@ -7,7 +7,7 @@ export interface Item {
   source?: number | undefined;
 }
 
-const FORMAT = /^([0-9a-f-]{36})(?:\/section\/([\d.~]{1,40})|\/source\/([1-9]\d{0,4}))?$/;
+const FORMAT = /^([0-9a-f-]{36})(?:\/section\/([\d.~+]{1,40})|\/source\/([1-9]\d{0,4}))?$/;
 
 export function itemId({ taskId, section, source }: Item): string {
   if (section !== undefined) return `${taskId}/section/${section}`;

@@ -7,11 +7,26 @@ import type { Database } from "../../store/database.ts";
 import { findJudgeUsage } from "../../verification/claim-store.ts";
 import { planVerification, type VerificationPlan } from "../../verification/verify.ts";
 import { type Judge, type JudgePrice } from "../../verification/judge/judge-port.ts";
-import type { Call, OperationDeps, Question } from "../operation.ts";
+import { type Call, hashOfInput, type OperationDeps, type Question } from "../operation.ts";
 import { finishedReport } from "../save-research-to-markdown.ts";
-import { confirmationNeeded, dollars } from "../parts/cost-confirmation.ts";
+import { dollars, requireConsent } from "../parts/cost-confirmation.ts";
+import type { Subject } from "../question/subject.ts";
+
+interface CheckInput extends Record<string, unknown> {
+  task_id: string;
+}
+
+type About = Omit<Subject, "max_usd">;
+
+/** What a yes to a check agrees to, besides the price. */
+export const aboutCheck = (input: CheckInput): About => ({
+  operation: "verify_citations",
+  input: hashOfInput(input),
+  run: input.task_id,
+});
 
 interface Asked {
+  about: About;
   task_id: string;
   numbers?: number[] | undefined;
   again: boolean;
@@ -28,23 +43,23 @@ async function questionBefore(deps: OperationDeps, asked: Asked, call: Call): Pr
   if (verification.judge === undefined) return undefined;
   const { result } = await finishedReport(await deps.database(), call.owner, asked.task_id);
   const plan = await planVerification(verification, { ...asked, taskId: asked.task_id, result });
-  return questionAbout(deps, verification.judge, plan);
+  return questionAbout(deps, verification.judge, { ...plan, about: asked.about });
 }
 
-/** Throws if the cost needs the consent of the user, who was not asked. */
+/** Throws if the cost needs the consent of the user, who has not given it. */
 export function requireJudgeConsent(
   deps: OperationDeps,
   judge: Judge | undefined,
-  { plan, call }: { plan: VerificationPlan; call: Pick<Call, "agreed"> },
+  { plan, about, call }: { plan: VerificationPlan; about: About; call: Pick<Call, "agreed"> },
 ): void {
-  const question = judge === undefined || call.agreed === true ? undefined : questionAbout(deps, judge, plan);
-  if (question !== undefined) throw confirmationNeeded({ name: "verify_citations" }, question);
+  const question = judge === undefined ? undefined : questionAbout(deps, judge, { ...plan, about });
+  if (question !== undefined) requireConsent(call, question);
 }
 
 function questionAbout(
   { settings }: Pick<OperationDeps, "settings">,
   judge: Judge,
-  { pairs }: Pick<VerificationPlan, "pairs">,
+  { pairs, about }: Pick<VerificationPlan, "pairs"> & { about: About },
 ): Question | undefined {
   const limit = settings.confirmAboveUsd;
   const price = judge.priceOf(pairs);
@@ -57,6 +72,7 @@ function questionAbout(
     because: `The judge ${judge.model} is asked about ${citations} ${cost}.`,
     unasked: "unset VERIFY_JUDGE, or raise RESEARCH_CONFIRM_ABOVE_USD for this server",
     details: { estimated_cost_usd: price?.likelyUsd, max_cost_usd: price?.maxUsd, limit_usd: limit },
+    subject: { ...about, max_usd: price?.maxUsd },
   };
 }
 
@@ -88,7 +104,8 @@ export async function judgePrices(deps: OperationDeps, run: { taskId: string; re
   const { pairs: due, claims } = await planVerification(verification, { ...run, again: false, maxPages: Infinity });
   const priceOf = (pairs: number) => {
     const price = judge.priceOf(pairs);
-    const question = questionAbout(deps, judge, { pairs })?.because;
+    const about = aboutCheck({ task_id: run.taskId });
+    const question = questionAbout(deps, judge, { pairs, about });
     return { model: judge.model, pairs, likely_usd: price?.likelyUsd, max_usd: price?.maxUsd, question };
   };
   return {

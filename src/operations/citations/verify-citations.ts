@@ -63,8 +63,9 @@ export const verifyCitations = defineOperation({
   positional: "task_id",
   webText: true,
   question: async (deps, input, call) => {
-    const { judgeQuestion } = await import("./judge-cost.ts");
-    return judgeQuestion(deps, { ...input, again: input.refetch === true, ...limitsOf(call) }, call);
+    const { aboutCheck, judgeQuestion } = await import("./judge-cost.ts");
+    const about = aboutCheck(input);
+    return judgeQuestion(deps, { ...input, about, again: input.refetch === true, ...limitsOf(call) }, call);
   },
   run: async (deps, input, call) => {
     const { result } = await finishedReport(await deps.database(), call.owner, input.task_id);
@@ -77,7 +78,7 @@ export const verifyCitations = defineOperation({
       again: input.refetch === true,
       ...limitsOf(call),
     };
-    const left = await verify(deps, verification, { wanted, call });
+    const left = await verify(deps, verification, { input, wanted, call });
     return answerOf(verification, { ...wanted, left, isPartial: result.partial });
   },
   toText: ({ message, counts, pages, findings, note, success: _success, ...facts }) =>
@@ -120,12 +121,12 @@ interface Wanted {
 async function verify(
   deps: OperationDeps,
   verification: VerifyDeps,
-  { wanted, call }: { wanted: Wanted; call: Call },
+  { input, wanted, call }: { input: { task_id: string }; wanted: Wanted; call: Call },
 ): Promise<number> {
   const { planVerification, verifyCitations: check } = await import("../../verification/verify.ts");
-  const { requireJudgeConsent, judgeNotice } = await import("./judge-cost.ts");
+  const { aboutCheck, requireJudgeConsent, judgeNotice } = await import("./judge-cost.ts");
   const plan = await planVerification(verification, wanted);
-  requireJudgeConsent(deps, verification.judge, { plan, call });
+  requireJudgeConsent(deps, verification.judge, { plan, about: aboutCheck({ ...input }), call });
   const pages = Math.min(plan.due.length, wanted.maxPages);
   if (pages > 0) call.progress(`Checking ${pages} cited pages${judgeNotice(verification.judge, plan)}`);
   const signal = AbortSignal.any([call.signal, deps.leaving]);

@@ -6,9 +6,11 @@ import { isoTime } from "../../platform/clock.ts";
 import { readStored, type StoredRun } from "../../runs/history/read.ts";
 import { FOLLOWUP_CONTEXTS, isFinished, type Run } from "../../runs/run.ts";
 import {
+  type AnswerLimit,
   type Call,
   defineOperation,
   flagField,
+  hashOfInput,
   type OperationDeps,
   outputSchema,
   queryField,
@@ -16,15 +18,17 @@ import {
 } from "../operation.ts";
 import { costQuestion, requireCostConsent } from "../parts/cost-confirmation.ts";
 import { costSchema } from "../parts/cost-schema.ts";
-import { reportLimit } from "../parts/report-reading.ts";
+import { limitOf } from "../reading/answer-limit.ts";
 import {
   ANSWER_WITHIN_MS,
   failedStart,
   joinedNotice,
-  notDurable,
+  messageOnceAccepted,
   recordReturnedEnd,
+  requireDurable,
   waitForStartOutcome,
 } from "../parts/start-outcome.ts";
+import { cancelWithCall } from "../start/cancelled-call.ts";
 import { finishedResearch, researchText } from "../start/finished-research.ts";
 import { waitForEnd } from "../start/wait-for-end.ts";
 import { columnsField } from "../table/columns.ts";
@@ -39,7 +43,7 @@ export const askFollowup = defineOperation({
   name: NAME,
   title: "Ask a follow-up",
   description:
-    "Asks a further question about a finished run (task_id), answered from its report and the web. Use it instead of a new research on the same topic. Costs cents, takes about a minute; if it is still running, continue with check_research_status.",
+    "Costs cents and takes about a minute: asks a further question about a finished run (task_id), answered from its report and the web. Use it instead of a new research on the topic. If it is still running: check_research_status.",
   input: z.strictObject({
     task_id: taskIdField,
     question: queryField("question").describe("The further question."),
@@ -71,11 +75,12 @@ export const askFollowup = defineOperation({
     const { estimate, variant } = await prepare(deps, owner, input);
     const agent = deps.settings.followupModel;
     const isTable = input.columns !== undefined;
-    const question = await costQuestion(deps, call, { query, agent, followup: estimate ?? null, isTable });
+    const paid = { about: aboutFollowup(input), query, agent, followup: estimate ?? null, isTable };
+    const question = await costQuestion(deps, call, paid);
     if (question === undefined) return undefined;
     // Joining a run costs nothing.
     const { findSameStart, joinKeyOf } = await import("../../runs/start/duplicate-start-store.ts");
-    const joinKey = joinKeyOf({ owner, query, agent, maxWaitMs: MAX_WAIT_MS, variant, followupOn: taskId, insteadOf });
+    const joinKey = joinKeyOf({ owner, query, agent, variant, followupOn: taskId, insteadOf });
     const same = await findSameStart(await deps.database(), { owner, joinKey, now: deps.clock.now() });
     return same === undefined ? question : undefined;
   },
@@ -90,15 +95,16 @@ export const askFollowup = defineOperation({
     // A table that was made before is only read.
     if (made === undefined) call.progress(`Asking a follow-up (task_id ${taskId})`);
     const sending = started.kind === "started" ? started.sending : undefined;
-    const accepted = await waitForStartOutcome(deps, { owner, taskId, sending, answerBy });
+    const { run: accepted } = await waitForStartOutcome(deps, { owner, taskId, sending, answerBy });
     const ms = input.wait ? Math.max(0, answerBy - deps.clock.monotonic()) : 0;
     const run = await waitForEnd(deps, call, { run: accepted, ms });
+    await cancelWithCall(deps, call, started);
     const isReturned = started.kind === "started" && call.returnWhen?.aborted !== true && !call.signal.aborted;
     if (isReturned && isFinished(run.status)) await recordReturnedEnd(deps, taskId);
     const notice = made === undefined ? joinedNotice : madeNotice;
     const joined = started.kind === "joined" ? { joined: true, notice: notice(run, deps.clock.now()) } : {};
     if (run.status === "completed") {
-      const reading = { now: deps.clock.now(), inlineCharacters: reportLimit(deps, call) };
+      const reading = { now: deps.clock.now(), limit: limitOf(deps, call) };
       return { ...(await answered(await readStored(await deps.database(), owner, taskId), reading)), ...joined };
     }
     if (isFinished(run.status)) throw failedStart(run);
@@ -109,7 +115,7 @@ export const askFollowup = defineOperation({
       status: "running_async" as const,
       mode: "async",
       ...followupFields(run),
-      message: "The follow-up is being answered in the background.",
+      message: messageOnceAccepted(run, "The follow-up is being answered in the background."),
       check_status_command: `check_research_status(task_id='${taskId}')`,
       ...aboutRun(run),
       ...joined,
@@ -141,6 +147,12 @@ interface FollowupStart {
   insteadOf: string | undefined;
 }
 
+const aboutFollowup = (input: FollowupInput) => ({
+  operation: NAME,
+  input: hashOfInput({ ...input }),
+  run: input.task_id,
+});
+
 async function prepare(deps: OperationDeps, owner: string, input: FollowupInput): Promise<PreparedFollowup> {
   const { task_id: taskId, question, columns } = input;
   if (columns === undefined) return (await import("./prepare.ts")).prepareFollowup(deps, { owner, taskId, question });
@@ -166,7 +178,7 @@ async function madeBefore(deps: OperationDeps, { owner }: Call, input: FollowupI
 const madeNotice = ({ createdAt }: Run): string =>
   `Nothing was sent and nothing is charged for this call: this table was asked for at ${isoTime(createdAt)}.`;
 
-async function answered(stored: StoredRun, reading: { now: number; inlineCharacters: number }) {
+async function answered(stored: StoredRun, reading: { now: number; limit: AnswerLimit }) {
   const { run, result } = stored;
   const { results, ...answer } = await finishedResearch(stored, reading, aboutRun(run));
   const { metadata = {} } = result ?? {};
@@ -174,15 +186,16 @@ async function answered(stored: StoredRun, reading: { now: number; inlineCharact
 }
 
 async function start(deps: OperationDeps, call: Call, { input, prepared, insteadOf }: FollowupStart) {
-  const { research, durable } = await deps.research();
-  if (!durable) throw notDurable();
+  const { research, obstacle } = await deps.research();
+  await requireDurable({ obstacle });
   const { startResearch } = await import("../../runs/start/start.ts");
   const { followup, variant, title, notice, estimate } = prepared;
   const { question: query } = input;
   const agent = deps.settings.followupModel;
-  const paid = { query, agent, operation: NAME, followup: estimate ?? null, isTable: input.columns !== undefined };
+  const isTable = input.columns !== undefined;
+  const paid = { about: aboutFollowup(input), query, agent, followup: estimate ?? null, isTable };
   return startResearch(research, {
-    beforeStart: await requireCostConsent(deps, call, paid),
+    checkCost: await requireCostConsent(deps, call, paid),
     signal: call.signal,
     owner: call.owner,
     client: call.client,
@@ -198,6 +211,7 @@ async function start(deps: OperationDeps, call: Call, { input, prepared, instead
     maxWaitMs: MAX_WAIT_MS,
     callerWaitsMs: input.wait ? ANSWER_WITHIN_MS : 0,
     forceNew: false,
+    taskId: call.newTaskId,
     notice,
     estimate: { ...estimate },
   });

@@ -9,7 +9,7 @@ import { isFinished, type Run } from "../../runs/run.ts";
 import type { Followup } from "../../runs/start/fallback.ts";
 import { variantOf } from "../../runs/start/start-options.ts";
 import { pollKeyOf } from "../../store/poll-key.ts";
-import type { OperationDeps } from "../operation.ts";
+import type { OperationDeps, Question } from "../operation.ts";
 import { wasDiscarded, withoutText } from "../parts/after-failure.ts";
 import { costQuestion } from "../parts/cost-confirmation.ts";
 import { readTableContext } from "../table/table-context.ts";
@@ -100,8 +100,11 @@ const parentGone = ({ taskId, status, progress }: Run): AppError =>
 export interface FollowupTerms {
   likelyUsd: number | undefined;
   /** What the user must confirm; undefined if no confirmation is needed. */
-  question: string | undefined;
+  question: Question | undefined;
 }
+
+/** The subject of terms, which are shown before anything is asked. */
+export const aboutTerms = (taskId: string) => ({ operation: "ask_followup", input: "", run: taskId });
 
 /** What the next follow-up on a run will cost, whatever is asked. */
 export async function followupTerms(
@@ -110,6 +113,6 @@ export async function followupTerms(
 ): Promise<FollowupTerms> {
   const { estimate } = await prepareFollowup(deps, { owner, taskId, question: "" });
   const agent = deps.settings.followupModel;
-  const question = await costQuestion(deps, { owner }, { query: "", agent, followup: estimate ?? null });
-  return { likelyUsd: estimate?.usd.likely, question: question?.because };
+  const paid = { about: aboutTerms(taskId), query: "", agent, followup: estimate ?? null };
+  return { likelyUsd: estimate?.usd.likely, question: await costQuestion(deps, { owner }, paid) };
 }

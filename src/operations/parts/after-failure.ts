@@ -1,17 +1,22 @@
 /** Errors and advice for a run without a report; never advises to pay twice without saying so. */
 
+import { roundCost } from "../../costs/actual.ts";
 import { AppError } from "../../errors.ts";
-import { KEY_PAGE, NO_KEY } from "../../gemini/key-page.ts";
+import type { Backup } from "../../reports/files/backups.ts";
 import { HOW_TO_START_AGAIN } from "../../runs/plan/run-plan.ts";
+import { usageOf } from "../../runs/plan/turn-usage.ts";
 import { keepsPartial } from "../../runs/cancel/cancel-store.ts";
 import { isFinished, type Run } from "../../runs/run.ts";
 import type { Database } from "../../store/database.ts";
+import type { OperationDeps } from "../operation.ts";
 
-const NOT_CHARGED = "Nothing was charged.";
+/** Of a run without an interaction at Google: each turn after the first continues a plan. */
+const chargedFor = ({ plan }: Run): string =>
+  (plan?.turn ?? 1) === 1 ? "Nothing was charged." : "Only its plan was charged.";
 
 /** A run with an interaction at Google may be charged, so a new start would be charged again. */
 export function adviceWithoutReport(run: Run): string {
-  if (run.kind !== "agent") return "Ask the question again.";
+  if (run.kind !== "agent") return run.error?.suggestion ?? "Ask the question again.";
   const { interactionId, status, cancelConfirmed } = run;
   if (run.error?.code === "PLAN_EXPIRED") return HOW_TO_START_AGAIN;
   if (interactionId !== undefined) {
@@ -23,23 +28,9 @@ export function adviceWithoutReport(run: Run): string {
     return "It is not known whether Google had started it, so a new start may be charged twice.";
   }
   if (status === "cancelled")
-    return `${NOT_CHARGED} ${run.followupContext === undefined ? "start_deep_research starts" : "ask_followup asks"} it again.`;
-  return (
-    NEXT[run.error?.code ?? ""] ??
-    `${NOT_CHARGED} Check the name of the model, shorten or rephrase the question, then start again.`
-  );
+    return `${chargedFor(run)} ${run.followupContext === undefined ? "start_deep_research starts" : "ask_followup asks"} it again.`;
+  return `${chargedFor(run)} ${run.error?.suggestion ?? "Start it again."}`;
 }
-
-/** For people, who can run commands. Undefined unless the run failed without a key, which a server reads at its start. */
-export const adviceWithoutKey = ({ error }: Pick<Run, "error">): string | undefined =>
-  error?.message === NO_KEY ? "Run gemini-search-mcp init, restart the server, then ask again." : undefined;
-
-const NEXT: Record<string, string> = {
-  GEMINI_UNAVAILABLE: `${NOT_CHARGED} Check GEMINI_API_KEY (a key from a paid plan: ${KEY_PAGE}), the network and the quota, then start again.`,
-  INTERRUPTED: `${NOT_CHARGED} Start it again.`,
-  SQLITE_ERROR: `${NOT_CHARGED} Check the database and the disk, then start again.`,
-  DISK_FULL: `${NOT_CHARGED} Free some disk space, then start again.`,
-};
 
 /** All options after a start whose outcome is unknown. */
 export const optionsAfterUnknownStart = ({ followupContext }: Run): string =>
@@ -50,16 +41,32 @@ export async function wasDiscarded(db: Database, { status, taskId }: Run): Promi
   return status === "cancelled" && !(await keepsPartial(db, taskId));
 }
 
+/** The file of a report that the database refused; undefined once the end of the run is stored. */
+export const backupOf = (deps: Pick<OperationDeps, "backupOf">, { status, taskId }: Run): Backup | undefined =>
+  isFinished(status) ? undefined : deps.backupOf(taskId);
+
 /** The run has ended at Google, but the stored run is still unfinished. */
-export const refusedByDatabase = (run: Run, backup: string): AppError =>
+export const refusedByDatabase = (run: Run, { path }: Backup): AppError =>
   new AppError({
     code: "SQLITE_ERROR",
-    message: `The research has ended, but the database refused its report. It is kept in ${backup}.`,
+    message: `The research has ended, but the database refused its report. It is kept in ${path}.`,
     suggestion:
-      "Read that file. The report is stored here as soon as the database can be written: check the disk space.",
-    details: { backup_file: backup },
+      "Read that file, or copy it with save_research_to_markdown. The report is stored here as soon as the database can be written.",
+    details: { backup_file: path },
     run: { task_id: run.taskId, status: run.status, progress: run.progress },
   });
+
+/** The run with what is known about its end and was refused: cost, tokens and the reason. */
+export async function withRefusedEnd(deps: Pick<OperationDeps, "backupOf" | "recorder">, run: Run): Promise<Run> {
+  const backup = backupOf(deps, run);
+  if (backup === undefined) return run;
+  const { costOf } = await deps.recorder();
+  const { model: agent = "", createdAt, plan } = run;
+  const { tokens = run.tokens, cost = run.cost } = usageOf({ costOf }, { agent, createdAt, plan }, backup.usage);
+  const { code, message, suggestion } = refusedByDatabase(run, backup);
+  const currentAction = "The research has ended, but its report is not stored yet";
+  return { ...run, tokens, cost: roundCost(cost), currentAction, error: { code, message, suggestion } };
+}
 
 export function withoutText(run: Run, isDiscarded: boolean): AppError {
   const about = { task_id: run.taskId, status: run.status, progress: run.progress };

@@ -7,7 +7,7 @@ import { renderMarkdown } from "../../reports/markdown/markdown.ts";
 import { numberSources, type Source } from "../../reports/report.ts";
 import { resultOf } from "../../runs/poll/agent-result.ts";
 import type { RunResult } from "../../runs/run.ts";
-import { readReport } from "./report-reading.ts";
+import { readReport } from "../reading/report-reading.ts";
 
 const address = (page: number): string => `https://p${page}.example/x`;
 
@@ -244,6 +244,12 @@ test("without its list of sources a report keeps its addresses (U3)", () => {
   expect(read(undefined, "returned")).toBe("So [1].\n");
   expect(read(undefined, "left out")).toBe(report);
   expect(read("all", "left out")).toBe(report);
+});
+
+test("Google's mark directly after a word is a number, too (U3)", () => {
+  const text = "So it is[cite: 2]: yes.\n\n**Sources:**\n\n2. [p1](https://p1.example/x)";
+  const sources = [{ n: 1, url: address(1), title: "", domain: "p1.example" }];
+  expect(citeByNumber(text, sources).report.trim()).toBe("So it is[1]: yes.");
 });
 
 test("Google's start marks are shown on no surface (W1)", () => {

@@ -5,7 +5,8 @@ import { costQuestion, estimateFor, requireCostConsent } from "./cost-confirmati
 import type { Call, OperationDeps } from "../operation.ts";
 import { startDeepResearch } from "../start-deep-research.ts";
 
-const START = { query: "How do heat pumps perform in cold climates?", agent: "an-agent" };
+const ABOUT = { operation: "start_deep_research", input: "a hash" };
+const START = { about: ABOUT, query: "How do heat pumps perform in cold climates?", agent: "an-agent" };
 
 function countingDeps(): { deps: OperationDeps; computed: () => number } {
   let computed = 0;
@@ -21,7 +22,7 @@ function countingDeps(): { deps: OperationDeps; computed: () => number } {
         return estimate;
       },
       agent: async () => Object.create(null),
-      research: async () => Object.assign(Object.create(null), { durable: true }),
+      research: async () => Object.assign(Object.create(null), { obstacle: async () => undefined }),
     },
     computed: () => computed,
   };
@@ -31,7 +32,8 @@ test("a start computes its estimate once, for confirmation, limit and record (M1
   const { deps, computed } = countingDeps();
   const call: Pick<Call, "owner" | "estimates"> = { owner: "local", estimates: new Map() };
   expect(await costQuestion(deps, call, START)).toBeDefined();
-  expect(await requireCostConsent(deps, call, { ...START, operation: "start_deep_research" })).toThrow("about $6.50");
+  const checkCost = await requireCostConsent(deps, call, START);
+  expect(() => checkCost(0)).toThrow("about $6.50");
   expect(await estimateFor(deps, call, START)).toMatchObject({ usd: { likely: 6.5 } });
   expect(computed()).toBe(1);
   await estimateFor(deps, call, { ...START, agent: "another-agent" });
@@ -47,9 +49,12 @@ test("a start through a transport that shares no estimates computes its estimate
     signal: AbortSignal.abort(),
     progress: () => {},
   };
-  const research = Object.assign(Object.create(null), { durable: true, research: { leaving: deps.leaving } });
+  const research = Object.assign(Object.create(null), {
+    obstacle: async () => undefined,
+    research: { leaving: deps.leaving },
+  });
   const input = {
-    ...START,
+    query: START.query,
     model: "an-agent",
     enable_notifications: false,
     max_wait_hours: 8,
@@ -73,4 +78,18 @@ test("a restart that may be charged twice asks about both amounts (Q1)", async (
   const question = await costQuestion(deps, { owner: "local" }, { ...START, charges: 2 });
   expect(question?.ask).toContain("about $13 (up to $18.50)");
   expect(question?.because).toContain("about $13 (at most $18.50)");
+});
+
+test("a start below the limit is asked about once the sum of unconfirmed ones is above its own (T28)", async () => {
+  const { deps } = countingDeps();
+  const { settings } = deps;
+  const generous = { ...deps, settings: { ...settings, confirmAboveUsd: 10, confirmAboveUsdPerDay: 20 } };
+  const checkCost = await requireCostConsent(generous, { owner: "local" }, START);
+  expect(checkCost(13.5)).toBe(6.5);
+  expect(() => checkCost(13.51)).toThrow(
+    "This research will cost about $6.50 (at most $9.25) with an-agent. In the last 24 hours research for about $13.51 was started without a confirmation; with this research it would be more than your limit of $20.",
+  );
+  const agreed = { ...ABOUT, max_usd: 9.25 };
+  const confirmed = await requireCostConsent(generous, { owner: "local", agreed }, START);
+  expect([confirmed(0), confirmed(19)]).toEqual([undefined, undefined]);
 });

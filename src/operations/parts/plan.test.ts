@@ -3,6 +3,7 @@
 import { expect, type TestContext, test } from "vitest";
 import { openApp } from "../../../test/kit/store/operation-deps.ts";
 import { clock, FINISHED, openRunner, request, WORKING } from "../../../test/kit/store/runner.ts";
+import type { Estimate } from "../../costs/estimate.ts";
 import type { Interaction } from "../../gemini/research-agent.ts";
 import { cancelRun } from "../../runs/cancel/cancel.ts";
 import { pollRun } from "../../runs/poll/poll.ts";
@@ -15,7 +16,12 @@ import { askFollowup } from "../followup/ask-followup.ts";
 import { getResearchResults } from "../get-research-results.ts";
 import type { Call, Operation, OperationDeps } from "../operation.ts";
 import { perform } from "../perform.ts";
+import { NO_USAGE } from "../../runs/plan/run-plan.ts";
+import { adviceWithoutReport } from "./after-failure.ts";
 import { resumeResearch } from "../resume-research.ts";
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that is read of it
+const CHEAP = { usd: { min: 0.1, likely: 0.1, max: 0.2 }, agent: "an-agent" } as Estimate;
 
 /** A run whose first plan waits for approval; `answers` are what Google returns for its interactions, in order. */
 async function stage(context: TestContext, answers: Partial<Interaction>[] = []) {
@@ -58,12 +64,12 @@ async function stage(context: TestContext, answers: Partial<Interaction>[] = [])
     },
     database: async () => db,
     findRun: (owner: string, id: string) => findRun(db, owner, id),
-    research: async () => ({ research, runner, durable: true }),
-    estimate: async () => undefined,
-    estimatePlan: async () => undefined,
+    research: async () => ({ research, runner, obstacle: async () => undefined }),
+    estimate: async () => CHEAP,
+    estimatePlan: async () => CHEAP,
     agent: async () => research.agent,
     backupOf: () => undefined,
-    settings: { ...app.settings, syncWindowMs: 20_000 },
+    settings: { ...app.settings, syncWindowMs: 20_000, confirmAboveUsd: 5 },
   } as unknown as OperationDeps;
   const call: Call = {
     owner: request.owner,
@@ -71,7 +77,6 @@ async function stage(context: TestContext, answers: Partial<Interaction>[] = [])
     from: "here",
     signal: new AbortController().signal,
     progress: () => {},
-    agreed: true,
   };
   const act = async (operation: Operation, input: object = {}, more: Partial<Call & OperationDeps> = {}) =>
     (
@@ -91,7 +96,7 @@ test("an approval is refused unless it is about the plan that was waiting and sh
   const changed = await act(resumeResearch, { plan_edit: "Ask divers" });
   expect(changed).toMatchObject({ plan: "Plan v1_2", plan_turn: 2 });
   const approve = { approve: true };
-  expect(await act(resumeResearch, approve, { shownPlanTurn: 1 })).toMatchObject(CHANGED);
+  expect(await act(resumeResearch, { ...approve, plan_turn: 1 })).toMatchObject(CHANGED);
   // The edit was still being written when the run was read.
   const writing: Run = { ...(await run()), status: "running_async" };
   expect(await act(resumeResearch, approve, { findRun: async () => writing })).toMatchObject(CHANGED);
@@ -103,8 +108,22 @@ test("an approval is refused unless it is about the plan that was waiting and sh
   expect(await act(resumeResearch, approve, { estimatePlan })).toMatchObject(CHANGED);
   expect(sent()).toBe(3);
   expect(await deps.findRun(request.owner, (await run()).taskId)).toMatchObject({ status: "awaiting_approval" });
-  expect(await act(resumeResearch, approve, { shownPlanTurn: 3 })).toMatchObject({ success: true });
+  expect(await act(resumeResearch, { ...approve, plan_turn: 3 })).toMatchObject({ success: true });
   expect(sent()).toBe(4);
+  // The research of the third plan is in progress, which is no answer to the approval of another one.
+  expect(await act(resumeResearch, { ...approve, plan_turn: 1 })).toMatchObject(CHANGED);
+  expect(await act(resumeResearch, { ...approve, plan_turn: 3 })).toMatchObject({
+    message: expect.stringContaining("approved before"),
+  });
+  expect(sent()).toBe(4);
+});
+
+test("a yes about the newest plan does not replace the plan that the decision names (V2, T28)", async (context) => {
+  const { act, sent, taskId } = await stage(context);
+  await act(resumeResearch, { plan_edit: "Ask divers" });
+  const agreed = { operation: "resume_research", input: "", run: taskId, plan_turn: 2 };
+  expect(await act(resumeResearch, { approve: true, plan_turn: 1 }, { agreed })).toMatchObject(CHANGED);
+  expect(sent()).toBe(2);
 });
 
 test("a changed plan that the call returns needs no notification (V2)", async (context) => {
@@ -141,4 +160,12 @@ test("what is said about a plan is true in every state of its run (V2)", async (
   const { plan, next_step } = (await unapproved.act(getResearchResults)) as Record<string, unknown>;
   expect(plan).toBe("Plan v1_1");
   expect(next_step).not.toContain("resume_research");
+});
+
+test("an approval that was cancelled unsent leaves the plan to pay for, and says so (V2, P6)", async (context) => {
+  const { run } = await stage(context);
+  const cancelled: Run = { ...(await run()), status: "cancelled", cancelConfirmed: true, interactionId: undefined };
+  const plan = { turn: 2, isPlanning: false, earlier: NO_USAGE };
+  expect(adviceWithoutReport({ ...cancelled, plan })).toMatch(/^Only its plan was charged\. /);
+  expect(adviceWithoutReport(cancelled)).toMatch(/^Nothing was charged\. /);
 });

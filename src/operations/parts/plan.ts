@@ -9,11 +9,19 @@ import { waitForRun } from "../../runs/history/wait.ts";
 import type { StoredPlan } from "../../runs/plan/plan-store.ts";
 import { HOW_TO_START_AGAIN, START_WITH_PLAN } from "../../runs/plan/run-plan.ts";
 import { isFinished, isIdle, type Run } from "../../runs/run.ts";
-import type { Call, OperationDeps } from "../operation.ts";
+import type { Call, OperationDeps, Question } from "../operation.ts";
+import type { Subject } from "../question/subject.ts";
 import { adviceWithoutReport } from "./after-failure.ts";
-import { dollars, estimateFor, requireCostConsent } from "./cost-confirmation.ts";
+import { costQuestion, dollars, estimateFor, requireCostConsent } from "./cost-confirmation.ts";
 import { materialIn, tokensSent } from "./material.ts";
-import { ANSWER_WITHIN_MS, failedStart, notDurable, recordReturnedEnd, waitForStartOutcome } from "./start-outcome.ts";
+import {
+  ANSWER_WITHIN_MS,
+  failedStart,
+  messageOnceAccepted,
+  recordReturnedEnd,
+  requireDurable,
+  waitForStartOutcome,
+} from "./start-outcome.ts";
 
 /** Declared once: every declared field is sent with the list of tools, and the others explain themselves. */
 export const planFields = { plan: z.string() };
@@ -44,7 +52,7 @@ export async function planAnswer(deps: OperationDeps, call: PayingCall, run: Run
   const tokens = await tokensSent(run);
   const found = await estimateFor(deps, call, { query, agent, plan: { text: plan.text }, tokens });
   const cost = found && { likely_usd: found.usd.likely, max_usd: found.usd.max };
-  return { plan: plan.text, plan_turn: plan.turn, estimated_cost: cost, next_step: nextStep(cost, plan.expiresAt) };
+  return { plan: plan.text, plan_turn: plan.turn, estimated_cost: cost, next_step: nextStep(cost, plan) };
 }
 
 /** The same, and the approved plan of a research that ended without a text. */
@@ -70,7 +78,7 @@ export const storedPlan = (run: Run, plan: string) => ({
   ...planHead(run),
   ...NO_PLAN,
   plan,
-  ...(run.status === "awaiting_approval" ? { next_step: nextStep(undefined, run.deadlineAt ?? 0) } : {}),
+  ...(run.status === "awaiting_approval" ? { next_step: nextStep(undefined, { expiresAt: run.deadlineAt ?? 0 }) } : {}),
 });
 
 const planHead = (run: Run) => ({
@@ -83,9 +91,13 @@ const planHead = (run: Run) => ({
   ...materialIn(run),
 });
 
-function nextStep(cost: PlanAnswer["estimated_cost"], expiresAt: number): string {
+function nextStep(
+  cost: PlanAnswer["estimated_cost"],
+  { turn, expiresAt }: Pick<StoredPlan, "expiresAt"> & Partial<StoredPlan>,
+): string {
+  const named = turn === undefined ? "" : ` and plan_turn ${turn}`;
   const price = cost === undefined ? "" : ` (about ${dollars(cost.likely_usd)}, at most ${dollars(cost.max_usd)})`;
-  return `Show the plan to the user. resume_research with approve true starts the research${price}; with plan_edit it changes the plan, for cents. The plan waits until ${isoTime(expiresAt)}.`;
+  return `Show the plan to the user. resume_research with approve true${named} starts the research${price}; with plan_edit it changes the plan, for cents. The plan waits until ${isoTime(expiresAt)}.`;
 }
 
 type PayingCall = Pick<Call, "owner" | "agreed" | "estimates">;
@@ -93,6 +105,10 @@ type PayingCall = Pick<Call, "owner" | "agreed" | "estimates">;
 export interface Decision {
   /** The change to make; undefined approves the plan. */
   edit: string | undefined;
+  /** The plan that the caller names; undefined if it names none. */
+  planTurn: number | undefined;
+  /** What a yes agrees to, besides the plan and the price. */
+  about: Pick<Subject, "operation" | "input" | "run">;
 }
 
 async function waitingPlan(deps: OperationDeps, run: Run): Promise<StoredPlan | undefined> {
@@ -101,30 +117,43 @@ async function waitingPlan(deps: OperationDeps, run: Run): Promise<StoredPlan | 
   return newestPlan(await deps.database(), run.taskId);
 }
 
-/** What the decision would pay for. Undefined where nothing can be decided, which the operation itself reports. */
-export const paidBy = async (deps: OperationDeps, run: Run, { edit }: Decision): Promise<PlanStage | undefined> =>
-  stageOf(await waitingPlan(deps, run), edit);
-
-function stageOf(plan: StoredPlan | undefined, edit: string | undefined): PlanStage | undefined {
-  return plan && (edit === undefined ? { text: plan.text } : "wanted");
+/** Undefined where nothing can be decided, which the operation itself reports. */
+export async function questionOnPlan(
+  deps: OperationDeps,
+  call: PayingCall,
+  { run, ...decision }: Decision & { run: Run },
+): Promise<Question | undefined> {
+  const plan = await waitingPlan(deps, run);
+  if (plan === undefined || (decision.planTurn ?? plan.turn) !== plan.turn) return undefined;
+  return costQuestion(deps, call, await paidBy(run, plan, decision));
 }
 
-export async function decideOnPlan(deps: OperationDeps, call: Call, { run, edit }: Decision & { run: Run }) {
+/** What the decision would pay for. */
+async function paidBy(run: Run, plan: StoredPlan | undefined, { edit, about }: Pick<Decision, "edit" | "about">) {
+  const { query, model: agent = "" } = run;
+  const stage: PlanStage | undefined = plan && (edit === undefined ? { text: plan.text } : "wanted");
+  return { about: { ...about, plan_turn: plan?.turn }, query, agent, plan: stage, tokens: await tokensSent(run) };
+}
+
+export async function decideOnPlan(deps: OperationDeps, call: Call, { run, ...decision }: Decision & { run: Run }) {
   const answerBy = (call.since ?? deps.clock.monotonic()) + ANSWER_WITHIN_MS;
-  const { research, runner, durable } = await deps.research();
-  if (!durable) throw notDurable();
-  const { query, model: agent = "", taskId } = run;
+  const { research, runner, obstacle } = await deps.research();
+  await requireDurable({ obstacle });
+  const { taskId } = run;
+  const { edit } = decision;
   const { owner, signal } = call;
   // Read once: the plan that is priced here is the only one that this decision can be about.
   const plan = await waitingPlan(deps, run);
-  const start = { query, agent, plan: stageOf(plan, edit), tokens: await tokensSent(run) };
+  const start = await paidBy(run, plan, decision);
+  const namedTurn = decision.planTurn ?? call.agreed?.plan_turn;
   const { beginTurn } = await import("../../runs/plan/plan-turn.ts");
   const turn = await beginTurn(research, {
     owner,
     taskId,
     edit,
-    planTurn: plan && (call.shownPlanTurn ?? plan.turn),
-    beforeStart: await requireCostConsent(deps, call, { ...start, operation: "resume_research" }),
+    planTurn: plan && (namedTurn ?? plan.turn),
+    namedTurn,
+    checkCost: await requireCostConsent(deps, call, start),
     estimate: { ...(await estimateFor(deps, call, start)) },
     callerWaitsMs: edit === undefined ? 0 : ANSWER_WITHIN_MS,
     signal,
@@ -132,8 +161,7 @@ export async function decideOnPlan(deps: OperationDeps, call: Call, { run, edit 
   runner.start();
   runner.wake();
   const sending = turn.kind === "begun" ? turn.sending : undefined;
-  const accepted = await waitForStartOutcome(deps, { owner, taskId, sending, answerBy });
-  if (sending !== undefined && accepted.status === "cancelled") throw failedStart(accepted);
+  const { run: accepted } = await waitForStartOutcome(deps, { owner, taskId, sending, answerBy });
   if (sending !== undefined && accepted.error !== undefined) throw notChanged(accepted);
   const current = edit === undefined ? accepted : await waitForPlan(deps, call, { run: accepted, answerBy });
   const isReturned = turn.kind === "begun" && call.returnWhen?.aborted !== true && !signal.aborted;
@@ -148,13 +176,14 @@ export async function decideOnPlan(deps: OperationDeps, call: Call, { run, edit 
   };
 }
 
-function messageOf({ status, plan, error }: Run, kind: "joined" | "begun"): string {
+function messageOf(run: Run, kind: "joined" | "begun"): string {
+  const { status, plan, error } = run;
   if (status === "awaiting_approval") return error?.message ?? "The plan waits for approval.";
   if (status === "failed" || status === "cancelled") return error?.message ?? "The run was cancelled.";
   if (plan?.isPlanning === true) return "Google is changing the plan.";
   return kind === "joined"
     ? "This plan was approved before: nothing was sent and nothing is charged for this call."
-    : "The plan is approved. The research is running in the background.";
+    : `The plan is approved. ${messageOnceAccepted(run, "The research is running in the background.")}`;
 }
 
 /** The turn was not charged, so the plan waits for approval as before. */
@@ -163,7 +192,7 @@ const notChanged = (run: Run): AppError => {
   return new AppError({
     code,
     message,
-    suggestion: "Nothing was charged, and the plan still waits for approval. Try again.",
+    suggestion: `Nothing was charged, and the plan still waits for approval. ${run.error?.suggestion ?? "Try again."}`,
     run: { task_id: run.taskId, status: run.status, progress: run.progress },
   });
 };

@@ -41,7 +41,7 @@ export function createActionReporter(deps: OperationDeps, call: Call): (run: Run
     const action = actionOf(run);
     if (action === sent || isFinished(run.status)) return;
     sent = action;
-    const progress = run.kind === "agent" ? `${run.progress} % (estimate): ` : "";
+    const progress = run.kind === "agent" && run.progress > 0 ? `${run.progress} % (estimate): ` : "";
     call.progress(`${progress}${shortActionOf(run, await lastThought(deps, run))}`);
   };
 }

@@ -14,7 +14,7 @@ import type { StoredRun } from "../../runs/history/read.ts";
 import type { RunResult } from "../../runs/run.ts";
 import { type Finished, type RunStart, type TrackedRun, trackRun } from "../../runs/local/local-run.ts";
 import type { Research, SearchCall, SearchDeps } from "../../search/correct-json.ts";
-import { INCOMPLETE_NOTE } from "../../search/incomplete-note.ts";
+import { incompleteNote } from "../../search/incomplete-note.ts";
 import type { VisitedSource } from "../../gemini/search-backend.ts";
 import { suggestionLinks, suggestionsField } from "./answer-extras.ts";
 import type { Call, OperationDeps } from "../operation.ts";
@@ -48,7 +48,7 @@ export async function trackSearch<Output>(
   };
   return trackRun(
     await deps.recorder(),
-    { ...start, owner, client },
+    { ...start, owner, client, taskId: start.taskId ?? call.newTaskId },
     { progress, onStored: onRunCreated, work: inRun },
   );
 }
@@ -99,17 +99,18 @@ export function storedSingleRound<Metadata>(stored: StoredRun, schema: z.ZodType
 }
 
 /** The result of a finished search, with numbered citations; throws the error of a search that failed. */
-export function finishedSearch({ run, result, advice }: StoredRun): RunResult {
+export function finishedSearch({ run, result }: StoredRun): RunResult {
   if (run.status === "completed" && result !== undefined) {
     return { ...result, ...citeByNumber(result.report, result.sources) };
   }
-  const { taskId, status, error } = run;
+  const { taskId, status, error, kind } = run;
   const code = error?.code ?? (status === "cancelled" ? "CANCELLED" : "RESEARCH_FAILED");
-  const readable = result === undefined ? undefined : "What was found can be read with get_research_results.";
+  const goesOn = kind === "deep_search" ? " resume_research continues at the next round." : "";
+  const readable = result === undefined ? undefined : `get_research_results returns what was found.${goesOn}`;
   throw new AppError({
     code: isErrorCode(code) ? code : "RESEARCH_FAILED",
     message: error?.message ?? (status === "cancelled" ? "The run was cancelled." : "The run ended without a report."),
-    suggestion: advice ?? readable,
+    suggestion: error?.suggestion ?? readable,
     run: { task_id: taskId, status },
   });
 }
@@ -167,8 +168,8 @@ interface IncompleteFields {
   note?: string | undefined;
 }
 
-export const incompleteFields = ({ incomplete }: { incomplete: boolean }): IncompleteFields =>
-  incomplete ? { incomplete: true, note: INCOMPLETE_NOTE } : {};
+export const incompleteFields = ({ incomplete }: Pick<Research, "incomplete">): IncompleteFields =>
+  incomplete === false ? {} : { incomplete: true, note: incompleteNote(incomplete) };
 
 /** One text of all notes; undefined if there are none. */
 export function joinNotes(notes: readonly (string | undefined)[]): string | undefined {

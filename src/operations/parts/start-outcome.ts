@@ -2,9 +2,10 @@
 
 import { AppError } from "../../errors.ts";
 import type { Run } from "../../runs/run.ts";
+import type { Sending } from "../../runs/start/start.ts";
 import { waitForRun } from "../../runs/history/wait.ts";
 import { adviceWithoutReport, optionsAfterUnknownStart } from "./after-failure.ts";
-import type { OperationDeps } from "../operation.ts";
+import type { OperationDeps, ResearchParts } from "../operation.ts";
 
 /** The answer is due within 30 s whatever happens (I3), less a margin for a busy machine. The request itself may take longer. */
 export const ANSWER_WITHIN_MS = 28_000;
@@ -15,22 +16,27 @@ interface StartedRun {
   owner: string;
   taskId: string;
   /** The request to Google; undefined for a run that was joined. */
-  sending: Promise<void> | undefined;
+  sending: Sending | undefined;
   /** Time by the monotonic clock at which the call must be answered, whatever is known by then. */
   answerBy?: number;
+}
+
+interface StartedAs {
+  run: Run;
+  /** The run continues without this start, with an interaction adopted meanwhile: it was not accepted, or may have been. */
+  unused?: "withheld" | "unknown" | undefined;
 }
 
 /** Returns the run once Google has accepted it, or while that is not known yet. Throws when the start failed. */
 export async function waitForStartOutcome(
   deps: OperationDeps,
   { owner, taskId, sending, answerBy = Infinity }: StartedRun,
-): Promise<Run> {
+): Promise<StartedAs> {
   const within = Math.max(0, Math.min(ACCEPTANCE_WITHIN_MS, answerBy - deps.clock.monotonic()));
-  if (sending !== undefined) {
-    const timer = new AbortController();
-    await Promise.race([sending, deps.clock.sleep(within, timer.signal).catch(() => undefined)]);
-    timer.abort();
-  }
+  const timer = new AbortController();
+  const failure =
+    sending && (await Promise.race([sending, deps.clock.sleep(within, timer.signal).catch(() => undefined)]));
+  timer.abort();
   // The start of a joined run may still be in flight, from any process.
   const run = await waitForRun(await deps.database(), deps.clock, {
     owner,
@@ -40,8 +46,20 @@ export async function waitForStartOutcome(
   });
   const joined = sending === undefined ? joinedNotice(run, deps.clock.now()) : undefined;
   if (run.status === "start_unknown" || run.status === "failed") throw failedStart(run, joined);
-  return run;
+  if (sending !== undefined && run.status === "cancelled") throw failedStart(run);
+  // The database refused the failure, so the stored run still waits for Google.
+  if (failure !== undefined && run.status === "pending") {
+    throw failedStart({ ...run, status: failure.to, error: failure.error });
+  }
+  if (failure === undefined) return { run };
+  return { run, unused: failure.to === "start_unknown" ? "unknown" : "withheld" };
 }
+
+/** Until Google has accepted a start, nothing is running. */
+export const messageOnceAccepted = ({ status }: Run, message: string): string =>
+  status === "pending"
+    ? "Google has not accepted the start yet; check_research_status shows whether it does."
+    : message;
 
 /** The call returns what the run has led to: no notification is needed. */
 export async function recordReturnedEnd(deps: OperationDeps, taskId: string): Promise<void> {
@@ -88,11 +106,19 @@ export function joinedNotice({ createdAt }: Run, now: number): string {
   return `Nothing was sent and nothing is charged for this call: the same research was started ${when}, and this call joined it.`;
 }
 
-/** A paid run is not started where its interaction id could be lost. */
-export function notDurable(): AppError {
+/** `cause`: why the database cannot be written; undefined if it can, but not its directory. */
+export function notStarted(cause: AppError | undefined): AppError {
+  const reason = cause?.message.replace(/\.$/, "") ?? "The config directory cannot be written";
   return new AppError({
-    code: "SQLITE_ERROR",
-    message: "The database cannot be written, so a paid run could be lost. Nothing was started.",
-    suggestion: "Make the config directory writable, or set GEMINI_SEARCH_CONFIG_DIR.",
+    code: cause?.code ?? "SQLITE_ERROR",
+    message: `${reason}, so a paid run could be lost. Nothing was started.`,
+    suggestion: cause?.suggestion ?? "Make the config directory writable, or set GEMINI_SEARCH_CONFIG_DIR.",
+    details: cause?.details,
   });
+}
+
+/** A paid run is not started where its interaction id could be lost. */
+export async function requireDurable({ obstacle }: Pick<ResearchParts, "obstacle">): Promise<void> {
+  const refusal = await obstacle();
+  if (refusal !== undefined) throw refusal;
 }

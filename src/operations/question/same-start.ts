@@ -8,8 +8,6 @@ import type { Call, OperationDeps } from "../operation.ts";
 import { beginningWithDetails, isVague } from "./vague-question.ts";
 import { wishesOf } from "./wishes.ts";
 
-const HOUR_MS = 3_600_000;
-
 interface Asked extends Wishes {
   query: string;
   plan: boolean;
@@ -33,15 +31,14 @@ export function variantFor({ query, plan, material, visualization, ...input }: A
 
 interface StartInput extends Asked {
   model: string;
-  max_wait_hours: number;
 }
 
 /** Whether the start would join a run instead of being paid for; a prediction until the start is committed. */
 export async function joinsRun(deps: OperationDeps, input: StartInput, { owner }: Call): Promise<boolean> {
   const { findSameStart, joinKeyOf } = await import("../../runs/start/duplicate-start-store.ts");
-  const { query, max_wait_hours: hours } = input;
+  const { query } = input;
   const { agent } = currentAgent(input.model);
-  const joinKey = joinKeyOf({ owner, query, agent, maxWaitMs: hours * HOUR_MS, variant: variantFor(input) });
+  const joinKey = joinKeyOf({ owner, query, agent, variant: variantFor(input) });
   return (await findSameStart(await deps.database(), { owner, joinKey, now: deps.clock.now() })) !== undefined;
 }
 

@@ -51,8 +51,9 @@ export function isVague(query: string): boolean {
   return size < (meaningful.some(isName) ? MIN_WORDS_WITH_NAME : MIN_MEANINGFUL_WORDS);
 }
 
-/** In our own words: the question itself may have been written by a model. */
-export const CLARIFYING_QUESTION = "What should this research focus on: which aspect, place, time or purpose?";
+/** In our own words: the question itself may have been written by a model. Short: dialogs cut it off. */
+export const clarifyingQuestion = (price: string | undefined): string =>
+  `What should it focus on? (${price === undefined ? "" : `about ${price}; `}empty: as asked)`;
 
 const MAX_DETAIL_CHARACTERS = 2_000;
 

@@ -5,6 +5,7 @@ import { pageKey } from "../../reports/page-key.ts";
 import { type Source, unique } from "../../reports/report.ts";
 import { VERIFICATION_METHODS } from "../../reports/verification.ts";
 import type { SavedRound } from "../../runs/run.ts";
+import { CUTS } from "../../gemini/search-backend.ts";
 import { findingSchema } from "../../search/checks/finding.ts";
 import type { Round } from "../../search/deep.ts";
 
@@ -18,7 +19,7 @@ export const roundMetadata = ({
   isGrounded,
 }: Round): Record<string, unknown> => ({
   model,
-  ...(incomplete ? { incomplete } : {}),
+  ...(incomplete === false ? {} : { incomplete }),
   ...(isGrounded === false ? { ungrounded: true } : {}),
   ...(findings.length > 0 ? { findings } : {}),
   ...(method === undefined ? {} : { method }),
@@ -27,12 +28,15 @@ export const roundMetadata = ({
 
 const method = z.enum(VERIFICATION_METHODS).exclude(["none"]).optional().catch(undefined);
 
+const cut = z.enum(CUTS).or(z.literal(false)).catch(false);
+
 export function storedRound(round: SavedRound): Round {
   const { model, incomplete, search_suggestions: suggestions, findings } = round.metadata;
   return {
     ...round,
     model: typeof model === "string" ? model : "auto-detected",
-    incomplete: incomplete === true,
+    // Earlier versions stored only that it breaks off.
+    incomplete: incomplete === true ? "unfinished" : cut.parse(incomplete),
     isGrounded: round.metadata["ungrounded"] === true ? false : undefined,
     findings: z.array(findingSchema).catch([]).parse(findings),
     method: method.parse(round.metadata["method"]),
@@ -41,7 +45,9 @@ export function storedRound(round: SavedRound): Round {
 }
 
 export function roundLine(round: ReturnType<typeof roundsOf>[number]): string {
-  return `- Round ${round.round_number}, sources ${rangesOf(round.sources_visited)}; queries: ${round.search_queries.join("; ")}. ${round.intermediate_result_summary}`;
+  const { round_number, source_numbers, sources_visited, search_queries, intermediate_result_summary: summary } = round;
+  const sources = `sources ${rangesOf(source_numbers)} (${unique(sources_visited).join(", ")})`;
+  return `- Round ${round_number}, ${sources}; queries: ${search_queries.join("; ")}. ${summary}`;
 }
 
 /** `1–3, 7` for 1, 2, 3 and 7: a round may have visited dozens of pages. */
@@ -55,26 +61,41 @@ function rangesOf(numbers: readonly number[]): string {
   return ranges.map(({ from, to }) => (from === to ? `${from}` : `${from}–${to}`)).join(", ");
 }
 
-/** Earlier versions stored the URLs of a round instead of the numbers of its sources. */
-export function withNumberedRounds({ rounds, ...metadata }: Record<string, unknown>): Record<string, unknown> {
+/** Earlier versions stored the numbers or the URLs of a round's sources in `sources_visited`. */
+export function withNamedSources(
+  { rounds, ...metadata }: Record<string, unknown>,
+  sources: readonly Source[],
+): Record<string, unknown> {
   const known = z.array(z.string()).catch([]).parse(metadata["sources_visited"]);
-  const numberOf = (source: unknown): unknown => (typeof source === "string" ? known.indexOf(source) + 1 : source);
-  const listOf = (value: unknown): unknown[] => z.array(z.unknown()).catch([]).parse(value);
+  const numberOf = (source: string | number): number =>
+    typeof source === "string" ? known.indexOf(source) + 1 : source;
   // Not parsed by a schema of its fields, which would change their order and so the text.
-  const numbered = z
+  const named = z
     .array(z.record(z.string(), z.unknown()))
     .catch([])
     .parse(rounds)
-    .map((round) => ({ ...round, sources_visited: listOf(round["sources_visited"]).map(numberOf) }));
-  return { ...metadata, rounds: numbered };
+    .map(({ round_number, ...round }) => {
+      if ("source_numbers" in round) return { round_number, ...round };
+      const listed = z
+        .array(z.union([z.string(), z.number()]))
+        .catch([])
+        .parse(round["sources_visited"]);
+      return { round_number, ...round, ...sourceFields(listed.map(numberOf), sources) };
+    });
+  return { ...metadata, rounds: named };
 }
 
-/** Names the sources of a round by number, because their URLs are long and already in `sources_visited` (U3). */
+/** Names each source of a round by its site and its number, because their URLs are long and listed once already (U3). */
+function sourceFields(numbers: readonly number[], sources: readonly Source[]) {
+  const sites = new Map(sources.map(({ n, domain, url }) => [n, domain === "" ? url : domain]));
+  return { sources_visited: numbers.map((n) => sites.get(n) ?? ""), source_numbers: [...numbers] };
+}
+
 export function roundsOf(rounds: Round[], { sources, summaries }: { sources: readonly Source[]; summaries: string[] }) {
   const numbers = new Map(sources.map(({ n, url }) => [pageKey(url), n]));
   return rounds.map((round, index) => ({
     round_number: round.roundNumber,
-    sources_visited: [...new Set(round.sources.flatMap(({ url }) => numbers.get(pageKey(url)) ?? []))],
+    ...sourceFields([...new Set(round.sources.flatMap(({ url }) => numbers.get(pageKey(url)) ?? []))], sources),
     search_queries: unique(round.queries),
     intermediate_result_summary: summaries[index] ?? round.summary,
   }));

@@ -15,7 +15,9 @@ import {
 import { factLines, list } from "../parts/answer-text.ts";
 import { materialIn, materialLines } from "../parts/material.ts";
 import { NO_PLAN } from "../parts/plan.ts";
-import { fittingReport, outlineLines } from "../parts/report-reading.ts";
+import type { AnswerLimit } from "../operation.ts";
+import { fitAnswer } from "../reading/answer-limit.ts";
+import { fittingReport, outlineLines, type Room } from "../reading/report-reading.ts";
 import { wishesIn, wishesMetadata, withWishNote } from "../question/wishes.ts";
 import { textOfTable } from "../table/table-answer.ts";
 
@@ -26,14 +28,28 @@ export interface AboutStart {
 
 export async function finishedResearch(
   { run, result }: StoredRun,
-  { now, inlineCharacters }: { now: number; inlineCharacters: number },
+  { now, limit }: { now: number; limit: AnswerLimit },
   about: AboutStart,
-) {
+): Promise<FinishedResearch> {
+  const suggestions = await suggestionLinks(result?.searchSuggestions);
+  const parts = { run, result, suggestions, about, now };
+  return fitAnswer(limit, { build: (room) => answerWith(parts, room), toText: researchText });
+}
+
+interface AnswerParts {
+  run: StoredRun["run"];
+  result: StoredRun["result"];
+  suggestions: Awaited<ReturnType<typeof suggestionLinks>>;
+  about: AboutStart;
+  now: number;
+}
+
+function answerWith({ run, result, suggestions, about, now }: AnswerParts, room: Room) {
   const sources = withExpiry(result?.sources ?? [], run.completedAt ?? run.updatedAt);
   const reading =
     result === undefined
       ? { report: "", sources }
-      : fittingReport(withPictureLinks(run.taskId, { ...result, sources }), inlineCharacters);
+      : fittingReport(withPictureLinks(run.taskId, { ...result, sources }), room);
   return {
     success: true,
     task_id: run.taskId,
@@ -43,7 +59,7 @@ export async function finishedResearch(
       ...reading,
       ...noteFields(result, reading),
       ...(result === undefined ? {} : picturesIn(run.taskId, result, reading.report)),
-      ...(await suggestionLinks(result?.searchSuggestions)),
+      ...suggestions,
       metadata: {
         ...resultMetadata(run, sources.length, now),
         ...wishesMetadata(wishesIn(run.options), sources),
@@ -56,6 +72,8 @@ export async function finishedResearch(
   };
 }
 
+type FinishedResearch = ReturnType<typeof answerWith>;
+
 /** What a gate of the result found comes before how to read on. */
 function noteFields(result: StoredRun["result"], { note: reading }: { note?: string | undefined }): { note?: string } {
   const { note: stored } = result?.metadata ?? {};
@@ -63,7 +81,7 @@ function noteFields(result: StoredRun["result"], { note: reading }: { note?: str
   return notes.length === 0 ? {} : { note: notes.join(" ") };
 }
 
-type Results = Awaited<ReturnType<typeof finishedResearch>>["results"];
+type Results = FinishedResearch["results"];
 
 /** What the answers to a start and to a follow-up have in common. */
 interface ResearchAnswer {

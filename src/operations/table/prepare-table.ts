@@ -3,7 +3,7 @@
 import type { FollowupEstimate } from "../../costs/followup.ts";
 import { findRun } from "../../runs/run-store.ts";
 import { findTable } from "../../runs/table/find-table.ts";
-import type { FollowupTerms, PreparedFollowup } from "../followup/prepare.ts";
+import { aboutTerms, type FollowupTerms, type PreparedFollowup } from "../followup/prepare.ts";
 import type { OperationDeps } from "../operation.ts";
 import { readTableContext, type TableRequest } from "./table-context.ts";
 import { tableTitle } from "./title.ts";
@@ -51,7 +51,7 @@ export async function tableTerms(
   { owner, taskId }: Pick<TableRequest, "owner" | "taskId">,
 ): Promise<FollowupTerms> {
   const estimate = await tableEstimate(deps, { owner, taskId });
-  const paid = { query: "", agent: deps.settings.followupModel, followup: estimate ?? null, isTable: true };
-  const question = await costQuestion(deps, { owner }, paid);
-  return { likelyUsd: estimate?.usd.likely, question: question?.because };
+  const agent = deps.settings.followupModel;
+  const paid = { about: aboutTerms(taskId), query: "", agent, followup: estimate ?? null, isTable: true };
+  return { likelyUsd: estimate?.usd.likely, question: await costQuestion(deps, { owner }, paid) };
 }

@@ -11,10 +11,13 @@ const URL_PATTERN = String.raw`https?:\/\/[^\s()<>[\]]{1,2000}(?:\([^\s()<>]{0,2
 const LINK = String.raw`\[([^[\]]+)\]\((${URL_PATTERN})\)`;
 
 /**
- * Matches `([title](url))`, `[title](url)` and `<url>`, but no image. A number after a bracket, or before a bracket or
- * colon, would be parsed as part of a link or as a definition.
+ * Matches `([title](url))`, `[title](url)` and `<url>`, but no image. A number after or before a bracket would be parsed as
+ * part of a link, and one between the start of a line and a colon as a definition: these two are captured.
  */
-const CITATION = new RegExp(String.raw`(?<![\]\\])(?:\(${LINK}\)|(?<!!)${LINK}|<(${URL_PATTERN})>)(?![(\[:])`, "g");
+const CITATION = new RegExp(
+  String.raw`(?:(^[ \t]{0,3})|)(?<![\]\\])(?:\(${LINK}\)|(?<!!)${LINK}|<(${URL_PATTERN})>)(?![(\[])(?=(:)?)`,
+  "gm",
+);
 
 export interface CitedReport {
   report: string;
@@ -42,11 +45,11 @@ export function citeByNumber(original: string, sources: readonly Source[]): Cite
   const text = outsideCode(explicit, (prose) => {
     if (!prose.includes("://")) return prose;
     return prose.replaceAll(CITATION, (whole, ...groups: (string | undefined)[]) => {
-      const [aside, asideUrl, label, url, bare] = groups;
+      const [indent, aside, asideUrl, label, url, bare, colon] = groups;
       const n = numberOf(asideUrl ?? url ?? bare ?? "", aside ?? label ?? "");
-      if (n === undefined) return whole;
+      if (n === undefined || (indent !== undefined && colon !== undefined)) return whole;
       // In running text the label is part of the sentence.
-      return label === undefined || !isTitle(label) ? `[${n}]` : `${label} [${n}]`;
+      return `${indent ?? ""}${label === undefined || !isTitle(label) ? `[${n}]` : `${label} [${n}]`}`;
     });
   });
   return {
@@ -56,7 +59,7 @@ export function citeByNumber(original: string, sources: readonly Source[]): Cite
 }
 
 const REFERENCE = /(?<![!\\])\[([^[\]]+)\]\[(\d{1,4})\]/g;
-const OWN_MARK = new RegExp(String.raw`(?<![!\\\w])${MARK}(?!\()`, "gi");
+const OWN_MARK = new RegExp(String.raw`(?<![!\\])(?<!\w(?=\[\d))${MARK}(?!\()`, "gi");
 
 /**
  * Turns the report's own numbers into links. A number without a definition is escaped if a source has the same number.

@@ -25,8 +25,11 @@ export interface LocatedCitations {
 /** `[cite: 1, 2]` and `[1]`, with at most 50 numbers. */
 export const MARK = String.raw`\[(cite:[ \t]*)?(\d{1,4}(?:[ \t]*,[ \t]*\d{1,4}){0,49})\]`;
 
-/** Excludes parts of links, images and definitions, and array[1]. */
-export const MARK_IN_TEXT = new RegExp(String.raw`(?<![\]!\\])(?<!\w(?=\[\d))${MARK}(?![(\[:])`, "gi");
+/** `[1]` may also be a part of a link, a definition at the start of a line, or array[1]; Google's mark is none of these. */
+const PLAIN_IN_TEXT = String.raw`(?<![\]\w])(?!\[[\d, \t]+\]\[)(?<!^[ \t]{0,3}(?=\[[\d, \t]+\]:))`;
+
+/** Excludes the texts of links and images. */
+export const MARK_IN_TEXT = new RegExp(String.raw`(?=\[)(?<![!\\])(?:(?=\[cite)|${PLAIN_IN_TEXT})${MARK}(?!\()`, "gim");
 
 /** Google's mark before a cited text, which no reader needs. */
 const START_MARK = /\[cite_start\]/gi;

@@ -39,6 +39,8 @@ describe("citations in the text", () => {
     ["a [1, 2] b", "a[1][2] b"],
     ["a [CITE:1,1 ,2] b", "a[1][2] b"],
     ["a [cite: 1, 9] b", "a[1][9] b"],
+    ["a [cite: 1]: b", "a[1]: b"],
+    ["a[cite: 1][cite: 2] b", "a[1][2] b"],
   ])("%s is cited", (report, text) => {
     const { html, sources } = render(report);
     expect(textOf(html)).toBe(text);

@@ -9,21 +9,28 @@ const FULL = ["ENOSPC", "EDQUOT"];
 const FORBIDDEN = ["EACCES", "EPERM", "EROFS", "ELOOP"];
 const NOT_A_DIRECTORY = ["ENOTDIR", "EEXIST", "ENOENT", "ENAMETOOLONG", "EINVAL"];
 
+interface RefusedFile {
+  folder: string;
+  name: string;
+  neededBytes: number;
+}
+
 /** Any other error is returned unchanged. */
-export async function fileError(error: unknown, about: { path: string; neededBytes: number }): Promise<unknown> {
+export async function fileError(error: unknown, { folder, name, neededBytes }: RefusedFile): Promise<unknown> {
   if (error instanceof AppError) return error;
   const code = errorCodeOf(error);
   if (FULL.includes(code)) {
-    const available = await availableBytes(about.path);
+    const file = path.join(folder, name);
+    const available = await availableBytes(folder);
     return new AppError({
       code: "DISK_FULL",
-      message: `The disk is full: ${about.path} needs ${bytes(about.neededBytes)}${
-        available === undefined ? "" : ` and has ${bytes(available)}`
+      message: `The disk is full: ${file} needs ${bytes(neededBytes)}${
+        available === undefined ? "" : `, and ${bytes(available)} are available`
       }. Nothing was saved.`,
       suggestion: "Free some space or choose another output_dir. The report is still stored: save it again afterwards.",
       details: {
-        path: about.path,
-        needed_bytes: about.neededBytes,
+        path: file,
+        needed_bytes: neededBytes,
         ...(available === undefined ? {} : { available_bytes: available }),
       },
       cause: error,
@@ -34,7 +41,7 @@ export async function fileError(error: unknown, about: { path: string; neededByt
       code: "PERMISSION_DENIED",
       message: "No permission to write the report to this directory.",
       suggestion: "Choose another output_dir (an absolute one is safest), or set RESEARCH_REPORTS_DIR.",
-      details: { path: about.path },
+      details: { path: folder },
       cause: error,
     });
   }
@@ -43,7 +50,7 @@ export async function fileError(error: unknown, about: { path: string; neededByt
       code: "INVALID_INPUT",
       message: "output_dir is not a directory and cannot be created.",
       suggestion: "Choose another output_dir.",
-      details: { path: about.path },
+      details: { path: folder },
       cause: error,
     });
   }

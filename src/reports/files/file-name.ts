@@ -47,4 +47,7 @@ export function reportFileName({ prefix, taskId, now, ending = "md" }: ReportNam
   return `${namePart(prefix) || "research"}_${namePart(taskId) || "run"}_${stamp}${counted}.${ending}`;
 }
 
+/** Matches the names that `monthFolder` returns. */
+export const MONTH_FOLDER = /^\d{4}-\d{2}$/;
+
 export const monthFolder = (now: number): string => new Date(now).toISOString().slice(0, 7);

@@ -99,7 +99,8 @@ describe("a report is not saved", () => {
   test.each(["EACCES", "EPERM", "EROFS", "ELOOP"])(
     "on %s of the system, which is PERMISSION_DENIED (N3)",
     async (code) => {
-      const error = await fileError(Object.assign(new Error("foreign text"), { code }), { path: "/x", neededBytes: 1 });
+      const refused = { folder: "/x", name: "y.md", neededBytes: 1 };
+      const error = await fileError(Object.assign(new Error("foreign text"), { code }), refused);
       expect(error).toMatchObject({ code: "PERMISSION_DENIED", details: { path: "/x" } });
       expect(JSON.stringify(error)).not.toContain("foreign text");
     },
@@ -147,12 +148,12 @@ const canMount = ((): boolean => {
 })();
 
 describe("on a disk that refuses writes (needs a mount namespace)", () => {
-  test.skipIf(!canMount)("because it is full, a save is DISK_FULL with path, needed and available bytes (N3)", () => {
-    const path = join(directory, "disk", "2026-11");
+  test.skipIf(!canMount)("because it is full, a save is DISK_FULL with file, needed and available bytes (N3)", () => {
+    const path = join(directory, "disk", "2026-11", "r_t_20261105_040302.md");
     expect(saveOnDisk("size=64k")).toEqual([
       {
         code: "DISK_FULL",
-        message: `The disk is full: ${path} needs 200,000 bytes and has 65,536 bytes. Nothing was saved.`,
+        message: `The disk is full: ${path} needs 200,000 bytes, and 65,536 bytes are available. Nothing was saved.`,
         details: { path, needed_bytes: 200_000, available_bytes: 65_536 },
       },
       expect.objectContaining({ bytes: 20_000 }),

@@ -6,7 +6,7 @@ import path from "node:path";
 import { pinFolder } from "./allowed-root.ts";
 import { errorCodeOf } from "../../platform/error-code.ts";
 import { fileError } from "./file-errors.ts";
-import { type FileEnding, monthFolder, reportFileName } from "./file-name.ts";
+import { type FileEnding, MONTH_FOLDER, monthFolder, reportFileName } from "./file-name.ts";
 import type { Picture } from "../pictures/picture.ts";
 import { publishPictures, withdrawPictures } from "../pictures/publish.ts";
 import { isTemporary, publishFile } from "./publish-file.ts";
@@ -51,7 +51,7 @@ export async function saveMarkdown(request: SaveRequest): Promise<SavedReport> {
     return { path: path.join(folder, published.name), ...published };
   } catch (error) {
     const neededBytes = pictures.reduce((sum, { byteLength }) => sum + byteLength, render("").length);
-    throw await fileError(error, { path: folder, neededBytes });
+    throw await fileError(error, { folder, name: reportFileName(request, 1), neededBytes });
   }
 }
 
@@ -135,7 +135,7 @@ const STALE_AFTER_MS = 3_600_000;
 /** Best effort: files that cannot be read or removed stay. */
 export async function sweepTemporaryReports(directory: string, now: number): Promise<void> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
-  const months = entries.filter((entry) => entry.isDirectory() && /^\d{4}-\d{2}$/.test(entry.name));
+  const months = entries.filter((entry) => entry.isDirectory() && MONTH_FOLDER.test(entry.name));
   for (const month of months) {
     const folder = path.join(directory, month.name);
     const names = await readdir(folder).catch(() => []);

@@ -12,6 +12,8 @@ export const MATHML_TAGS: readonly string[] = ["math", ...TOKENS, ...LAYOUT, ...
 
 const BOOLEAN = /^(?:true|false)$/;
 const LENGTH = /^[+-]?\d{0,3}(?:\.\d{1,4})?(?:em|ex|px|pt|mu|%)?$/;
+/** Not negative, and no `voffset`: a formula stays where it is in the text. */
+const SPACE = /^\+?\d{0,3}(?:\.\d{1,4})?(?:em|ex|px|pt|mu|%)?$/;
 
 /** Alignment and lines, for which the style sheets have rules. */
 const CLASS = /^tml-(?:left|right|jot|overline|underline)$/;
@@ -29,13 +31,13 @@ const OWN: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     movablelimits: BOOLEAN,
     accent: BOOLEAN,
     form: /^(?:prefix|infix|postfix)$/,
-    lspace: LENGTH,
+    lspace: SPACE,
     rspace: LENGTH,
     minsize: LENGTH,
     maxsize: LENGTH,
   },
   mspace: { width: LENGTH, height: LENGTH, depth: LENGTH },
-  mpadded: { width: LENGTH, height: LENGTH, depth: LENGTH, lspace: LENGTH, voffset: LENGTH },
+  mpadded: { width: LENGTH, height: LENGTH, depth: LENGTH, lspace: SPACE },
   mfrac: { linethickness: LENGTH },
   mover: { accent: BOOLEAN },
   munder: { accentunder: BOOLEAN },

@@ -37,6 +37,7 @@ tr > th:first-child { background: var(--soft); }
 .code { margin: 1em 0; } .code[data-language]::before { content: attr(data-language); color: var(--quiet); font-size: 0.8rem; }
 .rest { white-space: pre-wrap; } .task-item { list-style: none; } .task { margin-inline-start: -1.4em; }
 .footnotes { margin-top: 2em; border-top: 1px solid var(--line); font-size: 0.92rem; } .note { line-height: 0; } .note a { text-decoration: none; }
+.report { overflow-y: clip; } .report > :has(math) { overflow: auto hidden; }
 .maths { overflow-x: auto; margin: 1em 0; } math { font-size: 1.1em; } .tml-left { text-align: left; } .tml-right { text-align: right; } .tml-jot > mtr > mtd { padding: 0.3ex 0; } .tml-overline { border-top: 0.07em solid; padding-top: 0.1em; } .tml-underline { border-bottom: 0.07em solid; padding-bottom: 0.1em; }
 pre { overflow-x: auto; background: var(--soft); padding: 0.8rem 1rem; border-radius: 0.4rem; overflow-wrap: normal; }
 code { font-family: ui-monospace, monospace; font-size: 0.92em; background: var(--soft); }

@@ -64,11 +64,11 @@ test("a report is rendered as one file", () => {
     <li class="level-2"><a href="#s-two">Two</a></li>
     </ul>
     </nav>
-    <h2 id="s-one">One</h2>
+    <div class="report"><h2 id="s-one">One</h2>
     <p>Well.<sup class="cite"><a id="cite-1-1" href="#source-1" aria-label="Source 1: Page &lt;1&gt;">[1]</a></sup></p>
     <h2 id="s-two">Two</h2>
     <p>Very.<sup class="cite"><a id="cite-1-2" href="#source-1" aria-label="Source 1: Page &lt;1&gt;">[1]</a></sup><sup class="cite"><a id="cite-2-1" href="#source-2" aria-label="Source 2: Page 2">[2]</a></sup></p>
-
+    </div>
     <section class="sources" aria-labelledby="sources-title">
     <h2 id="sources-title">Sources</h2>
     <ul>

@@ -78,7 +78,7 @@ ${[
   `<h1${directionOf(report.title)}>${title}</h1>`,
   factList(facts),
   contentsList(report),
-  report.html,
+  `<div class="report">${report.html}</div>`,
   nonce === undefined ? "" : suggestionsFrame(suggestionFrame(suggestions.html, nonce), searchSuggestions.length),
   sourceList(report),
 ]

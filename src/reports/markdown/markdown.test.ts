@@ -75,6 +75,20 @@ test("include_metadata:false drops every metadata line, include_sources:false th
   );
 });
 
+test.each([
+  ["They do [cite: 1]: well", "They do [\\[1\\]](https://example.org/1): well"],
+  ["They do [1]: well", "They do [\\[1\\]](https://example.org/1): well"],
+  ["[cite: 1]: well", "[\\[1\\]](https://example.org/1): well"],
+  ["well[cite: 1][cite: 1]", "well[\\[1\\]](https://example.org/1)[\\[1\\]](https://example.org/1)"],
+  ["[1]: https://elsewhere.example/", "[1]: https://elsewhere.example/"],
+  ["[text][1] and array[1]", "[text][1] and array[1]"],
+  ["[1](https://elsewhere.example/)", "[1](https://elsewhere.example/)"],
+])("of %j the marks are links to sources, and nothing else is (U3)", (report, expected) => {
+  const list = "\n\n**Sources:**\n1. [example.org](https://example.org/1)";
+  const text = render({ report: `${report}${list}`, sources: [source(1)], metadata: undefined, includeSources: false });
+  expect(text).toBe(`# How do heat pumps do?\n\n${expected}\n`);
+});
+
 test("a partial report is marked in its first line, with and without metadata (N3)", () => {
   for (const about of [metadata, undefined]) {
     const [first] = render({ partial: "cancelled", metadata: about }).split("\n");

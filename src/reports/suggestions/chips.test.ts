@@ -20,3 +20,22 @@ test.each([
 ])("styles that could load something are removed: %s (T-1, T21)", (style) => {
   expect(styled(style)).not.toContain("evil.example");
 });
+
+test("markup that only a browser sees inside a style is removed (T33)", () => {
+  const hidden = '<img src="https://evil.example/" onerror="x()"><a href="https://evil.example/">Google</a>';
+  for (const html of [
+    `<svg><style><![CDATA[</style></svg>${hidden}]]></style></svg>`,
+    `<svg><style><![CDATA[</style></svg>${hidden}]]>`,
+    `<sty<style></style>le>a{}</style>${hidden}`,
+    `<style title="<">a{}</style></svg>${hidden}`,
+  ]) {
+    expect(styled(html).replaceAll("&lt;img", "")).not.toMatch(/evil\.example\/"|<img/);
+  }
+});
+
+test("a fill is a colour and loads nothing (T-1, T21)", () => {
+  const { html } = readSuggestions([
+    '<svg fill="none"><path fill="#4285F4"/><path fill="url(https://evil.example/)"/></svg>',
+  ]);
+  expect(html).toBe('<svg fill="none"><path fill="#4285F4"></path><path></path></svg>');
+});

@@ -18,19 +18,27 @@ export interface ReadSuggestions {
 
 export function readSuggestions(received: readonly string[]): ReadSuggestions {
   const chips = new Map<string, SearchSuggestion>();
-  const html = received.map((block) => allowedMarkup(block, (chip) => chips.set(chip.query, chip))).join("\n");
-  return { html: html.replaceAll(STYLE, withoutLoading), chips: [...chips.values()] };
+  const blocks = received.map(
+    (block) => stylesOf(block) + allowedMarkup(block.replaceAll(STYLE, ""), (chip) => chips.set(chip.query, chip)),
+  );
+  return { html: blocks.join("\n"), chips: [...chips.values()] };
 }
 
-/** As browsers parse it: everything up to the closing tag or the end. */
-const STYLE = /<style>(.*?)(?:<\/style>|$)/gis;
 /**
- * Google's styles contain none of this: nothing that loads, no escapes, and no markup, which would be parsed inside an
- * SVG.
+ * Taken out before the rest is sanitized: inside an SVG, parsers disagree about where a style ends, and what the
+ * sanitizer takes for CSS may be markup in a browser.
  */
-const CAN_LOAD = /[\\<]|url|@import|image-set|src\s*\(/i;
+const STYLE = /<style\b[^<>]*>(.*?)(?:<\/style\b[^<>]*>|$)/gis;
+/** Google's styles contain none of this: nothing that loads, no escapes, and no markup. */
+const UNSAFE_CSS = /[\\<]|url|@import|image-set|src\s*\(/i;
 
-const withoutLoading = (element: string, css: string): string => (CAN_LOAD.test(css) ? "<style></style>" : element);
+/** Google's terms require its styles unchanged; a sandbox or a shadow root confines them. */
+const stylesOf = (block: string): string =>
+  [...block.matchAll(STYLE)]
+    .map(([, css = ""]) => css)
+    .filter((css) => !UNSAFE_CSS.test(css))
+    .map((css) => `<style>${css}</style>`)
+    .join("");
 
 /** The tags and attributes of Google's suggestions; none of them loads or runs anything. */
 const ALLOWED_ATTRIBUTES = {
@@ -44,17 +52,22 @@ const ALLOWED_ATTRIBUTES = {
   rect: ["x", "y", "width", "height", "rx", "fill"],
 };
 
+/** A `url()` could load something. */
+const COLOUR = /^(?:#[0-9a-f]{3,8}|[a-z]{1,20})$/i;
+
 function allowedMarkup(block: string, onChip: (chip: SearchSuggestion) => void): string {
   return sanitizeHtml(block, {
-    allowedTags: ["style", ...Object.keys(ALLOWED_ATTRIBUTES)],
+    allowedTags: Object.keys(ALLOWED_ATTRIBUTES),
     allowedAttributes: ALLOWED_ATTRIBUTES,
-    // Google's terms require its styles unchanged; the sandbox confines them and loads nothing.
-    allowVulnerableTags: true,
     allowedSchemes: ["https"],
     allowProtocolRelative: false,
     // SVG attributes are case-sensitive.
     parser: { lowerCaseAttributeNames: false },
     transformTags: {
+      "*": (tagName, { fill = "", ...attribs }) => ({
+        tagName,
+        attribs: COLOUR.test(fill) ? { ...attribs, fill } : attribs,
+      }),
       a: (tagName, { href, ...attribs }) => ({ tagName, attribs: { ...attribs, ...googleLink(href) } }),
     },
     exclusiveFilter: ({ tag, attribs, text }) => {

@@ -10,19 +10,26 @@ export interface UsualMinutes {
 }
 
 interface RunTimes {
-  /** 0 to 100. */
+  /** 0 to 100; 0 while nothing of the work was seen. */
   progress: number;
   elapsedMs: number;
   usual: UsualMinutes;
 }
 
 const MINUTE_MS = 60_000;
+/** The share of the likely duration that time alone never takes away: a run that lasts longer is not about to end. */
+const MIN_SHARE_LEFT = 0.1;
 
-/** The share of the likely duration that the progress leaves, within the usual time; 0 once that is over. */
+/**
+ * The share of the likely duration that the elapsed time and the progress leave, within the usual time; 0 once that is
+ * over.
+ */
 export function minutesLeft({ progress, elapsedMs, usual: { likely, max } }: RunTimes): number {
-  const untilMax = max - elapsedMs / MINUTE_MS;
+  const minutes = Math.max(0, elapsedMs) / MINUTE_MS;
+  const untilMax = max - minutes;
   if (untilMax <= 0) return 0;
-  return Math.max(1, Math.round(Math.min(likely * (1 - progress / 100), untilMax)));
+  const shareLeft = Math.min(1 - progress / 100, Math.max(MIN_SHARE_LEFT, Math.exp(-minutes / likely)));
+  return Math.max(1, Math.round(Math.min(likely * shareLeft, untilMax)));
 }
 
 export const timeLeftText = (minutes: number): string =>

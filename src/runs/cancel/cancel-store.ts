@@ -7,16 +7,41 @@ import { dropResult } from "../result-store.ts";
 import type { RunStatus } from "../run.ts";
 import { transition } from "../transition-store.ts";
 
+interface RequestedCancel {
+  taskId: string;
+  keepPartial: boolean;
+  /** Not if another call has joined the run; none can join it afterwards. */
+  unlessJoined?: boolean;
+  now: number;
+}
+
+/** Returns whether this request was the first and the run can be cancelled. */
 export async function requestCancel(
   db: Database,
-  { taskId, keepPartial, now }: { taskId: string; keepPartial: boolean; now: number },
-): Promise<void> {
-  await db
+  { taskId, keepPartial, unlessJoined = false, now }: RequestedCancel,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
     .updateTable("research_tasks")
     .set({ cancel_requested_at: now, keep_partial: keepPartial ? 1 : 0, updated_at: now })
     .where("task_id", "=", taskId)
     .where("cancel_requested_at", "is", null)
     .where("status", "in", ["pending", "running", "running_async", "start_unknown", "awaiting_approval"])
+    .$if(unlessJoined, (update) => update.where("joined_at", "is", null))
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** The reason that a cancelled run shows. */
+export async function noteCancelledCall(
+  db: Database,
+  { taskId, message }: { taskId: string; message: string },
+): Promise<void> {
+  await db
+    .updateTable("research_tasks")
+    .set({ error_code: "CANCELLED", error_message: message })
+    .where("task_id", "=", taskId)
+    .where("status", "=", "cancelled")
+    .where("error_code", "is", null)
     .execute();
 }
 

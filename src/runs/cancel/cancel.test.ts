@@ -25,7 +25,7 @@ const reportOf = (run: PolledRun): AgentFinish => ({
   run,
   to: "completed",
   result: resultOf(FINISHED, { partial: false }),
-  raw: {},
+  raw: undefined,
   error: undefined,
   tokens: undefined,
   cost: undefined,

@@ -4,6 +4,9 @@ import { AppError } from "../../errors.ts";
 import type { Agent } from "../../gemini/research-agent.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../store/database.ts";
+import { truncateLog } from "../../store/dialect.ts";
+import { canHaveExpired } from "../poll/ask.ts";
+import { missingSetting } from "../poll/missing-setting.ts";
 import { isFinished, type Run } from "../run.ts";
 import { findRun } from "../run-store.ts";
 import { deleteRun, interactionIdsOf, isDeletable, UNKNOWN_KEPT_MS, unknownStartsSince } from "./deletion-store.ts";
@@ -13,6 +16,8 @@ export interface DeleteDeps {
   clock: Clock;
   /** Undefined without an API key: then nothing can be deleted at Google. */
   agent: Agent | undefined;
+  /** Removes the files of runs whose reports the database had refused. */
+  removeBackups: (taskIds: ReadonlySet<string>) => Promise<void>;
 }
 
 export interface DeleteRequest {
@@ -39,20 +44,43 @@ export async function deleteFinishedRun(deps: DeleteDeps, request: DeleteRequest
   // Google first, while the ids are still stored: a failed deletion can be retried.
   for (const id of ids) await deleteAtGoogle(deps, run, id);
   if (!(await deleteRun(db, deletion))) throw stillPolled(run);
+  await deps.removeBackups(new Set([run.taskId]));
+  await emptyLog(deps);
   return ids.length > 0 ? true : undefined;
 }
 
-async function deleteAtGoogle({ agent }: DeleteDeps, run: Run, interactionId: string): Promise<void> {
-  const answer = await agent?.delete(interactionId, AbortSignal.timeout(DELETE_TIMEOUT_MS));
-  // Missing at Google counts as deleted.
-  if (answer?.kind === "deleted" || answer?.kind === "missing") return;
-  throw new AppError({
+const MAX_LOG_ATTEMPTS = 20;
+const LOG_RETRY_MS = 100;
+
+/** If other processes use the log all the time, the hourly pass of retention empties it. */
+async function emptyLog({ db, clock }: DeleteDeps): Promise<void> {
+  for (let attempt = 1; !(await truncateLog(db)) && attempt < MAX_LOG_ATTEMPTS; attempt += 1)
+    await clock.sleep(LOG_RETRY_MS);
+}
+
+async function deleteAtGoogle({ db, clock, agent }: DeleteDeps, run: Run, interactionId: string): Promise<void> {
+  if (agent === undefined) throw keptAtGoogle(run, "No API key is set.");
+  const answer = await agent.delete(interactionId, AbortSignal.timeout(DELETE_TIMEOUT_MS));
+  if (answer.kind === "deleted") return;
+  if (answer.kind === "refused") throw keptAtGoogle(run, answer.error.message);
+  // Missing at Google counts as deleted, but Google says the same to another key, and of an interaction that is fresh.
+  const needed = await missingSetting({ db, agent }, { taskId: run.taskId, interactionId });
+  if (needed !== undefined) throw keptAtGoogle(run, OTHER_SETTINGS, RESTORE_SETTINGS);
+  if (!(await canHaveExpired({ db, clock }, { interactionId, createdAt: run.createdAt })))
+    throw keptAtGoogle(run, NOT_FOUND_YET);
+}
+
+const OTHER_SETTINGS = "It was started with another API key or base URL, and only that one can delete it.";
+const NOT_FOUND_YET = "It does not find the copy, which is no proof within a day of the start.";
+const RESTORE_SETTINGS = "Restore GEMINI_API_KEY and GOOGLE_GEMINI_BASE_URL";
+
+const keptAtGoogle = (run: Run, reason: string, remedy = "Try again later"): AppError =>
+  new AppError({
     code: "GEMINI_UNAVAILABLE",
-    message: `Google did not delete its copy, so the run was not deleted here either. ${answer?.error.message ?? "No API key is set."}`,
-    suggestion: "Try again later, or delete it here only; Google deletes its copy automatically after some weeks.",
+    message: `Google did not delete its copy, so the run was not deleted here either. ${reason}`,
+    suggestion: `${remedy}, or delete it here only; Google deletes its copy automatically after some weeks.`,
     run: about(run),
   });
-}
 
 const about = ({ taskId, status, progress }: Run) => ({ task_id: taskId, status, progress });
 

@@ -72,25 +72,21 @@ export async function deleteRun(db: Database, deletion: Deletion): Promise<boole
 }
 
 /**
- * Returns the number of deleted runs; runs that are not deletable or locked by another process are skipped.
+ * Returns the deleted runs; runs that are not deletable or locked by another process are skipped.
  * Undefined: another process is deleting expired runs.
  */
-export function deleteRuns(db: Database, taskIds: string[], now: number): Promise<number | undefined> {
+export function deleteRuns(db: Database, taskIds: string[], now: number): Promise<string[] | undefined> {
   return db.transaction().execute(async (transaction) => {
     if (!(await tryLockExclusive(transaction, "retention"))) return undefined;
     const runs = transaction.selectFrom("research_tasks").select("task_id").orderBy("task_id");
     const locked = await skipLocked(transaction, runs.where("task_id", "in", taskIds)).execute();
-    if (locked.length === 0) return 0;
+    if (locked.length === 0) return [];
     const ids = locked.map(({ task_id }) => task_id);
     // A separate statement, so that its snapshot includes everything committed before the rows were locked.
     const expired = await runs.where("task_id", "in", ids).where(deletable(now)).execute();
-    if (expired.length > 0) {
-      await removeRuns(
-        transaction,
-        expired.map(({ task_id }) => task_id),
-      );
-    }
-    return expired.length;
+    const removed = expired.map(({ task_id }) => task_id);
+    if (removed.length > 0) await removeRuns(transaction, removed);
+    return removed;
   });
 }
 

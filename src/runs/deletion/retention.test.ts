@@ -15,10 +15,13 @@ const DAY_MS = 86_400_000;
 const NOW = 1_000 * DAY_MS;
 const clock = { ...systemClock, now: () => NOW, sleep: async () => {} };
 const leaving = new AbortController().signal;
+const removeBackups = async (): Promise<void> => {};
 
 test("finished runs are deleted with all their rows after the retention time; unfinished and unknown ones stay (T-2)", async () => {
   const db = await openDatabase();
-  const sweep = (keepDays: number) => deleteExpiredRuns({ db, clock, log, keepDays, leaving });
+  const withoutBackup = new Set<string>();
+  const removed = async (taskIds: ReadonlySet<string>): Promise<void> => taskIds.forEach((id) => withoutBackup.add(id));
+  const sweep = (keepDays: number) => deleteExpiredRuns({ db, clock, log, removeBackups: removed, keepDays, leaving });
   const old = { completed_at: NOW - 731 * DAY_MS };
   await insertRun(db, { task_id: "parent", status: "running", lease_owner: "p" });
   await finishRun(db, {
@@ -46,6 +49,7 @@ test("finished runs are deleted with all their rows after the retention time; un
   await insertAttempt(db, { attempt_id: "s", task_id: "start", state: "unknown", created_at: NOW - 61 * DAY_MS });
   expect(await sweep(0)).toBe(0);
   expect(await sweep(730)).toBe(1);
+  expect([...withoutBackup]).toEqual(["parent"]);
   const left = await db.selectFrom("research_tasks").select(["task_id", "parent_task_id"]).orderBy("task_id").execute();
   expect(left.map(({ task_id }) => task_id)).toEqual(["child", "followed", "open", "start", "unknown", "young"]);
   expect(left[0]).toMatchObject({ parent_task_id: null });
@@ -66,7 +70,7 @@ test("a start whose id can no longer be found is deleted after the retention tim
     await insertRun(db, { task_id: id, ...old });
     await insertAttempt(db, { attempt_id: id, task_id: id, state: "unknown", created_at: NOW - days * DAY_MS });
   }
-  expect(await deleteExpiredRuns({ db, clock, log, keepDays: 30, leaving })).toBe(1);
+  expect(await deleteExpiredRuns({ db, clock, log, removeBackups, keepDays: 30, leaving })).toBe(1);
   expect((await db.selectFrom("research_attempts").select("task_id").execute())[0]?.task_id).toBe("findable");
 });
 
@@ -77,7 +81,7 @@ test("a clock that is years ahead deletes nothing (T-2)", async () => {
   await insertRun(db, { task_id: "older", status: "completed", ...ago(700) });
   await insertRun(db, { task_id: "too old", status: "completed", ...ago(740) });
   const ahead = { ...clock, now: () => NOW + 1_000 * DAY_MS };
-  expect(await deleteExpiredRuns({ db, clock: ahead, log, keepDays: 730, leaving })).toBe(1);
+  expect(await deleteExpiredRuns({ db, clock: ahead, log, removeBackups, keepDays: 730, leaving })).toBe(1);
   expect(await db.selectFrom("research_tasks").select("task_id").orderBy("task_id").execute()).toEqual([
     { task_id: "older" },
     { task_id: "recent" },
@@ -125,7 +129,7 @@ test("contents of pictures that no run has any more are deleted by the hourly pa
   const ending = new AbortController();
   const removeCopies = async (): Promise<void> => {};
   // Also where runs are kept for ever.
-  startRetention({ db, clock, log, keepDays: 0, removeCopies, leaving: ending.signal }, async (work) =>
+  startRetention({ db, clock, log, removeBackups, keepDays: 0, removeCopies, leaving: ending.signal }, async (work) =>
     passes.push(work),
   );
   ending.abort();
@@ -155,7 +159,7 @@ test("many expired runs are deleted in few short transactions, with long and sho
   await appendEvents(db, "old-3", events);
   await appendEvents(db, "old-4", events.slice(0, 30));
   const { pauses, clock: quick } = clockOfBatches(1);
-  expect(await deleteExpiredRuns({ db, clock: quick, log, keepDays: 30, leaving })).toBe(150);
+  expect(await deleteExpiredRuns({ db, clock: quick, log, removeBackups, keepDays: 30, leaving })).toBe(150);
   // Batches of 20, then 50 % larger each time.
   expect(pauses).toHaveLength(4);
   expect(await db.selectFrom("research_tasks").select("task_id").execute()).toEqual([{ task_id: "newest" }]);
@@ -166,7 +170,7 @@ test("batches that take long become smaller, and leave pauses as long as they to
   const db = await openDatabase();
   await insertExpired(db, 26);
   const { pauses, clock: slow } = clockOfBatches(400);
-  expect(await deleteExpiredRuns({ db, clock: slow, log, keepDays: 30, leaving })).toBe(26);
+  expect(await deleteExpiredRuns({ db, clock: slow, log, removeBackups, keepDays: 30, leaving })).toBe(26);
   // Batches of 20, then 2, then 1.
   expect(pauses).toEqual([400, 400, 400, 400, 400, 400]);
 });

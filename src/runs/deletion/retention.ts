@@ -3,6 +3,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Database } from "../../store/database.ts";
+import { truncateLog } from "../../store/dialect.ts";
 import { dropOrphanedContents } from "../picture-store.ts";
 import { deleteRun, deleteRuns, lastUpdate, runsEndedBefore, runsWithLongTimeline } from "./deletion-store.ts";
 
@@ -12,6 +13,8 @@ export interface RetentionDeps {
   log: Log;
   /** Deletes other copies of deleted runs, such as old copies of the database. */
   removeCopies: (now: number) => Promise<void>;
+  /** Removes the files of runs whose reports the database had refused. */
+  removeBackups: (taskIds: ReadonlySet<string>) => Promise<void>;
   /** 0: runs are never deleted. */
   keepDays: number;
   leaving: AbortSignal;
@@ -40,9 +43,10 @@ export async function deleteExpiredRuns(deps: Omit<RetentionDeps, "removeCopies"
     const startedAt = clock.monotonic();
     const removed = await deleteBatch(deps, expired, now);
     const tookMs = clock.monotonic() - startedAt;
-    deleted += removed;
+    deleted += removed.length;
     // Another process is deleting, or no deletable run is left.
-    if (removed === 0) break;
+    if (removed.length === 0) break;
+    await deps.removeBackups(new Set(removed));
     limit = nextLimit(limit, tookMs);
     await clock.sleep(Math.max(MIN_PAUSE_MS, tookMs), leaving).catch(() => undefined);
   }
@@ -70,14 +74,14 @@ async function deleteBatch(
   { db, leaving }: Pick<RetentionDeps, "db" | "leaving">,
   taskIds: string[],
   now: number,
-): Promise<number> {
+): Promise<string[]> {
   const long = await runsWithLongTimeline(db, taskIds);
   const short = taskIds.filter((taskId) => !long.has(taskId));
-  let removed = short.length === 0 ? 0 : await deleteRuns(db, short, now);
-  if (removed === undefined) return 0;
+  const removed = short.length === 0 ? [] : await deleteRuns(db, short, now);
+  if (removed === undefined) return [];
   for (const taskId of long) {
     if (leaving.aborted) break;
-    if (await deleteRun(db, { taskId, now })) removed += 1;
+    if (await deleteRun(db, { taskId, now })) removed.push(taskId);
   }
   return removed;
 }
@@ -86,6 +90,8 @@ async function upkeep(deps: RetentionDeps): Promise<void> {
   await deps.removeCopies(deps.clock.now());
   await deleteExpiredRuns(deps);
   await dropOrphanedContents(deps.db);
+  // Also of files that were sent with a research, whose contents are deleted without a run.
+  await truncateLog(deps.db);
 }
 
 /** Runs immediately and then every hour until shutdown; `during` keeps the database open while a sweep is running. */

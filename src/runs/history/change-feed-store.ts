@@ -2,7 +2,6 @@
 
 import type { Database } from "../../store/database.ts";
 import { isShared } from "../../store/dialect.ts";
-import { progressOf } from "../run-row.ts";
 import { FINISHED, UNFINISHED } from "../run.ts";
 
 export interface WrittenRun {
@@ -18,7 +17,7 @@ export interface WrittenRun {
 
 export interface Since {
   since: number;
-  /** Also read unfinished runs that were not written: their estimated progress grows with time. */
+  /** Also read unfinished runs that were not written: their title and star change without a write of `updated_at`. */
   withUnfinished: boolean;
   /** Runs that were unfinished when they were last read. */
   known: string[];
@@ -52,8 +51,8 @@ export async function writtenRuns(db: Database, owner: string, taskIds: string[]
 const shownColumns = (db: Database, owner: string) =>
   db
     .selectFrom("research_tasks")
-    .select(["task_id", "kind", "status", "progress", "current_action", "usage_final", "model", "interaction_id"])
-    .select(["started_at", "plan_json", "created_at", "updated_at", "completed_at", "title", "starred", "archived"])
+    .select(["task_id", "kind", "status", "progress", "current_action", "usage_final"])
+    .select(["created_at", "updated_at", "title", "starred", "archived"])
     .where("owner", "=", owner)
     .orderBy("updated_at");
 
@@ -64,7 +63,6 @@ const writtenRun = (row: ShownRow): WrittenRun => ({
   finished: FINISHED.some((status) => status === row.status),
   createdAt: row.created_at,
   updatedAt: row.updated_at,
-  // Includes the time-based estimate, which is not stored but is visible on the dashboard.
-  shown: JSON.stringify([row.status, progressOf(row), row.current_action, row.usage_final]),
+  shown: JSON.stringify([row.status, row.progress, row.current_action, row.usage_final]),
   marks: JSON.stringify([row.title, row.starred, row.archived]),
 });

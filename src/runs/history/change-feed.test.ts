@@ -4,7 +4,6 @@ import { sql } from "kysely";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { NO_COST } from "../../costs/actual.ts";
 import { onPostgres, sharedFor } from "../../../test/kit/store/databases.ts";
-import { insertRun } from "../../../test/kit/store/store-rows.ts";
 import { openStore } from "../../store/store.ts";
 import { organizeRun } from "../library/organize-store.ts";
 import { finishRun, insertRunning, recordBeat } from "../run-store.ts";
@@ -149,20 +148,6 @@ test("a write that is dated before the last poll and commits after it is reporte
   await feed.start("late", "local", dated);
   expect(await feed.receivedAfter(1)).toEqual(changed("late", false, true));
   expect(await feed.receivedAfter(3)).toEqual([]);
-});
-
-test("progress that is estimated from time is reported without any write, at most every 15 seconds (J3)", async () => {
-  const feed = await openFeed();
-  const now = Date.now();
-  await insertRun(feed.db, { task_id: "quiet", model: "deep-research-preview", created_at: now, updated_at: now });
-  // The run was written long before the first read.
-  await vi.advanceTimersByTimeAsync(60_000);
-  onTestFinished(feed.watch());
-  expect(await feed.receivedAfter(2)).toEqual([]);
-  // The second minute of ten: about seven per cent, and at most one change every 15 seconds where nothing is written.
-  const changes = await feed.receivedAfter(60);
-  expect(changes.length).toBeGreaterThanOrEqual(3);
-  expect(changes[0]).toEqual({ runs: [{ taskId: "quiet", finished: false }], written: [], listChanged: false });
 });
 
 test("the store is polled only while there is a subscriber, and no timer is left", async () => {

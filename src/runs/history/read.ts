@@ -4,17 +4,14 @@ import { citeByNumber } from "../../reports/citations/cite-by-number.ts";
 import { numberSources } from "../../reports/report.ts";
 import { keepSuggestions } from "../../reports/suggestions/keep.ts";
 import type { Database } from "../../store/database.ts";
-import { lastEvent } from "../event-store.ts";
 import { newestPlan } from "../plan/plan-store.ts";
-import { isFinished, LOCAL_KINDS, type Run, type RunResult, type SavedRound, type StoredResult } from "../run.ts";
+import { isFinished, type Run, type RunResult, type SavedRound, type StoredResult } from "../run.ts";
 import { findResult, findRounds } from "../result-store.ts";
 import { findRun } from "../run-store.ts";
 
 export interface StoredRun {
   run: Run;
   result: StoredResult | undefined;
-  /** The suggestion that was returned to the caller with the error. */
-  advice?: string | undefined;
   /** The newest plan, of a run without a report. */
   plan?: string | undefined;
 }
@@ -25,22 +22,16 @@ export async function readStored(db: Database, owner: string, taskId: string): P
   // A result without text only stores other data that Google sent.
   const result = stored === undefined || stored.report.trim() === "" ? undefined : stored;
   if (!isFinished(run.status)) return { run, result, plan: await planOf(db, run) };
-  const advice = await adviceAbout(db, run);
-  if (result !== undefined) return { run, result, advice };
+  if (result !== undefined) return { run, result };
   // A process that crashed wrote no result, but its finished rounds are stored.
   const rounds = await findRounds(db, taskId);
   const plan = await planOf(db, run);
   const model = run.model ?? modelOf(rounds.at(-1)?.metadata ?? {});
-  return { run: { ...run, model }, result: resultOfRounds(rounds), advice, plan };
+  return { run: { ...run, model }, result: resultOfRounds(rounds), plan };
 }
 
 const planOf = async (db: Database, { plan, taskId }: Run): Promise<string | undefined> =>
   plan === undefined ? undefined : (await newestPlan(db, taskId))?.text;
-
-async function adviceAbout(db: Database, { taskId, kind, status }: Run): Promise<string | undefined> {
-  if (status === "completed" || !LOCAL_KINDS.includes(kind)) return undefined;
-  return (await lastEvent(db, taskId, "advice"))?.text;
-}
 
 /** The report of the last finished round with the sources of all rounds. */
 export function resultOfRounds(rounds: SavedRound[]): RunResult | undefined {

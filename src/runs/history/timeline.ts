@@ -11,7 +11,7 @@ export interface RunTimelineEntry {
   /** Stable within the run. */
   id: string;
   at: number;
-  kind: "state" | "thought" | "search" | "source" | "round" | "advice";
+  kind: "state" | "thought" | "search" | "source" | "round";
   text: string;
 }
 
@@ -53,7 +53,8 @@ export async function milestones(db: Database, run: Run): Promise<RunTimelineEnt
   const queries = run.kind === "agent" ? [] : await storedQueries(db, run.taskId);
   return sortByTime(
     [
-      state("created", run.createdAt, createdText(run)),
+      // By the clock of the database; what follows is by that of a machine, which may be behind.
+      state("created", Math.min(run.createdAt, run.startedAt ?? Infinity), createdText(run)),
       ...attempts.flatMap(({ state: became, sentAt, answeredAt, ...attempt }, index) => [
         ...state(`sent-${index + 1}`, sentAt, sentText(attempt, attempts.slice(0, index).findLast(wasSent))),
         ...state(`answered-${index + 1}`, answeredAt, answeredText(became, sentAt)),
@@ -112,7 +113,7 @@ function endOf({ status, error, cancelConfirmed }: Run): string {
   return error === undefined ? "Failed" : `Failed: ${error.message}`;
 }
 
-const KINDS = ["thought", "search", "source", "advice"] as const;
+const KINDS = ["thought", "search", "source"] as const;
 
 const entryOf = ({ seq, at, kind, text }: StoredEvent): RunTimelineEntry => ({
   id: `e${seq}`,

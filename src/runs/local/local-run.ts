@@ -157,7 +157,7 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, { progress: no
       await writer.store("The round", () => saveRound(db, taskId, { ...round, now: clock.now() }));
     },
     finish: writer.finish,
-    fail: (error: unknown): Promise<unknown> => fail(recorder, writer, { taskId, isStored, error }),
+    fail: (error: unknown): Promise<unknown> => fail(recorder, writer, { taskId, error }),
     stop: () => {
       clearInterval(beats);
       cancelWatch.stop();
@@ -210,23 +210,20 @@ function createWriter(recorder: RunRecorder, taskId: string, meter: Meter) {
 async function fail(
   recorder: RunRecorder,
   writer: Writer,
-  { taskId, isStored, error }: { taskId: string; isStored: boolean; error: unknown },
+  { taskId, error }: { taskId: string; error: unknown },
 ): Promise<unknown> {
-  const { db, clock } = recorder;
+  const { db } = recorder;
   if (!(error instanceof AppError)) {
     const shown = { code: "UNEXPECTED_ERROR", message: "An unexpected error ended the run." };
     await writer.finish({ to: "failed", error: shown });
     return new UnexpectedRunError(taskId, error);
   }
-  const ended = recorder.leaving() && error.code === "CANCELLED" ? interrupted() : error;
   const partial = await partialResult(db, taskId, error).catch(() => undefined);
+  const ended = recorder.leaving() && error.code === "CANCELLED" ? interrupted(partial) : error;
   const to = ended.code === "CANCELLED" ? "cancelled" : "failed";
-  const { suggestion: text } = ended;
-  if (isStored && text !== undefined) {
-    await writer.store("The advice", () => appendEvents(db, taskId, [{ kind: "advice", text, at: clock.now() }]));
-  }
   const isKept = to !== "cancelled" || (await keepsPartial(db, taskId).catch(() => true));
-  const shown = { code: ended.code, message: ended.message };
+  const { code, message, suggestion } = ended;
+  const shown = { code, message, suggestion };
   await writer.finish({ to, result: isKept ? partial : undefined, error: shown });
   if (!isKept) await writer.store("The request to keep nothing", () => dropResult(db, taskId));
   return withRun(ended, taskId, to);
@@ -241,11 +238,14 @@ async function partialResult(db: Database, taskId: string, error: AppError): Pro
   return { report: text.slice(0, MAX_KEPT_CHARACTERS), sources: [], metadata: {}, partial: true };
 }
 
-function interrupted(): AppError {
+function interrupted(rounds: RunResult | undefined): AppError {
   return new AppError({
     code: "INTERRUPTED",
     message: "The process was stopped before the search was done.",
-    suggestion: "Finished rounds can be read with get_research_results.",
+    suggestion:
+      rounds === undefined
+        ? "Ask it again."
+        : "get_research_results returns its finished rounds, resume_research continues at the next one.",
   });
 }
 

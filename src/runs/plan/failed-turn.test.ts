@@ -5,6 +5,7 @@ import { clock, request, WORKING } from "../../../test/kit/store/runner.ts";
 import { rowOf } from "../../../test/kit/store/store-rows.ts";
 import { AppError } from "../../errors.ts";
 import type { PollResult, StartOutcome } from "../../gemini/research-agent.ts";
+import { currentAttempt } from "../attempt-store.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { findResult } from "../result-store.ts";
 import { markUnknownStarts } from "../recovery/unknown-starts.ts";
@@ -14,6 +15,12 @@ import { beginTurn } from "./plan-turn.ts";
 import { ACCEPT, stage, planned, turnOf, decide, usdOf } from "../../../test/kit/store/planning.ts";
 
 const REFUSED: StartOutcome = { kind: "refused", error: new AppError({ code: "GEMINI_UNAVAILABLE", message: "No." }) };
+const CANCELLED: StartOutcome = {
+  kind: "withheld",
+  error: new AppError({ code: "CANCELLED", message: "The call was cancelled." }),
+};
+const MISSING: StartOutcome = { ...REFUSED, status: 404 };
+const DAY_MS = 86_400_000;
 const UNKNOWN: StartOutcome = { kind: "unknown", why: "The connection broke." };
 
 describe("a turn that fails", () => {
@@ -31,12 +38,32 @@ describe("a turn that fails", () => {
   });
 
   test("because Google has forgotten the plan ends the run, which keeps the plan (V2)", async (context) => {
-    const { db, research, poll, taskId, run } = await stage(context, [ACCEPT, { ...REFUSED, status: 404 }]);
+    const { db, research, poll, taskId, run } = await stage(context, [ACCEPT, MISSING, MISSING]);
     await poll();
+    // Of a fresh plan a 404 says nothing.
+    await decide(research, taskId);
+    expect(await run()).toMatchObject({ status: "awaiting_approval", error: { code: "GEMINI_UNAVAILABLE" } });
+    await db.updateTable("research_attempts").set({ sent_at: 1 }).execute();
     await decide(research, taskId);
     expect(await run()).toMatchObject({ status: "failed", error: { code: "PLAN_EXPIRED" }, cost: { usd: 1 } });
     expect((await newestPlan(db, taskId))?.text).toBe("1. Ask fishermen");
     await expect(decide(research, taskId)).rejects.toMatchObject({ code: "PLAN_EXPIRED" });
+  });
+
+  test("because it was cancelled unsent does not make a plan without a known price free (V2, P6)", async (context) => {
+    const { db, research, poll, taskId, run } = await stage(context, [ACCEPT, CANCELLED]);
+    await poll();
+    await db.updateTable("research_tasks").set({ cost_usd: null, usage_final: 0 }).execute();
+    await decide(research, taskId);
+    expect(await run()).toMatchObject({ status: "cancelled", cost: { usd: undefined }, usageFinal: false });
+  });
+
+  test("is the newest one although its clock is behind (V2)", async (context) => {
+    const { db, research, poll, taskId } = await stage(context);
+    await poll();
+    await decide(research, taskId, "Ask divers");
+    await db.updateTable("research_attempts").set({ created_at: 1 }).where("turn", "=", 2).execute();
+    expect(await currentAttempt(db, taskId)).toMatchObject({ turn: 2, plan_edit: "Ask divers" });
   });
 
   test("at Google leaves the plan before it, and its cost is counted (V2)", async (context) => {
@@ -66,7 +93,7 @@ describe("a turn that fails", () => {
       expect(await run()).toMatchObject({ status: "awaiting_approval", interactionId: "v1_1", plan: { turn: 1 } });
       expect((await run()).error?.message).toContain("did not return a changed plan");
     };
-    await change("Ask divers", [answering({ kind: "missing" })]);
+    await change("Ask divers", [answering({ kind: "missing" }, DAY_MS)]);
     // The turn may have been charged.
     expect((await run()).cost).toMatchObject({ usd: 1, incomplete: true });
     const rejected: PollResult = { kind: "rejected" };
@@ -112,10 +139,11 @@ describe("a turn that fails", () => {
 
   test("and is sent again on the user's decision is the same turn; an unknown edit stays out of the next (V2)", async (context) => {
     const outcomes = [ACCEPT, UNKNOWN, ACCEPT, REFUSED] as const;
-    const { research, polls, poll, taskId, run, sent } = await stage(context, [...outcomes]);
+    const { db, research, polls, poll, taskId, run, sent } = await stage(context, [...outcomes]);
     await poll();
     await decide(research, taskId, "Ask divers");
-    const again = { owner: request.owner, taskId, interactionId: undefined, acceptDoubleCharge: true };
+    const attemptId = (await currentAttempt(db, taskId))?.attempt_id;
+    const again = { owner: request.owner, taskId, interactionId: undefined, acceptDoubleCharge: true, attemptId };
     const resumed = await resumeAgentRun(research, again);
     if (resumed.kind === "restarted") await resumed.sending;
     polls.set("v1_3", planned("1. Ask divers"));

@@ -1,7 +1,7 @@
 /** SQL that reads the plans of a run, and ends runs whose plan was not approved in time. */
 
 import type { Database } from "../../store/database.ts";
-import { transition } from "../transition-store.ts";
+import { errorColumns, transition } from "../transition-store.ts";
 
 /** The newest plan of a run. */
 export interface StoredPlan {
@@ -61,10 +61,10 @@ export async function editInProgress(db: Database, taskId: string): Promise<stri
   return newest?.plan_edit ?? undefined;
 }
 
-export const PLAN_EXPIRED = {
-  error_code: "PLAN_EXPIRED",
-  error_message: "The plan has expired: it was not approved in time. The research was not started or charged.",
-};
+export const PLAN_EXPIRED = errorColumns({
+  code: "PLAN_EXPIRED",
+  message: "The plan has expired: it was not approved in time. The research was not started or charged.",
+});
 
 /** Ends runs whose plan was not approved in time. Returns their ids. */
 export async function expirePlans(db: Database, { now, limit }: { now: number; limit: number }): Promise<string[]> {

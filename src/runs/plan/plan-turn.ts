@@ -9,8 +9,9 @@ import { missingSetting } from "../poll/missing-setting.ts";
 import { flushUnchargedFailures, guardLostCommit } from "../recovery/uncharged-starts.ts";
 import type { Run } from "../run.ts";
 import { findRun } from "../run-store.ts";
-import { refuseBeforeIntent, sendAttempt } from "../start/start.ts";
+import { refuseBeforeIntent, sendAttempt, type Sending } from "../start/start.ts";
 import { maxWaitOf, variantOf } from "../start/start-options.ts";
+import type { CheckCost } from "../start/unconfirmed-store.ts";
 import { endExpiredPlans } from "./expired-plans.ts";
 import { editInProgress, newestPlan, type StoredPlan } from "./plan-store.ts";
 import { HOW_TO_START_AGAIN } from "./run-plan.ts";
@@ -26,15 +27,16 @@ export interface TurnRequest {
   edit: string | undefined;
   /** The plan that the user has seen and whose price was confirmed. Undefined if none was waiting for approval then. */
   planTurn: number | undefined;
+  /** The plan that the caller names: a decision about another plan of the run is not joined. */
+  namedTurn?: number | undefined;
   estimate: Record<string, unknown>;
   callerWaitsMs: number;
-  /** Called before anything is stored or sent; throws to reject the turn. */
-  beforeStart: () => void;
+  checkCost: CheckCost;
   signal: AbortSignal;
 }
 
 /** `joined`: the same was requested before, and nothing was sent. */
-export type BegunTurn = { kind: "joined"; run: Run } | { kind: "begun"; run: Run; sending: Promise<void> };
+export type BegunTurn = { kind: "joined"; run: Run } | { kind: "begun"; run: Run; sending: Sending };
 
 export async function beginTurn(deps: ResearchDeps, request: TurnRequest): Promise<BegunTurn> {
   const { db } = deps;
@@ -44,14 +46,13 @@ export async function beginTurn(deps: ResearchDeps, request: TurnRequest): Promi
   await endExpiredPlans(deps);
   const run = await findRun(db, owner, taskId);
   const plan = await newestPlan(db, taskId);
-  if (run.status !== "awaiting_approval" || plan === undefined) return joinTurn(deps, run, edit);
+  if (run.status !== "awaiting_approval" || plan === undefined) return joinTurn(deps, run, request);
   // The call was lost before its answer and is repeated: the plan has this change already.
   if (edit !== undefined && edit === plan.edit) return { kind: "joined", run };
   if (plan.turn !== request.planTurn) throw planChanged(run);
   await rejectForeignPlan(deps, taskId, plan);
-  request.beforeStart();
   const { variant, attemptId } = await commit(deps, { request, run, plan });
-  if (attemptId === undefined) return joinTurn(deps, await findRun(db, owner, taskId), edit);
+  if (attemptId === undefined) return joinTurn(deps, await findRun(db, owner, taskId), request);
   failpoint("after-intent");
   const { query, model: agent = "", enableNotifications } = run;
   // No signal: the user has decided. A call that is cancelled from now on must not leave the run without its plan.
@@ -91,19 +92,21 @@ async function commit(
     processId: deps.processId,
     now,
   };
-  const committed = await guardLostCommit(deps, { taskId, attemptId }, () => commitTurn(deps.db, turn, deps));
+  const committed = await guardLostCommit(deps, { taskId, attemptId }, () =>
+    commitTurn(deps.db, turn, { ...deps, checkCost: request.checkCost }),
+  );
   return { variant, attemptId: committed };
 }
 
 /** The run is not waiting for approval: the same decision was made before, or there is nothing to decide. */
-async function joinTurn(deps: ResearchDeps, run: Run, edit: string | undefined): Promise<BegunTurn> {
+async function joinTurn({ db }: ResearchDeps, run: Run, { edit, namedTurn }: TurnRequest): Promise<BegunTurn> {
   const { plan } = run;
-  const isInProgress = run.status === "pending" || run.status === "running_async";
   if (plan === undefined) throw withoutPlan(run);
-  if (edit === undefined && !plan.isPlanning && isInProgress) return { kind: "joined", run };
-  const isSameEdit = edit !== undefined && plan.isPlanning && (await editInProgress(deps.db, run.taskId)) === edit;
-  if (isSameEdit && isInProgress) return { kind: "joined", run };
-  throw notWaiting(run);
+  const isSame =
+    edit === undefined ? !plan.isPlanning : plan.isPlanning && (await editInProgress(db, run.taskId)) === edit;
+  if (!isSame || (run.status !== "pending" && run.status !== "running_async")) throw notWaiting(run);
+  if (namedTurn !== undefined && namedTurn !== (await newestPlan(db, run.taskId))?.turn) throw planChanged(run);
+  return { kind: "joined", run };
 }
 
 const about = (run: Run) => ({ task_id: run.taskId, status: run.status, progress: run.progress });
@@ -118,9 +121,12 @@ const withoutPlan = (run: Run): AppError =>
 
 const planChanged = (run: Run): AppError =>
   new AppError({
-    code: "INVALID_INPUT",
+    code: "CONFIRMATION_NEEDED",
     message: "The plan was changed meanwhile. Nothing was sent and nothing was charged.",
-    suggestion: "Read the new plan with check_research_status, then change or approve it.",
+    suggestion:
+      run.status === "awaiting_approval"
+        ? "Read the new plan with check_research_status, then change or approve it."
+        : "check_research_status shows what was decided on the new plan.",
     run: about(run),
   });
 

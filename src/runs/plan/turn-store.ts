@@ -10,7 +10,8 @@ import { START_LEASE_MS } from "../lease.ts";
 import { lockRun } from "../lock-store.ts";
 import type { PolledRun } from "../poll/polled-run.ts";
 import { refuseAboveLimits, type StartLimits } from "../start/limits-store.ts";
-import { type Transition, transition } from "../transition-store.ts";
+import { admitCost, type CheckCost } from "../start/unconfirmed-store.ts";
+import { errorColumns, type Transition, transition } from "../transition-store.ts";
 import { newestPlan, PLAN_EXPIRED, type StoredPlan } from "./plan-store.ts";
 import { addUsage, NO_USAGE, readUsage, type RunPlan, type TurnUsage, withEarlierTurns } from "./run-plan.ts";
 
@@ -31,7 +32,7 @@ export interface NewTurn extends Omit<NewAttempt, "turn"> {
 export function commitTurn(
   db: Database,
   turn: NewTurn,
-  { limits, queue }: { limits: StartLimits; queue: PollQueue },
+  { limits, queue, checkCost }: { limits: StartLimits; queue: PollQueue; checkCost?: CheckCost | undefined },
 ): Promise<string | undefined> {
   const { taskId, attemptId, isPlanning, planEdit, now } = turn;
   return db.transaction().execute(async (transaction) => {
@@ -40,6 +41,7 @@ export function commitTurn(
     if ((await waiting.where("status", "=", "awaiting_approval").executeTakeFirst()) === undefined) return undefined;
     const current = await newestPlan(transaction, taskId);
     if (current?.interactionId !== turn.basedOn.interactionId) return undefined;
+    const unconfirmedUsd = await admitCost(transaction, turn, checkCost);
     await refuseAboveLimits(transaction, limits, turn);
     const number = (await lastTurn(transaction, taskId)) + 1;
     const plan: RunPlan = { turn: number, isPlanning, earlier: await usageBefore(transaction, taskId, number) };
@@ -67,20 +69,19 @@ export function commitTurn(
       },
     }).execute();
     const attempt: AttemptTurn = { turn: number, isPlanning, planEdit };
-    await insertAttempt(transaction, { ...turn, turn: attempt });
+    await insertAttempt(transaction, { ...turn, turn: attempt, unconfirmedUsd });
     await queue.checkStart(transaction, { taskId, afterMs: START_LEASE_MS });
     return attemptId;
   });
 }
 
-const NO_ERROR = { error_code: null, error_message: null };
 const NOT_POLLED = {
   next_poll_at: null,
   odd_answer: null,
   odd_answer_since: null,
   current_action: null,
   progress: 0,
-  ...NO_ERROR,
+  ...errorColumns(undefined),
 } as const;
 
 async function lastTurn(db: Database, taskId: string): Promise<number> {
@@ -208,7 +209,7 @@ export async function returnToPlan(
     to: "awaiting_approval",
     holder: "epoch" in failed ? { epoch: failed.epoch } : "any",
     from: "epoch" in failed ? ["running_async"] : ["pending", "start_unknown"],
-    set: { ...set, error_code: failed.error.code, error_message: failed.error.message },
+    set: { ...set, ...errorColumns(failed.error) },
   };
   const expired: Transition = { ...waiting, to: "failed", set: { ...set, ...PLAN_EXPIRED, completed_at: now } };
   const back = transition(transaction, failed.isPlanExpired === true ? expired : waiting);

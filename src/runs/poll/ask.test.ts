@@ -5,9 +5,15 @@ import { claimDueRuns } from "../scheduling/claim-store.ts";
 import { startResearch } from "../start/start.ts";
 import { ask, POLLS_BEFORE_EXPIRED } from "./ask.ts";
 
-test.for([0, 2_000])(
-  "a 404 is confirmed by two more within the same poll, even if each takes %i ms (P3)",
-  async (latencyMs, context) => {
+const HOUR_MS = 3_600_000;
+
+test.for([
+  [0, 24, POLLS_BEFORE_EXPIRED],
+  [2_000, 24, POLLS_BEFORE_EXPIRED],
+  [0, 23, 1],
+] as const)(
+  "a 404 that takes %i ms, on an interaction of %i hours, is an answer after %i polls (P3)",
+  async ([latencyMs, hours, expected], context) => {
     const stage = await openRunner(context);
     let polls = 0;
     const poll = async (): Promise<PollResult> => {
@@ -18,10 +24,17 @@ test.for([0, 2_000])(
     const started = await startResearch(stage.deps(), request);
     if (started.kind === "started") await started.sending;
     const { db, processId } = stage.store;
-    await db.updateTable("research_tasks").set({ next_poll_at: 0 }).execute();
+    await db
+      .updateTable("research_tasks")
+      .set({ next_poll_at: 0, created_at: clock.now() - 48 * HOUR_MS })
+      .execute();
+    await db
+      .updateTable("research_attempts")
+      .set({ sent_at: clock.now() - hours * HOUR_MS })
+      .execute();
     const [run] = await claimDueRuns(db, { processId, limit: 1, now: clock.now(), nextPollAt: clock.now() + 1 });
     if (run === undefined) throw new Error("The run was not claimed.");
     expect(await ask(stage.deps({ poll }), run, "slow")).toEqual({ kind: "missing" });
-    expect(polls).toBe(POLLS_BEFORE_EXPIRED);
+    expect(polls).toBe(expected);
   },
 );

@@ -3,13 +3,19 @@
 import { AppError } from "../../errors.ts";
 import type { PollResult } from "../../gemini/research-agent.ts";
 import type { ResearchDeps } from "../deps.ts";
+import { attemptWith } from "../interaction-store.ts";
 import type { PolledRun } from "./polled-run.ts";
 import { missingSetting } from "./missing-setting.ts";
 import type { PollSpeed } from "./outcome.ts";
 
 /** Timeout of a quick poll, so that a slow response does not delay the other polls of its batch. */
 const QUICK_POLL_TIMEOUT_MS = 1_500;
-/** A 404 may be transient: a run counts as expired only after this many in a row, over about ten seconds. */
+/**
+ * The shortest time that Google keeps an interaction (free keys; 55 days for paid ones). Within it a 404 is no expiry:
+ * fresh interactions were not found for days, and then completed (python-genai issue 2985).
+ */
+const MIN_RETENTION_MS = 24 * 3_600_000;
+/** After that a 404 may be transient: a run counts as expired after this many in a row, over about ten seconds. */
 export const POLLS_BEFORE_EXPIRED = 3;
 const MISSING_RETRY_MS = 4_500;
 /** After a slower 404, two more requests might take longer than the lease: the next poll confirms it. */
@@ -22,8 +28,18 @@ const UNCONFIRMED_MISSING: PollResult = {
   error: new AppError({
     code: "GEMINI_UNAVAILABLE",
     message: "Google took too long to confirm that this run does not exist.",
+    reason: "overloaded",
   }),
 };
+
+/** Measured from the request that led to the interaction: a run that was sent again may be much older. */
+export async function canHaveExpired(
+  { db, clock }: Pick<ResearchDeps, "db" | "clock">,
+  { interactionId, createdAt }: Pick<PolledRun, "interactionId" | "createdAt">,
+): Promise<boolean> {
+  const attempt = await attemptWith(db, interactionId);
+  return clock.now() - (attempt?.sent_at ?? createdAt) >= MIN_RETENTION_MS;
+}
 
 export function pollTimeout({ leaving }: Pick<ResearchDeps, "leaving">, speed: PollSpeed) {
   const limit = speed === "quick" ? AbortSignal.timeout(QUICK_POLL_TIMEOUT_MS) : undefined;
@@ -43,7 +59,7 @@ export async function ask(deps: ResearchDeps, run: PolledRun, speed: PollSpeed):
   let polled = await deps.agent.poll(run.interactionId, signal);
   if (isTooSlow(polled)) return "slow";
   for (let misses = 1; polled.kind === "missing" && misses < POLLS_BEFORE_EXPIRED; misses += 1) {
-    if ((await missingSetting(deps, run)) !== undefined) return polled;
+    if (!(await canHaveExpired(deps, run)) || (await missingSetting(deps, run)) !== undefined) return polled;
     if (speed === "quick") return "slow";
     if (misses === 1 && deps.clock.monotonic() - startedAt > MAX_FIRST_MISSING_MS) return UNCONFIRMED_MISSING;
     await deps.clock.sleep(MISSING_RETRY_MS, deps.leaving);

@@ -1,5 +1,6 @@
 /** Determines the current action shown in the status of a background run. */
 
+import type { AppError, FailureReason } from "../../errors.ts";
 import type { Interaction } from "../../gemini/research-agent.ts";
 import { oneLine } from "../../platform/clean-text.ts";
 import { type Database, storable } from "../../store/database.ts";
@@ -10,10 +11,29 @@ import type { PolledRun } from "./polled-run.ts";
 /** Shown instead of Google's action while polling is obstructed; afterwards the last known action is restored. */
 export const NOTES = {
   unreachable: "Google cannot be reached; trying again",
+  failing: "Google's service is overloaded or failing; trying again",
+  unreadable: "Google's answer cannot be read; trying again",
+  billing: "Google refuses polls because the prepaid credits are used up; add credits at https://ai.studio/projects",
+  location: "Google does not serve this server's location; trying again",
+  credentials: "Google reports more than one credential in each poll; trying again",
+  missing: "Google does not find this research at the moment; trying again",
   forbidden: "Google does not allow polls at the moment; trying again",
   rejected: "Google rejects requests for this research at the moment; trying again",
   tooLong: "Google's response is too large to be read here; AI Studio shows the research",
 } as const;
+
+const NOTES_BY_REASON: Partial<Record<FailureReason, string>> = {
+  overloaded: NOTES.failing,
+  not_google: NOTES.unreadable,
+  billing: NOTES.billing,
+  location: NOTES.location,
+  credentials: NOTES.credentials,
+  input: NOTES.rejected,
+  config: NOTES.rejected,
+};
+
+/** The note about a poll that failed. */
+export const noteOf = ({ reason = "network" }: AppError): string => NOTES_BY_REASON[reason] ?? NOTES.unreachable;
 
 const NOTE_TEXTS = new Set<string>([
   ...Object.values(NOTES),

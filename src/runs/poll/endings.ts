@@ -5,6 +5,7 @@ import type { PolledRun } from "./polled-run.ts";
 import type { FailureCause, Interaction } from "../../gemini/research-agent.ts";
 
 const FAILED: Record<FailureCause, string> = {
+  credits: "The research failed at Google: the prepaid credits of the API key's billing account were used up.",
   quota: "The research failed at Google: the API key's quota was used up. Check its limits in Google AI Studio.",
   blocked: "The research failed at Google: its content was blocked by a safety filter. Ask the question differently.",
   rejected: "The research failed at Google: it could not work with this question. Ask it differently.",

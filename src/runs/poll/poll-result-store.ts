@@ -9,7 +9,6 @@ import { costColumns } from "../cost-columns.ts";
 import { lockRun } from "../lock-store.ts";
 import type { PolledRun } from "./polled-run.ts";
 import { withLongestText } from "./longest-text.ts";
-import { packRaw } from "./raw-json.ts";
 import { FIGURE_COLUMNS, recordFigures } from "../history/result-figures-store.ts";
 import { dropPlans } from "../plan/plan-store.ts";
 import { keepPlan, recordTurnUsage, type WrittenPlan } from "../plan/turn-store.ts";
@@ -25,7 +24,7 @@ export interface AgentFinish {
   result?: NewResult | undefined;
   /** A plan that Google had written when the run was cancelled. */
   plan?: WrittenPlan;
-  raw?: unknown;
+  raw?: Uint8Array | undefined;
   error?: { code: string; message: string } | undefined;
   tokens?: { input: number; output: number } | undefined;
   cost?: Cost | undefined;
@@ -38,14 +37,13 @@ export interface AgentFinish {
 
 /** Stores result, usage, cost, status and notification in one transaction. False if another process ended the run. */
 export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boolean> {
-  const { run, now } = finish;
-  const raw = packRaw(finish.raw);
+  const { run, raw, now } = finish;
   return db.transaction().execute(async (transaction) => {
-    const { completed_at, ...columns } = endColumns(finish);
+    const { completed_at, error_code, error_message, ...columns } = endColumns(finish);
     const set: Transition["set"] = {
       ...columns,
-      // Google's confirmation of a cancel does not change the time at which the run ended.
-      ...(finish.confirmsCancel === true ? {} : { completed_at }),
+      // Google's confirmation of a cancel changes neither the time at which the run ended nor the reason.
+      ...(finish.confirmsCancel === true ? {} : { completed_at, error_code, error_message }),
       next_poll_at: finish.nextPollAt ?? null,
       ...(finish.cancelConfirmed === undefined ? {} : { cancel_confirmed: finish.cancelConfirmed ? 1 : 0 }),
     };
@@ -90,7 +88,7 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
 interface LaterText {
   run: Pick<PolledRun, "taskId" | "epoch">;
   result: NewResult;
-  raw: unknown;
+  raw: Uint8Array | undefined;
   now: number;
 }
 
@@ -110,7 +108,7 @@ export function keepLaterText(db: Database, { run, result, raw, now }: LaterText
       .executeTakeFirst();
     if (row === undefined) return;
     const longest = withLongestText(stored, result);
-    await saveResult(transaction, { taskId, query: row.query, result: longest, raw: packRaw(raw), now });
+    await saveResult(transaction, { taskId, query: row.query, result: longest, raw, now });
     await recordFigures(transaction, taskId, row);
   });
 }

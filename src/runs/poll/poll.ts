@@ -5,20 +5,21 @@ import { countAgentRun, countAgentUsage } from "../../gemini/call-telemetry.ts";
 import { failpoint } from "../../platform/failpoint.ts";
 import { resultOrText } from "./agent-result.ts";
 import { type AgentFinish, finishAgentRun, keepLaterText } from "./poll-result-store.ts";
-import { ask } from "./ask.ts";
+import { ask, canHaveExpired } from "./ask.ts";
 import { gateReport } from "./gated-report.ts";
-import { actionOf, NOTES } from "./current-action.ts";
+import { actionOf, noteOf, NOTES } from "./current-action.ts";
 import { endedEarlyMessage, EXPIRED, failedMessage, failure, NO_REPORT, REJECTED, UNKNOWN_STATUS } from "./endings.ts";
 import type { PolledRun } from "./polled-run.ts";
 import { LATE_USAGE_MS, pollForUsage } from "./late-usage.ts";
 import { missingSetting } from "./missing-setting.ts";
 import { clearOddAnswer, REJECTION, sameAnswerSince } from "./odd-answer-store.ts";
+import { packRaw } from "./raw-json.ts";
 import { AGAIN, NEVER, type Outcome, type PollSpeed, RATE_LIMIT_MS } from "./outcome.ts";
 import { changesOf } from "./seen-store.ts";
 import { planFound, returnAfterFailedChange } from "../plan/plan-poll.ts";
 import { NO_USAGE } from "../plan/run-plan.ts";
 import { usageOf } from "../plan/turn-usage.ts";
-import { progressBySearches } from "../progress.ts";
+import { progressBySeen } from "../progress.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { savePartial } from "../result-store.ts";
 import { withTable } from "../table/table-result.ts";
@@ -29,7 +30,7 @@ const PERMANENT_REJECTION_MS = 10 * 60_000;
 /** An unknown status counts as an end after this time without a change; sooner when text, usage or an error exists. */
 const UNKNOWN_IS_END_MS = 30 * 60_000;
 const UNKNOWN_IS_END_WITH_RESULT_MS = 2 * 60_000;
-const TOO_LONG_AGAIN_MS = 10 * 60_000;
+const AGAIN_MS = { [NOTES.tooLong]: 10 * 60_000, [NOTES.missing]: 60_000 };
 
 export async function pollRun(deps: ResearchDeps, run: PolledRun, speed: PollSpeed = "slow"): Promise<Outcome> {
   if (run.status === "completed") return pollForUsage(deps, run, speed);
@@ -47,10 +48,10 @@ export async function pollRun(deps: ResearchDeps, run: PolledRun, speed: PollSpe
     case "rate_limited":
       return (await pastDeadline(deps, run)) ?? { next: "interval", pauseMs: polled.retryAfterMs ?? RATE_LIMIT_MS };
     case "too_long":
-      return (await pastDeadline(deps, run)) ?? tooLong(deps, run);
+      return (await pastDeadline(deps, run)) ?? againLater(deps, run, NOTES.tooLong);
     case "unreachable":
       deps.log.forRun(run.taskId).debug(`Run ${run.taskId}: ${polled.error.message}`);
-      return (await pastDeadline(deps, run)) ?? note(deps, run, NOTES.unreachable);
+      return (await pastDeadline(deps, run)) ?? note(deps, run, noteOf(polled.error));
     default:
       return rejected(deps, run);
   }
@@ -63,10 +64,10 @@ export async function waitForKey(deps: ResearchDeps, run: PolledRun): Promise<Ou
   return needed === undefined ? AGAIN : note(deps, run, needed);
 }
 
-/** The first time may be a transient gateway error; a run that already has the note is polled less often. */
-function tooLong(deps: ResearchDeps, run: PolledRun): Outcome {
-  if (run.currentAction === NOTES.tooLong) return { next: { afterMs: TOO_LONG_AGAIN_MS } };
-  return note(deps, run, NOTES.tooLong);
+/** The first time may be transient; a run that already has the note is polled less often. */
+function againLater(deps: ResearchDeps, run: PolledRun, currentAction: keyof typeof AGAIN_MS): Outcome {
+  if (run.currentAction === currentAction) return { next: { afterMs: AGAIN_MS[currentAction] } };
+  return note(deps, run, currentAction);
 }
 
 async function found(deps: ResearchDeps, run: PolledRun, interaction: Interaction): Promise<Outcome> {
@@ -140,7 +141,7 @@ async function waitForSetting(deps: ResearchDeps, run: PolledRun, needed: string
 async function keepText(deps: ResearchDeps, run: PolledRun, interaction: Interaction): Promise<void> {
   if (interaction.report.trim() === "" || isPlanning(run)) return;
   const result = resultOrText(deps.log.forRun(run.taskId), interaction, { partial: true });
-  await keepLaterText(deps.db, { run, result, raw: interaction.raw, now: deps.clock.now() });
+  await keepLaterText(deps.db, { run, result, raw: packRaw(interaction.raw, deps.redact), now: deps.clock.now() });
 }
 
 async function working(deps: ResearchDeps, run: PolledRun, interaction: Interaction): Promise<Outcome> {
@@ -151,8 +152,10 @@ async function working(deps: ResearchDeps, run: PolledRun, interaction: Interact
   const now = deps.clock.now();
   const action = await actionOf(deps.db, run, interaction);
   const seen = changesOf(run, {
-    // The part of the progress that depends on elapsed time is computed when it is read.
-    progress: progressBySearches(run.agent, interaction.searches.length),
+    progress: progressBySeen(run.agent, {
+      searches: interaction.searches.length,
+      thoughts: interaction.thoughts.length,
+    }),
     currentAction: action.text,
     changed: action.changed,
     ...usageOf(deps, run, interaction.usage),
@@ -198,7 +201,7 @@ async function end(
     to,
     confirmsCancel: isConfirmation,
     result: result !== undefined && to === "completed" ? await withTable(deps, run, result) : result,
-    raw: interaction.raw,
+    raw: packRaw(interaction.raw, deps.redact),
     error: to === "failed" && ending.to === "failed" ? { code: "RESEARCH_FAILED", message: ending.message } : undefined,
     ...usageOf(deps, run, usage),
     usage,
@@ -238,7 +241,7 @@ async function record(deps: ResearchDeps, run: PolledRun, { usage, ...finish }: 
     return { next: nextPollAt === undefined ? "never" : { afterMs: nextPollAt - now }, recorded: true };
   } catch (error) {
     if (finish.to !== "completed" || finish.result === undefined) throw error;
-    const path = await deps.backUp(run, finish.result.report);
+    const path = await deps.backUp(run, finish.result.report, usage);
     deps.log
       .forRun(run.taskId)
       .error(
@@ -266,6 +269,8 @@ async function inaccessible(deps: ResearchDeps, run: PolledRun, kind: "missing" 
   const needed = await missingSetting(deps, run);
   if (needed !== undefined) return (await pastDeadline(deps, run, "polled")) ?? waitForSetting(deps, run, needed);
   if (kind === "forbidden") return (await pastDeadline(deps, run)) ?? note(deps, run, NOTES.forbidden);
+  if (!(await canHaveExpired(deps, run)))
+    return (await pastDeadline(deps, run)) ?? againLater(deps, run, NOTES.missing);
   if (run.status !== "running_async") return NEVER;
   return record(deps, run, failure(run, { code: "RESEARCH_FAILED", message: EXPIRED }, now));
 }

@@ -7,22 +7,24 @@ import { packRaw } from "./raw-json.ts";
 const unpack = (packed: Uint8Array | undefined): unknown =>
   packed === undefined ? undefined : JSON.parse(inflateRawSync(packed).toString());
 
+const pack = (raw: unknown): Uint8Array | undefined => packRaw(raw, (text) => text.replaceAll("x-secret", "[secret]"));
+
 test("a field that is nested too deep is left out and the rest is kept (P5)", () => {
   const deep: unknown = JSON.parse(`${"[".repeat(50_000)}${"]".repeat(50_000)}`);
   expect(() => JSON.stringify(deep)).toThrow(RangeError);
-  expect(unpack(packRaw({ id: "v1_a", extra: deep, steps: [{ type: "thought" }] }))).toEqual({
+  expect(unpack(pack({ id: "v1_a", extra: deep, steps: [{ type: "thought" }] }))).toEqual({
     id: "v1_a",
     steps: [{ type: "thought" }],
   });
-  expect(unpack(packRaw(deep))).toEqual({});
-  expect(packRaw(undefined)).toBeUndefined();
+  expect(unpack(pack(deep))).toEqual({});
+  expect(pack(undefined)).toBeUndefined();
 });
 
 test("what Google repeats of the request is left out: files, and the secrets of MCP servers (V3)", () => {
   const server = { type: "mcp_server", name: "crm", headers: { Authorization: "Bearer secret" } };
   const file = { type: "document", mime_type: "application/pdf", data: "c2VjcmV0" };
   const steps = [{ type: "user_input", content: [{ type: "text", text: "Why?" }, file] }];
-  expect(unpack(packRaw({ id: "v1_a", input: [file], tools: [server], steps }))).toEqual({
+  expect(unpack(pack({ id: "v1_a", input: [file], tools: [server], steps }))).toEqual({
     id: "v1_a",
     steps: [
       {
@@ -34,4 +36,9 @@ test("what Google repeats of the request is left out: files, and the secrets of 
       },
     ],
   });
+});
+
+test("a secret that a step repeats is replaced (V3, T9)", () => {
+  const steps = [{ type: "thought", summary: "with x-secret" }];
+  expect(unpack(pack({ steps }))).toEqual({ steps: [{ type: "thought", summary: "with [secret]" }] });
 });

@@ -1,14 +1,14 @@
 /**
- * Serializes and compresses Google's raw response for storage; omits fields that cannot be serialized, and the user's
- * own files, which a finished interaction may repeat.
+ * Serializes and compresses Google's raw response for storage; omits fields that cannot be serialized, the user's own
+ * files, which a finished interaction may repeat, and secrets of MCP servers, which a step may repeat.
  */
 
 import { deflateRawSync } from "node:zlib";
 import { isRecord } from "../../platform/is-record.ts";
 
-export function packRaw(raw: unknown): Uint8Array | undefined {
+export function packRaw(raw: unknown, redact: (text: string) => string): Uint8Array | undefined {
   if (raw === undefined) return undefined;
-  return deflateRawSync(serialize(withoutRequest(raw)) ?? "{}");
+  return deflateRawSync(redact(serialize(withoutRequest(raw)) ?? "{}"));
 }
 
 /** The request that Google may repeat: its input may hold files, the headers of its MCP servers hold secrets. */

@@ -8,7 +8,7 @@ import { costColumns } from "../cost-columns.ts";
 import { type PolledRun, tokensOf } from "./polled-run.ts";
 
 export interface Seen {
-  /** Based on Google's events; the part that depends on elapsed time is computed when it is read. */
+  /** By Google's events, never by time. */
   progress: number;
   currentAction: string | undefined;
   /** True if something happened since the last poll. */

@@ -1,5 +1,6 @@
 /** While the database cannot be written, runs are polled from memory and finished reports are saved to files. */
 
+import type { AgentUsage } from "../../gemini/research-agent.ts";
 import { inDetachedTrace } from "../../telemetry/telemetry.ts";
 import type { ResearchDeps, UnsavedRun } from "../deps.ts";
 import { unfinishedInteractions } from "../scheduling/claim-store.ts";
@@ -25,19 +26,23 @@ async function saveFinishedReports(deps: ResearchDeps, savedToFile: Set<string>,
   for (const run of left.slice(0, MAX_RUNS_PER_ROUND)) {
     const polled = await inDetachedTrace(run.taskId, () => deps.agent.poll(run.interactionId, deps.leaving));
     if (polled.kind !== "found" || UNFINISHED.has(polled.interaction.status)) continue;
-    const { report, status } = polled.interaction;
+    const { report, status, usage } = polled.interaction;
     const title = status === "completed" ? "Deep Research Complete" : "Deep Research Failed";
-    if (report.trim() !== "" && !(await saveToFile(deps, { ...run, title, report }))) continue;
+    if (report.trim() !== "" && !(await saveToFile(deps, { ...run, title, report, usage }))) continue;
     savedToFile.add(run.taskId);
   }
 }
 
 const UNFINISHED = new Set(["working", "unknown"]);
 
-type FinishedRun = Pick<UnsavedRun, "taskId" | "query" | "enableNotifications"> & { title: string; report: string };
+type FinishedRun = Pick<UnsavedRun, "taskId" | "query" | "enableNotifications"> & {
+  title: string;
+  report: string;
+  usage: AgentUsage | undefined;
+};
 
-async function saveToFile(deps: ResearchDeps, { title, report, ...run }: FinishedRun): Promise<boolean> {
-  const path = await deps.backUp(run, report);
+async function saveToFile(deps: ResearchDeps, { title, report, usage, ...run }: FinishedRun): Promise<boolean> {
+  const path = await deps.backUp(run, report, usage);
   const log = deps.log.forRun(run.taskId);
   if (path === undefined) {
     log.error(`Run ${run.taskId} has ended, but neither the database nor a file can be written. Free some disk space.`);

@@ -3,7 +3,6 @@
  * `repairPolls`.
  */
 
-import { isShared } from "../../store/dialect.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { saveReportsOfUnsavedRuns } from "./database-outage.ts";
 import { repairImpossibleFigures, reportUnreadableRuns } from "./impossible-figures.ts";
@@ -44,8 +43,7 @@ export async function sweep(
   await endExpiredPlans(deps);
   await updateRemembered(deps.rememberedRuns, db);
   await repairPolls();
-  // On SQLite this runs at process start. On a shared database a lease of another machine may expire at any time.
-  if (isShared(db)) await markInterruptedSearches(db, log, clock.now());
+  await markInterruptedSearches(db, log, clock.now());
   await releaseFiles(db);
   await deliver();
   return reportUnreadableRuns(deps);

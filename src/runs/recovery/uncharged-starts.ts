@@ -21,7 +21,8 @@ export async function guardLostCommit<T>(
     if (error instanceof AppError && error.code === "SQLITE_ERROR") {
       const message = `${error.message} The research was not sent and nothing was charged.`;
       const now = deps.clock.now();
-      const failure = { to: "failed" as const, error: { code: error.code, message }, isUnsent: true, now };
+      const { code, suggestion } = error;
+      const failure = { to: "failed" as const, error: { code, message, suggestion }, isUnsent: true, now };
       deps.unchargedFailures.set(ids.attemptId, { ...ids, ...failure });
     }
     throw error;

@@ -4,10 +4,8 @@ import { type QueueCounts, type QueueStats, readQueueStats } from "../../queue/q
 import type { Database } from "../../store/database.ts";
 import { isShared, databaseNow } from "../../store/dialect.ts";
 import { type PollingProcess, pollingProcesses } from "../../store/processes.ts";
+import { MAX_LATE_MS } from "./overdue-store.ts";
 import { type SummedPolls, sumPolls } from "../../telemetry/poll-counts.ts";
-
-/** How late a poll may be when the process that held it was killed and this is yet to be detected. */
-const MAX_LATE_MS = 60_000;
 
 export interface FleetStatus {
   now: number;

@@ -49,7 +49,7 @@ const POLL_NOW_RETRY_MS = [300, 700, 1_500];
 
 export function createRunner(options: RunnerOptions): Runner {
   const { deps, maxRps, makesPolls = true } = options;
-  const { db, clock, leaving, queue } = deps;
+  const { db, clock, leaving, log, pollCounts, queue } = deps;
   const sleeper = createSleeper(deps);
   const polling = { ...options, wake: sleeper.wake };
   const poller = isDistributed(queue) ? createFleetPoller({ ...polling, queue }) : createLocalPoller(polling);
@@ -72,7 +72,9 @@ export function createRunner(options: RunnerOptions): Runner {
         await sleepUntilDue();
       } catch (error) {
         if (leaving.aborted) return;
-        sweeper.onFault(error);
+        pollCounts.add("database");
+        // An outage may last for hours; a round fails every few seconds.
+        if (failures === 0) logFault(log, error);
         failures += 1;
         if (error instanceof AppError && failures >= FAILURES_BEFORE_OUTAGE) await sweeper.saveReports();
         await clock.sleep(SWEEP_MS, leaving).catch(() => undefined);
@@ -132,7 +134,7 @@ function createSleeper({ clock, leaving }: Pick<ResearchDeps, "clock" | "leaving
 
 /** Sweeps every few seconds; checks stored figures at the first sweep, and after one that found an unreadable run. */
 function createSweeper({ deps, deliver }: RunnerOptions, poller: Poller) {
-  const { clock, log, pollCounts } = deps;
+  const { clock } = deps;
   const savedToFile = new Set<string>();
   const options = { deps, deliver, savedToFile, repairPolls: () => poller.sweep() };
   let sweptAt = 0;
@@ -149,10 +151,6 @@ function createSweeper({ deps, deliver }: RunnerOptions, poller: Poller) {
     },
     dueAt: (): number => sweptAt + SWEEP_MS,
     hasSwept: (): boolean => hasSwept,
-    onFault: (error: unknown): void => {
-      pollCounts.add("database");
-      logFault(log, error);
-    },
     saveReports: (): Promise<void> => saveReportsDuringOutage(deps, savedToFile).catch(() => undefined),
   };
 }
@@ -170,4 +168,4 @@ async function startPoller({ clock, log, leaving }: ResearchDeps, poller: Poller
 }
 
 const logFault = (log: ResearchDeps["log"], error: unknown): void =>
-  log.warn(`Polling runs failed: ${error instanceof Error ? error.message : "unknown error"}; retrying.`);
+  log.warn(`Polling runs failed and is tried again: ${error instanceof Error ? error.message : "unknown error"}`);

@@ -6,13 +6,13 @@ import { costColumns } from "../cost-columns.ts";
 import { NO_USAGE, readPlan } from "../plan/run-plan.ts";
 import { dropResult } from "../result-store.ts";
 import { RUN_STATUSES } from "../run.ts";
-import { transition } from "../transition-store.ts";
+import { errorColumns, transition } from "../transition-store.ts";
 
-const DETACHED_ERROR = {
-  error_code: "START_UNKNOWN",
-  error_message:
+const DETACHED_ERROR = errorColumns({
+  code: "START_UNKNOWN",
+  message:
     "The interaction that this run had adopted belongs to another run. It is unknown again whether Google accepted its own start.",
-};
+});
 
 /** Deletes the run's text, timeline and usage and resets it to `start_unknown`. A cancelled run stays cancelled. */
 export async function detachInteraction(

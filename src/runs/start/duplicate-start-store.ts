@@ -3,8 +3,9 @@
 import { hash } from "node:crypto";
 import { sql } from "kysely";
 import type { RequestVariant } from "../../gemini/research-agent.ts";
+import { cleanText } from "../../platform/clean-text.ts";
 import type { Database } from "../../store/database.ts";
-import { lockExclusive } from "../../store/dialect.ts";
+import { databaseNow, lockExclusive } from "../../store/dialect.ts";
 
 /** Identical starts within this time share one run. */
 const JOIN_WITHIN_MS = 10 * 60_000;
@@ -15,6 +16,7 @@ const ENDED_WITHOUT_RESULT = ["failed", "cancelled"] as const;
 export interface SameStart {
   owner: string;
   joinKey: string;
+  /** By the clock of this machine. */
   now: number;
 }
 
@@ -22,7 +24,6 @@ interface JoinKeyInput {
   owner: string;
   query: string;
   agent: string;
-  maxWaitMs: number;
   variant?: RequestVariant | undefined;
   /**
    * The run that a follow-up continues. Of its variant only the columns of a table count: Google may refuse the rest and
@@ -33,12 +34,18 @@ interface JoinKeyInput {
   insteadOf?: string | undefined;
 }
 
-export function joinKeyOf({ owner, query, agent, maxWaitMs, followupOn, insteadOf, ...request }: JoinKeyInput): string {
+/** How long the run may take is not part of the key: Google never sees it. */
+export function joinKeyOf({ owner, query, agent, followupOn, insteadOf, ...request }: JoinKeyInput): string {
   const variant = followupOn === undefined ? comparedVariant(request.variant) : undefined;
   const columns = followupOn === undefined ? undefined : request.variant?.columns;
-  const options = { max_wait_ms: maxWaitMs, variant, followup: followupOn, columns, insteadOf };
-  return hash("sha256", [owner, query, agent, JSON.stringify(options)].join("\0"));
+  const options = { variant, followup: followupOn, columns, insteadOf };
+  const asCompared = (_name: string, value: unknown): unknown =>
+    typeof value === "string" ? comparedText(value) : value;
+  return hash("sha256", [owner, comparedText(query), agent, JSON.stringify(options, asCompared)].join("\0"));
 }
+
+/** The same for texts that a reader cannot tell apart: invisible characters, Unicode forms and white space are ignored. */
+export const comparedText = (text: string): string => cleanText(text).normalize("NFC").replaceAll(/\s+/g, " ").trim();
 
 /**
  * Without the wish for pictures: its default differs between transports, and the same question is not paid for twice
@@ -49,14 +56,19 @@ function comparedVariant(variant: RequestVariant = {}): RequestVariant | undefin
   return Object.keys(compared).length === 0 ? undefined : compared;
 }
 
+/** By the clock of the database, like `created_at`: the clocks of two machines may differ by more than the window. */
+const joinableSince = async (db: Database, now: number): Promise<number> =>
+  (await databaseNow(db, now)) - JOIN_WITHIN_MS;
+
 /** Authoritative only inside the transaction of a start; outside of it the result is a prediction. */
 export async function findSameStart(db: Database, { owner, joinKey, now }: SameStart): Promise<string | undefined> {
+  const since = await joinableSince(db, now);
   const same = await db
     .selectFrom("research_tasks")
     .select("task_id")
     .where("join_key", "=", joinKey)
     .where("owner", "=", owner)
-    .where("created_at", ">", now - JOIN_WITHIN_MS)
+    .where("created_at", ">", since)
     .where("status", "not in", ENDED_WITHOUT_RESULT)
     // A run that is being cancelled may not return a report.
     .where("cancel_requested_at", "is", null)
@@ -87,6 +99,13 @@ export async function joinSameStart(transaction: Database, start: SameStart): Pr
   return joined === undefined ? joinSameStart(transaction, start) : same;
 }
 
+/** Finds the run that an earlier call with this id has started, in whatever state it is. */
+export async function joinById(transaction: Database, taskId: string): Promise<string | undefined> {
+  await lockExclusive(transaction, `start:${taskId}`);
+  const run = transaction.selectFrom("research_tasks").select("task_id").where("task_id", "=", taskId);
+  return (await run.executeTakeFirst())?.task_id;
+}
+
 const MAX_LONGER_QUESTIONS = 20;
 
 /** Questions of the last minutes that begin with this text, newest first, for example with the user's details after it. */
@@ -94,12 +113,13 @@ export async function findLongerQuestions(
   db: Database,
   { owner, beginning, now }: { owner: string; beginning: string; now: number },
 ): Promise<string[]> {
+  const since = await joinableSince(db, now);
   const found = await db
     .selectFrom("research_tasks")
     .select("query")
     .where("owner", "=", owner)
     .where("kind", "=", "agent")
-    .where("created_at", ">", now - JOIN_WITHIN_MS)
+    .where("created_at", ">", since)
     .where("status", "not in", ENDED_WITHOUT_RESULT)
     .where("cancel_requested_at", "is", null)
     .where(sql<string>`substr(query, 1, ${[...beginning].length})`, "=", beginning)

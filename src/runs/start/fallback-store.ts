@@ -36,8 +36,9 @@ export function commitFallback(db: Database, fallback: Fallback): Promise<boolea
       .where("attempt_id", "=", refusedId)
       .where("state", "=", "sending")
       .where("interaction_id", "is", null)
-      .executeTakeFirstOrThrow();
-    if (refused.numUpdatedRows === 0n) return false;
+      .returning("unconfirmed_usd")
+      .executeTakeFirst();
+    if (refused === undefined) return false;
     const options = withoutPrevious({ ...parseOptions(run.options_json), notice });
     await transaction
       .updateTable("research_tasks")
@@ -45,7 +46,7 @@ export function commitFallback(db: Database, fallback: Fallback): Promise<boolea
       .set({ lease_until: now + START_LEASE_MS, updated_at: now })
       .where("task_id", "=", taskId)
       .execute();
-    await insertAttempt(transaction, fallback);
+    await insertAttempt(transaction, { ...fallback, unconfirmedUsd: refused.unconfirmed_usd ?? undefined });
     return true;
   });
 }

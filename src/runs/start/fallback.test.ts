@@ -11,7 +11,7 @@ import type { StoredReportContext } from "./fallback.ts";
 import { startResearch } from "./start.ts";
 
 const MODEL = "gemini-3.1-pro-preview";
-const FORGOTTEN: StartOutcome = { kind: "refused", status: 404, error };
+const FORGOTTEN: StartOutcome = { kind: "refused", status: 404, error: new AppError({ ...error, reason: "config" }) };
 
 async function openFollowup(
   context: Parameters<typeof openSender>[0],
@@ -62,6 +62,7 @@ test("a forgotten interaction is followed by one attempt with the stored report,
 });
 
 test.for([
+  ["about the location", { kind: "refused", status: 400, error: new AppError({ ...error, reason: "location" }) }],
   ["about the key", { kind: "refused", status: 400, error: new AppError({ ...error, reason: "auth" }) }],
   ["for another reason", { kind: "refused", status: 403, error }],
   ["without a response", { kind: "unknown", why: "The connection broke." }],

@@ -1,5 +1,6 @@
 /** What follows when Google refuses to continue an interaction: a second attempt with the stored report as context. */
 
+import type { FailureReason } from "../../errors.ts";
 import type { RequestVariant, StartOutcome } from "../../gemini/research-agent.ts";
 import { failpoint } from "../../platform/failpoint.ts";
 import { newStartIds } from "../attempt-store.ts";
@@ -29,9 +30,11 @@ interface RefusedAttempt {
 
 /**
  * 404: Google has deleted the interaction, usually because its retention has ended. 400: one model was reported to reject
- * the continuation of an agent's interaction. Both are refusals, which are not charged.
+ * the continuation of an agent's interaction. Both are refusals, which are not charged. A refusal for another reason,
+ * such as the key or the location, would meet the stored report as well.
  */
 const CANNOT_CONTINUE: ReadonlySet<number | undefined> = new Set([400, 404]);
+const ABOUT_THE_REQUEST: ReadonlySet<FailureReason | undefined> = new Set(["input", "config"]);
 
 /** The attempt to send next; undefined if the refusal is final. */
 export async function fallBackToStoredReport<Attempt extends RefusedAttempt>(
@@ -41,9 +44,8 @@ export async function fallBackToStoredReport<Attempt extends RefusedAttempt>(
 ): Promise<Attempt | undefined> {
   const { taskId, attemptId: refusedId, variant, followup } = attempt;
   if (followup === undefined || variant?.previousInteractionId === undefined) return undefined;
-  if (outcome.kind !== "refused" || outcome.error.reason === "auth" || !CANNOT_CONTINUE.has(outcome.status)) {
-    return undefined;
-  }
+  if (outcome.kind !== "refused" || !CANNOT_CONTINUE.has(outcome.status)) return undefined;
+  if (!ABOUT_THE_REQUEST.has(outcome.error.reason)) return undefined;
   const { attemptId } = newStartIds();
   try {
     const stored = await followup.readStoredReport();

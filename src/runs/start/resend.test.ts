@@ -2,7 +2,8 @@
 
 import { expect, onTestFinished, test } from "vitest";
 import { request } from "../../../test/kit/store/runner.ts";
-import { busy, NOT_SENT, openSender, TAKEN } from "../../../test/kit/simulator/sender.ts";
+import { AppError } from "../../errors.ts";
+import { busy, error, NOT_SENT, openSender, TAKEN } from "../../../test/kit/simulator/sender.ts";
 import { rowOf } from "../../../test/kit/store/store-rows.ts";
 import { startResearch } from "./start.ts";
 
@@ -10,6 +11,26 @@ test("a Retry-After of 0 still pauses for a second (I8)", async (context) => {
   const { sentAt, start } = await openSender(context, [busy(0)]);
   await start();
   expect(sentAt).toEqual([0, 1_000, 2_000]);
+});
+
+test("a start whose labels were refused is sent again at once without them, unless it was cancelled meanwhile (I8)", async (context) => {
+  const refused = new AppError({ ...error, reason: "labels" });
+  const sender = await openSender(context, [{ kind: "refused", status: 400, error: refused }, TAKEN]);
+  const taskId = await sender.start();
+  expect(sender.sent.map(({ omitsLabels }) => omitsLabels)).toEqual([false, true]);
+  expect(await rowOf(sender.db, taskId)).toMatchObject({ status: "running_async" });
+  const cancelled = await openSender(context, [{ kind: "refused", status: 400, error: refused }, TAKEN]);
+  const call = new AbortController();
+  const { start } = cancelled.research.agent;
+  cancelled.research.agent.start = async (wish) => {
+    const outcome = await start(wish);
+    call.abort();
+    return outcome;
+  };
+  expect(await rowOf(cancelled.db, await cancelled.start({ signal: call.signal }))).toMatchObject({
+    status: "cancelled",
+  });
+  expect(cancelled.sent).toHaveLength(1);
 });
 
 test("a cancelled call ends the pause at once, and nothing more is sent (L1)", async (context) => {

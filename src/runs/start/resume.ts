@@ -3,38 +3,46 @@
 import { AppError } from "../../errors.ts";
 import type { PollResult, RequestVariant } from "../../gemini/research-agent.ts";
 import { reopen } from "../poll/poll-result-store.ts";
+import { currentAttempt } from "../attempt-store.ts";
 import { adoptInteractionId, hasUnknownAttempt, isHeldByAnother } from "../interaction-store.ts";
 import { maxWaitOf, variantOf } from "./start-options.ts";
 import type { ResearchDeps } from "../deps.ts";
 import type { Run } from "../run.ts";
 import { findRun } from "../run-store.ts";
 import type { Followup } from "./fallback.ts";
-import { restartUnknown } from "./start.ts";
+import { restartUnknown, type Sending } from "./start.ts";
+import type { CheckCost } from "./unconfirmed-store.ts";
 
 export interface ResumeRequest {
   owner: string;
   taskId: string;
   interactionId: string | undefined;
   acceptDoubleCharge: boolean;
-  /** Called before a restart; throws to reject it. */
-  beforeStart?: (() => void) | undefined;
+  /** The newest attempt when the user decided to send it again; a later one is joined. */
+  attemptId?: string | undefined;
+  /** Of a restart. */
+  checkCost?: CheckCost | undefined;
   /** How a follow-up is sent again. */
   followup?: (() => Promise<(Followup & { variant: RequestVariant }) | undefined>) | undefined;
   /** Aborted when the call is cancelled; a restart that has not been sent yet is then not sent. */
   signal?: AbortSignal | undefined;
 }
 
+/** `joined`: the run that the user decided to send again is no longer an unknown start; nothing is sent by this call. */
 export type Resumed =
-  | { kind: "adopted" | "polling"; run: Run }
-  | { kind: "restarted"; run: Run; sending: Promise<void> };
+  | { kind: "adopted" | "polling" | "joined"; run: Run }
+  | { kind: "restarted"; run: Run; sending: Sending };
 
 export async function resumeAgentRun(deps: ResearchDeps, request: ResumeRequest): Promise<Resumed> {
   const { db, clock } = deps;
   const { owner, taskId, interactionId } = request;
   const run = await findRun(db, owner, taskId);
   if (interactionId !== undefined) return adopt(deps, run, interactionId);
+  if (request.acceptDoubleCharge && (await currentAttempt(db, taskId))?.attempt_id !== request.attemptId)
+    return { kind: "joined", run };
   if (run.status === "start_unknown") return resumeUnknown(deps, run, request);
-  if (run.status === "running_async" || run.status === "pending") return { kind: "polling", run };
+  if (run.status === "running_async" || run.status === "pending")
+    return { kind: request.acceptDoubleCharge ? "joined" : "polling", run };
   if (run.status !== "failed" || run.interactionId === undefined) throw nothingToResume(run);
   const now = clock.now();
   await reopen(db, taskId, { now, deadlineAt: now + maxWaitOf(run.options), queue: deps.queue });
@@ -72,19 +80,18 @@ async function resumeUnknown(deps: ResearchDeps, run: Run, request: ResumeReques
   const { query, model: agent = "", enableNotifications } = run;
   const restarted = await restartUnknown(deps, {
     taskId,
+    after: request.attemptId,
     query,
     agent,
     enableNotifications,
     variant: followup?.variant ?? variantOf(run.options),
     followup,
     deadlineAt,
-    beforeStart: request.beforeStart,
+    checkCost: request.checkCost,
     signal: request.signal,
   });
   const current = await findRun(db, owner, taskId);
-  return restarted === undefined
-    ? { kind: "polling", run: current }
-    : { kind: "restarted", run: current, ...restarted };
+  return restarted === undefined ? { kind: "joined", run: current } : { kind: "restarted", run: current, ...restarted };
 }
 
 /** A mistyped id would end the run as expired, after which the right id could no longer be adopted. */
@@ -103,8 +110,8 @@ const notAdoptable = (run: Run): AppError =>
   new AppError({
     code: "INVALID_INPUT",
     message:
-      "This interaction_id cannot be adopted: Google does not recognise it for your API key, or another run already uses it.",
-    suggestion: "Copy it from AI Studio again; the run is unchanged.",
+      "This interaction_id cannot be adopted: Google does not find it for your API key, or not yet, or another run already uses it.",
+    suggestion: "Try again in a few minutes, or copy it from AI Studio again; the run is unchanged.",
     details: { field: "interaction_id" },
     run: { task_id: run.taskId, status: run.status, progress: run.progress },
   });
@@ -125,13 +132,18 @@ function nothingToAdopt(run: Run): AppError {
 
 function nothingToResume(run: Run): AppError {
   const completed = run.status === "completed";
-  const reason = run.status === "cancelled" ? "it was cancelled" : "it was never started at Google";
+  const cancelled = run.status === "cancelled";
+  const reason = cancelled ? "it was cancelled" : "it was never started at Google";
   return new AppError({
     code: completed ? "RESEARCH_ALREADY_COMPLETED" : "RESEARCH_FAILED",
     message: completed
       ? "This run is completed; there is nothing to resume."
       : `This run cannot be resumed: ${reason}.`,
-    suggestion: completed ? "get_research_results returns its report." : "start_deep_research starts a new one.",
+    suggestion: completed
+      ? "get_research_results returns its report."
+      : cancelled
+        ? "get_research_results returns the text that had arrived, if any. To ask again, start a new one with start_deep_research, which is charged again."
+        : "start_deep_research starts a new one.",
     run: { task_id: run.taskId, status: run.status, progress: run.progress },
   });
 }

@@ -88,17 +88,16 @@ test("a sender that was suspended during a restart never ends the new attempt, h
   for (const round of range(30)) {
     const { taskId, attemptId } = await intended(one, { joinKey: `round ${round}` });
     const unknown = { taskId, attemptId, to: "start_unknown", error: ERROR, now: NOW } as const;
+    const again = { deadlineAt: 1, keyFingerprint: "k", baseUrl: "b", processId: "p", now: NOW };
     // The sender reads the run as pending; it becomes unknown and is restarted before the sender's outcome is written.
-    const [, again] = await Promise.all([
+    const [, restarted] = await Promise.all([
       recordStartFailure(one, unknown),
-      recordStartFailure(other, unknown).then(() =>
-        commitRestart(other, { taskId, deadlineAt: 1, keyFingerprint: "k", baseUrl: "b", processId: "p", now: NOW }),
-      ),
+      recordStartFailure(other, unknown).then(() => commitRestart(other, { ...again, taskId, after: attemptId })),
       recordStartFailure(one, { ...unknown, to: "failed" }),
     ]);
     const { status } = await rowOf(one, taskId);
     // If the failure is written before the run becomes unknown, there is nothing to restart.
-    expect([again === undefined ? "failed" : "pending", round]).toEqual([status, round]);
+    expect([restarted === undefined ? "failed" : "pending", round]).toEqual([status, round]);
   }
 });
 
@@ -143,7 +142,6 @@ test("the end of a run that two processes see is written once, with one notifica
       run: { taskId: "done", epoch: 1, createdAt: 1, keepPartial: true },
       to: "completed",
       result: report,
-      raw: {},
       error: undefined,
       tokens: undefined,
       cost: { usd: 0.1 + 0.2, incomplete: false, estimated: false },

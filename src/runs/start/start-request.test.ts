@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { expect, onTestFinished, test } from "vitest";
 import { breakStore, error, LOST, openSender, type Sender, TAKEN } from "../../../test/kit/simulator/sender.ts";
 import { request } from "../../../test/kit/store/runner.ts";
-import { INTENT, NOW, restart } from "../../../test/kit/store/stored-start.ts";
+import { ERROR, INTENT, intended, NOW, restart } from "../../../test/kit/store/stored-start.ts";
 import { insertAttempt, insertRun, openDatabase, rowOf } from "../../../test/kit/store/store-rows.ts";
 import { localQueue } from "../../queue/local.ts";
 import { type Attributes, setRecorder } from "../../telemetry/telemetry.ts";
@@ -12,7 +12,7 @@ import { currentAttempt } from "../attempt-store.ts";
 import { START_LEASE_MS } from "../lease.ts";
 import { findFiles } from "./file-store.ts";
 import { restartUnknown, type StartRequest, startResearch } from "./start.ts";
-import { commitIntent, commitRestart, pendingStarts } from "./start-store.ts";
+import { commitIntent, commitRestart, pendingStarts, recordStartFailure } from "./start-store.ts";
 
 async function begin({ research }: Sender, wish: Partial<StartRequest>): Promise<string> {
   const started = await startResearch(research, { ...request, ...wish });
@@ -80,11 +80,12 @@ test("a start of unknown outcome that could not be recorded is joined by the sam
 test("a restart that the call's own check refuses is neither stored nor sent (I8, I10)", async (context) => {
   const sender = await openSender(context, [LOST, TAKEN]);
   const taskId = await sender.start();
-  const beforeStart = (): never => {
+  const checkCost = (): never => {
     throw error;
   };
-  const run = { ...request, taskId, deadlineAt: 77_000_000 };
-  await expect(restartUnknown(sender.research, { ...run, beforeStart })).rejects.toBe(error);
+  const after = (await currentAttempt(sender.db, taskId))?.attempt_id;
+  const run = { ...request, taskId, after, deadlineAt: 77_000_000 };
+  await expect(restartUnknown(sender.research, { ...run, checkCost })).rejects.toBe(error);
   await expect(restartUnknown(sender.research, { ...run, signal: AbortSignal.abort() })).rejects.toMatchObject({
     code: "CANCELLED",
   });
@@ -98,13 +99,29 @@ test("a start and a restart schedule the check of their outcome in their own tra
   const queue = { ...localQueue, checkStart: async (_: unknown, check: object) => void checks.push(check) };
   const { taskId } = await commitIntent(db, INTENT, { join: true, queue });
   await db.updateTable("research_tasks").set({ status: "start_unknown" }).execute();
-  const again = { taskId, deadlineAt: NOW, keyFingerprint: "k", baseUrl: "b", processId: "me", now: NOW };
+  const after = (await currentAttempt(db, taskId))?.attempt_id;
+  const again = { taskId, after, deadlineAt: NOW, keyFingerprint: "k", baseUrl: "b", processId: "me", now: NOW };
   expect(await commitRestart(db, again, { queue })).toBeDefined();
   expect(checks).toEqual([
     { taskId, afterMs: START_LEASE_MS },
     { taskId, afterMs: START_LEASE_MS },
   ]);
   expect(await restart(db, taskId)).toBeUndefined();
+});
+
+test("a restart repeats the attempt that the user decided on, and none after it, whatever the clock (Q1, I8)", async () => {
+  const db = await openDatabase();
+  const { taskId, attemptId } = await intended(db);
+  const fail = (attempt: string) =>
+    recordStartFailure(db, { taskId, attemptId: attempt, to: "start_unknown", error: ERROR, now: NOW });
+  const repeat = (after: string, now: number) =>
+    commitRestart(db, { taskId, after, deadlineAt: NOW, keyFingerprint: "k", baseUrl: "b", processId: "me", now });
+  await fail(attemptId);
+  const second = (await repeat(attemptId, NOW - 5_000)) ?? "";
+  await fail(second);
+  expect(await rowOf(db, taskId)).toMatchObject({ status: "start_unknown" });
+  expect(await repeat(attemptId, NOW)).toBeUndefined();
+  expect(await repeat(second, NOW)).toBeDefined();
 });
 
 test("starts under way are found for one run alone, and end with their lease even if it was lost (I8)", async () => {

@@ -12,11 +12,12 @@ import { findFiles, releaseFiles } from "./file-store.ts";
 import { loadMaterial } from "./load-material.ts";
 import { commitIntent, pendingStarts, recordReturnedEnd, recordStartFailure } from "./start-store.ts";
 
+const NO_PLAN = { plan_edit: null, plan_markdown: null, plan_expires_at: null, usage_json: null };
 const hashOf = (content: Uint8Array): string => createHash("sha256").update(content).digest("hex");
 
 describe("an intent", () => {
   test("is stored before anything is sent, with all that a later process needs (I8)", async () => {
-    const db = await openDatabase();
+    const db = await openDatabase({ stoppedAt: NOW });
     const { taskId, attemptId } = await intended(db);
     expect(await rowOf(db, taskId)).toMatchObject({
       owner: "local",
@@ -44,12 +45,10 @@ describe("an intent", () => {
       usage_final: 0,
     });
     expect(await attemptRow(db, attemptId)).toEqual({
+      ...NO_PLAN,
+      unconfirmed_usd: null,
       turn: 1,
       is_planning: 0,
-      plan_edit: null,
-      plan_markdown: null,
-      plan_expires_at: null,
-      usage_json: null,
       attempt_id: attemptId,
       task_id: taskId,
       interaction_id: null,

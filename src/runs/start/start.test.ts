@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { AppError } from "../../errors.ts";
 import type { StartOutcome } from "../../gemini/research-agent.ts";
 import { clock, FINISHED, openRunner, request, WORKING } from "../../../test/kit/store/runner.ts";
+import { currentAttempt } from "../attempt-store.ts";
 import { cancelRun } from "../cancel/cancel.ts";
 import { importOrphanedIds, keepOrphanedId } from "../recovery/orphaned-ids.ts";
 import { resumeAgentRun } from "./resume.ts";
@@ -56,17 +57,17 @@ test("a start that needs confirmation joins an existing run, or is refused befor
       return { kind: "accepted", interactionId: FINISHED.id };
     },
   });
-  const beforeStart = (): never => {
+  const checkCost = (): never => {
     throw new AppError({ code: "CONFIRMATION_NEEDED", message: "The user must agree." });
   };
-  await expect(startResearch(research, { ...request, beforeStart })).rejects.toMatchObject({
+  await expect(startResearch(research, { ...request, checkCost })).rejects.toMatchObject({
     code: "CONFIRMATION_NEEDED",
   });
   expect(await stage.store.db.selectFrom("research_tasks").select("task_id").execute()).toEqual([]);
   const first = await startResearch(research, request);
   if (first.kind === "started") await first.sending;
-  expect(await startResearch(research, { ...request, beforeStart })).toEqual({ kind: "joined", taskId: first.taskId });
-  const again = startResearch(research, { ...request, forceNew: true, beforeStart });
+  expect(await startResearch(research, { ...request, checkCost })).toEqual({ kind: "joined", taskId: first.taskId });
+  const again = startResearch(research, { ...request, forceNew: true, checkCost });
   await expect(again).rejects.toMatchObject({ code: "CONFIRMATION_NEEDED" });
   expect(posts).toBe(1);
 });
@@ -137,6 +138,7 @@ test("a restart of an unknown start gets the full time limit (I11)", async (t) =
     taskId,
     interactionId: undefined,
     acceptDoubleCharge: true,
+    attemptId: (await currentAttempt(stage.store.db, taskId))?.attempt_id,
   });
   if (resumed.kind === "restarted") await resumed.sending;
   const run = await findRun(stage.store.db, "local", taskId);

@@ -10,6 +10,7 @@ import type { RequestVariant, StartOutcome } from "../../gemini/research-agent.t
 import { failpoint } from "../../platform/failpoint.ts";
 import { add, inRun } from "../../telemetry/telemetry.ts";
 import { newStartIds } from "../attempt-store.ts";
+import { canHaveExpired } from "../poll/ask.ts";
 import { flushUnchargedFailures, guardLostCommit } from "../recovery/uncharged-starts.ts";
 import { joinKeyOf } from "./duplicate-start-store.ts";
 import { fallBackToStoredReport, type Followup } from "./fallback.ts";
@@ -19,7 +20,8 @@ import { releaseFiles } from "./file-store.ts";
 import { loadMaterial } from "./load-material.ts";
 import { cancelledOrLeaving, checkBeforeSending, refusalWhenLeaving } from "./check-before-sending.ts";
 import { saveId } from "./save-id.ts";
-import { commitIntent, commitRestart, recordStartFailure } from "./start-store.ts";
+import type { CheckCost } from "./unconfirmed-store.ts";
+import { commitIntent, commitRestart, recordStartFailure, type StartFailure } from "./start-store.ts";
 
 export interface StartRequest {
   owner: string;
@@ -31,8 +33,9 @@ export interface StartRequest {
   /** Maximum time that the call waits for the run to end. */
   callerWaitsMs?: number | undefined;
   forceNew: boolean;
-  /** Called when there is no run to join; throws to reject the start before anything is stored or sent. */
-  beforeStart?: () => void;
+  /** Chosen when the user was asked: a start with the id of a stored run joins it, whatever `forceNew` says. */
+  taskId?: string | undefined;
+  checkCost?: CheckCost | undefined;
   estimate: Record<string, unknown>;
   variant?: RequestVariant | undefined;
   /** Shown in place of the question. */
@@ -53,10 +56,10 @@ export interface StartRequest {
   signal?: AbortSignal | undefined;
 }
 
-export type Started =
-  | { kind: "joined"; taskId: string }
-  /** `sending` resolves when the outcome of the request is stored. */
-  | { kind: "started"; taskId: string; sending: Promise<void> };
+export type Started = { kind: "joined"; taskId: string } | { kind: "started"; taskId: string; sending: Sending };
+
+/** Resolves when the outcome of the request is stored, or could not be stored: with the failure if it was not accepted. */
+export type Sending = Promise<StartFailure | undefined>;
 
 export async function startResearch(deps: ResearchDeps, request: StartRequest): Promise<Started> {
   refuseBeforeIntent(deps, request.signal);
@@ -79,19 +82,19 @@ export async function startResearch(deps: ResearchDeps, request: StartRequest): 
     enableNotifications,
     maxWaitMs,
     callerWaitsMs,
-    joinKey: joinKeyOf({ owner, query, agent, maxWaitMs, variant, followupOn: followup && parentTaskId, insteadOf }),
+    joinKey: joinKeyOf({ owner, query, agent, variant, followupOn: followup && parentTaskId, insteadOf }),
     keyFingerprint: deps.agent.fingerprint.key,
     baseUrl: deps.agent.fingerprint.baseUrl,
     processId: deps.processId,
     now: deps.clock.now(),
   };
   const { limits, queue } = deps;
-  const ids = newStartIds();
-  const beforeNew = (): void => {
+  const ids = { ...newStartIds(), ...(request.taskId === undefined ? {} : { taskId: request.taskId }) };
+  const checkCost: CheckCost = (unconfirmedUsd) => {
     refuseBeforeIntent(deps, request.signal);
-    request.beforeStart?.();
+    return request.checkCost?.(unconfirmedUsd);
   };
-  const admission = { join: !request.forceNew, beforeNew, limits, queue, ids };
+  const admission = { join: !request.forceNew, once: request.taskId !== undefined, checkCost, limits, queue, ids };
   const intent = await guardLostCommit(deps, ids, () => commitIntent(deps.db, newIntent, admission));
   if (intent.kind === "joined") return intent;
   failpoint("after-intent");
@@ -102,29 +105,36 @@ export async function startResearch(deps: ResearchDeps, request: StartRequest): 
 /** Requires that the user has accepted that the first start may be running and charged. */
 export async function restartUnknown(
   deps: ResearchDeps,
-  run: Omit<Attempt, "attemptId"> & { deadlineAt: number; beforeStart?: (() => void) | undefined },
-): Promise<{ sending: Promise<void> } | undefined> {
+  run: Omit<Attempt, "attemptId"> & {
+    /** The unknown attempt that the user decided to repeat. */
+    after: string | undefined;
+    deadlineAt: number;
+    checkCost?: CheckCost | undefined;
+  },
+): Promise<{ sending: Sending } | undefined> {
   refuseBeforeIntent(deps, run.signal);
-  run.beforeStart?.();
   const { key: keyFingerprint, baseUrl } = deps.agent.fingerprint;
   const { processId, clock, limits, queue } = deps;
+  const { checkCost } = run;
   const ids = { ...newStartIds(), taskId: run.taskId };
   const restart = {
     taskId: run.taskId,
+    after: run.after,
     deadlineAt: run.deadlineAt,
     keyFingerprint,
     baseUrl,
     processId,
     now: clock.now(),
   };
-  const attemptId = await guardLostCommit(deps, ids, () => commitRestart(deps.db, restart, { limits, queue, ids }));
+  const admission = { checkCost, limits, queue, ids };
+  const attemptId = await guardLostCommit(deps, ids, () => commitRestart(deps.db, restart, admission));
   // Wrapped in an object: an async function would await a returned promise.
   if (attemptId === undefined) return undefined;
   return { sending: sendAttempt(deps, { ...run, attemptId }) };
 }
 
 /** Sends an attempt whose intent is committed, and stores its outcome. */
-export const sendAttempt = (deps: ResearchDeps, attempt: Attempt): Promise<void> =>
+export const sendAttempt = (deps: ResearchDeps, attempt: Attempt): Sending =>
   deps.during(inRun(attempt.taskId, () => send(deps, attempt)));
 
 export function refuseBeforeIntent(deps: ResearchDeps, signal: AbortSignal | undefined): void {
@@ -149,20 +159,21 @@ const MAX_SENDING_MS = 20_000;
 /** Applies even to a Retry-After of 0: a rate limit that was just exceeded is not reset immediately. */
 const MIN_PAUSE_MS = 1_000;
 
-async function send(deps: ResearchDeps, attempt: Attempt): Promise<void> {
-  await sendUntilSettled(deps, attempt);
+async function send(deps: ResearchDeps, attempt: Attempt): Sending {
+  const failure = await sendUntilSettled(deps, attempt);
   // A command ends now, and its files need not wait for the sweep of another process.
   if (attempt.variant?.material?.files !== undefined) await releaseFiles(deps.db).catch(() => undefined);
+  return failure;
 }
 
-async function sendUntilSettled(deps: ResearchDeps, attempt: Attempt): Promise<void> {
+async function sendUntilSettled(deps: ResearchDeps, attempt: Attempt): Sending {
   const { clock } = deps;
   const { taskId, attemptId, query, agent, variant, signal } = attempt;
   const giveUpAt = clock.monotonic() + MAX_SENDING_MS;
   const loaded = await loadMaterial(deps, taskId, materialToSend(variant));
   let isUnsent = true;
-  const withhold = (error: AppError): Promise<void> =>
-    settle(deps, { ...attempt, isUnsent }, { kind: "withheld", error });
+  let omitsLabels = false;
+  const withhold = (error: AppError): Sending => settle(deps, { ...attempt, isUnsent }, { kind: "withheld", error });
   if (loaded.kind === "refused") return withhold(loaded.error);
   for (let sends = 1; ; sends += 1) {
     const shutdown = refusalWhenLeaving(deps);
@@ -175,12 +186,17 @@ async function sendUntilSettled(deps: ResearchDeps, attempt: Attempt): Promise<v
       files: loaded.files,
       mcpServers: loaded.mcpServers,
       labels: { run: taskId, attempt: attemptId },
+      omitsLabels,
       checkBeforeSending: () => checkBeforeSending(deps, { taskId, attemptId, signal }),
       // Neither the call nor a shutdown may abort this request: without its response a paid run would lose its id.
       signal: new AbortController().signal,
     });
     failpoint("after-post");
     isUnsent &&= hasNotReachedGoogle(outcome);
+    if (!omitsLabels && refusesLabels(outcome)) {
+      omitsLabels = true;
+      continue;
+    }
     const fallback = await fallBackToStoredReport(deps, attempt, outcome);
     if (fallback !== undefined) return send(deps, fallback);
     const pause = sends < MAX_SENDS ? pauseAfter(outcome, sends) : undefined;
@@ -214,47 +230,39 @@ function pauseAfter(outcome: StartOutcome, sends: number): number | undefined {
   return Math.max(MIN_PAUSE_MS, outcome.retryAfterMs ?? MIN_PAUSE_MS * sends);
 }
 
+/** Google has taken labels back before. A 400 is not charged, and the research does not need them. */
+const refusesLabels = (outcome: StartOutcome): boolean =>
+  outcome.kind === "refused" && outcome.error.reason === "labels";
+
 const hasNotReachedGoogle = (outcome: StartOutcome): boolean =>
   outcome.kind === "not_sent" ||
   outcome.kind === "withheld" ||
   (outcome.kind === "refused" && outcome.status === undefined);
 
 /** `isUnsent`: none of the requests of this attempt has reached Google. */
-async function settle(
-  deps: ResearchDeps,
-  attempt: Attempt & { isUnsent: boolean },
-  outcome: StartOutcome,
-): Promise<void> {
-  const { taskId, attemptId, isUnsent } = attempt;
-  const now = deps.clock.now();
+async function settle(deps: ResearchDeps, attempt: Attempt & { isUnsent: boolean }, outcome: StartOutcome): Sending {
   add("gemini_search.research.starts", 1, { outcome: outcome.kind });
-  switch (outcome.kind) {
-    case "accepted":
-      await saveId(deps, { ...attempt, isPlanning: attempt.variant?.collaborativePlanning }, outcome.interactionId);
-      return;
-    case "unknown":
-      await recordFailure(deps, {
-        taskId,
-        attemptId,
-        to: "start_unknown",
-        error: { code: "START_UNKNOWN", message: `${outcome.why} It is not known whether the research was started.` },
-        now,
-      });
-      return;
-    case "not_sent":
-    case "withheld":
-    case "refused":
-    case "rate_limited":
-      await recordFailure(deps, {
-        taskId,
-        attemptId,
-        to: outcome.error.code === "CANCELLED" ? "cancelled" : "failed",
-        error: { code: outcome.error.code, message: outcome.error.message },
-        isUnsent,
-        isPlanExpired: isMissingPlan(attempt, outcome),
-        now,
-      });
+  if (outcome.kind !== "accepted") {
+    const failure = failureOf(attempt, outcome, deps.clock.now());
+    return recordFailure(deps, isMissingPlan(attempt, outcome) ? await withoutPlan(deps, attempt, failure) : failure);
   }
+  await saveId(deps, { ...attempt, isPlanning: attempt.variant?.collaborativePlanning }, outcome.interactionId);
+  return undefined;
+}
+
+function failureOf(
+  attempt: Attempt & { isUnsent: boolean },
+  outcome: Exclude<StartOutcome, { kind: "accepted" }>,
+  now: number,
+): StartFailure {
+  const { taskId, attemptId, isUnsent } = attempt;
+  if (outcome.kind === "unknown") {
+    const message = `${outcome.why} It is not known whether the research was started.`;
+    return { taskId, attemptId, to: "start_unknown", error: { code: "START_UNKNOWN", message }, now };
+  }
+  const { code, message, suggestion } = outcome.error;
+  const to = code === "CANCELLED" ? "cancelled" : "failed";
+  return { taskId, attemptId, to, error: { code, message, suggestion }, isUnsent, now };
 }
 
 /** Google answers 404 for an interaction that it has deleted. */
@@ -264,12 +272,26 @@ const isMissingPlan = ({ variant }: Attempt, outcome: StartOutcome): boolean =>
   variant?.previousInteractionId !== undefined &&
   variant.collaborativePlanning !== undefined;
 
+/** It says the same of a plan that is fresh, which then waits for approval as before. */
+async function withoutPlan(deps: ResearchDeps, { variant }: Attempt, failure: StartFailure): Promise<StartFailure> {
+  const plan = { interactionId: variant?.previousInteractionId ?? "", createdAt: failure.now };
+  const isPlanExpired = await canHaveExpired(deps, plan).catch(() => false);
+  return isPlanExpired ? { ...failure, isPlanExpired } : { ...failure, error: PLAN_NOT_FOUND_YET };
+}
+
+const PLAN_NOT_FOUND_YET = {
+  code: "GEMINI_UNAVAILABLE",
+  message: "Google does not find the plan, which may be temporary.",
+  suggestion: "Try again in a few minutes.",
+};
+
 /** If the database rejects an uncharged failure, it is logged and kept in memory to be stored later. */
-async function recordFailure(deps: ResearchDeps, failure: Parameters<typeof recordStartFailure>[1]): Promise<void> {
+async function recordFailure(deps: ResearchDeps, failure: StartFailure): Sending {
   try {
     await recordStartFailure(deps.db, failure);
   } catch {
     if (failure.to !== "start_unknown") deps.unchargedFailures.set(failure.attemptId, failure);
     deps.log.forRun(failure.taskId).error(`Run ${failure.taskId}: ${failure.error.message} This could not be stored.`);
   }
+  return failure;
 }

@@ -8,7 +8,7 @@ import type { AgentEvent } from "../../gemini/research-agent.ts";
 import { isRunningAtGoogle, permitStream, pollNow } from "../scheduling/claim-store.ts";
 import { appendEvents, storedCursor, type StreamCursor } from "../event-store.ts";
 import { recordSeen } from "../poll/seen-store.ts";
-import { progressBySearches } from "../progress.ts";
+import { progressBySeen } from "../progress.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { storedJson } from "../unreadable.ts";
 import { createEventConverter, type StreamEvent } from "./stream-events.ts";
@@ -133,6 +133,7 @@ function createTimeline(deps: ResearchDeps, run: WatchedRun, { cursor, signal }:
   let failed = false;
   let hasNewEvents = false;
   let searches = cursor?.searches ?? 0;
+  let thoughts = cursor?.thoughts ?? 0;
   let storedAt = 0;
   let buffered: StreamEvent[] = [];
   let storing: Promise<void> = Promise.resolve();
@@ -157,8 +158,9 @@ function createTimeline(deps: ResearchDeps, run: WatchedRun, { cursor, signal }:
     if (added.length === 0) return;
     hasNewEvents = true;
     searches += added.filter(({ kind }) => kind === "search").length;
+    thoughts += added.filter(({ kind }) => kind === "thought").length;
     await recordSeen(db, run.taskId, {
-      progress: progressBySearches(run.agent, searches),
+      progress: progressBySeen(run.agent, { searches, thoughts }),
       currentAction: actionIn(added),
       changed: true,
       now: storedAt,

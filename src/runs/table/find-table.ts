@@ -6,6 +6,7 @@ import { tableRunsOn } from "../history/followup-store.ts";
 import { findResult } from "../result-store.ts";
 import type { Run } from "../run.ts";
 import { findRun } from "../run-store.ts";
+import { comparedText } from "../start/duplicate-start-store.ts";
 import { columnsOf } from "../start/start-options.ts";
 import { readUnlessDamaged } from "../unreadable.ts";
 
@@ -52,7 +53,7 @@ function isTable({ options, query }: Run, { columns, question }: Wanted): boolea
   const made = columnsOf(options);
   if (made === undefined) return false;
   if (columns !== undefined && made.map(columnKey).join("\n") !== columns.map(columnKey).join("\n")) return false;
-  return question === undefined || query.trim() === question.trim();
+  return question === undefined || comparedText(query) === comparedText(question);
 }
 
 /** Two columns with the same key are the same column. */

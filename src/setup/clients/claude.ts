@@ -44,6 +44,5 @@ export const claudeDesktop: Client = {
   withoutShell: true,
   stdio: ({ command, args }) => ({ command, args }),
   passesKey: false,
-  onlyScope: "user",
   check: "Settings > Developer in Claude Desktop",
 };

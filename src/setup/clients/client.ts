@@ -39,8 +39,6 @@ export interface Client {
   check: string;
   /** What the user has to do besides restarting it. */
   hint?: string;
-  /** The scope of the files that could be verified, if only one could. */
-  onlyScope?: Scope;
 }
 
 export const KEY_VARIABLE = "GEMINI_API_KEY";

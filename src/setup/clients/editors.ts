@@ -58,7 +58,6 @@ export const windsurf: Client = {
   stdio: ({ command, args }) => ({ command, args, env: { [KEY_VARIABLE]: `\${env:${KEY_VARIABLE}}` } }),
   http: (server) => ({ serverUrl: server.url, headers: bearer(server, `\${env:${TOKEN_VARIABLE}}`) }),
   passesKey: true,
-  onlyScope: "user",
   check: "Windsurf Settings > Cascade > MCP Servers",
 };
 
@@ -88,6 +87,5 @@ export const zed: Client = {
   withoutShell: true,
   stdio: ({ command, args }) => ({ command, args, env: {} }),
   passesKey: false,
-  onlyScope: "user",
   check: "Settings > AI > MCP Servers in Zed",
 };

@@ -37,20 +37,26 @@ export const geminiCli: Client = {
 };
 
 /**
- * Google's migration guide (docs/resources/migrating-to-antigravity-cli.md of google-gemini/gemini-cli, 2026-05-19).
- * Later sources name another file for the user, so only the file of a project is written.
+ * The project's file: Google's migration guide (docs/resources/migrating-to-antigravity-cli.md of google-gemini/gemini-cli,
+ * 2026-05-19). The user's file: vendors' guides and installers since 2026-06; older versions of agy read
+ * ~/.gemini/antigravity-cli/mcp_config.json.
  */
 export const antigravity: Client = {
   name: "antigravity",
   title: "Antigravity CLI",
   format: "json",
   container: "mcpServers",
-  file: (paths, scope) => (scope === "project" ? join(paths.project, ".agents", "mcp_config.json") : undefined),
-  traces: (paths) => [join(paths.home, ".gemini", "antigravity-cli")],
+  file: (paths, scope) =>
+    scope === "project"
+      ? join(paths.project, ".agents", "mcp_config.json")
+      : join(paths.home, ".gemini", "config", "mcp_config.json"),
+  traces: (paths) => [
+    join(paths.home, ".gemini", "antigravity-cli"),
+    join(paths.home, ".gemini", "config", "mcp_config.json"),
+  ],
   programs: ["agy"],
   stdio: ({ command, args }) => ({ command, args }),
   http: (server) => ({ serverUrl: server.url, headers: bearer(server, `$${TOKEN_VARIABLE}`) }),
   passesKey: false,
-  onlyScope: "project",
   check: "/mcp in agy",
 };

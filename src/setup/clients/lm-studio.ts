@@ -15,6 +15,5 @@ export const lmStudio: Client = {
   withoutShell: true,
   stdio: ({ command, args }) => ({ command, args }),
   passesKey: false,
-  onlyScope: "user",
   check: "the Program tab in LM Studio",
 };

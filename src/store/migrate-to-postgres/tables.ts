@@ -64,7 +64,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
 ];
 
 /** Columns with fractions. Others are rounded: SQLite files of an earlier version contain some fractions. */
-export const FRACTIONS: readonly string[] = ["cost_usd"];
+export const FRACTIONS: readonly string[] = ["cost_usd", "unconfirmed_usd"];
 
 /** Tables that are not copied: short-lived or tied to a process. A target with only these counts as empty. */
 export const NOT_COPIED_TABLES: readonly string[] = ["processes", "slots", "held_files", "page_keys", "pace"];

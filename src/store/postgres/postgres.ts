@@ -5,7 +5,7 @@ import type { ClientConfig, Pool, PoolConfig } from "pg";
 import { AppError } from "../../errors.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Database, OpenDatabase, Tables } from "../database.ts";
-import { needsExclusiveMigration, migrate, schemaState } from "../migrate.ts";
+import { needsExclusiveMigration, migrate, newerSchema, schemaState } from "../migrate.ts";
 import { createDriverPool, isConflict } from "./driver.ts";
 import { createRunNotifications, type RunNotifications } from "./run-notifications.ts";
 
@@ -44,7 +44,8 @@ export async function openPostgres({ url, connections, log }: PostgresOptions): 
     await notifications.close();
     await db.destroy();
   };
-  return { db, writable, notifications, close };
+  const obstacle = writable ? undefined : newerSchema("The PostgreSQL database");
+  return { db, obstacle: async () => obstacle, notifications, close };
 }
 
 async function openNotifications(url: string, db: Database, log: PostgresOptions["log"]): Promise<RunNotifications> {

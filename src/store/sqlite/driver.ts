@@ -28,19 +28,32 @@ export interface HandleSource {
   file: string;
   /** Called with the writer lock held. */
   forWriting(): Handles | Promise<Handles>;
-  /** Undefined when reading requires the writer lock. */
+  /** Undefined when reading requires the writer lock: see `reopenForReading`. */
   forReading(): Handles | undefined;
+  /** Called with the writer lock held, after `forReading` returned nothing. */
+  reopenForReading(): Handles | Promise<Handles>;
   /** Called after each write, outside of transactions and with the writer lock held. */
   written(): void;
+  /** Empties the write-ahead log; called like `written`. False while another process uses the log. */
+  truncateLog(): boolean;
   close(): void;
 }
 
 export const kyselyOn = (source: HandleSource): Database => new Kysely({ dialect: dialectOn(source) });
 
 function dialectOn(source: HandleSource): Dialect {
+  const lock = createWriterLock();
+  const truncateLog = async (): Promise<boolean> => {
+    const release = await lock.acquire();
+    try {
+      return source.truncateLog();
+    } finally {
+      release();
+    }
+  };
   return {
-    createAdapter: () => new FileAdapter(),
-    createDriver: () => createDriver(source),
+    createAdapter: () => new FileAdapter(truncateLog),
+    createDriver: () => createDriver(source, lock),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
@@ -49,6 +62,14 @@ function dialectOn(source: HandleSource): Dialect {
 class FileAdapter extends SqliteAdapter {
   /** Read by `isShared`. */
   readonly isLocalFile = true;
+  /** Called by the function of the same name in `dialect.ts`. */
+  readonly truncateLog: () => Promise<boolean>;
+
+  constructor(truncateLog: () => Promise<boolean>) {
+    super();
+    this.truncateLog = truncateLog;
+  }
+
   /** The driver has its own writer lock, so that reads do not wait for writes. */
   override get supportsMultipleConnections(): boolean {
     return true;
@@ -59,8 +80,7 @@ class FileAdapter extends SqliteAdapter {
   }
 }
 
-function createDriver(source: HandleSource): Driver {
-  const lock = createWriterLock();
+function createDriver(source: HandleSource, lock: WriterLock): Driver {
   const own = (connection: DatabaseConnection): FileConnection => {
     if (connection instanceof FileConnection) return connection;
     throw new TypeError("This connection belongs to another driver.");
@@ -138,16 +158,22 @@ class FileConnection implements DatabaseConnection {
   async #read<T>(execute: (handle: DatabaseSync) => T): Promise<T> {
     const handles = this.#source.forReading();
     if (handles !== undefined) return retryWhileBusy(() => execute(handles.reader));
-    return this.#write((_, { reader }) => execute(reader));
+    const release = await this.#lock.acquire();
+    try {
+      const { reader } = await this.#source.reopenForReading();
+      return await retryWhileBusy(() => execute(reader));
+    } finally {
+      release();
+    }
   }
 
   /** A single statement is its own transaction: it can be retried when the database is busy. */
-  async #write<T>(execute: (handle: DatabaseSync, handles: Handles) => T): Promise<T> {
+  async #write<T>(execute: (handle: DatabaseSync) => T): Promise<T> {
     const deadline = busyDeadline();
     const release = await this.#lock.acquire();
     try {
-      const handles = await this.#source.forWriting();
-      const result = await retryWhileBusy(() => execute(handles.writer, handles), deadline);
+      const { writer } = await this.#source.forWriting();
+      const result = await retryWhileBusy(() => execute(writer), deadline);
       this.#source.written();
       return result;
     } finally {

@@ -22,6 +22,9 @@ export function identify(file: string): FileIdentity {
 
 export const modificationOf = (file: string): string | undefined => sizeAndTime(statOf(file));
 
+/** 0 if there is no such file. */
+export const sizeOf = (path: string): number => Number(statOf(path)?.size ?? 0);
+
 const sizeAndTime = (stats: BigIntStats | undefined): string | undefined =>
   stats === undefined ? undefined : `${stats.size}:${stats.mtimeNs}`;
 

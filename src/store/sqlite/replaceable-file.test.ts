@@ -84,17 +84,17 @@ describe("a database file that is open", () => {
   test("accepts writes while its log cannot be checkpointed (P5)", async () => {
     const { prototype } = DatabaseSync;
     // oxlint-disable-next-line typescript/unbound-method -- called with its own handle below
-    const { exec } = prototype;
+    const { prepare } = prototype;
     let refused = 0;
-    prototype.exec = function (this: DatabaseSync, text: string) {
-      if (!text.includes("wal_checkpoint")) return exec.call(this, text);
+    prototype.prepare = function (this: DatabaseSync, text: string) {
+      if (!text.includes("wal_checkpoint")) return prepare.call(this, text);
       refused += 1;
       throw new Error("disk I/O error");
     };
     try {
       for (let count = 0; count < 250; count += 1) await write("x");
     } finally {
-      prototype.exec = exec;
+      prototype.prepare = prepare;
     }
     expect(refused).toBe(2);
     const { rows } = await sql<{ n: number }>`select count(*) as n from notes`.execute(opened.db);

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../../errors.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Database } from "../database.ts";
+import { backupOf } from "../old-backups.ts";
 import { type Handles, type HandleSource, kyselyOn } from "./driver.ts";
 import {
   changeOf,
@@ -78,6 +79,17 @@ export async function openReplaceableFile(options: ReplaceableFile): Promise<Han
     return found;
   };
 
+  const forWriting = async (): Promise<Handles> => {
+    const found = detectChange();
+    if (found === "none" && state.opened !== undefined) return state.opened.handles;
+    if (found === "missing") throw unusable(missing(file));
+    try {
+      return await reopen(options, state, found);
+    } catch (error) {
+      throw unusable(`The database ${file} was replaced while it was open, and cannot be reopened.`, error);
+    }
+  };
+
   return {
     file,
     forReading: () => {
@@ -85,21 +97,14 @@ export async function openReplaceableFile(options: ReplaceableFile): Promise<Han
       // A removed file can still be read, but must not be written.
       return found === "none" || found === "missing" ? state.opened?.handles : undefined;
     },
-    forWriting: async () => {
-      const found = detectChange();
-      if (found === "none" && state.opened !== undefined) return state.opened.handles;
-      if (found === "missing") throw unusable(missing(file));
-      try {
-        return await reopen(options, state, found);
-      } catch (error) {
-        throw unusable(`The database ${file} was replaced while it was open, and cannot be reopened.`, error);
-      }
-    },
+    reopenForReading: forWriting,
+    forWriting,
     written: () => {
       if (state.opened === undefined) return;
       state.opened.writesSinceCheckpoint += 1;
-      if (state.opened.writesSinceCheckpoint >= WRITES_PER_CHECKPOINT) checkpoint(options, state.opened);
+      if (state.opened.writesSinceCheckpoint >= WRITES_PER_CHECKPOINT) checkpoint(options, state.opened, "passive");
     },
+    truncateLog: () => state.opened === undefined || checkpoint(options, state.opened, "truncate"),
     close: () => {
       if (state.opened !== undefined) closeHandles(state.opened.handles);
       state.opened = undefined;
@@ -107,19 +112,21 @@ export async function openReplaceableFile(options: ReplaceableFile): Promise<Han
   };
 }
 
-function checkpoint({ file, log }: ReplaceableFile, opened: Opened): void {
+/** Returns false if another process prevented a part of it. */
+function checkpoint({ file, log }: ReplaceableFile, opened: Opened, mode: "passive" | "truncate"): boolean {
   opened.writesSinceCheckpoint = 0;
   try {
-    if (changeOf(opened.identity, identify(file)) !== "none") return;
+    if (changeOf(opened.identity, identify(file)) !== "none") return true;
     opened.isWrittenByOthers ||= modificationOf(file) !== opened.identity.modification;
     try {
-      opened.handles.writer.exec("pragma wal_checkpoint(passive)");
+      return opened.handles.writer.prepare(`pragma wal_checkpoint(${mode})`).get()?.["busy"] === 0;
     } finally {
       opened.identity = { ...opened.identity, modification: modificationOf(file) };
     }
   } catch (error) {
     // The write before it is committed and must not seem to have failed. The log keeps everything for a later checkpoint.
     log.debug(`The log of ${file} could not be checkpointed: ${String(error)}`);
+    return false;
   }
 }
 
@@ -228,7 +235,7 @@ function isConsistent({ handles: { writer } }: Opened): boolean {
 }
 
 function saveCopy({ file, log }: Pick<ReplaceableFile, "file" | "log">, { writer }: Handles): void {
-  const copy = `${file}.before-replacement-${Date.now()}`;
+  const copy = backupOf(file, "replacement", Date.now());
   try {
     writer.prepare("vacuum into ?").run(copy);
     chmodSync(copy, 0o600);
@@ -250,7 +257,9 @@ const onWriter = (file: string, { handles: { writer } }: Opened): Database =>
 export const fixed = (file: string, handles: Handles): HandleSource => ({
   file,
   forReading: () => (handles.reader === handles.writer ? undefined : handles),
+  reopenForReading: () => handles,
   forWriting: () => handles,
   written: () => {},
+  truncateLog: () => true,
   close: () => closeHandles(handles),
 });

@@ -71,7 +71,7 @@ describe("the file", () => {
     await sql`insert into kysely_migration (name, timestamp) values ('9999-from-the-future', '')`.execute(store.db);
     await store.close();
     store = await open();
-    expect(store.durable).toBe(false);
+    expect(await store.obstacle()).toMatchObject({ suggestion: expect.stringContaining("Update") });
     expect((await findRun(store.db, "local", run.taskId)).status).toBe("running");
     await expect(insertRunning(store.db, newRun())).rejects.toMatchObject({ code: "SQLITE_ERROR" });
     expect(lines.join("")).toContain("newer gemini-search-mcp");
@@ -104,7 +104,7 @@ describe("the file", () => {
       const log = { debug() {}, info() {}, warn(line) { console.log(line) }, error(line) { console.log(line) } };
       const clock = { now: Date.now };
       const store = await openStore({ file: ${JSON.stringify(join(directory, "deep_research.db"))}, clock, log });
-      console.log(store.durable);
+      console.log((await store.obstacle()) === undefined);
       await store.close();`;
     const start = () => promisify(execFile)(process.execPath, ["--input-type=module", "-e", program]);
     const outputs = await Promise.all(Array.from({ length: 8 }, start));
@@ -115,7 +115,7 @@ describe("the file", () => {
   test("is replaced by a store in memory if it cannot be created (B5)", async () => {
     await store.close();
     store = await openStore({ file: join(directory, "missing", "x.db"), clock: systemClock, log });
-    expect(store.durable).toBe(false);
+    expect(await store.obstacle()).toMatchObject({ code: "SQLITE_ERROR" });
     await insertRunning(store.db, newRun());
     expect(lines.join("")).toContain("nothing is kept");
   });

@@ -1,14 +1,18 @@
 /** Opens SQLite databases with node:sqlite: pragmas, permissions, backup and schema migration. */
 
-import { chmodSync } from "node:fs";
+import { chmodSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
 import type { Log } from "../../platform/log.ts";
 import type { Database, OpenDatabase } from "../database.ts";
-import { migrate, schemaState } from "../migrate.ts";
+import { migrate, newerSchema, schemaState } from "../migrate.ts";
 import { overwriteDeletedWords } from "../full-text.ts";
 import { backupOf } from "../old-backups.ts";
 import { retryWhileBusy } from "./busy.ts";
-import { type Handles, kyselyOn } from "./driver.ts";
+import { type Handles, type HandleSource, kyselyOn } from "./driver.ts";
+import { isBusy } from "./errors.ts";
+import { openWithFallback, type ReadOnlyFile } from "./fallback.ts";
+import { modificationOf, sizeOf } from "./file-identity.ts";
 import { closeHandles, fixed, openReplaceableFile, type Replacement } from "./replaceable-file.ts";
 
 /** For commands that read once and exit. Servers wait without blocking: see busy.ts. */
@@ -19,39 +23,128 @@ const SAFE_SQLITE = [3, 51, 3];
 
 const IN_MEMORY = ":memory:";
 
-/** `replacement` copies data to the new file when the open one is replaced. */
-export async function openSqlite(
-  file: string,
-  log: Log,
-  replacement: Partial<Replacement> = {},
-): Promise<OpenDatabase> {
-  let writable = true;
-  const open = async (): Promise<Handles> => {
-    const opened = await openHandles(file, log);
-    writable = opened.writable;
-    return opened.handles;
-  };
-  const carryOver = replacement.carryOver ?? (async () => async () => {});
-  const source =
-    file === IN_MEMORY ? fixed(file, await open()) : await openReplaceableFile({ file, log, open, carryOver });
-  const db = kyselyOn(source);
-  return { db, writable, close: () => db.destroy() };
+/** Opens a file for reading and writing, or throws. */
+export async function openSqlite(file: string, log: Log): Promise<OpenDatabase> {
+  const db = kyselyOn(await openWritable(file, log, { carryOver: async () => async () => {} }));
+  return { db, obstacle: async () => undefined, close: () => db.destroy() };
 }
 
-async function openHandles(file: string, log: Log): Promise<{ handles: Handles; writable: boolean }> {
+interface Installation extends Replacement {
+  /** Called with the database once it can be written; if it fails, the database counts as not writable. */
+  onWritable(db: Database): Promise<void>;
+}
+
+/** Opens the database of an installation, which stays readable while it cannot be written. */
+export async function openInstalled(
+  file: string,
+  log: Log,
+  { carryOver, onWritable }: Installation,
+): Promise<OpenDatabase> {
+  const source = await openWithFallback({
+    file,
+    log,
+    openWritable: () => opening(openWritable(file, log, { carryOver }), onWritable),
+    openReadOnly: () => openReadOnly(file),
+    openInMemory: async () => {
+      const memory = fixed(IN_MEMORY, await openHandles(IN_MEMORY, log));
+      await opening(Promise.resolve(memory), onWritable);
+      return memory.forWriting();
+    },
+  });
+  const db = kyselyOn(source);
+  return {
+    db,
+    obstacle: async () => {
+      // A write is what opens the file again, if that is possible by now.
+      if (source.obstacle() !== undefined) await db.transaction().execute(nothing).catch(nothing);
+      return source.obstacle();
+    },
+    close: () => db.destroy(),
+  };
+}
+
+const nothing = async (): Promise<void> => {};
+
+async function opening(
+  opened: Promise<HandleSource>,
+  onWritable: (db: Database) => Promise<void>,
+): Promise<HandleSource> {
+  const source = await opened;
+  try {
+    await onWritable(kyselyOn(source));
+    return source;
+  } catch (error) {
+    source.close();
+    throw error;
+  }
+}
+
+async function openWritable(file: string, log: Log, { carryOver }: Replacement): Promise<HandleSource> {
+  const open = (): Promise<Handles> => openHandles(file, log);
+  return file === IN_MEMORY ? fixed(file, await open()) : openReplaceableFile({ file, log, open, carryOver });
+}
+
+async function openHandles(file: string, log: Log): Promise<Handles> {
   const { DatabaseSync: Driver } = await importDriver();
   const writer = new Driver(file, { timeout: 0 });
   let handles: Handles = { writer, reader: writer };
   try {
     // The journal mode of a new file can be set only while no other process has it open.
     await retryWhileBusy(() => prepare(writer, file, log));
+    requireWritable(writer);
     if (file !== IN_MEMORY) handles = { writer, reader: new Driver(file, { timeout: 0, readOnly: true }) };
-    const writable = await bringUpToDate(kyselyOn(fixed(file, handles)), { handle: writer, file, log });
-    return { handles, writable };
+    await bringUpToDate(kyselyOn(fixed(file, handles)), { handle: writer, file, log });
+    return handles;
   } catch (error) {
     closeHandles(handles);
     throw error;
   }
+}
+
+/** SQLite opens a file without write permission read-only, and reports no error. */
+function requireWritable(handle: DatabaseSync): void {
+  try {
+    handle.exec("begin immediate; rollback");
+  } catch (error) {
+    // Another process writes at the moment.
+    if (!isBusy(error)) throw error;
+  }
+}
+
+/** Undefined if the contents cannot be read, or only after an update of their schema. */
+async function openReadOnly(file: string): Promise<ReadOnlyFile | undefined> {
+  let opened: { handle: DatabaseSync; isCurrent: () => boolean } | undefined;
+  try {
+    opened = await openReader(file, 0);
+    const handles = { writer: opened.handle, reader: opened.handle };
+    const state = await schemaState(kyselyOn(fixed(file, handles)));
+    if (state === "current" || state === "newer") return { handles, isCurrent: opened.isCurrent };
+  } catch {
+    // The caller knows why the file cannot be used.
+  }
+  opened?.handle.close();
+  return undefined;
+}
+
+/**
+ * SQLite reads a database with a log through an index in a file, which it cannot create on a full or read-only disk.
+ * Without a log the database can be read as one that does not change, until it does.
+ */
+async function openReader(file: string, timeout: number): Promise<{ handle: DatabaseSync; isCurrent: () => boolean }> {
+  const { DatabaseSync: Driver } = await importDriver();
+  const modification = modificationOf(file);
+  const isUntouched = (): boolean => sizeOf(`${file}-wal`) === 0 && modificationOf(file) === modification;
+  const handle = new Driver(file, { timeout, readOnly: true });
+  try {
+    handle.prepare("select count(*) from sqlite_master").get();
+    return { handle, isCurrent: () => true };
+  } catch (error) {
+    handle.close();
+    if (!isUntouched()) throw error;
+  }
+  const url = pathToFileURL(file);
+  url.searchParams.set("immutable", "1");
+  return { handle: new Driver(url, { readOnly: true }), isCurrent: isUntouched };
 }
 
 /** Opens the file read-only, without migrating the schema, and checks its integrity. */
@@ -63,8 +156,7 @@ export function readOnly<T>(file: string, read: (db: Database, integrity: string
 
 /** Like `readOnly`, without the integrity check, which reads the whole file. */
 export async function peek<T>(file: string, read: (db: Database, handle: DatabaseSync) => Promise<T>): Promise<T> {
-  const { DatabaseSync: Driver } = await importDriver();
-  const handle = new Driver(file, { timeout: READ_TIMEOUT_MS, readOnly: true });
+  const { handle } = await openReader(file, READ_TIMEOUT_MS);
   const db = kyselyOn(fixed(file, { writer: handle, reader: handle }));
   try {
     return await read(db, handle);
@@ -106,6 +198,7 @@ function prepare(handle: DatabaseSync, file: string, log: Log): void {
       `This Node includes SQLite ${version}, which can damage a database that several processes write. Use Node 22.22.3, 24.15 or later.`,
     );
   }
+  if (file !== IN_MEMORY) restrictAccess(file);
   handle.exec("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on;");
   // Checkpoints are made by replaceable-file.ts, which must know whose writes changed the database file.
   handle.exec("pragma journal_size_limit = 16777216; pragma wal_autocheckpoint = 0;");
@@ -114,9 +207,17 @@ function prepare(handle: DatabaseSync, file: string, log: Log): void {
   if (process.platform === "darwin") {
     handle.exec("pragma fullfsync = on; pragma checkpoint_fullfsync = on;");
   }
-  if (file !== IN_MEMORY) {
-    for (const suffix of ["", "-wal", "-shm"]) chmodIfPresent(file + suffix);
-  }
+  // Now the files exist.
+  if (file !== IN_MEMORY) restrictAccess(file);
+}
+
+/**
+ * Takes access away from others. A file that its owner made read-only stays so; those of its log, which SQLite created
+ * with the same mode, become writable together with it.
+ */
+function restrictAccess(file: string): void {
+  const mode = (statSync(file, { throwIfNoEntry: false })?.mode ?? 0o600) & 0o600;
+  for (const suffix of ["", "-wal", "-shm"]) chmodIfPresent(file + suffix, mode);
 }
 
 function isOlder(version: string, than: number[]): boolean {
@@ -128,9 +229,9 @@ function isOlder(version: string, than: number[]): boolean {
   return false;
 }
 
-function chmodIfPresent(path: string): void {
+function chmodIfPresent(path: string, mode: number): void {
   try {
-    chmodSync(path, 0o600);
+    chmodSync(path, mode);
   } catch {
     // The WAL files exist only while a process writes.
   }
@@ -139,22 +240,15 @@ function chmodIfPresent(path: string): void {
 async function bringUpToDate(
   db: Database,
   { handle, file, log }: { handle: DatabaseSync; file: string; log: Log },
-): Promise<boolean> {
+): Promise<void> {
   const state = await schemaState(db);
-  if (state === "newer") {
-    handle.exec("pragma query_only = on");
-    log.warn(
-      `${file} was written by a newer gemini-search-mcp. It is opened read-only; update this installation to store new runs.`,
-    );
-    return false;
-  }
+  if (state === "newer") throw newerSchema(`The database ${file}`);
   if (state === "older") {
-    const copy = backupOf(file, Date.now());
+    const copy = backupOf(file, "update", Date.now());
     handle.prepare("vacuum into ?").run(copy);
-    chmodIfPresent(copy);
+    chmodIfPresent(copy, 0o600);
   }
   if (state !== "current") await migrate(db);
   // Can fail on a full disk; the next process tries again.
   await overwriteDeletedWords(db).catch(() => log.debug("The search index does not overwrite deleted words yet."));
-  return true;
 }

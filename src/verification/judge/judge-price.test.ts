@@ -68,5 +68,5 @@ test("the maximum is the price of the longest prompt and answer, at the higher p
     expect(judgePrice(1, { ...priced, model }, Date.UTC(2026, 10, 17))).toBeUndefined();
   }
   expect(maxOutputTokens(priced.model)).toBe(8_192);
-  expect(maxOutputTokens("gemini-4-argon")).toBe(65_536);
+  for (const model of ["gemini-4-argon", "gemini-4-carbon"]) expect(maxOutputTokens(model)).toBe(65_536);
 });

@@ -80,7 +80,16 @@ interface Asked {
 }
 
 /** Google does not charge for requests that it refuses for one of these reasons. */
-const UNCHARGED = new Set<FailureReason | undefined>(["auth", "config", "input", "rate_limit"]);
+const UNCHARGED = new Set<FailureReason | undefined>([
+  "auth",
+  "config",
+  "billing",
+  "location",
+  "credentials",
+  "blocked",
+  "input",
+  "rate_limit",
+]);
 
 /** A request that failed is not repeated: the verdict of the text comparison is kept. */
 async function askCounted(deps: JudgeDeps, { taskId, values, cancelled, signal }: Asked): Promise<string> {

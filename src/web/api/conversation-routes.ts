@@ -4,11 +4,12 @@ import type { Hono } from "hono";
 import type { App } from "../../app.ts";
 import type { CallerEnv } from "../../caller.ts";
 import { earlierTurns, laterTurns } from "../../operations/followup/conversation.ts";
-import { followupTerms } from "../../operations/followup/prepare.ts";
+import { followupTerms, type FollowupTerms } from "../../operations/followup/prepare.ts";
 import { tableTerms } from "../../operations/table/prepare-table.ts";
 import { isTableRun } from "../../operations/table/table-answer.ts";
 import { reportPresence } from "../../runs/result-store.ts";
 import { isFinished, type Run } from "../../runs/run.ts";
+import { consentQuestion } from "../consent.ts";
 import type { ConversationView, Turn } from "../wire.ts";
 import { jsonResponse } from "./json-response.ts";
 import { requestedRun } from "./requested-run.ts";
@@ -22,8 +23,7 @@ export function serveConversations(web: Hono<CallerEnv>, { deps }: App): void {
   const hasReport = async ({ status, taskId }: Run): Promise<boolean> =>
     isFinished(status) && (await reportPresence(await deps.database(), taskId)) !== undefined;
   const tableOffer = async (owner: string, taskId: string): Promise<NonNullable<ConversationView["table"]>> => {
-    const { likelyUsd, question } = await tableTerms(deps, { owner, taskId });
-    return omitUndefined({ likely_usd: likelyUsd, question });
+    return omitUndefined(offerOf(await tableTerms(deps, { owner, taskId })));
   };
   web.get("/api/runs/:id/conversation", async (context) => {
     const { owner } = context.get("caller");
@@ -39,9 +39,14 @@ export function serveConversations(web: Hono<CallerEnv>, { deps }: App): void {
       later,
       ...(last === undefined || terms === undefined
         ? {}
-        : { next: omitUndefined({ task_id: last, likely_usd: terms.likelyUsd, question: terms.question }) }),
+        : { next: omitUndefined({ task_id: last, ...offerOf(terms) }) }),
       ...(isReadable && !isTableRun(run) ? { table: await tableOffer(owner, run.taskId) } : {}),
     };
     return jsonResponse(view);
   });
 }
+
+const offerOf = ({ likelyUsd, question }: FollowupTerms) => ({
+  likely_usd: likelyUsd,
+  question: consentQuestion(question),
+});

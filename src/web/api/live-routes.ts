@@ -1,6 +1,6 @@
-/** `/api/live`: one event stream per tab, with changes of the owner's runs and all updates of the open run. */
+/** `/api/live`: one event stream per browser, with changes of the owner's runs and all updates of the open ones. */
 
-import type { Hono } from "hono";
+import type { Hono, HonoRequest } from "hono";
 import type { App } from "../../app.ts";
 import type { CallerEnv } from "../../caller.ts";
 import { AppError } from "../../errors.ts";
@@ -17,19 +17,18 @@ import { type Send, streamRunUpdates } from "./run-updates.ts";
 const HEARTBEAT_INTERVAL_MS = 15_000;
 /** The change feed triggers a push; this covers changes that are not in the feed, such as a stream that became free. */
 const HEARTBEATS_PER_PUSH = 4;
+/** More windows than anybody opens. Each watched run may take a progress stream from Google. */
+const MAX_WATCHED_RUNS = 32;
 /** With more changed runs at once, the client refetches its list. */
 const MAX_RUNS_PER_EVENT = 100;
 
 export function serveLive(web: Hono<CallerEnv>, app: App, streams: StreamPermits): void {
   web.get("/api/live", async (context) => {
     const { owner } = context.get("caller");
-    const id = context.req.query("run");
     // Before the first byte: later, the status can no longer be 404.
-    const run = id === undefined ? undefined : await requestedRun(app.deps, owner, id);
+    const watched = await watchedRuns(app, owner, context.req);
     const release = streams.acquire(owner);
     if (release instanceof AppError) throw release;
-    const after = Math.max(cursorOf(context.req.query("after")), cursorOf(context.req.header("last-event-id")));
-    const watched = run && { taskId: run.taskId, after };
     const stream = liveStream(app, { owner, watched, disconnected: context.req.raw.signal, onEnd: release });
     return new Response(stream, {
       headers: {
@@ -41,11 +40,30 @@ export function serveLive(web: Hono<CallerEnv>, app: App, streams: StreamPermits
   });
 }
 
+/** A run that was deleted meanwhile is left out, unless it is the only one. */
+async function watchedRuns({ deps }: App, owner: string, req: HonoRequest): Promise<Watched[]> {
+  const ids = (req.queries("run") ?? []).slice(0, MAX_WATCHED_RUNS);
+  const found = await Promise.allSettled(ids.map((id) => requestedRun(deps, owner, id)));
+  const watched = found.flatMap((run, index) =>
+    run.status === "rejected" ? [] : [{ taskId: run.value.taskId, after: cursorOf(req.queries("after")?.[index]) }],
+  );
+  const [first] = found;
+  if (watched.length === 0 && first?.status === "rejected") throw first.reason;
+  // A header can name the position in one timeline only.
+  const last = cursorOf(req.header("last-event-id"));
+  return ids.length === 1 ? watched.map((run) => ({ ...run, after: Math.max(run.after, last) })) : watched;
+}
+
+interface Watched {
+  taskId: string;
+  after: number;
+}
+
 const cursorOf = (text: string | undefined): number => (/^\d{1,15}$/.test(text ?? "") ? Number(text) : 0);
 
 interface LiveClient {
   owner: string;
-  watched: { taskId: string; after: number } | undefined;
+  watched: readonly Watched[];
   disconnected: AbortSignal;
   onEnd: () => void;
 }
@@ -53,33 +71,35 @@ interface LiveClient {
 function liveStream(app: App, { owner, watched, disconnected, onEnd }: LiveClient): ReadableStream<Uint8Array> {
   const { deps, version } = app;
   const sendHello = (send: Send): boolean => send("hello", { version });
-  let pushRun = (): void => {};
+  let pushRuns = (): void => {};
   return eventStream({
     signal: AbortSignal.any([disconnected, app.shutdown.signal]),
     onEnd,
     onCaughtUp: (sink) => {
       sendHello(cleanSend(sink));
-      pushRun();
+      pushRuns();
     },
     onStart: (sink) => {
       const send = cleanSend(sink);
       sendHello(send);
-      const updates = watched && streamRunUpdates(deps, { owner, ...watched }, send);
-      pushRun = updates?.push ?? pushRun;
+      const updates = new Map(watched.map((run) => [run.taskId, streamRunUpdates(deps, { owner, ...run }, send)]));
+      pushRuns = () => {
+        for (const { push } of updates.values()) push();
+      };
       let heartbeats = 0;
       const timer = setInterval(() => {
         sink.heartbeat();
         heartbeats += 1;
-        if (heartbeats % HEARTBEATS_PER_PUSH === 0) pushRun();
+        if (heartbeats % HEARTBEATS_PER_PUSH === 0) pushRuns();
       }, HEARTBEAT_INTERVAL_MS).unref();
       const unsubscribe = subscribeToRuns({ ...deps, owner }, (changes) => {
         if (changes.runs.length > 0) void sendChanges(app, owner, { changes, send }).catch(() => {});
-        if (watched !== undefined && changes.written.includes(watched.taskId)) pushRun();
+        for (const taskId of changes.written) updates.get(taskId)?.push();
       });
       return () => {
         clearInterval(timer);
         unsubscribe();
-        updates?.stop();
+        for (const { stop } of updates.values()) stop();
       };
     },
   });

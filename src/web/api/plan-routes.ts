@@ -12,6 +12,7 @@ import { isoTime } from "../../platform/clock.ts";
 import { planTurns } from "../../runs/plan/plan-store.ts";
 import { jsonResponse } from "./json-response.ts";
 import { requestedRun } from "./requested-run.ts";
+import { consentQuestion } from "../consent.ts";
 import type { PlanView } from "../wire.ts";
 
 export function servePlans(web: Hono<CallerEnv>, { deps }: App): void {
@@ -22,7 +23,7 @@ export function servePlans(web: Hono<CallerEnv>, { deps }: App): void {
     const turns = await planTurns(await deps.database(), run.taskId);
     const newest = turns.at(-1);
     if (newest === undefined) throw withoutPlan();
-    const decision = { task_id: run.taskId };
+    const decision = { task_id: run.taskId, plan_turn: newest.turn };
     const question = await questionFor(resumeResearch, deps, { input: { ...decision, approve: true }, call });
     const editQuestion = await questionFor(resumeResearch, deps, {
       input: { ...decision, plan_edit: newest.text },
@@ -37,8 +38,8 @@ export function servePlans(web: Hono<CallerEnv>, { deps }: App): void {
       changes: turns.flatMap(({ edit }) => (edit === undefined ? [] : [cleanText(edit)])),
       estimated_cost,
       expires_at: isWaiting && run.deadlineAt !== undefined ? isoTime(run.deadlineAt) : undefined,
-      question: question?.because,
-      edit_question: editQuestion?.because,
+      question: consentQuestion(question),
+      edit_question: consentQuestion(editQuestion),
     };
     return jsonResponse(view);
   });

@@ -1,5 +1,6 @@
 /** Routes that act: ask, estimate, start, cancel, delete and resume, by the same operations as on every other transport. */
 
+import { hash } from "node:crypto";
 import type { Context, Hono } from "hono";
 import type { z } from "zod";
 import type { App } from "../../app.ts";
@@ -9,16 +10,27 @@ import { deepSearchOperation } from "../../operations/deep-search.ts";
 import { askFollowup } from "../../operations/followup/ask-followup.ts";
 import { estimateResearchCost } from "../../operations/estimate-research-cost.ts";
 import type { Call, Operation } from "../../operations/operation.ts";
-import { clarificationFor, type Outcome, perform, performDetachable, questionFor } from "../../operations/perform.ts";
+import {
+  clarificationFor,
+  type Outcome,
+  perform,
+  performDetachable,
+  questionFor,
+  type TaskOrOutcome,
+} from "../../operations/perform.ts";
 import { resumeResearch } from "../../operations/resume-research.ts";
 import { planReplacement } from "../../runs/plan/run-plan.ts";
+import type { Run } from "../../runs/run.ts";
+import { findRuns } from "../../runs/run-store.ts";
 import { search } from "../../operations/search.ts";
 import { startDeepResearch } from "../../operations/start-deep-research.ts";
 import { readJsonBody } from "./json-body.ts";
 import { createUploadReader, expectedTokens, type WithUploads } from "./uploads.ts";
 import { outcomeResponse } from "./json-response.ts";
 import type { CallerEnv } from "../../caller.ts";
-import type { Acted, EstimateView } from "../wire.ts";
+import { consentQuestion, consentTo } from "../consent.ts";
+import type { Acted } from "../wire.ts";
+import type { EstimateView } from "../prices.ts";
 
 const CLIENT = "page";
 
@@ -26,18 +38,23 @@ export function serveResearch(web: Hono<CallerEnv>, app: App): void {
   const { deps } = app;
   const { act, callOf } = createActor(app);
   const readUploads = createUploadReader();
+  /** Searches that are being stored. */
+  const starting = new Map<string, Promise<TaskOrOutcome>>();
   web.post("/api/ask", async (context) => {
-    const { depth, ...input } = await readJsonBody(context.req.raw);
+    const { depth, request_id: requestId, ...input } = await readJsonBody(context.req.raw);
     const operation = SEARCHES.get(String(depth));
     if (operation === undefined) throw unknownDepth();
-    const started = await performDetachable(operation, deps, {
-      input,
-      call: callOf(context, false),
-      answerWithinMs: 0,
-    });
-    if ("outcome" in started) return outcomeResponse(started.outcome);
-    const structured = { task_id: started.taskId, status: "running" } satisfies Acted;
-    return outcomeResponse({ failed: false, structured, text: "" });
+    const start = (newTaskId?: string): Promise<TaskOrOutcome> =>
+      performDetachable(operation, deps, { input, call: { ...callOf(context), newTaskId }, answerWithinMs: 0 });
+    if (requestId === undefined) return searchAnswer(await start());
+    const { owner } = context.get("caller");
+    // The same question with the same id, sent again because the answer was lost, is the same run.
+    const taskId = uuidOf([owner, requestId, depth, input]);
+    const [known] = await findRuns(await deps.database(), owner, [taskId]);
+    if (known !== undefined) return searchAnswer(known);
+    const started = starting.get(taskId) ?? start(taskId);
+    starting.set(taskId, started);
+    return searchAnswer(await started.finally(() => starting.delete(taskId)));
   });
   web.post("/api/estimate", async (context) => {
     const { attachments, ...start } = await readJsonBody(context.req.raw);
@@ -46,16 +63,16 @@ export function serveResearch(web: Hono<CallerEnv>, app: App): void {
     const expected = expectedTokens(attachments);
     const outcome = await act(context, { operation: estimateResearchCost, input, expected });
     if (outcome.failed) return outcomeResponse(outcome);
-    const asked = { input: start, call: { ...callOf(context, false), expectedTokens: expected } };
-    const question = await questionFor(startDeepResearch, deps, asked);
-    const clarification = await clarificationFor(startDeepResearch, deps, asked);
-    const estimate = { ...outcome.structured, question: question?.because, clarification } satisfies EstimateView;
+    const asked = { input: start, call: { ...callOf(context), expectedTokens: expected } };
+    const question = consentQuestion(await questionFor(startDeepResearch, deps, asked));
+    const isVague = (await clarificationFor(startDeepResearch, deps, asked)) !== undefined;
+    const estimate = { ...outcome.structured, question, is_vague: isVague } satisfies EstimateView;
     return outcomeResponse({ ...outcome, structured: estimate });
   });
   web.post("/api/research", async (context) => {
     const start = async ({ body: { agreed, ...input }, uploads }: WithUploads): Promise<Response> =>
       acted(await act(context, { operation: startDeepResearch, input, agreed, uploads }));
-    return readUploads(context.req.raw, start);
+    return readUploads({ request: context.req.raw, owner: context.get("caller").owner }, start);
   });
 }
 
@@ -65,58 +82,68 @@ interface RunAct {
   operation: Operation<z.ZodObject, Acted & Body>;
   /** Without the `task_id`, which is in the path. */
   input: Body;
+  /** A dialog of the page has asked the operation's question. */
+  isConfirmed?: boolean;
 }
 
 /** What is done with a stored run, by the last part of the path. */
 const RUN_ACTS: Readonly<Record<string, (body: Body) => RunAct>> = {
   followup: ({ question, columns }) => ({ operation: askFollowup, input: { question, columns, wait: false } }),
   cancel: (input) => ({ operation: cancelResearch, input }),
-  delete: ({ delete_at_google }) => ({ operation: cancelResearch, input: { delete: true, delete_at_google } }),
+  delete: ({ delete_at_google }) => ({
+    operation: cancelResearch,
+    input: { delete: true, delete_at_google },
+    isConfirmed: true,
+  }),
   resume: (input) => ({ operation: resumeResearch, input }),
-  plan: ({ text }) => {
+  plan: ({ text, turn }) => {
     const plan_edit = typeof text === "string" && text.trim() !== "" ? planReplacement(text.trim()) : "";
-    return { operation: resumeResearch, input: { plan_edit } };
+    return { operation: resumeResearch, input: { plan_edit, plan_turn: turn } };
   },
-  approve: () => ({ operation: resumeResearch, input: { approve: true } }),
+  approve: ({ turn }) => ({ operation: resumeResearch, input: { approve: true, plan_turn: turn } }),
 };
 
 export function serveRunActions(web: Hono<CallerEnv>, app: App): void {
   const { act } = createActor(app);
   for (const [name, actOf] of Object.entries(RUN_ACTS)) {
     web.post(`/api/runs/:id/${name}`, async (context) => {
-      const { agreed, turn, ...body } = await readJsonBody(context.req.raw);
-      const { operation, input } = actOf(body);
-      return acted(
-        await act(context, { operation, input: { ...input, task_id: context.req.param("id") }, agreed, turn }),
-      );
+      const { agreed, ...body } = await readJsonBody(context.req.raw);
+      const { input, ...run } = actOf(body);
+      return acted(await act(context, { ...run, input: { ...input, task_id: context.req.param("id") }, agreed }));
     });
   }
 }
 
 /** Performs operations for the caller of a request. */
 function createActor({ deps, shutdown }: App) {
-  const callOf = (context: Context<CallerEnv>, agreed: unknown): Call => ({
+  const callOf = (context: Context<CallerEnv>): Call => ({
     ...context.get("caller"),
     client: CLIENT,
     visualization: "auto",
     signal: deps.leaving,
     since: deps.clock.monotonic(),
     progress: () => {},
-    agreed: agreed === true,
     // The dashboard does not wait for a report: a start returns when Google has accepted or refused it.
     returnWhen: AbortSignal.abort(),
   });
   /** Not aborted by a disconnect: the action is completed, and a process that shuts down waits for it. */
-  const act = <Output extends Record<string, unknown>>(
+  const act = async <Output extends Record<string, unknown>>(
     context: Context<CallerEnv>,
-    { operation, input, agreed, turn, uploads, expected }: Act<Output>,
-  ): Promise<Outcome<Output>> =>
-    shutdown.during(
-      perform(operation, deps, {
-        input,
-        call: { ...callOf(context, agreed), shownPlanTurn: turnIn(turn), uploads, expectedTokens: expected },
-      }),
-    );
+    { operation, input, agreed, isConfirmed = false, uploads, expected }: Act<Output>,
+  ): Promise<Outcome<Output>> => {
+    const call = { ...callOf(context), uploads, expectedTokens: expected };
+    const consent = isConfirmed
+      ? (await questionFor(operation, deps, { input, call }).catch(() => undefined))?.subject
+      : consentTo({ operation, input, agreed });
+    const outcome = await shutdown.during(perform(operation, deps, { input, call: { ...call, agreed: consent } }));
+    if (!outcome.failed || outcome.structured.error.code !== "CONFIRMATION_NEEDED") return outcome;
+    const question = consentQuestion(await questionFor(operation, deps, { input, call }));
+    const { error } = outcome.structured;
+    return {
+      ...outcome,
+      structured: { ...outcome.structured, error: { ...error, details: { ...error.details, question } } },
+    };
+  };
   return { act, callOf };
 }
 
@@ -129,20 +156,26 @@ const SEARCHES: ReadonlyMap<string, Operation> = new Map([
 const unknownDepth = (): AppError =>
   new AppError({ code: "INVALID_INPUT", message: `depth must be ${[...SEARCHES.keys()].join(" or ")}.` });
 
+function searchAnswer(started: TaskOrOutcome | Pick<Run, "taskId" | "status">): Response {
+  if ("outcome" in started) return outcomeResponse(started.outcome);
+  const status = "status" in started ? started.status : "running";
+  return outcomeResponse({ failed: false, structured: { task_id: started.taskId, status } satisfies Acted, text: "" });
+}
+
+/** A UUID v4 whose random part is a hash, so that the same value has the same id. */
+function uuidOf(value: unknown): string {
+  const hex = hash("sha256", JSON.stringify(value));
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
 interface Act<Output extends Record<string, unknown>> {
   operation: Operation<z.ZodObject, Output>;
   input: unknown;
   agreed?: unknown;
-  /** Of the plan that the page shows. */
-  turn?: unknown;
+  isConfirmed?: boolean;
   uploads?: WithUploads["uploads"] | undefined;
   /** Tokens of files that will be uploaded with the start. */
   expected?: number | undefined;
-}
-
-function turnIn(turn: unknown): number | undefined {
-  if (turn === undefined || typeof turn === "number") return turn;
-  throw new AppError({ code: "INVALID_INPUT", message: "turn must be a number." });
 }
 
 /** Without the report of a joined run, which has its own route. */

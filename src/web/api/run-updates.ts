@@ -84,17 +84,19 @@ async function sendTimeline(
   { sent, send }: Omit<UpdateContext, "watched">,
 ): Promise<boolean> {
   const db = await deps.database();
+  const sendEntry = (entry: RunTimelineEntry, seq: number): boolean =>
+    send("timeline", { ...timelineEntry(entry), task_id: run.taskId }, seq);
   const unsent: RunTimelineEntry[] = (await milestones(db, run)).filter(({ id }) => !sent.milestones.has(id));
   const sendMilestonesUntil = (at: number): boolean =>
     unsent.splice(0, unsent.findLastIndex((entry) => entry.at <= at) + 1).every((entry) => {
-      const isSent = send("timeline", timelineEntry(entry), sent.seq);
+      const isSent = sendEntry(entry, sent.seq);
       if (isSent) sent.milestones.add(entry.id);
       return isSent;
     });
   for (;;) {
     const entries = await timelineEntriesAfter(db, run, { after: sent.seq, limit: TIMELINE_PAGE_SIZE });
     for (const { seq, ...entry } of entries) {
-      if (!sendMilestonesUntil(entry.at) || !send("timeline", timelineEntry(entry), seq)) return false;
+      if (!sendMilestonesUntil(entry.at) || !sendEntry(entry, seq)) return false;
       sent.seq = seq;
     }
     if (entries.length < TIMELINE_PAGE_SIZE) break;

@@ -2,17 +2,16 @@
 
 import { costFields } from "../../costs/actual.ts";
 import { stalledSince } from "../../operations/check-research-status.ts";
-import { adviceWithoutKey } from "../../operations/parts/after-failure.ts";
+import { withRefusedEnd } from "../../operations/parts/after-failure.ts";
 import { materialIn, materialTexts } from "../../operations/parts/material.ts";
 import { actionOf, lastThought } from "../../operations/parts/run-action.ts";
 import type { OperationDeps } from "../../operations/operation.ts";
 import { wishesIn } from "../../operations/question/wishes.ts";
 import { isoTime } from "../../platform/clock.ts";
 import { readActivity } from "../../runs/activity/activity.ts";
-import { lastEvent } from "../../runs/event-store.ts";
 import { newestPlan } from "../../runs/plan/plan-store.ts";
 import { reportPresence } from "../../runs/result-store.ts";
-import { isFinished, isIdle, LOCAL_KINDS, type Run } from "../../runs/run.ts";
+import { isFinished, isIdle, type Run } from "../../runs/run.ts";
 import { estimateOf, usualMinutes } from "../../runs/history/run-estimate.ts";
 import { isTableStart } from "../../runs/start/start-options.ts";
 import type { RunTimelineEntry } from "../../runs/history/timeline.ts";
@@ -46,7 +45,8 @@ export function summaryOf(run: Run, now: number): RunSummary {
 /** Not a start whose response was lost, because whether it runs is unknown, and not a plan that waits for approval. */
 const isInProgress = ({ status }: Run): boolean => !isIdle(status) && status !== "start_unknown";
 
-export async function detailOf(deps: OperationDeps, run: Run): Promise<RunDetail> {
+export async function detailOf(deps: OperationDeps, stored: Run): Promise<RunDetail> {
+  const run = await withRefusedEnd(deps, stored);
   const now = deps.clock.now();
   const finished = isFinished(run.status);
   const text = finished ? await reportPresence(await deps.database(), run.taskId) : undefined;
@@ -80,8 +80,8 @@ export async function detailOf(deps: OperationDeps, run: Run): Promise<RunDetail
           }),
     activity: isInProgress(run) ? await activityOf(deps, run) : undefined,
     last_thought: await lastThought(deps, run),
-    backup_file: deps.backupOf(run.taskId),
-    error: run.error && omitUndefined({ ...run.error, suggestion: await adviceAbout(deps, run) }),
+    backup_file: deps.backupOf(run.taskId)?.path,
+    error: run.error && omitUndefined(run.error),
   });
 }
 
@@ -98,12 +98,6 @@ function materialLinesOf(run: Run): string[] | undefined {
 async function activityOf(deps: OperationDeps, run: Run): Promise<LiveActivity> {
   const { latestSites, ...counted } = await readActivity(await deps.database(), run);
   return { ...counted, latest_sites: latestSites };
-}
-
-async function adviceAbout(deps: OperationDeps, run: Run): Promise<string | undefined> {
-  const { kind, taskId } = run;
-  if (!LOCAL_KINDS.includes(kind)) return adviceWithoutKey(run);
-  return (await lastEvent(await deps.database(), taskId, "advice"))?.text;
 }
 
 export const timelineEntry = ({ id, at, kind, text }: RunTimelineEntry): TimelineEntry => ({

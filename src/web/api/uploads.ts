@@ -9,8 +9,8 @@ import type { Upload } from "../wire.ts";
 
 /** Base64 has four characters for three bytes. */
 const MAX_UPLOAD_BODY_BYTES = Math.ceil(MAX_FILES_BYTES / 3) * 4 + MAX_BODY_BYTES;
-/** Each may hold the body, its text and the files at once: about 60 MB. */
-const MAX_UPLOADS_AT_ONCE = 2;
+/** Each may hold the body, its text and the files at once: about 60 MB. One user has one, so that others can upload. */
+const MAX_UPLOADS_AT_ONCE = 8;
 
 const uploadsField = z
   .array(z.strictObject({ name: z.string().min(1).max(255), data: z.string() }) satisfies z.ZodType<Upload>)
@@ -23,21 +23,26 @@ export interface WithUploads {
   uploads: NamedFile[];
 }
 
-/** Returns a function that reads the body of a start and passes it on, few large ones at a time. */
+interface Uploading {
+  request: Request;
+  owner: string;
+}
+
+/** Returns a function that reads the body of a start and passes it on, few large ones at a time and one per user. */
 export function createUploadReader(): (
-  request: Request,
+  { request, owner }: Uploading,
   use: (start: WithUploads) => Promise<Response>,
 ) => Promise<Response> {
-  let inMemory = 0;
-  return async (request, use) => {
+  const uploading = new Set<string>();
+  return async ({ request, owner }, use) => {
     const length = Number(request.headers.get("content-length") ?? Infinity);
     if (length <= MAX_BODY_BYTES) return use(withUploads(await readJsonBody(request)));
-    if (inMemory === MAX_UPLOADS_AT_ONCE) throw busy();
-    inMemory += 1;
+    if (uploading.has(owner) || uploading.size === MAX_UPLOADS_AT_ONCE) throw busy();
+    uploading.add(owner);
     try {
       return await use(withUploads(await readJsonBody(request, MAX_UPLOAD_BODY_BYTES)));
     } finally {
-      inMemory -= 1;
+      uploading.delete(owner);
     }
   };
 }

@@ -3,6 +3,7 @@
 import { render } from "preact";
 import { Frame } from "./app/frame.tsx";
 import { lazyView } from "./app/lazy-view.tsx";
+import { reloadWhenUserChanges } from "./app/browser-storage.ts";
 import { followLinks, type Route, useRoute } from "./app/router.ts";
 import { RunsView } from "./runs/view.tsx";
 import { applyTheme } from "./app/theme.tsx";
@@ -34,5 +35,6 @@ function viewOf(route: Route) {
 }
 
 followLinks();
+reloadWhenUserChanges();
 const root = document.querySelector("#page");
 if (root !== null) render(<Page />, root);

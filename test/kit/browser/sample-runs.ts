@@ -116,6 +116,7 @@ const DEFAULT_ROW: Omit<TaskRow, "task_id" | "created_at" | "started_at" | "upda
   usage_final: 1,
   error_code: null,
   error_message: null,
+  error_suggestion: null,
 };
 
 const TOPICS = [

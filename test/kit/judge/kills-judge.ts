@@ -37,6 +37,7 @@ interface StoredNotice {
   kind: string;
   sent_at: number | null;
   claimed_at: number | null;
+  claimed_by: string | null;
 }
 
 /** The rows of either database. */
@@ -148,9 +149,9 @@ function judgeNotifications(world: Records, { runs, notices: rows }: Stored) {
   const broken: string[] = [];
   const lines = world.notified();
   let lost = 0;
-  for (const { task_id, kind, sent_at, claimed_at } of rows) {
-    const title = kind === "completed" ? "Deep Research Complete" : "Deep Research Failed";
-    const shown = lines.filter((line) => line.startsWith(`${title} | ${task_id.slice(0, 8)}`)).length;
+  for (const row of rows) {
+    const { task_id, sent_at, claimed_at } = row;
+    const shown = timesShown(lines, row);
     if (shown > 1) broken.push(`The end of run ${task_id} was announced ${shown} times.`);
     if (shown === 0 && sent_at !== null) broken.push(`The end of run ${task_id} is marked as announced, and was not.`);
     if (claimed_at === null) broken.push(`The end of run ${task_id} was never announced.`);
@@ -164,6 +165,23 @@ function judgeNotifications(world: Records, { runs, notices: rows }: Stored) {
   }
   if (lines.length > rows.length) broken.push(`${lines.length} notifications were shown for ${rows.length} ends.`);
   return { broken, shown: lines.length, lost };
+}
+
+function timesShown(lines: string[], { task_id, kind }: StoredNotice): number {
+  const title = kind === "completed" ? "Deep Research Complete" : "Deep Research Failed";
+  return lines.filter((line) => line.startsWith(`${title} | ${task_id.slice(0, 8)}`)).length;
+}
+
+/** Only a kill between the claim of a notification and its display loses it. For a world that `killAll` prepared. */
+export function judgeLostNotifications(world: KillWorld): string[] {
+  const lines = world.notified();
+  const notices = world.query<StoredNotice>(STORED.notices);
+  const started = world.query<{ process_id: string; pid: number }>("select * from started_processes");
+  const pidOf = new Map(started.map(({ process_id, pid }) => [process_id, pid]));
+  return notices
+    .filter((notice) => timesShown(lines, notice) === 0)
+    .filter(({ claimed_by }) => !world.killed.has(pidOf.get(claimed_by ?? "") ?? 0))
+    .map(({ task_id }) => `The end of run ${task_id} was not announced, although no process was killed meanwhile.`);
 }
 
 /** Every saved report is whole: exactly what is rendered from the database. */

@@ -58,6 +58,11 @@ export async function prepare(world: KillWorld): Promise<void> {
   while (completedRun(world) === undefined) await sleep(50);
   child.closeStdin();
   await child.ended;
+  // Processes delete their rows, and those of dead processes; the judge needs to know which of them were killed.
+  world.query("create table started_processes (process_id text, pid integer)");
+  world.query(
+    "create trigger record_process after insert on processes begin insert into started_processes values (new.process_id, new.pid); end",
+  );
 }
 
 async function runUntilKilled(world: KillWorld, kill: Kill): Promise<string> {

@@ -24,6 +24,8 @@ export interface KillWorld {
   /** Runs that the user started again or gave an id. */
   resumed: Set<string>;
   kills: Map<string, number>;
+  /** Process ids, as the operating system assigns them, of the killed processes. */
+  killed: Set<number>;
   begin(options?: Partial<Omit<ProcessOptions, "build">>): ProductProcess;
   /** Queries the database directly. */
   query<Row>(sql: string, ...parameters: (string | number)[]): Row[];
@@ -68,6 +70,7 @@ export async function openKillWorld(options: KillWorldOptions = {}): Promise<Kil
   };
   const build = join(ROOT, options.build ?? "dist-failpoints", "main.js");
   const alive = new Set<ProductProcess>();
+  const killed = new Set<number>();
   return {
     gemini,
     configDir,
@@ -78,10 +81,14 @@ export async function openKillWorld(options: KillWorldOptions = {}): Promise<Kil
     accepted: new Set(),
     resumed: new Set(),
     kills: new Map(),
+    killed,
     begin: (options = {}) => {
       const child = startProcess({ ...options, build, env: { ...env, ...options.env } });
       alive.add(child);
-      void child.ended.then(() => alive.delete(child));
+      void child.ended.then((end) => {
+        alive.delete(child);
+        if (end.killed) killed.add(child.pid);
+      });
       return child;
     },
     query: <Row>(sql: string, ...parameters: (string | number)[]) => {

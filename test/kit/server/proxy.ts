@@ -4,11 +4,11 @@ import { createServer, request as httpRequest } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import type { TestContext } from "vitest";
 
-/** Forwards to loopback and nowhere else. */
-export async function openProxy({ onTestFinished }: Pick<TestContext, "onTestFinished">) {
+/** Forwards to loopback and nowhere else. With an upstream, it is a reverse proxy that stands in front of it. */
+export async function openProxy({ onTestFinished }: Pick<TestContext, "onTestFinished">, upstream?: string) {
   const passed: string[] = [];
   const server = createServer((request, response) => {
-    const target = new URL(request.url ?? "");
+    const target = new URL(request.url ?? "", upstream);
     passed.push(`${request.method} ${target.pathname}`);
     if (target.hostname !== "127.0.0.1") {
       response.writeHead(502).end();

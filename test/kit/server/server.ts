@@ -48,6 +48,8 @@ export interface ServerOptions {
   configDir?: string;
   /** What the client declares. */
   capabilities?: ClientCapabilities;
+  /** The name of the client. */
+  client?: string;
   /** The test measures its memory, so it runs as users have it. */
   isMeasured?: boolean;
 }
@@ -67,6 +69,8 @@ export function isolatedEnvironment(configDir: string): Record<string, string> {
     PATH: process.env["PATH"] ?? "",
     HOME: configDir,
     GEMINI_SEARCH_CONFIG_DIR: configDir,
+    // Most tests start more than a user would in a day.
+    RESEARCH_CONFIRM_ABOVE_USD_PER_DAY: "1000000",
     // Not in benchmarks, which measure the start as users have it.
     ...(process.env["VITEST"] === undefined ? {} : { NODE_COMPILE_CACHE: COMPILE_CACHE }),
   };
@@ -82,6 +86,7 @@ export const temporaryDirectory = (): string => mkdtempSync(join(tmpdir(), "gemi
 
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
   const { era = "modern", env = {}, configDir, capabilities = {}, isMeasured = false } = options;
+  const { client: name = "test-client" } = options;
   const directory = configDir ?? temporaryDirectory();
   const transport = new OneProcessTransport({
     command: process.execPath,
@@ -94,7 +99,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     stderr += chunk.toString();
   });
   const client = new Client(
-    { name: "test-client", version: "1.0.0" },
+    { name, version: "1.0.0" },
     { capabilities, versionNegotiation: { mode: era === "modern" ? { pin: "2026-07-28" } : "legacy" } },
   );
   await client.connect(transport);

@@ -32,7 +32,7 @@ export async function openUserTerminal(
     // Processes in the terminal may write into the scene's folder until they have exited.
     const running = childrenOf(Number(await terminal.readVariable("pane_pid"))).living;
     await terminal.close();
-    await waitFor(() => expect(running.filter(isAlive)).toEqual([]), { timeout: 10_000, interval: 20 });
+    await waitFor(() => expect(running.filter(isAlive)).toEqual([]), { interval: 20 });
   });
   const until: UserTerminal["until"] = (pattern) =>
     waitFor(

@@ -39,7 +39,7 @@ export interface CliScene {
   expectNothingLeft(): Promise<void>;
 }
 
-export const SOON = { timeout: 20_000, interval: 10 };
+export const SOON = { interval: 10 };
 
 /** Everything that it starts ends with the test. */
 export function openCliScene(

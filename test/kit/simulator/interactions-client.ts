@@ -39,7 +39,8 @@ export interface Research {
 }
 
 export function clientOf(simulator: Simulator, apiKey = KEY): Research {
-  const google = new GoogleGenAI({ apiKey, httpOptions: { baseUrl: simulator.url } }).interactions;
+  const google = new GoogleGenAI({ apiKey, apiVersion: "v1beta", httpOptions: { baseUrl: simulator.url } })
+    .interactions;
   return {
     simulator,
     start: (changes) => google.create({ ...START, ...changes }, ONCE),

@@ -28,6 +28,7 @@ export function openApp(): { deps: OperationDeps; lines: string[]; background: P
     estimatePlan: missing,
     mcpServer: missing,
     backupOf: missing,
+    removeBackups: missing,
     inBackground: (work) => void background.push(work),
     leaving: new AbortController().signal,
     settings: {
@@ -39,6 +40,7 @@ export function openApp(): { deps: OperationDeps; lines: string[]; background: P
       templatesDir: undefined,
       inlineCharacters: 100_000,
       confirmAboveUsd: 0,
+      confirmAboveUsdPerDay: 20,
       hasJudge: false,
       publicUrl: "https://research.example.com",
       followupModel: "gemini-3.1-pro-preview",

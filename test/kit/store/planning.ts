@@ -63,7 +63,7 @@ export const turnOf = (taskId: string, edit: string | undefined, planTurn?: numb
   planTurn,
   estimate: {},
   callerWaitsMs: 0,
-  beforeStart: () => {},
+  checkCost: () => undefined,
   signal: new AbortController().signal,
 });
 

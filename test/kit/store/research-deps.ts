@@ -17,6 +17,7 @@ export const commonDeps = () =>
     rememberedRuns: new Map(),
     unchargedFailures: new Map(),
     pollCounts: createPollCounts(systemClock),
+    redact: (text: string) => text,
     queue: localQueue,
     limits: NO_LIMITS,
   }) satisfies Partial<ResearchDeps>;

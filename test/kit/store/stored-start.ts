@@ -1,5 +1,6 @@
 /** Stores paid starts in different states for tests. */
 
+import { currentAttempt } from "../../../src/runs/attempt-store.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { commitIntent, commitRestart, type Intent } from "../../../src/runs/start/start-store.ts";
 
@@ -28,5 +29,8 @@ export async function intended(db: Database, intent: Partial<Intent> = {}, join 
 }
 
 /** Restarts a run whose user accepted a possible double charge. */
-export const restart = (db: Database, taskId: string, now = NOW + 100) =>
-  commitRestart(db, { taskId, deadlineAt: NOW + 9_000, keyFingerprint: "k2", baseUrl: "b2", processId: "you", now });
+export async function restart(db: Database, taskId: string, now = NOW + 100): Promise<string | undefined> {
+  const after = (await currentAttempt(db, taskId))?.attempt_id;
+  const again = { taskId, after, deadlineAt: NOW + 9_000, keyFingerprint: "k2", baseUrl: "b2", processId: "you", now };
+  return commitRestart(db, again);
+}

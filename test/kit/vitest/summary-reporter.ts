@@ -5,6 +5,7 @@
  */
 
 import type { Reporter, TestCase, TestModule } from "vitest/node";
+import { missingTestCommands } from "../../../scripts/system-packages.ts";
 import { type AttemptRecords, recordAttempts } from "../loopback-only/records.ts";
 
 const NO_SECOND_ATTEMPT =
@@ -24,6 +25,12 @@ export default class SummaryReporter implements Reporter {
     const repeated = tests.filter((test) => test.diagnostic()?.flaky === true);
     const suspect = repeated.filter((test) => NO_SECOND_ATTEMPT.test(test.module.moduleId));
     for (const test of skipped) process.stdout.write(`skipped: ${test.fullName}\n`);
+    const missing = missingTestCommands();
+    if (skipped.length > 0 && missing.length > 0) {
+      process.stdout.write(
+        `Not installed: ${missing.join(", ")}. npm run test:setup installs what tests need (Debian or Ubuntu, as root).\n`,
+      );
+    }
     for (const test of repeated) process.stdout.write(`passed only at its second attempt: ${test.fullName}\n`);
     process.stdout.write(
       `\n${inState("passed").length} passed, ${inState("failed").length} failed, ${skipped.length} skipped\n`,

@@ -126,12 +126,14 @@ function planView({ task_id: taskId, plan, notice, message, estimated_cost: cost
 
 export async function statusView(status: Status, space: AnswerSpace): Promise<string> {
   const { task_id: taskId, elapsed_minutes, cost_so_far: cost = 0, stalled_since: stalled, error } = status;
+  const { unpolled_since: unpolled } = status;
   const { label } = stateOf(status.status);
   const isRunning = ["pending", "running", "running_async"].includes(status.status);
-  const progress = `${Math.round(status.progress)} %${status.progress_is_estimate === true ? " (estimate)" : ""}`;
+  const percent = `${Math.round(status.progress)} %${status.progress_is_estimate === true ? " (estimate)" : ""}`;
+  const isMeasured = status.progress > 0 && unpolled === undefined;
   const left = status.estimated_completion_minutes;
   const figures = [
-    isRunning ? `${label}, ${progress}` : label,
+    isRunning && isMeasured ? `${label}, ${percent}` : label,
     formatDuration(elapsed_minutes * MINUTE_MS),
     ...(isRunning && left !== undefined ? [timeLeftText(left)] : []),
     ...(cost > 0 ? [formatCost({ ...status, cost_usd: cost })] : []),
@@ -143,7 +145,10 @@ export async function statusView(status: Status, space: AnswerSpace): Promise<st
       figures,
       isRunning ? `Now: ${action}` : "",
       !isRunning || status.last_thought === undefined ? "" : cutThought(status.last_thought, space),
-      stalled === undefined ? "" : `No activity since ${stalled}; it may be stuck.`,
+      unpolled === undefined
+        ? ""
+        : `Last checked more than ${formatDuration(space.now - Date.parse(unpolled))} ago; it may have ended.`,
+      stalled === undefined || unpolled !== undefined ? "" : `No activity since ${stalled}; it may be stuck.`,
       error === undefined ? "" : forPeople(error.message),
       status.backup_file === undefined
         ? ""
@@ -175,7 +180,7 @@ const minutesText = (minutes: number): string => (minutes < 1.5 ? "1 minute" : `
 
 export async function estimateView(estimate: Estimated, space: AnswerSpace): Promise<string> {
   const { estimated_cost: cost, estimated_duration: time, based_on_runs: runs, model } = estimate;
-  const basis = runs === 0 ? "Google's figures" : `Google's figures and ${runs} of your own runs`;
+  const basis = runs === 0 ? "published figures" : `published figures and ${runs} of your own runs`;
   return textView(
     [
       `About ${formatDollars(cost.likely_usd)} (${formatDollars(cost.min_usd)} to ${formatDollars(cost.max_usd)})`,

@@ -13,11 +13,17 @@ import { outcomeResponse, jsonResponse } from "../json-response.ts";
 import { readJsonBody } from "../json-body.ts";
 import { download } from "../report-routes.ts";
 import { requestedRun } from "../requested-run.ts";
-import type { CitationsView } from "../../wire-citations.ts";
+import { consentQuestion, consentTo } from "../../consent.ts";
+import type { CitationsView, JudgePrice } from "../../wire-citations.ts";
 
 export function serveCitations(web: Hono<CallerEnv>, { deps, shutdown }: App): void {
   const viewOf = async (owner: string, taskId: string): Promise<Response> => {
-    const view: CitationsView = await citationsView(deps, owner, taskId);
+    const { judge, sources, ...rest } = await citationsView(deps, owner, taskId);
+    const view: CitationsView = {
+      ...rest,
+      sources: sources.map((source) => ({ ...source, judge: priceView(source.judge) })),
+      judge: priceView(judge),
+    };
     return jsonResponse(view);
   };
   web.get("/api/runs/:id/citations", async (context) => {
@@ -31,12 +37,10 @@ export function serveCitations(web: Hono<CallerEnv>, { deps, shutdown }: App): v
     const { taskId } = await requestedRun(deps, caller.owner, context.req.param("id"));
     const { agreed, numbers, refetch } = await readJsonBody(context.req.raw);
     const signal = AbortSignal.any([context.req.raw.signal, deps.leaving]);
-    const outcome = await shutdown.during(
-      perform(verifyCitations, deps, {
-        input: { task_id: taskId, numbers, refetch },
-        call: { ...caller, client: "page", signal, progress: () => {}, agreed: agreed === true },
-      }),
-    );
+    const input = { task_id: taskId, numbers, refetch };
+    const consent = consentTo({ operation: verifyCitations, input, agreed });
+    const call = { ...caller, client: "page", signal, progress: () => {}, agreed: consent };
+    const outcome = await shutdown.during(perform(verifyCitations, deps, { input, call }));
     return outcome.failed ? outcomeResponse(outcome) : viewOf(caller.owner, taskId);
   });
   for (const format of BIBLIOGRAPHY_FORMATS) {
@@ -50,3 +54,8 @@ export function serveCitations(web: Hono<CallerEnv>, { deps, shutdown }: App): v
     });
   }
 }
+
+type AskedPrice = Awaited<ReturnType<typeof citationsView>>["judge"];
+
+const priceView = (price: AskedPrice): JudgePrice | undefined =>
+  price && { ...price, question: consentQuestion(price.question) };

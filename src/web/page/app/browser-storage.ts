@@ -1,4 +1,6 @@
-/** Reads and writes the browser's storage; errors are ignored. */
+/** Reads and writes the browser's storage; errors are ignored. What a user has not sent yet is stored under their name. */
+
+import { PAGE_USER_ITEM } from "../../page-session.ts";
 
 export function readStored(store: "localStorage" | "sessionStorage", key: string): string | undefined {
   try {
@@ -15,4 +17,32 @@ export function writeStored(store: "localStorage" | "sessionStorage", key: strin
   } catch {
     // The storage is full or not allowed.
   }
+}
+
+/** Undefined for the user of the server's machine. */
+export const signedInUser = (): string | undefined => readStored("localStorage", PAGE_USER_ITEM);
+
+/** Kept in this tab, also if the session expires; whoever else signs in here then does not get it. */
+export const readKept = (name: string): string | undefined => readStored("sessionStorage", keptKey(name));
+
+export const keep = (name: string, value: string | undefined): void =>
+  writeStored("sessionStorage", keptKey(name), value);
+
+const keptKey = (name: string): string => [name, signedInUser()].filter((part) => part !== undefined).join(" of ");
+
+/** When the user signs out. */
+export function forgetUser(): void {
+  writeStored("localStorage", PAGE_USER_ITEM, undefined);
+  try {
+    sessionStorage.clear();
+  } catch {
+    // Not allowed, so there is nothing in it.
+  }
+}
+
+/** What another tab shows would otherwise go on under the name of somebody else. */
+export function reloadWhenUserChanges(): void {
+  addEventListener("storage", ({ key }) => {
+    if (key === PAGE_USER_ITEM) location.reload();
+  });
 }

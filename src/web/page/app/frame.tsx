@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { forgetUser, signedInUser } from "./browser-storage.ts";
 import { fetchWithSecret, goToSignIn } from "./request.ts";
 import { HelpDialog } from "./help-dialog.tsx";
 import { useConnection } from "../live/live.ts";
@@ -69,6 +70,7 @@ export function Frame({ route, children }: { route: Route; children: ComponentCh
           >
             <kbd aria-hidden="true">?</kbd>
           </button>
+          <SignedInUser />
           <button type="button" class="button plain small" onClick={() => void signOut()}>
             Sign out
           </button>
@@ -84,11 +86,28 @@ export function Frame({ route, children }: { route: Route; children: ComponentCh
   );
 }
 
+/** Begins the name of a user of an OAuth issuer, and would fill the little space. */
+const ISSUER = /^oauth:[\da-f]{12}:/;
+
+function SignedInUser() {
+  const user = signedInUser();
+  if (user === undefined) return null;
+  return (
+    <span class="user" title={`Signed in as ${user}`}>
+      <span class="unseen">Signed in as </span>
+      {user.replace(ISSUER, "")}
+    </span>
+  );
+}
+
 async function signOut(): Promise<void> {
   const response = await fetchWithSecret("/sign-out", { method: "POST" }).catch(() => undefined);
   // A browser that is already signed out gets 401.
-  if (response?.ok === true || response?.status === 401) goToSignIn();
-  else announce("Sign-out failed. Try again when the server responds.");
+  if (response?.ok === true || response?.status === 401) {
+    forgetUser();
+    // Not back to this view: the next user may be another one.
+    goToSignIn("/");
+  } else announce("Sign-out failed. Try again when the server responds.");
 }
 
 /** Shorter interruptions of the stream are not reported. */

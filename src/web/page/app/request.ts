@@ -1,6 +1,8 @@
 /** Sends requests to the server and turns its error responses into errors that can be shown. */
 
-import { PAGE_SECRET_HEADER, PAGE_SECRET_ITEM, type Refused } from "../../wire.ts";
+import type { Refused } from "../../wire.ts";
+import { PAGE_SECRET_HEADER, PAGE_SECRET_ITEM } from "../../page-session.ts";
+import type { ConsentQuestion } from "../../prices.ts";
 import { plainAdvice, plainWords } from "../ui/plain-words.ts";
 import { writeStored, readStored } from "./browser-storage.ts";
 
@@ -10,6 +12,8 @@ export class RefusedError extends Error {
   readonly details: Record<string, unknown>;
   /** The run that the error is about, if any. */
   readonly taskId: string | undefined;
+  /** What the user has to confirm first, if that was the reason. */
+  readonly question: ConsentQuestion | undefined;
 
   constructor({ error, task_id: taskId }: Refused) {
     super(plainWords(error.message));
@@ -17,12 +21,15 @@ export class RefusedError extends Error {
     this.suggestion = plainAdvice(error.suggestion);
     this.details = error.details ?? {};
     this.taskId = taskId;
+    this.question = error.details?.question;
   }
 }
 
 export const SERVER_AWAY = "SERVER_AWAY";
+/** Event of the window: the live stream is open again. */
+export const SERVER_BACK = "server-back";
 
-const UNREACHABLE: Refused = {
+export const UNREACHABLE: Refused = {
   success: false,
   error: {
     code: SERVER_AWAY,
@@ -51,9 +58,9 @@ export function routeRequests(other: Send): void {
 export const fetchWithSecret = (path: string, init: RequestInit = {}): Promise<Response> => send(path, init);
 
 /** Opens the sign-in page, which returns here afterwards. */
-export function goToSignIn(): void {
+export function goToSignIn(to = location.pathname + location.search): void {
   writeStored("localStorage", PAGE_SECRET_ITEM, undefined);
-  location.replace(`/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`);
+  location.replace(`/sign-in?to=${encodeURIComponent(to)}`);
 }
 
 export async function fetchJson<Answer>(path: string, init: RequestInit = {}): Promise<Answer> {

@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { CitationsView } from "../../wire-citations.ts";
 import { fetchJson } from "../app/request.ts";
+import type { Agreed } from "../ui/consent.tsx";
 import { announce } from "../ui/parts.tsx";
 
 /** Few enough that something new is shown every few seconds. */
@@ -15,7 +16,7 @@ export interface CitationChecks {
   running: { done: number; of: number; numbers: ReadonlySet<number> } | undefined;
   error: unknown;
   /** Fetches the pages of these sources; `numbers` undefined: of all that are cited. */
-  check: (wanted: { numbers?: readonly number[]; agreed: boolean }) => void;
+  check: (wanted: { numbers?: readonly number[]; agreed: Agreed }) => void;
   stop: () => void;
 }
 
@@ -59,8 +60,8 @@ interface Checking {
   wanted: readonly number[];
   /** The user asks about one source again: the page may have changed. */
   isRefetch: boolean;
-  /** The user has confirmed the cost of the judge. */
-  agreed: boolean;
+  /** The cost of the judge that the user has confirmed. */
+  agreed: Agreed;
   signal: AbortSignal;
   progress: (done: number) => void;
   setView: (view: CitationsView) => void;

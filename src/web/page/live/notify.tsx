@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { RunDetail } from "../../wire.ts";
-import { readStored, writeStored } from "../app/browser-storage.ts";
+import { keep, readKept } from "../app/browser-storage.ts";
 import { fetchJson } from "../app/request.ts";
 import { go, runPath } from "../app/router.ts";
 import { isUnfinished } from "../figures/tally.ts";
@@ -13,9 +13,8 @@ const KEY = "notify";
 /** A hidden tab has no live stream, and browsers slow its timers down. */
 const POLL_MS = 15_000;
 
-const readIds = (): string[] => (readStored("sessionStorage", KEY) ?? "").split(" ").filter((id) => id !== "");
-const writeIds = (ids: string[]): void =>
-  writeStored("sessionStorage", KEY, ids.length === 0 ? undefined : ids.join(" "));
+const readIds = (): string[] => (readKept(KEY) ?? "").split(" ").filter((id) => id !== "");
+const writeIds = (ids: string[]): void => keep(KEY, ids.length === 0 ? undefined : ids.join(" "));
 
 type Answer = "unasked" | "granted" | "denied";
 

@@ -56,14 +56,10 @@ export function useWatchedRun(first: LoadedRun): WatchedRun {
       updates.current += 1;
       setRun(next);
     },
-    // Progress advances between two changes of a run, and marks change without any.
+    // Marks change without a change of the run.
     runs: ({ runs }: LiveEvents["runs"]) => {
       const line = runs.find(({ task_id }) => task_id === taskId);
-      if (line === undefined) return;
-      setRun((current) => {
-        const isFurther = current.status === line.status && line.progress > current.progress;
-        return { ...withMarks(current, line), ...(isFurther ? { progress: line.progress } : {}) };
-      });
+      if (line !== undefined) setRun((current) => withMarks(current, line));
     },
     timeline: (entry: TimelineEntry) => setEntries((current) => mergeEntries(current, [entry])),
   };

@@ -68,7 +68,6 @@ const SHAPES: Record<TimelineEntry["kind"], string> = {
   search: "M7 3a4 4 0 1 0 0 8 4 4 0 0 0 0-8m3 7 3.5 3.5",
   source: "M4 2.5h5.5L12 5v8.5H4zM6 8h4M6 10.5h4",
   round: "M12.5 8A4.5 4.5 0 1 1 8 3.5h3M9 1.5l2 2-2 2",
-  advice: "M8 2.5v7M8 12.5v.5",
 };
 
 function Entry({ entry, isOpen }: { entry: TimelineEntry; isOpen: boolean }) {

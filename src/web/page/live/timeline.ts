@@ -12,10 +12,10 @@ export const TIMELINE_FILTERS: { filter: TimelineFilter; name: string }[] = [
 ];
 
 const KINDS: Record<TimelineFilter, readonly TimelineEntry["kind"][]> = {
-  all: ["state", "thought", "search", "source", "round", "advice"],
+  all: ["state", "thought", "search", "source", "round"],
   thoughts: ["thought"],
   searches: ["search", "source"],
-  states: ["state", "round", "advice"],
+  states: ["state", "round"],
 };
 
 /** As many as the server sends in one response; the newest are kept. */
@@ -86,7 +86,6 @@ const NAMES: Record<TimelineEntry["kind"], string> = {
   search: "Search",
   source: "Source",
   round: "Round",
-  advice: "Advice",
 };
 
 export const entryName = ({ kind }: Pick<TimelineEntry, "kind">): string => NAMES[kind];

@@ -1,6 +1,6 @@
 /** The plan of a run: read and edited as text while it waits for approval, with the probable cost of the research. */
 
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { Acted, PlanView, RunDetail } from "../../wire.ts";
 import { fetchJson, postJson } from "../app/request.ts";
 import { exactTime } from "../ui/ages.ts";
@@ -15,35 +15,58 @@ interface PlanProps {
   done: () => void;
 }
 
+/** What the user has written and not sent, and from which turn of the plan. */
+interface Edited {
+  text: string;
+  turn: number;
+}
+
 export function PlanSection({ run, done }: PlanProps) {
   const path = `/api/runs/${run.task_id}/plan`;
-  const { value, error } = useLoad(`${path} ${run.plan_turn}`, (signal) => fetchJson<PlanView>(path, { signal }));
+  const { value, error } = useLoad(`${path} ${run.plan_turn} ${run.status}`, (signal) =>
+    fetchJson<PlanView>(path, { signal }),
+  );
+  // Shown until the next one is loaded, so that nothing is taken from under the user's hands.
+  const shown = useRef<PlanView | undefined>(undefined);
+  shown.current = value ?? shown.current;
+  const plan = shown.current;
+  const [edited, setEdited] = useState<Edited | undefined>(undefined);
   if (error !== undefined) return <Problem error={error} />;
-  if (value === undefined) return <p class="quiet soon">Loading the plan…</p>;
-  if (run.status === "awaiting_approval") return <WaitingPlan plan={value} done={done} />;
+  if (plan === undefined) return <p class="quiet soon">Loading the plan…</p>;
+  if (run.status === "awaiting_approval") {
+    return <WaitingPlan plan={plan} edited={edited} edit={setEdited} done={done} />;
+  }
   return (
-    <details class="plan" open={!run.has_report && run.status !== "running_async"}>
-      <summary>Plan</summary>
-      <p class="plan-text" dir="auto">
-        {value.text}
-      </p>
-      <Changes plan={value} />
-    </details>
+    <>
+      <details class="plan" open={!run.has_report && run.status !== "running_async"}>
+        <summary>Plan</summary>
+        <p class="plan-text" dir="auto">
+          {plan.text}
+        </p>
+        <Changes plan={plan} />
+      </details>
+      {edited === undefined ? null : (
+        <details class="notice plan" open>
+          <summary>Your changes to the plan, which were not sent</summary>
+          <p class="plan-text" dir="auto">
+            {edited.text}
+          </p>
+        </details>
+      )}
+    </>
   );
 }
 
-function WaitingPlan({ plan, done }: { plan: PlanView; done: () => void }) {
-  const [text, setText] = useState(plan.text);
-  const { pending, error, send } = useSending<"approve" | "plan">();
-  const isChanged = text.trim() !== plan.text.trim();
-  const consent = useConsent(isChanged ? plan.edit_question : plan.question);
-  const { agreed, isGiven: isAgreed } = consent;
-  const decide = (route: "approve" | "plan", body: Record<string, unknown>): Promise<boolean> =>
-    send(route, async () => {
-      await postJson<Acted>(`/api/runs/${plan.task_id}/${route}`, { ...body, turn: plan.turn });
-      announce(route === "approve" ? "The research was started." : "The plan is being changed.");
-      done();
-    });
+interface WaitingPlanProps {
+  plan: PlanView;
+  edited: Edited | undefined;
+  edit: (edited: Edited | undefined) => void;
+  done: () => void;
+}
+
+function WaitingPlan({ plan, edited, edit, done }: WaitingPlanProps) {
+  const text = edited?.text ?? plan.text;
+  const isOutdated = edited !== undefined && edited.turn !== plan.turn;
   return (
     <section class="card stack plan" aria-labelledby="plan-title">
       <h2 id="plan-title">Plan</h2>
@@ -56,9 +79,54 @@ function WaitingPlan({ plan, done }: { plan: PlanView; done: () => void }) {
         rows={14}
         dir="auto"
         value={text}
-        onInput={({ currentTarget }) => setText(currentTarget.value)}
+        onInput={({ currentTarget: { value } }) =>
+          edit(value === plan.text ? undefined : { text: value, turn: edited?.turn ?? plan.turn })
+        }
       />
+      {isOutdated ? <NewerPlan plan={plan} use={() => edit(undefined)} /> : null}
       <Changes plan={plan} />
+      {/* A yes is to the plan that was shown, so another turn asks again. */}
+      <Decision key={plan.turn} plan={plan} text={text} sent={() => (edit(undefined), done())} />
+      {plan.expires_at === undefined ? null : (
+        <p class="quiet small">The plan waits until {exactTime(plan.expires_at)}.</p>
+      )}
+    </section>
+  );
+}
+
+const NewerPlan = ({ plan, use }: { plan: PlanView; use: () => void }) => (
+  <div class="notice warn stack tight" role="status">
+    <p>The plan was changed elsewhere while you edited it. Your text is kept above; this is the plan now:</p>
+    <p class="plan-text" dir="auto">
+      {plan.text}
+    </p>
+    <div class="row">
+      <button type="button" class="button" onClick={use}>
+        Discard my text, use this plan
+      </button>
+    </div>
+  </div>
+);
+
+interface DecisionProps {
+  plan: PlanView;
+  text: string;
+  sent: () => void;
+}
+
+function Decision({ plan, text, sent }: DecisionProps) {
+  const { pending, error, send } = useSending<"approve" | "plan">();
+  const isChanged = text.trim() !== plan.text.trim();
+  const consent = useConsent(isChanged ? plan.edit_question : plan.question);
+  const { agreed, isGiven: isAgreed } = consent;
+  const decide = (route: "approve" | "plan", body: Record<string, unknown>): Promise<boolean> =>
+    send(route, async () => {
+      await postJson<Acted>(`/api/runs/${plan.task_id}/${route}`, { ...body, turn: plan.turn });
+      announce(route === "approve" ? "The research was started." : "The plan is being changed.");
+      sent();
+    });
+  return (
+    <>
       <Consent {...consent} />
       {error === undefined ? null : <Problem error={error} />}
       <div class="row">
@@ -82,10 +150,7 @@ function WaitingPlan({ plan, done }: { plan: PlanView; done: () => void }) {
           {isChanged ? "Send your changes first; Google then returns the new plan, for cents." : ""}
         </span>
       </div>
-      {plan.expires_at === undefined ? null : (
-        <p class="quiet small">The plan waits until {exactTime(plan.expires_at)}.</p>
-      )}
-    </section>
+    </>
   );
 }
 

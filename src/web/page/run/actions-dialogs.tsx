@@ -109,7 +109,7 @@ export function RestartDialog({ run, actionState, close }: DialogProps) {
   const [accepted, setAccepted] = useState(false);
   const { error } = actionState;
   // The cost is above the user's limit, so the server's question must be answered as well.
-  const question = error instanceof RefusedError && error.code === "CONFIRMATION_NEEDED" ? error.message : undefined;
+  const question = error instanceof RefusedError ? error.question : undefined;
   return (
     <ConfirmDialog
       title="Start it again?"
@@ -124,7 +124,7 @@ export function RestartDialog({ run, actionState, close }: DialogProps) {
         disabled: !accepted,
       }}
       no="Not now"
-      onSubmit={() => void actionState.act({ action: "restart", agreed: question !== undefined })}
+      onSubmit={() => void actionState.act({ action: "restart", agreed: question?.subject })}
     >
       <p>If Google shows the first run, linking it is free.</p>
       <Check checked={accepted} onChange={setAccepted}>
@@ -132,7 +132,7 @@ export function RestartDialog({ run, actionState, close }: DialogProps) {
       </Check>
       {question === undefined ? null : (
         <p class="notice warn" role="alert">
-          {question}
+          {question.text}
         </p>
       )}
     </ConfirmDialog>

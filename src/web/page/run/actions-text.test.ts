@@ -3,6 +3,7 @@
 import { expect, test } from "vitest";
 import { actionText, interactionIdProblem, requestFor } from "./actions-text.ts";
 
+const SUBJECT = { operation: "resume_research", input: "a hash", max_usd: 5 };
 const AGENT = { kind: "agent", interaction_id: "v1_abc" } as const;
 
 test("the cancel dialog names what Google may still charge, by what is known of the run", () => {
@@ -42,14 +43,14 @@ test("consent to a cost is valid only for the action that asked for it (Q1)", ()
     path: "/api/runs/t/cancel",
     body: { save_partial: false },
   });
-  expect(requestFor("t", { action: "look_again", agreed: true }).body).toEqual({});
+  expect(requestFor("t", { action: "look_again", agreed: SUBJECT }).body).toEqual({});
   expect(requestFor("t", { action: "adopt", interactionId: " v1_x " }).body).toEqual({ interaction_id: "v1_x" });
   expect(requestFor("t", { action: "restart" })).toEqual({
     path: "/api/runs/t/resume",
     body: { accept_possible_double_charge: true },
   });
-  expect(requestFor("t", { action: "restart", agreed: true }).body).toEqual({
+  expect(requestFor("t", { action: "restart", agreed: SUBJECT }).body).toEqual({
     accept_possible_double_charge: true,
-    agreed: true,
+    agreed: SUBJECT,
   });
 });

@@ -1,6 +1,7 @@
 /** Names and explanations of the actions on a run. */
 
 import type { RunAction, RunDetail } from "../../wire.ts";
+import type { ConsentQuestion } from "../../prices.ts";
 
 export interface ActionText {
   name: string;
@@ -92,7 +93,7 @@ export interface ActionInput {
   action: RunAction;
   savePartial?: boolean;
   interactionId?: string;
-  agreed?: boolean;
+  agreed?: ConsentQuestion["subject"] | undefined;
   atGoogle?: boolean;
 }
 
@@ -103,5 +104,5 @@ export function requestFor(taskId: string, input: ActionInput): { path: string; 
   const path = `${at}/resume`;
   if (input.action === "adopt") return { path, body: { interaction_id: (input.interactionId ?? "").trim() } };
   if (input.action !== "restart") return { path, body: {} };
-  return { path, body: { accept_possible_double_charge: true, ...(input.agreed === true && { agreed: true }) } };
+  return { path, body: { accept_possible_double_charge: true, agreed: input.agreed } };
 }

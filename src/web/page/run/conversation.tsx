@@ -2,6 +2,7 @@
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ConversationView, ReportSource, ReportView, RunDetail, Turn } from "../../wire.ts";
+import { keep, readKept } from "../app/browser-storage.ts";
 import { fetchJson } from "../app/request.ts";
 import { runPath } from "../app/router.ts";
 import { isUnfinished } from "../figures/tally.ts";
@@ -69,7 +70,7 @@ export function Later({ run }: { run: RunDetail }) {
       {known.map((turn) => (
         <OpenTurn key={turn.task_id} turn={turn} />
       ))}
-      {value.next === undefined ? null : <AskForm next={value.next} asked={reload} />}
+      {value.next === undefined ? null : <AskForm taskId={run.task_id} next={value.next} asked={reload} />}
       {value.table === undefined ? null : <TableForm taskId={run.task_id} terms={value.table} asked={reload} />}
     </section>
   );
@@ -132,17 +133,24 @@ function Sources({ sources, prefix }: { sources: ReportSource[]; prefix: string 
 }
 
 interface AskFormProps {
+  /** The run below whose report the form is. */
+  taskId: string;
   next: NonNullable<ConversationView["next"]>;
   asked: () => void;
 }
 
-function AskForm({ next, asked }: AskFormProps) {
-  const [text, setText] = useState("");
+function AskForm({ taskId, next, asked }: AskFormProps) {
+  const kept = `followup ${taskId}`;
+  const [text, setText] = useState(() => readKept(kept) ?? "");
+  const write = (written: string): void => {
+    setText(written);
+    keep(kept, written === "" ? undefined : written);
+  };
   const { error, pending, ask } = useAsking(next.task_id, asked);
   const consent = useConsent(next.question);
   const isReady = /[\p{L}\p{N}]/u.test(text) && consent.isGiven;
   const submit = async (): Promise<void> => {
-    if (await ask({ question: text.trim(), agreed: consent.agreed })) setText("");
+    if (await ask({ question: text.trim(), agreed: consent.agreed })) write("");
   };
   return (
     <form
@@ -159,7 +167,7 @@ function AskForm({ next, asked }: AskFormProps) {
           rows={3}
           maxLength={10_000}
           value={text}
-          onInput={({ currentTarget }) => setText(currentTarget.value)}
+          onInput={({ currentTarget }) => write(currentTarget.value)}
           dir="auto"
         />
       </label>

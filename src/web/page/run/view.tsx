@@ -2,7 +2,6 @@
 
 import { useRef, useState } from "preact/hooks";
 import { Actions } from "./actions.tsx";
-import { useLive } from "../live/live.ts";
 import { Problem, useLoad } from "../ui/parts.tsx";
 import { scrollOf } from "../report/jumps.ts";
 import { ReportSection } from "../report/section.tsx";
@@ -22,7 +21,7 @@ const Later = lazyView(async () => (await import("./conversation.tsx")).Later);
 const PlanSection = lazyView(async () => (await import("../plan/section.tsx")).PlanSection);
 
 export function RunView({ taskId }: { taskId: string }) {
-  const { value, error, reload } = useLoad(taskId, (signal) => loadRun(taskId, signal));
+  const { value, error } = useLoad(taskId, (signal) => loadRun(taskId, signal));
   const isMissing = error instanceof RefusedError && error.code === "TASK_NOT_FOUND";
   // Read before the first rendering: a page that is still short cannot be scrolled.
   const [scroll] = useState(() => scrollOf(history.state));
@@ -35,7 +34,12 @@ export function RunView({ taskId }: { taskId: string }) {
           Loading the run…
         </p>
       ) : (
-        <Unreachable error={isMissing ? new RefusedError(NOT_FOUND) : error} retry={reload} />
+        <>
+          <Problem error={isMissing ? new RefusedError(NOT_FOUND) : error} />
+          <p>
+            <a href="/">All runs</a>
+          </p>
+        </>
       )}
     </div>
   );
@@ -51,19 +55,6 @@ const NOT_FOUND: Refused = {
   },
 };
 
-/** Reloads as soon as the stream is open again. */
-function Unreachable({ error, retry }: { error: unknown; retry: () => void }) {
-  useLive({ hello: retry });
-  return (
-    <>
-      <Problem error={error} />
-      <p>
-        <a href="/">All runs</a>
-      </p>
-    </>
-  );
-}
-
 function WatchedRun({ first, scroll }: { first: LoadedRun; scroll: number | undefined }) {
   const { run, entries, reload } = useWatchedRun(first);
   const timeline = useRef<HTMLElement>(null);
@@ -74,9 +65,7 @@ function WatchedRun({ first, scroll }: { first: LoadedRun; scroll: number | unde
     <article class={run.has_report ? "run stack has-report" : "run stack"}>
       <RunHead run={run} />
       <Actions run={run} done={reload} />
-      {run.plan_turn === undefined ? null : (
-        <PlanSection key={`${run.plan_turn} ${run.status}`} run={run} done={reload} />
-      )}
+      {run.plan_turn === undefined ? null : <PlanSection run={run} done={reload} />}
       <RunFacts run={run} />
       {run.followup_context === undefined ? null : <Earlier run={run} />}
       {run.has_report ? (

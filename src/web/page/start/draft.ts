@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import type { RunDetail, Wishes } from "../../wire.ts";
 import { KIND_NAMES } from "../ui/kinds.ts";
-import { writeStored, readStored } from "../app/browser-storage.ts";
+import { keep, readKept } from "../app/browser-storage.ts";
 
 export interface Depth {
   /** A search, or the model of a Deep Research agent. */
@@ -37,7 +37,7 @@ const AGENTS: readonly Depth[] = [
     depth: "deep-research-max-preview-04-2026",
     name: `${KIND_NAMES.agent} Max`,
     about: "Reads and checks more.",
-    price: "Up to an hour, about $3 to $7",
+    price: "Up to an hour, about $3 to $10",
   },
 ];
 
@@ -130,7 +130,7 @@ function parsed(text: string): unknown {
 
 const KEY = "draft";
 
-export const storeDraft = (draft: Draft): void => writeStored("sessionStorage", KEY, JSON.stringify(draft));
+export const storeDraft = (draft: Draft): void => keep(KEY, JSON.stringify(draft));
 
 export interface KeptDraft {
   draft: Draft;
@@ -139,12 +139,12 @@ export interface KeptDraft {
 }
 
 export function useDraft(): KeptDraft {
-  const [draft, setDraft] = useState(() => readDraft(readStored("sessionStorage", KEY)));
+  const [draft, setDraft] = useState(() => readDraft(readKept(KEY)));
   const change = (part: Partial<Draft>): void =>
     setDraft((before) => {
       const next = { ...before, ...part };
       storeDraft(next);
       return next;
     });
-  return { draft, change, forget: () => writeStored("sessionStorage", KEY, undefined) };
+  return { draft, change, forget: () => keep(KEY, undefined) };
 }

@@ -1,7 +1,7 @@
 /** The estimate of a research run: requested when typing pauses, shown before the start. */
 
 import { useEffect, useState } from "preact/hooks";
-import type { EstimateView } from "../../wire.ts";
+import type { EstimateView } from "../../prices.ts";
 import { postJson } from "../app/request.ts";
 import { durationText } from "../../../platform/duration.ts";
 import { announce, Problem } from "../ui/parts.tsx";

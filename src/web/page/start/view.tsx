@@ -1,9 +1,10 @@
 /** The form that asks a question: a search at once, a research run after its likely cost was shown. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Acted, EstimateView } from "../../wire.ts";
+import type { Acted } from "../../wire.ts";
+import type { EstimateView } from "../../prices.ts";
 import { RefusedError, postJson } from "../app/request.ts";
-import { Consent, useConsent } from "../ui/consent.tsx";
+import { type Agreed, Consent, useConsent } from "../ui/consent.tsx";
 import { announce, Problem } from "../ui/parts.tsx";
 import { money } from "../ui/amounts.ts";
 import { go, runPath } from "../app/router.ts";
@@ -24,8 +25,8 @@ export function StartView() {
   const { estimate } = estimating;
   estimateAgain.current = estimating.retry;
   const consent = useConsent(estimate?.question);
-  const { agreed } = consent;
-  const problem = (isSearch(draft) ? undefined : attachmentProblem(files)) ?? problemOf(draft, estimate, agreed);
+  const { agreed, isGiven } = consent;
+  const problem = (isSearch(draft) ? undefined : attachmentProblem(files)) ?? problemOf(draft, estimate, isGiven);
   return (
     <form
       class="start"
@@ -45,7 +46,7 @@ export function StartView() {
       </div>
       <div class="stack beside">
         {isSearch(draft) ? null : <EstimateCard {...estimating} />}
-        <Clarification question={estimate?.clarification} />
+        {estimate?.is_vague === true ? <Clarification /> : null}
         <Consent {...consent} />
         {joined === undefined ? null : (
           <Joined
@@ -64,12 +65,12 @@ export function StartView() {
   );
 }
 
-const Clarification = ({ question }: { question: string | undefined }) =>
-  question === undefined ? null : (
-    <p class="notice" role="status">
-      This question is short. {question} Add it to the question, or start it as it is.
-    </p>
-  );
+const Clarification = () => (
+  <p class="notice" role="status">
+    This question is short. What should this research focus on: which aspect, place, time or purpose? Add it to the
+    question, or start it as it is.
+  </p>
+);
 
 interface Starting {
   pending: boolean;
@@ -92,7 +93,7 @@ function useStarting({ draft, files }: Start, { forget, estimateAgain }: StartOp
   const [starting, setStarting] = useState<Starting>({ pending: false });
   // A second click can come before the button is rendered as disabled.
   const sending = useRef(false);
-  const start = async (more: { agreed: boolean; force_new?: boolean }): Promise<void> => {
+  const start = async (more: { agreed: Agreed; force_new?: boolean }): Promise<void> => {
     if (sending.current) return;
     sending.current = true;
     setStarting({ pending: true });
@@ -128,11 +129,11 @@ const fieldsOf = ({ query, depth, hours, notify, plan, charts, wishes }: Draft) 
   visualization: charts ? "auto" : "off",
 });
 
-function problemOf(draft: Draft, estimate: EstimateView | undefined, agreed: boolean): string | undefined {
+function problemOf(draft: Draft, estimate: EstimateView | undefined, isAgreed: boolean): string | undefined {
   const missing = draftProblem(draft);
   if (missing !== undefined || isSearch(draft)) return missing;
   if (estimate === undefined) return "Waiting for the estimate.";
-  return estimate.question === undefined || agreed ? undefined : "Confirm the cost to continue.";
+  return isAgreed ? undefined : "Confirm the cost to continue.";
 }
 
 function buttonText(draft: Draft, estimate: EstimateView | undefined): string {

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { minutesLeft, timeLeftText } from "../../../runs/activity/time-left.ts";
 import type { RunSummary } from "../../wire.ts";
-import { RefusedError } from "../app/request.ts";
+import { RefusedError, SERVER_BACK } from "../app/request.ts";
 import { ago, exactTime } from "./ages.ts";
 
 /** A label and a shape, because colours alone are not accessible. SVG paths in a 16 by 16 box. */
@@ -45,12 +45,15 @@ export function Age({ at }: { at: string }) {
 /** Renders nothing for a finished run. */
 export function Progress({ run }: { run: RunSummary }) {
   if (run.status !== "pending" && run.status !== "running" && run.status !== "running_async") return null;
+  // At 0 nothing of its work was seen yet, which a bar would show as no progress.
+  const isSeen = run.progress > 0;
   const percent = `${run.progress_is_estimate === true ? "~" : ""}${Math.round(run.progress)} %`;
   return (
     <div class="progress">
-      <progress max={100} value={run.progress} aria-label={`Progress: ${percent}`} />
+      {isSeen ? <progress max={100} value={run.progress} aria-label={`Progress: ${percent}`} /> : null}
       <span class="quiet">
-        {percent} · <TimeLeft run={run} />
+        {isSeen ? `${percent} · ` : ""}
+        <TimeLeft run={run} />
         {run.current_action}
       </span>
       {run.stalled_since === undefined ? null : (
@@ -69,13 +72,18 @@ function TimeLeft({ run: { progress, usual_minutes: usual, started_at, created_a
   return <>{timeLeftText(minutesLeft({ progress, elapsedMs, usual }))} · </>;
 }
 
+const UNEXPECTED = {
+  message: "Something went wrong on this page.",
+  suggestion: "Reload it; your research isn't affected.",
+};
+
 /** Shows an error and its suggestion, both from the server if it sent them. */
 export function Problem({ error, children }: { error: unknown; children?: ComponentChildren }) {
-  const refused = error instanceof RefusedError ? error : undefined;
+  const { message, suggestion } = error instanceof RefusedError ? error : UNEXPECTED;
   return (
     <div class="notice bad" role="alert">
-      <p>{refused?.message ?? "Something went wrong on this page."}</p>
-      <p class="suggestion">{withCode(refused?.suggestion ?? "Reload it; your research isn't affected.")}</p>
+      <p>{message}</p>
+      {suggestion === undefined ? null : <p class="suggestion">{withCode(suggestion)}</p>}
       {children}
     </div>
   );
@@ -93,7 +101,7 @@ interface Loaded<Value> {
   reload: () => void;
 }
 
-/** The result of `load` for `key`; results of earlier keys and loads are ignored. */
+/** The result of `load` for `key`; results of earlier keys and loads are ignored. A failed load is repeated when the server is back. */
 export function useLoad<Value>(key: string, load: (signal: AbortSignal) => Promise<Value>): Loaded<Value> {
   const [state, setState] = useState<{ key: string; value?: Value; error?: unknown; loading: boolean }>({
     key,
@@ -118,6 +126,11 @@ export function useLoad<Value>(key: string, load: (signal: AbortSignal) => Promi
     startLoad();
     return () => running.current?.abort();
   }, [startLoad]);
+  useEffect(() => {
+    if (state.error === undefined) return undefined;
+    addEventListener(SERVER_BACK, startLoad);
+    return () => removeEventListener(SERVER_BACK, startLoad);
+  }, [state.error, startLoad]);
   const current = state.key === key ? state : { key, loading: true };
   return { value: current.value, error: current.error, loading: current.loading, reload: startLoad };
 }

@@ -1,7 +1,7 @@
 /** Rewrites messages of the server that name MCP tools and parameters. Most advice is a button on the page. */
 
 const NAMES =
-  /(?<![\w-])(?:ask_followup|(?:cancel|list|resume)_research|check_research_status|deep_(?:research|search)|estimate_research_cost|get_research_results|save_research_to_markdown|start_deep_research|accept_possible_double_charge|delete_at_google|enable_notifications|file_search_stores|filename_prefix|(?:avoid|prefer)_domains|force_new|include_(?:metadata|sources)|interaction_id|max_iterations|max_wait_hours|mcp_servers|output_dir|plan_edit|save_partial|task_id|verify_citations|wait_seconds)(?![\w-]|\.\w)/;
+  /(?<![\w-])(?:ask_followup|(?:cancel|list|resume)_research|check_research_status|deep_(?:research|search)|estimate_research_cost|get_research_results|save_research_to_markdown|start_deep_research|accept_possible_double_charge|delete_at_google|enable_notifications|file_search_stores|filename_prefix|(?:avoid|prefer)_domains|force_new|include_(?:metadata|sources)|interaction_id|max_iterations|max_wait_hours|mcp_servers|output_dir|plan_(?:edit|turn)|save_partial|task_id|verify_citations|wait_seconds)(?![\w-]|\.\w)/;
 const EVERY_NAME = new RegExp(NAMES, "g");
 
 const WORDS: Readonly<Record<string, string>> = {

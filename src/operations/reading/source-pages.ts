@@ -12,14 +12,23 @@ export interface SourcePage {
   note: string | undefined;
 }
 
-/** One page, numbered from 1; undefined if there is no such page. */
-export function sourcePage(sources: readonly Source[], number: number): SourcePage | undefined {
+export interface WantedPage {
+  /** From 1. */
+  number: number;
+  maxSourceCharacters?: number | undefined;
+}
+
+/** Undefined if there is no such page. */
+export function sourcePage(
+  sources: readonly Source[],
+  { number, maxSourceCharacters = MAX_CHARACTERS }: WantedPage,
+): SourcePage | undefined {
   let start = 0;
   for (let page = 1; page < number; page += 1) {
-    start = pageEnd(sources, start);
+    start = pageEnd(sources, start, maxSourceCharacters);
     if (start >= sources.length) return undefined;
   }
-  const end = pageEnd(sources, start);
+  const end = pageEnd(sources, start, maxSourceCharacters);
   const next = end < sources.length ? `sources~${number + 1}` : undefined;
   const note =
     next === undefined
@@ -29,13 +38,13 @@ export function sourcePage(sources: readonly Source[], number: number): SourcePa
 }
 
 /** Index after the last source of the page; a page has at least one source, however long. */
-function pageEnd(sources: readonly Source[], start: number): number {
+function pageEnd(sources: readonly Source[], start: number, maxCharacters: number): number {
   let characters = 0;
   let end = start;
   while (end < sources.length && end - start < MAX_SOURCES) {
     const { title, url, resolved_url: resolved = "" } = sources[end] ?? { title: "", url: "" };
     characters += title.length + url.length + resolved.length;
-    if (characters > MAX_CHARACTERS && end > start) return end;
+    if (characters > maxCharacters && end > start) return end;
     end += 1;
   }
   return end;

@@ -15,9 +15,8 @@ import { removeSourceList } from "../../reports/citations/own-source-list.ts";
 import { withoutStartMarks } from "../../reports/citations/positions.ts";
 import type { Source } from "../../reports/report.ts";
 import type { RunResult } from "../../runs/run.ts";
-import { list } from "./answer-text.ts";
-import type { Call, OperationDeps } from "../operation.ts";
-import { sourcePage } from "./source-pages.ts";
+import { list } from "../parts/answer-text.ts";
+import { sourcePage, type WantedPage } from "./source-pages.ts";
 
 /** Size as JSON. A message has at most 8 MB and contains the report twice, as text and as data, and a page of sources. */
 const MAX_REPORT_BYTES = 2_500_000;
@@ -44,6 +43,14 @@ export const readingFields = {
     .describe("The sections of a report that is not returned whole; subsections count as part of their section."),
 };
 
+/** What an answer has room for. */
+export interface Room {
+  /** Of the report. */
+  maxCharacters: number;
+  /** Of a page of sources. Fixed for a client: the second page begins where the first ended. */
+  maxSourceCharacters?: number | undefined;
+}
+
 interface SourcesReading extends ReportReading {
   sources: Source[];
 }
@@ -53,13 +60,15 @@ type WithReport<Reading> = Reading & { report: string };
 type NumberedReport = Pick<RunResult, "report" | "sources">;
 
 /** The report for an answer without a requested section. */
-export function fittingReport(result: RunResult, maxCharacters: number): WithReport<SourcesReading> {
-  return fitting(withUrlsOnce(result), maxCharacters);
+export function fittingReport(result: RunResult, room: Room): WithReport<SourcesReading> {
+  return fitting(withUrlsOnce(result), room);
 }
 
-function fitting({ report, sources }: NumberedReport, maxCharacters: number): WithReport<SourcesReading> {
-  const reading = report.length > maxCharacters ? opening(report, READ_ON) : wholeReport(report, maxCharacters);
-  return withSources(reading, sources, maxCharacters);
+function fitting({ report, sources }: NumberedReport, room: Room): WithReport<SourcesReading> {
+  const { maxCharacters } = room;
+  const isLonger = report.length > maxCharacters;
+  const reading = isLonger ? opening(report, { note: READ_ON, maxCharacters }) : wholeReport(report, maxCharacters);
+  return withSources(reading, sources, room);
 }
 
 /** Removes URLs that repeat the list of sources (U3). Reports with citations by byte offset lose only the agent's own list. */
@@ -71,20 +80,16 @@ function withUrlsOnce({ report, sources, citations = [] }: RunResult): NumberedR
 function withSources<Reading extends ReportReading>(
   reading: Reading,
   all: Source[],
-  maxCharacters: number,
+  { maxCharacters, maxSourceCharacters }: Room,
 ): Reading & SourcesReading {
-  const page = maxCharacters === Infinity ? undefined : sourcePage(all, 1);
+  const page = maxCharacters === Infinity ? undefined : sourcePage(all, { number: 1, maxSourceCharacters });
   if (page?.next === undefined) return { ...reading, sources: all };
   const notes = [reading.note, page.note].filter((note) => note !== undefined);
   return { ...reading, next_section: reading.next_section ?? page.next, note: notes.join(" "), sources: page.sources };
 }
 
-/** Length of the longest report that this caller gets whole (K1). */
-export const reportLimit = ({ settings }: OperationDeps, { wholeReports }: Call): number =>
-  wholeReports === true ? Infinity : settings.inlineCharacters;
-
 const READ_ON =
-  "This is the beginning of a long report. Read on with get_research_results and next_section as section, choose one from the outline, or ask for section all.";
+  "This is the beginning of a long report. Read on with get_research_results and next_section as section, or choose one from the outline.";
 const TOO_LONG =
   "The whole report is too long for one answer: save_research_to_markdown writes it to a file. This is its beginning; read on with next_section as section.";
 
@@ -92,41 +97,49 @@ function wholeReport(report: string, maxCharacters: number): WithReport<ReportRe
   if (maxCharacters === Infinity || Buffer.byteLength(JSON.stringify(report)) <= MAX_REPORT_BYTES) {
     return { report: withoutStartMarks(report) };
   }
-  return opening(report, TOO_LONG);
+  return opening(report, { note: TOO_LONG, maxCharacters: TOO_LONG_CHARACTERS });
 }
 
-function opening(report: string, note: string): WithReport<ReportReading> {
+/** Of a report that no answer can contain. */
+const TOO_LONG_CHARACTERS = 100_000;
+
+function opening(
+  report: string,
+  { note, maxCharacters }: { note: string; maxCharacters: number },
+): WithReport<ReportReading> {
   const sections = sectionsOf(report);
-  const { end, next } = readOpening(report, sections);
+  const { end, next } = readOpening(report, sections, maxCharacters);
   const beginning = withoutStartMarks(report.slice(0, end));
   return { report: beginning, complete: false, next_section: next, outline: outlineOf(sections), note };
 }
 
-interface ReadingRequest {
+interface ReadingRequest extends Room {
   section: string | undefined;
-  maxCharacters: number;
   sources?: "returned" | "left out";
 }
 
 /** The report by section (K3). A section comes with the sources that it cites, where that is known. */
 export function readReport(
   result: RunResult,
-  { section, maxCharacters, sources: sourcesAre = "returned" }: ReadingRequest,
+  { section, sources: sourcesAre = "returned", ...room }: ReadingRequest,
 ): SourcesReading {
+  const { maxCharacters, maxSourceCharacters } = room;
   if (section === "earlier") return { ...earlierOutputs(result, maxCharacters), section, sources: [] };
   // Numbers are useless without the list of sources.
   const numbered = sourcesAre === "returned" ? withUrlsOnce(result) : result;
-  if (section === undefined) return fitting(numbered, maxCharacters);
+  if (section === undefined) return fitting(numbered, room);
   const { report, sources } = numbered;
   const { citations = [] } = result;
   if (section === "all") {
-    return withSources(wholeReport(report, maxCharacters), sources, maxCharacters);
+    return withSources(wholeReport(report, maxCharacters), sources, room);
   }
   const sections = sectionsOf(report);
   const page = sourcePageNumber(section);
-  if (page !== undefined) return { section, ...sourcesOnly(sources, page, sections) };
+  if (page !== undefined) {
+    return { section, ...sourcesOnly(sources, { number: page, maxSourceCharacters }, sections) };
+  }
   if (section === "outline") return { complete: false, outline: outlineOf(sections), sources: [] };
-  const found = readSection(report, sections, section);
+  const found = readSection(report, sections, { wanted: section, maxCharacters });
   if (found === undefined) throw unknownSection(sections);
   const { start, end, next } = found;
   const text = report.slice(start, end);
@@ -142,7 +155,7 @@ export function readReport(
     next_section: next,
   };
   const shown = citations.length === 0 ? sources : sources.filter(({ n }) => cited.has(n));
-  const first = maxCharacters === Infinity ? undefined : sourcePage(shown, 1);
+  const first = maxCharacters === Infinity ? undefined : sourcePage(shown, { number: 1, maxSourceCharacters });
   if (first?.next === undefined) return { ...reading, sources: shown };
   return { ...reading, note: "Section sources lists all sources.", sources: first.sources };
 }
@@ -153,8 +166,8 @@ function sourcePageNumber(section: string): number | undefined {
   return match === null ? undefined : Number(match[1] ?? 1);
 }
 
-function sourcesOnly(sources: Source[], number: number, sections: Section[]): SourcesReading {
-  const page = sourcePage(sources, number);
+function sourcesOnly(sources: Source[], wanted: WantedPage, sections: Section[]): SourcesReading {
+  const page = sourcePage(sources, wanted);
   if (page === undefined) throw unknownSection(sections);
   const { next, note } = page;
   return { complete: false, next_section: next, ...(note === undefined ? {} : { note }), sources: page.sources };
@@ -179,7 +192,7 @@ function unknownSection(sections: Section[]): AppError {
   return new AppError({
     code: "INVALID_INPUT",
     message: "This report has no such section.",
-    suggestion: "Use section outline to see them with their titles, or section all.",
+    suggestion: "Use section outline to see them with their titles.",
     details: {
       status: 400,
       field: "section",

@@ -1,0 +1,58 @@
+/** SQL for polls that are due although no process makes them. SQLite only: on PostgreSQL workers poll, by pg-boss. */
+
+import type { Database } from "../../store/database.ts";
+import { isShared } from "../../store/dialect.ts";
+
+/** How late a poll may be when the process that held it was killed and this is yet to be detected. */
+export const MAX_LATE_MS = 60_000;
+
+interface Overdue {
+  owner: string;
+  /** Undefined: any run of the owner. */
+  taskId: string | undefined;
+  now: number;
+  limit: number;
+}
+
+/** The newest runs whose poll is due and not in flight. */
+export async function overdueRuns(db: Database, { owner, taskId, now, limit }: Overdue): Promise<string[]> {
+  if (isShared(db)) return [];
+  const rows = await db
+    .selectFrom("research_tasks")
+    .select("task_id")
+    .where("owner", "=", owner)
+    .where("next_poll_at", "<=", now)
+    .where("interaction_id", "is not", null)
+    .where((run) => run.or([run("lease_until", "is", null), run("lease_until", "<=", now)]))
+    .$if(taskId !== undefined, (query) => query.where("task_id", "=", taskId ?? ""))
+    .orderBy("created_at", "desc")
+    .limit(limit)
+    .execute();
+  return rows.map(({ task_id }) => task_id);
+}
+
+/** Whether each of these runs was polled, or is no longer polled, since they were overdue at this time. */
+export async function arePolled(db: Database, taskIds: string[], since: number): Promise<boolean> {
+  const waiting = await db
+    .selectFrom("research_tasks")
+    .select("task_id")
+    .where("task_id", "in", taskIds)
+    .where((run) => run.or([run("next_poll_at", "<=", since), run("lease_until", "is not", null)]))
+    .limit(1)
+    .executeTakeFirst();
+  return waiting === undefined;
+}
+
+/** Since when at least nothing has polled the run; undefined while its polls are in time. */
+export async function unpolledSince(db: Database, taskId: string, now: number): Promise<number | undefined> {
+  if (isShared(db)) return undefined;
+  const row = await db
+    .selectFrom("research_tasks")
+    .select("next_poll_at")
+    .where("task_id", "=", taskId)
+    .where("status", "=", "running_async")
+    .executeTakeFirst();
+  // 0 marks a run that a caller waits for; it is not a due time.
+  const dueAt = row?.next_poll_at ?? 0;
+  return dueAt > 0 && now - dueAt > MAX_LATE_MS ? dueAt : undefined;
+}

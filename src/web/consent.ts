@@ -1,0 +1,23 @@
+/** Consent on the dashboard: a question as the page gets it, and the subject that the page returns with a yes. */
+
+import { hashOfInput, type Operation, type Question } from "../operations/operation.ts";
+import { type Subject, subjectSchema } from "../operations/question/subject.ts";
+import type { ConsentQuestion } from "./prices.ts";
+
+export const consentQuestion = (question: Question | undefined): ConsentQuestion | undefined =>
+  question && { text: question.because, subject: question.subject };
+
+interface Submitted {
+  operation: Operation;
+  input: unknown;
+  /** The subject of the question that the page showed; anything else is no consent. */
+  agreed: unknown;
+}
+
+/** A form is sent by the user who filled it in, so that its own fields need no comparison with those of the question. */
+export function consentTo({ operation, input, agreed }: Submitted): Subject | undefined {
+  const shown = subjectSchema.safeParse(agreed);
+  const parsed = operation.input.safeParse(input);
+  if (!shown.success || !parsed.success) return undefined;
+  return { ...shown.data, input: hashOfInput(parsed.data) };
+}
