@@ -122,10 +122,11 @@ test("an update of a run's progress touches no index (P7)", async () => {
     select 'run-' || n, 'owner-' || n % 10, 'agent', repeat('q', 100), 'running_async', n, n from generate_series(1, 500) as n`,
   );
   const seen = "progress = progress + 1, current_action = 'Reading', updated_at = updated_at + 1";
+  // One row per page, so that all its versions fit beside the others: no update depends on when a page is pruned.
   for (const _ of [1, 2, 3, 4]) {
     await ask(
       url,
-      `update research_tasks set ${seen} where task_id in (select 'run-' || 10 * n from generate_series(1, 50) as n)`,
+      `update research_tasks set ${seen} where task_id in (select 'run-' || 100 * n from generate_series(1, 5) as n)`,
     );
   }
   const counts = "n_tup_upd as updated, n_tup_hot_upd as hot";
@@ -134,6 +135,6 @@ test("an update of a run's progress touches no index (P7)", async () => {
       url,
       `select ${counts} from pg_stat_user_tables where relname = 'research_tasks'`,
     );
-    expect(row).toEqual({ updated: 200, hot: 200 });
+    expect(row).toEqual({ updated: 20, hot: 20 });
   }, SOON);
 });

@@ -74,7 +74,8 @@ async function trySearches({ scene, server, hidden, seen }: Round): Promise<void
 async function tryResearch(round: Round): Promise<void> {
   const { number, scene, server, hidden, seen } = round;
   scene.play({ speed: SPEED });
-  const taskId = await startRun(server, `What about ${hidden}?`);
+  // Numbered: queries that differ only in invisible characters join.
+  const taskId = await startRun(server, `What about ${hidden} in round ${number}?`);
   await untilStatus(server, taskId, "completed");
   seen("status", await server.call("check_research_status", { task_id: taskId }));
   seen("results", await server.call("get_research_results", { task_id: taskId }));

@@ -136,7 +136,10 @@ async function connected(outgoing: ClientRequest): Promise<void> {
 /** `secureConnecting` is missing from Node's types. */
 const isHandshaking = (socket: TLSSocket): boolean => "secureConnecting" in socket && socket.secureConnecting === true;
 
-/** Keeps what arrived of a body that breaks off: it may contain the id of a paid run. */
+/** Of a body that breaks off: its id comes early, and an endless body would otherwise be copied as a whole. */
+const MAX_CUT_BYTES = 65_536;
+
+/** Keeps the beginning of a body that breaks off: it may contain the id of a paid run. */
 async function readResponse(incoming: IncomingMessage, { maxResponseBytes }: SingleRequest): Promise<HttpResponse> {
   const headers = new Headers();
   for (const [name, value] of Object.entries(incoming.headers)) {
@@ -155,7 +158,8 @@ async function readResponse(incoming: IncomingMessage, { maxResponseBytes }: Sin
   } catch (error) {
     cut = error;
   }
-  const decoded = await decode(Buffer.concat(chunks), headers.get("content-encoding"), maxResponseBytes);
+  const body = Buffer.concat(chunks, cut === undefined ? bytes : Math.min(bytes, MAX_CUT_BYTES));
+  const decoded = await decode(body, headers.get("content-encoding"), maxResponseBytes);
   return { status: incoming.statusCode ?? 0, headers, text: decoded.toString(), ...(cut !== undefined && { cut }) };
 }
 
