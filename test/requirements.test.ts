@@ -2,49 +2,15 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseSync, Visitor } from "rolldown/utils";
 import { expect, test } from "vitest";
-
-type Node = Parameters<NonNullable<ConstructorParameters<typeof Visitor>[0]["CallExpression"]>>[0];
-type Title = { file: string; text: string };
+import { CITATION, citedLines, ID, listedTitles, readTitles } from "../scripts/test-titles.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
 
-const ID = String.raw`(?:[A-Z]\d{1,2}|[A-Z]{1,2}-\d{1,3})`;
 const LEADING = new RegExp(String.raw`^${ID}\b`);
-const CITATION = new RegExp(String.raw` \((${ID}(?:, ${ID})*)\)$`);
 
-/** `test` of `test("…")`, of `test.skipIf(…)("…")` and of `test.for(…)("…")`. */
-function baseName(callee: Node["callee"]): string {
-  if (callee.type === "Identifier") return callee.name;
-  if (callee.type === "CallExpression") return baseName(callee.callee);
-  return callee.type === "MemberExpression" ? baseName(callee.object) : "";
-}
-
-/** The title that a call gives to a test or a group; interpolated values are left out. */
-function titleOf({ callee, arguments: [first] }: Node): string | undefined {
-  if (!["describe", "it", "test"].includes(baseName(callee))) return undefined;
-  if (first?.type === "TemplateLiteral") return first.quasis.map(({ value }) => value.raw).join("…");
-  return first?.type === "Literal" && typeof first.value === "string" ? first.value : undefined;
-}
-
-function titlesOf(file: string): Title[] {
-  const titles: Title[] = [];
-  const CallExpression = (call: Node): void => {
-    const text = titleOf(call);
-    if (text !== undefined) titles.push({ file, text });
-  };
-  new Visitor({ CallExpression }).visit(parseSync(file, read(file)).program);
-  return titles;
-}
-
-const TITLES = ["src", "simulator", "test"]
-  .flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" }).map((name) => join(folder, name)),
-  )
-  .filter((file) => file.endsWith(".test.ts"))
-  .flatMap(titlesOf);
+const TITLES = readTitles();
 const CITED = TITLES.flatMap(({ file, text }) =>
   (CITATION.exec(text)?.[1]?.split(", ") ?? []).map((id) => ({ id, file, text })),
 );
@@ -94,4 +60,18 @@ test("a test title names its ids at its end, in parentheses", () => {
   const known = new RegExp(String.raw`(?<![\w-])(?:${[...required, ...threats].join("|")})(?![\w-])`);
   const misplaced = TITLES.filter(({ text }) => LEADING.test(text) || known.test(text.replace(CITATION, "")));
   expect(misplaced.map(({ file, text }) => `${file}: ${text}`)).toEqual([]);
+});
+
+test("no title that cites a requirement is removed without a reason in test/requirement-titles.txt", () => {
+  const cited = citedLines(TITLES);
+  const { present, removed } = listedTitles();
+  const gone = "no test has this title: end its line with [removed: and the reason]";
+  const fresh = "this title is not listed: run npm run titles";
+  const back = "this title is listed as removed, and a test has it: delete its line, then run npm run titles";
+  const listed = new Set([...present, ...removed]);
+  expect([
+    ...present.filter((line) => !cited.has(line)).map((line) => `${gone}: ${line}`),
+    ...[...cited].filter((line) => !listed.has(line)).map((line) => `${fresh}: ${line}`),
+    ...removed.filter((line) => cited.has(line)).map((line) => `${back}: ${line}`),
+  ]).toEqual([]);
 });
