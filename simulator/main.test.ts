@@ -53,7 +53,7 @@ test.each(ends)("the simulator ends with %s, with nothing on stdout", async (_, 
 test("the simulator reads a scenario from a file", async () => {
   const folder = await mkdtemp(join(tmpdir(), "simulator-main-"));
   const file = join(folder, "mine.json");
-  await writeFile(file, JSON.stringify({ name: "mine", reject_key: true }));
+  await writeFile(file, JSON.stringify({ name: "mine", refuses: "key-invalid" }));
   const { child, url } = await startAndWait(["--scenario", file]);
   const response = await fetch(`${url}/v1beta/models/m:generateContent`, {
     method: "POST",

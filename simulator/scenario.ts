@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { FAULTS } from "./fault-names.ts";
+import { ERROR_NAMES } from "./google-errors.ts";
 import { interactionsSchema, createInteractionPlayer, type InteractionPlayer } from "./interactions/scenario.ts";
 
 const TASK_KINDS = [
@@ -67,8 +68,8 @@ const step = z
 
 export const scenarioSchema = z.strictObject({
   name: z.string().min(1),
-  /** Google rejects every key. */
-  reject_key: z.boolean().default(false),
+  /** Google refuses every request, whatever it is for. */
+  refuses: z.enum(ERROR_NAMES).optional(),
   /** Grounding contains page URLs instead of redirect links. */
   plain_urls: z.boolean().default(false),
   /** The Gemini CLI's model opens pages with web_fetch after searching. */

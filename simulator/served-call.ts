@@ -20,8 +20,8 @@ export function fingerprintOf(call: Call): string | undefined {
 
 export function refusalFor(call: Call, context: SimulatorContext): ErrorName | undefined {
   if (keyOf(call) === undefined) return "key-missing";
-  if (context.player().scenario.reject_key) return "key-invalid";
-  return call.body.length > MAX_BODY_BYTES ? "body-too-large" : undefined;
+  const { refuses } = context.player().scenario;
+  return refuses ?? (call.body.length > MAX_BODY_BYTES ? "body-too-large" : undefined);
 }
 
 export function recordOutcome(call: Call, entry: LedgerEntry, outcome: LedgerEntry["outcome"]): void {

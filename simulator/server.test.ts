@@ -237,7 +237,7 @@ describe("keys and routes", () => {
   });
 
   test("a scenario can reject the key", async () => {
-    simulator.setScenario({ name: "bad-key", reject_key: true });
+    simulator.setScenario({ name: "bad-key", refuses: "key-invalid" });
     const response = await post();
     expect(response.status).toBe(400);
     expect(await response.text()).toContain("API_KEY_INVALID");

@@ -36,7 +36,7 @@ test("errors of the key are arrays with status and details", async () => {
     403,
     [{ error: { code: 403, status: "PERMISSION_DENIED" } }],
   ]);
-  simulator.setScenario({ name: "bad-key", reject_key: true });
+  simulator.setScenario({ name: "bad-key", refuses: "key-invalid" });
   const invalid = await send(simulator, "", { body: START });
   expect([invalid.status, JSON.parse(invalid.text)]).toMatchObject([
     400,

@@ -5,9 +5,11 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import type { Config } from "../config/config.ts";
+import type { FailureReason } from "../errors.ts";
 import { createCliLocator } from "../gemini/cli/locate.ts";
 import { chooseSignIn } from "../gemini/cli/sign-in.ts";
 import { KEY_PAGE } from "../gemini/key-page.ts";
+import { refusalOf } from "../gemini/refusals.ts";
 import { API_VERSION, useProxyFromEnvironment } from "../gemini/transport/google-client.ts";
 import { type CheckResult, fail, ok, warn } from "./check.ts";
 
@@ -116,18 +118,23 @@ async function readStart({ body }: Response): Promise<string> {
   return text;
 }
 
+/** A refusal for another reason is not about the key: another one may be refused, too. */
 function checkKey(status: number, { host, text }: { host: string; text: string }): CheckResult {
   if (status === 200) return ok("key", "GEMINI_API_KEY works.");
-  // Google also answers 400 in regions where the API is not available.
-  if (status === 401 || status === 403 || text.includes("API_KEY_INVALID")) {
+  const { reason, message, suggestion } = refusalOf(status, text, { model: "", purpose: "search" });
+  if (reason === "auth") {
     return fail(
       "key",
       `${host} rejects GEMINI_API_KEY.`,
       `Create a new one at ${KEY_PAGE}, then run gemini-search-mcp init.`,
     );
   }
+  if (REFUSES_ALL.has(reason)) return fail("access", message, suggestion);
   return warn("key", `${host} answered with status ${status}, so the key could not be checked.`, "Try again later.");
 }
+
+/** Why Google refuses searches and starts as well as this request. */
+const REFUSES_ALL: ReadonlySet<FailureReason> = new Set(["billing", "location", "credentials"]);
 
 function checkMissingKey(key: string | undefined, vertex: boolean): CheckResult[] {
   if (key !== undefined) return [];

@@ -98,7 +98,7 @@ describe.concurrent("a fault of the API", () => {
   });
 
   test("that is an invalid key is named as such, and the key is never printed, with DEBUG or without (A6, B7)", async (context) => {
-    const scene = await openScene(context, { name: "bad-key", reject_key: true });
+    const scene = await openScene(context, { name: "bad-key", refuses: "key-invalid" });
     const server = await scene.server({ env: { DEBUG: "true" } });
     const { structured, text } = await server.call("search", { query: QUERY });
     expect(structured["error"]).toMatchObject({ code: "GEMINI_UNAVAILABLE", message: "Google rejected the API key." });

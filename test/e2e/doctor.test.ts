@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import type { ErrorName } from "../../simulator/google-errors.ts";
 import { openResearch, startRun } from "../kit/server/research.ts";
 import { openScene, type Scene } from "../kit/server/scene.ts";
 import { BIN } from "../kit/server/server.ts";
@@ -63,11 +64,23 @@ test("without CLI, key and network doctor names what is missing and what to do, 
 });
 
 test("a key that Google refuses fails, and is nowhere in the output", async (context) => {
-  const scene = await openScene(context, { name: "refused", reject_key: true });
+  const scene = await openScene(context, { name: "refused", refuses: "key-invalid" });
   const { code, stdout } = await scene.command(["doctor"]);
   expect(code).toBe(1);
   expect(stdout).toContain("rejects GEMINI_API_KEY");
   expect(stdout).not.toContain(scene.env["GEMINI_API_KEY"]);
+});
+
+test.for<[ErrorName, string, string]>([
+  ["http-402", "The prepaid credits of the API key's billing account are used up.", "Add credits"],
+  ["prepaid-429", "The prepaid credits of the API key's billing account are used up.", "Add credits"],
+  ["location-unsupported", "Google does not offer the Gemini API at this server's location.", "HTTPS_PROXY"],
+  ["two-credentials", "Google reports more than one credential in the request.", "proxy or gateway"],
+])("what Google refuses for another reason than the key fails with its cause: %s (A6)", async (refusal, context) => {
+  const [refuses, message, remedy] = refusal;
+  const { code, of } = await examine(await openScene(context, { name: "refused", refuses }));
+  expect(of("access")).toEqual([{ name: "access", status: "fail", message, remedy: expect.stringContaining(remedy) }]);
+  expect([code, of("key")]).toEqual([1, []]);
 });
 
 test("a captive portal is not mistaken for Google, and the key is not sent to it (T9)", async (context) => {

@@ -179,7 +179,7 @@ test.skipIf(!canAsk)(
 );
 
 test.skipIf(!canAsk)("a key that Google rejects is asked for again, and neither saved nor tried", async (context) => {
-  const { gemini } = await openScene(context, { name: "refused", reject_key: true });
+  const { gemini } = await openScene(context, { name: "refused", refuses: "key-invalid" });
   const home = openHome();
   const env = { GOOGLE_GEMINI_BASE_URL: gemini.url, RESOLVE_SOURCE_LINKS: "false" };
   const dialogue: Dialogue = [
@@ -199,6 +199,22 @@ test.skipIf(!canAsk)("a key that Google rejects is asked for again, and neither 
   expect([code, seen]).toEqual([0, expect.not.stringContaining("Save the key")]);
   expect(seen).not.toContain("costs about a cent");
   expect(existsSync(ourConfig(home))).toBe(false);
+});
+
+test.skipIf(!canAsk)("a key without credits is saved, not asked for again, and not tried", async (context) => {
+  const { gemini } = await openScene(context, { name: "refused", refuses: "http-402" });
+  const home = openHome();
+  const env = { GOOGLE_GEMINI_BASE_URL: gemini.url, RESOLVE_SOURCE_LINKS: "false" };
+  const dialogue: Dialogue = [
+    ["Enter to skip", TEST_KEY + ENTER],
+    ["are used up. Add credits", ""],
+    ["Save the key in", ENTER],
+    CHOSEN,
+    WRITTEN,
+  ];
+  const { code, seen } = await answer(home, dialogue, { env });
+  expect([code, seen]).toEqual([0, expect.not.stringMatching(/could not be|costs about a cent/)]);
+  expect(JSON.parse(readFileSync(ourConfig(home), "utf8"))).toEqual({ GEMINI_API_KEY: TEST_KEY });
 });
 
 test.skipIf(!canAsk)("without an assistant on the machine init still takes the key", async (context) => {

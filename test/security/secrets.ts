@@ -64,7 +64,7 @@ async function tryApi(stage: Stage, { check, fail, leaks }: Judge): Promise<void
     await server.call("search", { query: `${QUESTION} with ${fault}` });
     fail(`search ${fault}`);
   }
-  scene.gemini.setScenario({ name: "bad-key", reject_key: true });
+  scene.gemini.setScenario({ name: "bad-key", refuses: "key-invalid" });
   await server.call("search", { query: `${QUESTION} for its key` });
   fail("refused key");
   for (const [at, interactions] of RESEARCH.entries()) {

@@ -60,6 +60,8 @@ async function testKey(key: string, config: Config): Promise<Finding> {
   if (about?.status === "fail") {
     return { verdict: "rejected", message: `Google rejects this key. Create a new one at ${KEY_PAGE}` };
   }
+  const refusal = checks.find(({ name }) => name === "access");
+  if (refusal !== undefined) return { verdict: "unknown", message: `${refusal.message} ${refusal.remedy ?? ""}` };
   const problem = about ?? checks.find(({ status }) => status === "fail");
   return { verdict: "unknown", message: `The key could not be tested. ${problem?.message ?? ""}`.trim() };
 }

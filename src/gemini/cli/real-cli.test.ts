@@ -157,7 +157,7 @@ test("a Firecrawl that exits at once never fails a search (B8)", async () => {
 });
 
 test("a key that Google refuses is a sign-in error, in our words (B11)", async () => {
-  simulator.setScenario({ name: "refused", reject_key: true });
+  simulator.setScenario({ name: "refused", refuses: "key-invalid" });
   const error = await backend()
     .ask(question())
     .catch((reason: unknown) => reason);
@@ -191,7 +191,7 @@ test("a request that hangs is stopped on abort, and nothing is left (C5)", async
 
 test("the real CLI accepts every setting of ours (C4)", async () => {
   // A failed call logs its stderr at debug level.
-  simulator.setScenario({ name: "refused", reject_key: true });
+  simulator.setScenario({ name: "refused", refuses: "key-invalid" });
   const environment = { PATH: pathWithNpx("#!/bin/sh\nexit 1\n") };
   const call = backend({ firecrawl: { apiKey: "x", apiUrl: "http://127.0.0.1:1" }, environment }).ask(question());
   await expect(call).rejects.toThrow();
