@@ -12,7 +12,6 @@ import { openStdioClient, type Program } from "./stdio-client.ts";
 import { withWorkspace } from "./workspace.ts";
 
 const ROUNDS = 10;
-/** Missed since `deep_research` is listed by default again: 2,587. */
 const MAX_TOKENS = 2_500;
 
 interface Footprint {

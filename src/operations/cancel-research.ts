@@ -16,7 +16,7 @@ export const cancelResearch = defineOperation({
   name: "cancel_research",
   title: "Cancel research",
   description:
-    "Stops a run, here and at Google, whichever client started it. For answers that are no longer wanted, not to wait for one (check_research_status). What was found is kept; delete removes the run for good. Takes up to 5 s, free; what Google has charged stays charged.",
+    "Stops a run, here and at Google, whichever client started it. For answers no longer wanted. What was found is kept; delete removes the run for good. Takes up to 5 s, free; what Google has charged stays charged.",
   input: z.strictObject({
     task_id: taskIdField,
     save_partial: flagField("save_partial").default(true).describe("Keep what was found so far."),

@@ -11,7 +11,7 @@ export const deepResearch = defineOperation({
   name: "deep_research",
   title: "Research report (legacy)",
   description:
-    "Legacy: an unverified report on a topic, in one round; prefer deep_search or search. Takes seconds to minutes, costs cents. Returns the report (Markdown) and its sources.",
+    "Legacy: an unverified report on a topic, in one round; prefer deep_search or search. Takes seconds to minutes, costs cents.",
   input: z.strictObject({
     topic: queryField("topic").describe("Its subject."),
     depth: z

@@ -11,7 +11,7 @@ export const estimateResearchCost = defineOperation({
   name: "estimate_research_cost",
   title: "Estimate research cost",
   description:
-    "Estimates minutes and US dollars of start_deep_research for a question, from published figures and your own finished runs. For a start whose price matters, or to choose the agent; search and deep_search cost cents. Free, instant, local. Returns the class of the question, ranges and a recommendation.",
+    "Estimates minutes and US dollars of start_deep_research for a question, from published figures and your own finished runs. For a start whose price matters, or to choose the agent; search and deep_search cost cents. Free, instant, local. Returns ranges and a recommendation.",
   input: z.strictObject({
     query: queryField("query").describe("The question as it would be asked."),
     model: z
@@ -20,7 +20,7 @@ export const estimateResearchCost = defineOperation({
       .min(1, { error: "model must be the name of an agent." })
       .max(200, { error: "model must be the name of an agent." })
       .default(DEFAULT_AGENT)
-      .describe("The agent; deep-research-max-preview-04-2026 is more thorough."),
+      .describe("As in start_deep_research."),
   }),
   output: outputSchema({
     query_complexity: z.enum(["simple", "medium", "complex"]).describe("How much the question asks for."),

@@ -44,7 +44,7 @@ export const listResearch = defineOperation({
   name: "list_research",
   title: "List research runs",
   description:
-    "Lists stored runs of every kind, newest first, or those with the words of text, best first. To find a task_id, for example of a lost call. Free, instant, local. Returns kind, question, status and cost of each.",
+    "Lists stored runs with question, status and cost, newest first, or those with the words of text, best first. To find a task_id, for example of a lost call. Free, instant, local.",
   input: listInput,
   output: outputSchema({
     runs: z.array(

@@ -254,7 +254,7 @@ export const queryField = (what: string) =>
 
 export const taskIdField = z
   .uuid({ error: "task_id must be the UUID that a tool returned." })
-  .describe("The task_id that a tool returned.");
+  .describe("Of the run.");
 
 export const flagField = (name: string) => z.boolean({ error: `${name} must be true or false.` });
 

@@ -44,7 +44,7 @@ const REPORTING = [
   "deep_research",
 ];
 /** Of what a model sees of the default set (U4). */
-const MAX_TOKENS = 2_600;
+const MAX_TOKENS = 2_500;
 const MAX_INSTRUCTION_CHARACTERS = 1_000;
 
 async function listTools({ onTestFinished }: TestContext, era: Era): Promise<Tool[]> {
@@ -143,7 +143,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "openWorldHint": false,
           "readOnlyHint": true,
         },
-        "description": "Estimates minutes and US dollars of start_deep_research for a question, from published figures and your own finished runs. For a start whose price matters, or to choose the agent; search and deep_search cost cents. Free, instant, local. Returns the class of the question, ranges and a recommendation.",
+        "description": "Estimates minutes and US dollars of start_deep_research for a question, from published figures and your own finished runs. For a start whose price matters, or to choose the agent; search and deep_search cost cents. Free, instant, local. Returns ranges and a recommendation.",
         "name": "estimate_research_cost",
         "title": "Estimate research cost",
       },
@@ -154,7 +154,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "openWorldHint": true,
           "readOnlyHint": false,
         },
-        "description": "Costs about $1 to $10 and takes 5 to 60 minutes: starts Google's Deep Research agent, which writes a long report with citations. For broad or difficult questions. For look-ups: search; to verify one answer: deep_search. Answers within 30 s with a task_id. Then call check_research_status with wait_seconds 45 until it is completed, and get_research_results. The same start within 10 minutes joins the first.",
+        "description": "Costs about $1 to $10 and takes 5 to 60 minutes: starts Google's Deep Research agent, which writes a long report with citations. For broad or difficult questions; for look-ups: search; to verify one answer: deep_search. Returns a task_id within 30 s; then call check_research_status with wait_seconds 45 until completed, and get_research_results. The same start within 10 minutes joins the first.",
         "name": "start_deep_research",
         "title": "Start deep research",
       },
@@ -176,7 +176,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "openWorldHint": false,
           "readOnlyHint": true,
         },
-        "description": "Returns the stored report of a run with sources and figures; of a failed or cancelled run as far as it got (partial). For completed runs and lost calls, not for unfinished runs. A long one comes as its beginning and an outline: read on with section. Free, local.",
+        "description": "Returns the stored report of a run with sources and figures; of a failed or cancelled run as far as it got (partial). For completed runs and lost calls. A long one comes as its beginning and an outline: read on with section. Free, local.",
         "name": "get_research_results",
         "title": "Get research results",
       },
@@ -209,7 +209,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "openWorldHint": false,
           "readOnlyHint": false,
         },
-        "description": "Saves the report of a finished run as a Markdown file with sources; a partial one is marked PARTIAL. To read it use get_research_results. Free, local, never overwrites. Returns the path.",
+        "description": "Saves the report of a finished run as a Markdown file with sources; a partial one is marked PARTIAL. To read it: get_research_results. Free, local, never overwrites. Returns the path.",
         "name": "save_research_to_markdown",
         "title": "Save research to Markdown",
       },
@@ -220,7 +220,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "openWorldHint": true,
           "readOnlyHint": false,
         },
-        "description": "Stops a run, here and at Google, whichever client started it. For answers that are no longer wanted, not to wait for one (check_research_status). What was found is kept; delete removes the run for good. Takes up to 5 s, free; what Google has charged stays charged.",
+        "description": "Stops a run, here and at Google, whichever client started it. For answers no longer wanted. What was found is kept; delete removes the run for good. Takes up to 5 s, free; what Google has charged stays charged.",
         "name": "cancel_research",
         "title": "Cancel research",
       },
@@ -231,7 +231,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "openWorldHint": true,
           "readOnlyHint": false,
         },
-        "description": "Costs about $1 to $10 if it approves a plan or sends an unknown start again, which may be charged twice; cents if it changes a plan or continues an interrupted deep_search; nothing if it polls a failed deep research or adopts the interaction_id of an unknown start. Not for runs in progress or completed. Answers within 30 s.",
+        "description": "Costs about $1 to $10 if it approves a plan or sends an unknown start again, which may be charged twice; cents if it changes a plan or continues an interrupted deep_search; nothing if it polls a failed deep research or adopts the interaction_id of an unknown start. Not for runs in progress or completed.",
         "name": "resume_research",
         "title": "Resume research",
       },
@@ -242,7 +242,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "openWorldHint": false,
           "readOnlyHint": true,
         },
-        "description": "Lists stored runs of every kind, newest first, or those with the words of text, best first. To find a task_id, for example of a lost call. Free, instant, local. Returns kind, question, status and cost of each.",
+        "description": "Lists stored runs with question, status and cost, newest first, or those with the words of text, best first. To find a task_id, for example of a lost call. Free, instant, local.",
         "name": "list_research",
         "title": "List research runs",
       },
@@ -253,7 +253,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "openWorldHint": true,
           "readOnlyHint": true,
         },
-        "description": "Legacy: an unverified report on a topic, in one round; prefer deep_search or search. Takes seconds to minutes, costs cents. Returns the report (Markdown) and its sources.",
+        "description": "Legacy: an unverified report on a topic, in one round; prefer deep_search or search. Takes seconds to minutes, costs cents.",
         "name": "deep_research",
         "title": "Research report (legacy)",
       },
@@ -261,7 +261,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
   `);
 });
 
-test.for(ERAS)("the list is smaller than 19 KB and 2,600 tokens: %s (A5, U4)", async (era, context) => {
+test.for(ERAS)("the list is smaller than 19 KB and 2,500 tokens: %s (A5, U4)", async (era, context) => {
   const tools = await listTools(context, era);
   const bytes = Buffer.byteLength(JSON.stringify(tools));
   const shown = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));

@@ -19,8 +19,8 @@ test("the list of tools is the same in every session, whatever happens in betwee
   // Names, texts, schemas and annotations. A change needs a changelog entry and a new version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "da4434f59fa029a3b205ff5f6ce0502168b0145f9b7cd0190f1a017370dd7716",
-      "modern": "00f074aea80b92e93e16f63d11d056fe964d1a65c5bfa8d8d6a7a45b21f011cb",
+      "legacy": "f126cacd20fefa9e9d53eec042205b5daeac5df6c1cb7e44e3132a4e34fa6521",
+      "modern": "dad350fabc98a8c57ab2941133684c42ac7b9d80f9eecfdd4a27c1807a561724",
     }
   `);
 });
