@@ -112,7 +112,9 @@ test("there are no import cycles", () => {
 
 test("no file is too long or named as a drawer, and each opens with its responsibility", () => {
   const wrong = [...sources, ...simulator].flatMap(({ file, text, isTest }) => [
-    ...(text.split("\n").length > MAX_FILE_LINES + 1 ? [`${file}: over ${MAX_FILE_LINES} lines`] : []),
+    ...(text.split("\n").length > MAX_FILE_LINES + 1 && !file.startsWith("store/migrations/")
+      ? [`${file}: over ${MAX_FILE_LINES} lines`]
+      : []),
     ...(file.split("/").some((part) => DRAWERS.test(part)) ? [`${file}: a drawer`] : []),
     ...(isTest || text.startsWith("/**") ? [] : [`${file}: no opening sentence`]),
   ]);
@@ -162,7 +164,7 @@ test("only the transition function writes the status of a run", () => {
 
 test("each table belongs to one folder, and there only its stores name it", () => {
   const migrations = product.filter(({ file }) => file.includes("migrations"));
-  const tables = migrations.flatMap(({ text }) => [...text.matchAll(/createTable\("(\w+)"/g)]);
+  const tables = migrations.flatMap(({ text }) => [...text.matchAll(/create table (\w+)/g)]);
   expect(tables.length).toBeGreaterThan(10);
   const list = (files: SourceFile[]): string => files.map(({ file }) => file).join(", ");
   for (const [, table] of tables) {

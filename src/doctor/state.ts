@@ -58,7 +58,7 @@ const MAX_COUNTED = 100;
 
 async function inspect(db: Database, integrity: string): Promise<DatabaseHealth> {
   const schema = await schemaState(db);
-  if (schema === "empty") return { integrity, schema, unknownStarts: 0, processes: [] };
+  if (schema === "empty" || schema === "foreign") return { integrity, schema, unknownStarts: 0, processes: [] };
   const filter = { owner: LOCAL_OWNER, status: "start_unknown", kind: undefined, before: undefined } as const;
   const unknown = await listRuns(db, { ...filter, limit: MAX_COUNTED });
   return { integrity, schema, unknownStarts: unknown.length, processes: await liveProcesses(db) };

@@ -49,8 +49,6 @@ export interface DistributedOptions {
 
 /** A schema of its own, because pg-boss has its own migrations. */
 export const SCHEMA = "gemini_search_jobs";
-/** The queue of earlier versions, which had one job per run. */
-const FORMER_QUEUE = "runs";
 const STARTS = "check-start";
 const REPAIR = "repair";
 const FAILED = "poll-failed";
@@ -251,7 +249,6 @@ async function prepareQueues(boss: PgBoss, ownKey: string) {
     return name;
   };
   await boss.start();
-  await boss.deleteQueue(FORMER_QUEUE);
   await create(FAILED, { retentionSeconds: 24 * 3_600 });
   await create(STARTS, { retryLimit: 10, retryBackoff: true, expireInSeconds: 60, deleteAfterSeconds: 60 });
   await create(REPAIR, { policy: "exclusive", retryLimit: 0, expireInSeconds: 120, deleteAfterSeconds: 60 });

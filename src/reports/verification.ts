@@ -25,7 +25,7 @@ export const verificationSchema = z.looseObject({
 
 export type Verification = z.infer<typeof verificationSchema>;
 
-/** Undefined for other runs, and for searches that an earlier version made. */
+/** Undefined for other runs. */
 export const storedVerification = (metadata: Record<string, unknown>): Verification | undefined =>
   verificationSchema.safeParse(metadata["verification"]).data;
 

@@ -7,7 +7,7 @@ const thoughts = (from: number, count: number): RunEvent[] =>
     kind: "thought",
     text: `Thought ${from + index}`,
     at: 1_000 + from + index,
-    mark: `mark-${from + index}`,
+    eventKey: `key-${from + index}`,
   }));
 
 test("a burst of more events than one statement takes is stored completely, and the timeline continues (J3)", async () => {

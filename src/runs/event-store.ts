@@ -12,8 +12,8 @@ export interface RunEvent {
   at: number;
   /** The site that a `source` event names. */
   site?: Site | undefined;
-  /** Identifies the event: two events of a run with the same mark are duplicates. */
-  mark?: string | undefined;
+  /** Identifies an event of Google's stream: two events of a run with the same key are duplicates. */
+  eventKey?: string | undefined;
 }
 
 export interface StoredEvent extends RunEvent {
@@ -39,11 +39,11 @@ export function appendEvents<Event extends RunEvent>(db: Database, taskId: strin
       .orderBy("seq", "desc")
       .limit(1)
       .executeTakeFirst();
-    const known = await knownMarks(transaction, taskId, events);
-    const fresh = events.filter(({ mark }) => {
-      if (mark === undefined) return true;
-      const isNew = !known.has(mark);
-      known.add(mark);
+    const known = await knownEventKeys(transaction, taskId, events);
+    const fresh = events.filter(({ eventKey }) => {
+      if (eventKey === undefined) return true;
+      const isNew = !known.has(eventKey);
+      known.add(eventKey);
       return isNew;
     });
     if (fresh.length === 0) return [];
@@ -55,32 +55,32 @@ export function appendEvents<Event extends RunEvent>(db: Database, taskId: strin
       at: Math.max(event.at, last?.at ?? 0),
       kind: event.kind,
       data_json: storable(JSON.stringify({ text: event.text, site: event.site })),
-      mark: event.mark ?? null,
+      event_key: event.eventKey ?? null,
     }));
     for (const chunk of chunksOf(rows)) await transaction.insertInto("research_events").values(chunk).execute();
     return fresh;
   });
 }
 
-/** Marks of the given events that are stored already, by this or another process. */
-async function knownMarks(db: Database, taskId: string, events: RunEvent[]): Promise<Set<string | null>> {
-  const marks = events.flatMap(({ mark }) => (mark === undefined ? [] : [mark]));
+/** Keys of the given events that are stored already, by this or another process. */
+async function knownEventKeys(db: Database, taskId: string, events: RunEvent[]): Promise<Set<string | null>> {
+  const keys = events.flatMap(({ eventKey }) => eventKey ?? []);
   const known = new Set<string | null>();
-  for (const chunk of chunksOf(marks)) {
+  for (const chunk of chunksOf(keys)) {
     const rows = await db
       .selectFrom("research_events")
-      .select("mark")
+      .select("event_key")
       .where("task_id", "=", taskId)
-      .where("mark", "in", chunk)
+      .where("event_key", "in", chunk)
       .execute();
-    for (const { mark } of rows) known.add(mark);
+    for (const { event_key } of rows) known.add(event_key);
   }
   return known;
 }
 
 /** Position in the stream of a run after the last stored event. */
 export interface StreamCursor {
-  mark: string | undefined;
+  eventKey: string | undefined;
   searches: number;
   thoughts: number;
 }
@@ -88,16 +88,16 @@ export interface StreamCursor {
 export async function storedCursor(db: Database, taskId: string): Promise<StreamCursor> {
   const rows = db.selectFrom("research_events").where("task_id", "=", taskId);
   const last = await rows
-    .select("mark")
-    .where("mark", "is not", null)
-    // The marks of sites and phases contain no position in the stream.
+    .select("event_key")
+    .where("event_key", "is not", null)
+    // The keys of sites and phases contain no position in the stream.
     .where("kind", "in", ["thought", "search"])
     .orderBy("seq", "desc")
     .limit(1)
     .executeTakeFirst();
   const counts = await eventCounts(db, taskId);
   const count = (kind: string): number => counts.get(kind)?.count ?? 0;
-  return { mark: last?.mark ?? undefined, searches: count("search"), thoughts: count("thought") };
+  return { eventKey: last?.event_key ?? undefined, searches: count("search"), thoughts: count("thought") };
 }
 
 export async function lastEvent(db: Database, taskId: string, kind: string): Promise<RunEvent | undefined> {

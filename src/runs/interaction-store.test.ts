@@ -1,11 +1,9 @@
 /** Interaction ids: each belongs to one attempt, and each paid interaction is polled by one run. */
 
-import type { Kysely } from "kysely";
 import { describe, expect, test } from "vitest";
-import { insertAttempt, insertRun, openDatabase, rowOf } from "../../test/kit/store/store-rows.ts";
+import { openDatabase, rowOf } from "../../test/kit/store/store-rows.ts";
 import { ERROR, intended, NOW, restart } from "../../test/kit/store/stored-start.ts";
 import type { Database } from "../store/database.ts";
-import { up as giveIdsToOneAttempt } from "../store/migrations/0012-interaction-ids.ts";
 import { interactionIdsOf } from "./deletion/deletion-store.ts";
 import { appendEvents } from "./event-store.ts";
 import { adoptInteractionId, hasUnknownAttempt, saveInteractionId } from "./interaction-store.ts";
@@ -103,17 +101,6 @@ describe("the second interaction of a run", () => {
     for (const run of runs) expect(await interactionIdsOf(db, run.task_id)).toEqual([run.interaction_id]);
   });
 
-  test("that an earlier version left with the first run, or that is a duplicate, is not deleted with it (T-2)", async () => {
-    const db = await openDatabase();
-    await insertRun(db, { task_id: "parent", status: "completed", interaction_id: "v1_own" });
-    await insertRun(db, { task_id: "child", parent_task_id: "parent", interaction_id: "v1_child" });
-    const accepted = { task_id: "parent", state: "accepted" };
-    await insertAttempt(db, { attempt_id: "1", interaction_id: "v1_own", ...accepted });
-    await insertAttempt(db, { attempt_id: "2", interaction_id: "v1_child", ...accepted });
-    await insertAttempt(db, { attempt_id: "3", interaction_id: "v1_other", ...accepted, state: "duplicate" });
-    expect(await interactionIdsOf(db, "parent")).toEqual(["v1_own"]);
-  });
-
   test("has the full time of its options, however late the first run was restarted (I11)", async () => {
     const db = await openDatabase();
     const { taskId, attemptId: first } = await unknownStart(db);
@@ -200,25 +187,4 @@ describe("an interaction id", () => {
       expect(await adopt(db, bob.taskId, "v1_b")).toBe(bob.taskId);
     },
   );
-
-  test("that an earlier version gave to several attempts stays with the first, and no run is lost (Q1)", async () => {
-    const db = await openDatabase();
-    await db.schema.dropIndex("research_attempts_interaction_id_key").execute();
-    await db.schema.dropIndex("research_tasks_by_interaction_id").execute();
-    const accepted = { interaction_id: "v1_a", state: "accepted" };
-    for (const [n, id] of ["third", "first", "second"].entries()) {
-      await insertRun(db, { task_id: id, interaction_id: "v1_a" });
-      await insertAttempt(db, { attempt_id: `of ${id}`, task_id: id, created_at: n === 0 ? 2 : 1, ...accepted });
-    }
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a migration knows no tables yet
-    await giveIdsToOneAttempt(db as unknown as Kysely<unknown>);
-    const attempts = await db.selectFrom("research_attempts").select(["task_id", "state"]).orderBy("task_id").execute();
-    expect(attempts).toEqual([
-      { task_id: "first", state: "accepted" },
-      { task_id: "second", state: "duplicate" },
-      { task_id: "third", state: "duplicate" },
-    ]);
-    const again = insertAttempt(db, { attempt_id: "of fourth", task_id: "first", ...accepted });
-    await expect(again).rejects.toMatchObject({ code: "SQLITE_ERROR" });
-  });
 });

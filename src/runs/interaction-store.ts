@@ -11,9 +11,6 @@ import { NO_USAGE, type RunPlan } from "./plan/run-plan.ts";
 import { maxWaitOf, parseOptions } from "./start/start-options.ts";
 import { errorColumns, transition } from "./transition-store.ts";
 
-/** State of an attempt whose interaction id belongs to another attempt. Only such an attempt may repeat an id. */
-const DUPLICATE = "duplicate";
-
 interface AnsweredAttempt {
   attemptId: string;
   interactionId: string;
@@ -132,12 +129,7 @@ async function isOfRun(db: Database, holder: { task_id: string }, taskId: string
 }
 
 export const attemptWith = (db: Database, interactionId: string) =>
-  db
-    .selectFrom("research_attempts")
-    .selectAll()
-    .where("interaction_id", "=", interactionId)
-    .where("state", "!=", DUPLICATE)
-    .executeTakeFirst();
+  db.selectFrom("research_attempts").selectAll().where("interaction_id", "=", interactionId).executeTakeFirst();
 
 /** Returns false if the attempt has an interaction id already. */
 async function setInteractionId(transaction: Database, answer: AnsweredAttempt): Promise<boolean> {

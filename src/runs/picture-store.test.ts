@@ -1,11 +1,10 @@
-import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { chart } from "../../test/kit/browser/pictures.ts";
 import { insertRun, openDatabase } from "../../test/kit/store/store-rows.ts";
 import { keepPictures } from "../reports/pictures/keep.ts";
 import type { Database } from "../store/database.ts";
 import { deleteRun } from "./deletion/deletion-store.ts";
-import { dropPictures, findPicture, findPictures, savePictures } from "./picture-store.ts";
+import { findPicture, findPictures } from "./picture-store.ts";
 import { dropResult, findResult, savePartial, saveResult } from "./result-store.ts";
 import type { NewResult } from "./run.ts";
 
@@ -68,59 +67,8 @@ test("a dropped result and a deleted run leave no picture behind (S2, V4)", asyn
   await save(db, resultWith([chart()]));
   await dropResult(db, TASK);
   expect(await hashes(db)).toEqual([]);
-  expect(await contents(db)).toBe(0);
   await save(db, resultWith([chart(), chart()]));
   await db.updateTable("research_tasks").set({ status: "completed", next_poll_at: null }).execute();
   expect(await deleteRun(db, { taskId: TASK, now: 3 })).toBe(true);
   expect(await db.selectFrom("research_pictures").selectAll().execute()).toEqual([]);
-  expect(await contents(db)).toBe(0);
-});
-
-const OTHER = "00000000-0000-4000-8000-000000000002";
-
-const contents = async (db: Database): Promise<number> =>
-  (await db.selectFrom("picture_contents").select("content_hash").execute()).length;
-
-test("a picture is stored once for all runs that have it, and deleted with the last of them (V4)", async () => {
-  const db = await openRun();
-  await insertRun(db, { task_id: OTHER, status: "completed" });
-  const [shared, own] = [chart(), chart()];
-  await save(db, resultWith([shared, own, shared]));
-  await save(db, resultWith([shared]), OTHER);
-  expect(await contents(db)).toBe(2);
-  expect(await hashes(db)).toEqual([shared, own, shared]);
-  expect(await hashes(db, OTHER)).toEqual([shared]);
-  await save(db, resultWith([own]));
-  expect([await contents(db), await hashes(db, OTHER)]).toEqual([2, [shared]]);
-  expect(await deleteRun(db, { taskId: OTHER, now: 3 })).toBe(true);
-  expect([await contents(db), await hashes(db)]).toEqual([1, [own]]);
-});
-
-test("a run that stores a picture while another run with it is deleted keeps it (V4)", async () => {
-  const db = await openRun();
-  await insertRun(db, { task_id: OTHER, status: "completed" });
-  const picture = chart();
-  await save(db, resultWith([picture]), OTHER);
-  const stored = Promise.withResolvers<void>();
-  const saving = db.transaction().execute(async (transaction) => {
-    await savePictures(transaction, TASK, resultWith([picture]).pictures ?? []);
-    stored.resolve();
-    await setTimeout(200);
-  });
-  await stored.promise;
-  await db.transaction().execute((transaction) => dropPictures(transaction, [OTHER]));
-  await saving;
-  expect(await hashes(db)).toEqual([picture]);
-});
-
-test("a picture that an earlier version stored with its run is still read (V4)", async () => {
-  const db = await openRun();
-  const picture = chart();
-  await save(db, resultWith([picture]));
-  await db
-    .updateTable("research_pictures")
-    .set({ content: Buffer.from(picture, "base64") })
-    .execute();
-  await db.deleteFrom("picture_contents").execute();
-  expect(await hashes(db)).toEqual([picture]);
 });

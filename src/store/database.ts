@@ -131,12 +131,6 @@ export interface Tables {
     byte_length: number;
     /** Position in the report, in UTF-8 bytes. */
     offset_byte: number;
-    /** Empty where the bytes are in `picture_contents`. */
-    content: Uint8Array;
-  };
-  /** The bytes of pictures, each once for all runs that have it. */
-  picture_contents: {
-    content_hash: string;
     content: Uint8Array;
   };
   /** Files that a start sends, numbered from 1. Kept only while the start may have to be repeated. */
@@ -205,7 +199,7 @@ export interface Tables {
     kind: string;
     data_json: string;
     /** Identifies the event of Google's stream; null for events of this program. */
-    mark: string | null;
+    event_key: string | null;
   };
   notification_outbox: {
     outbox_id: Generated<number>;
@@ -228,12 +222,13 @@ export interface Tables {
     started_at: number;
     /** Identifies the API key it polls with; null while it polls no runs. */
     poll_key: string | null;
-    /** Last heartbeat; null in rows of earlier versions. */
-    seen_at: number | null;
+    /** Last heartbeat. */
+    seen_at: number;
     version: string | null;
     /** Recent polls by outcome, as of the last heartbeat. */
     polls_json: string | null;
   };
+  /** Leases: of a place in a pool, or of the name of a temporary file. */
   slots: {
     slot_id: string;
     pool: string;
@@ -241,13 +236,8 @@ export interface Tables {
     taken_at: number;
     lease_until: number;
   };
-  held_files: {
-    file_name: string;
-    process_id: string;
-    created_at: number;
-  };
   /** The time of the next permit of each rate limit. */
-  pace: {
+  rate_limits: {
     name: string;
     next_at: number;
   };
@@ -270,7 +260,7 @@ export interface Tables {
     token_expires_at: number | null;
     created_at: number;
     expires_at: number;
-    /** Sessions: hash of the secret that only the page's origin holds. Null in rows of older versions. */
+    /** Sessions: hash of the secret that only the page's origin holds. Null for links. */
     secret_hash: string | null;
     /** Links: `host:port` of the server that issued it. */
     address: string | null;

@@ -1,7 +1,7 @@
 /** The differences between SQLite and PostgreSQL that affect queries. */
 
 import { hostname } from "node:os";
-import type { ColumnDefinitionBuilder, Expression, ExpressionBuilder, InsertQueryBuilder, InsertResult } from "kysely";
+import type { Expression, ExpressionBuilder, InsertQueryBuilder, InsertResult } from "kysely";
 import { machineMark } from "../platform/process-identity.ts";
 import type { Database, Tables } from "./database.ts";
 
@@ -98,27 +98,3 @@ export async function insertSearchable(
   if (isShared(db)) return (await insert.returning("rowid").executeTakeFirstOrThrow()).rowid;
   return Number((await insert.executeTakeFirstOrThrow()).insertId);
 }
-
-interface ColumnTypes {
-  bytes: "blob" | "bytea";
-  /** SQLite's `real` has eight bytes, PostgreSQL's four. */
-  real: "real" | "double precision";
-  /** A primary key that the database generates. */
-  numbered: "integer" | "bigserial";
-  numberedKey: (column: ColumnDefinitionBuilder) => ColumnDefinitionBuilder;
-}
-
-export const columnTypes = (db: OnDialect): ColumnTypes =>
-  isShared(db)
-    ? {
-        bytes: "bytea",
-        real: "double precision",
-        numbered: "bigserial",
-        numberedKey: (column) => column.primaryKey(),
-      }
-    : {
-        bytes: "blob",
-        real: "real",
-        numbered: "integer",
-        numberedKey: (column) => column.primaryKey().autoIncrement(),
-      };

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { Database } from "./database.ts";
-import { filesInUse, holdFile, releaseFile } from "./held-files.ts";
+import { filesInUse, holdFile, releaseFile } from "./slots.ts";
 import { errorCodeOf } from "../platform/error-code.ts";
 
 const FILE_NAME = /^temp-invalid-output-.*\.txt$/;

@@ -81,7 +81,7 @@ export async function pollingProcesses(db: Database, here: number): Promise<Poll
   return rows
     .map((row) => {
       // On SQLite liveness is checked directly, and an idle process sends no heartbeats.
-      const writtenAt = isShared(db) ? (row.seen_at ?? row.started_at) : now;
+      const writtenAt = isShared(db) ? row.seen_at : now;
       const responds = livenessOf(db, row) !== "dead" && writtenAt > now - MAX_SILENCE_MS;
       return {
         // On PostgreSQL `host` is the host name followed by a machine id.
@@ -89,7 +89,7 @@ export async function pollingProcesses(db: Database, here: number): Promise<Poll
         pid: row.pid,
         version: row.version ?? undefined,
         startedAt: row.started_at,
-        lastHeartbeatAt: responds ? writtenAt : (row.seen_at ?? row.started_at),
+        lastHeartbeatAt: responds ? writtenAt : row.seen_at,
         responds,
         key: row.poll_key ?? "",
         polls: row.polls_json ?? "[]",
@@ -133,11 +133,7 @@ const MAX_UNRENEWED_MS = 7 * 24 * 3_600_000;
 /** Processes without a heartbeat for seven days. */
 export async function silentProcesses(db: Database, here: number): Promise<string[]> {
   const before = (await databaseNow(db, here)) - MAX_UNRENEWED_MS;
-  const rows = await db
-    .selectFrom("processes")
-    .select("process_id")
-    .where((row) => row.fn.coalesce("seen_at", "started_at"), "<", before)
-    .execute();
+  const rows = await db.selectFrom("processes").select("process_id").where("seen_at", "<", before).execute();
   return rows.map(({ process_id }) => process_id);
 }
 

@@ -68,7 +68,7 @@ export async function reservePermits(
   // saved up for a burst.
   const now = sql`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
   const { rows } = await sql<{ fromMs: number }>`
-    insert into pace as rate (name, next_at) values (${limit.name}, ${now} + ${costMs}::bigint)
+    insert into rate_limits as rate (name, next_at) values (${limit.name}, ${now} + ${costMs}::bigint)
     on conflict (name) do update set next_at = ${costMs}::bigint
       + case when rate.next_at > ${now} + ${MAX_WAIT_MS}::bigint then ${now} else greatest(rate.next_at, ${now}) end
     where rate.next_at <= ${now} + ${withinMs}::bigint or rate.next_at > ${now} + ${MAX_WAIT_MS}::bigint
@@ -113,12 +113,12 @@ export async function pauseFor(
 
 /** 0 before the first permit. */
 async function nextPermitAt(db: Database, name: string, now: number): Promise<number> {
-  const row = await db.selectFrom("pace").select("next_at").where("name", "=", name).executeTakeFirst();
+  const row = await db.selectFrom("rate_limits").select("next_at").where("name", "=", name).executeTakeFirst();
   const nextAt = row?.next_at ?? 0;
   return nextAt > now + MAX_WAIT_MS ? 0 : nextAt;
 }
 
-const lockOf = (name: string): string => `pace:${name}`;
+const lockOf = (name: string): string => `rate limit:${name}`;
 
 const spacing = ({ perSecond }: RateLimit): number => 1_000 / perSecond;
 
@@ -126,7 +126,7 @@ async function writeNextPermit(db: Database, name: string, at: number): Promise<
   // Whole milliseconds, which PostgreSQL requires, rounded up to stay below the rate.
   const nextAt = Math.ceil(at);
   await db
-    .insertInto("pace")
+    .insertInto("rate_limits")
     .values({ name, next_at: nextAt })
     .onConflict((conflict) => conflict.column("name").doUpdateSet({ next_at: nextAt }))
     .execute();

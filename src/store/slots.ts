@@ -1,4 +1,4 @@
-/** Concurrency limit shared by all processes on the database: a slot is a leased row. */
+/** Leased rows shared by all processes on the database: concurrency limits, and names of temporary files in use. */
 
 import { randomUUID } from "node:crypto";
 import { AppError } from "../errors.ts";
@@ -6,7 +6,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { Database, Tables } from "./database.ts";
 import { databaseNow, lockExclusive } from "./dialect.ts";
-import { deadProcesses } from "./processes.ts";
+import { deadProcesses, processLiveness } from "./processes.ts";
 
 /** Covers several failed renewals. A dead holder on this machine is detected without waiting for the lease. */
 const LEASE_MS = 60_000;
@@ -149,4 +149,40 @@ export async function forgetSlots(
     .where("lease_until", "<", now - FORGOTTEN_AFTER_MS)
     .execute();
   if (dead.length > 0) await db.deleteFrom("slots").where("process_id", "in", dead).execute();
+}
+
+const FILES = "temporary files";
+/** Longer than any correction takes. Counts for processes on other machines, whose liveness is unknown. */
+const MAX_HELD_MS = 24 * 3_600_000;
+
+/** False when the name is held already. */
+export async function holdFile(
+  db: Database,
+  { fileName, processId, now }: { fileName: string; processId: string; now: number },
+): Promise<boolean> {
+  const lease = { pool: FILES, process_id: processId, taken_at: now, lease_until: now + MAX_HELD_MS };
+  const inserted = await db
+    .insertInto("slots")
+    .values({ slot_id: fileName, ...lease })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst();
+  return (inserted.numInsertedOrUpdatedRows ?? 0n) > 0n;
+}
+
+export async function releaseFile(db: Database, fileName: string): Promise<void> {
+  await db.deleteFrom("slots").where("slot_id", "=", fileName).execute();
+}
+
+/** Names held by processes that are not known to be dead. */
+export async function filesInUse(db: Database, now: number): Promise<Set<string>> {
+  const rows = await db.selectFrom("slots").selectAll().where("pool", "=", FILES).execute();
+  const owners = await processLiveness(
+    db,
+    rows.map((row) => row.process_id),
+  );
+  const inUse = rows.filter((row) => {
+    const owner = owners.get(row.process_id);
+    return owner === "alive" || (owner === "unknown" && row.lease_until > now);
+  });
+  return new Set(inUse.map((row) => row.slot_id));
 }

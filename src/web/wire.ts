@@ -70,7 +70,7 @@ export type RunAction =
   /** Stop the run here and at Google. */
   | "cancel"
   /** For a failed or timed-out run: check whether Google has its report by now. */
-  | "look_again"
+  | "poll_again"
   /** For an interrupted deep_search: continue with its next round. */
   | "continue"
   /** For a start whose response was lost: use the interaction id that Google shows. */

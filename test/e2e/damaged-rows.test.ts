@@ -13,8 +13,6 @@ const DAMAGES = [
   "options_json = '{broken'",
   "options_json = '[1]'",
   "estimate_json = 'nonsense'",
-  "status = 'hibernating'",
-  "kind = 'unheard-of'",
   "plan_json = '{broken'",
   "created_at = 9007199254740993",
   "deadline_at = 9007199254740993",
@@ -107,7 +105,7 @@ test("a run whose draft is damaged still ends with its report (P5)", async (cont
     task_id,
   );
   scene.sql(
-    "insert into research_events (task_id, seq, at, kind, data_json, mark) values (?, 1, 0, 'thought', '{', 'x')",
+    "insert into research_events (task_id, seq, at, kind, data_json, event_key) values (?, 1, 0, 'thought', '{', 'x')",
     task_id,
   );
   const watching = server.call("check_research_status", { task_id });

@@ -182,7 +182,7 @@ describe("the page's API", () => {
     const taskId = await started(server);
     expect(await untilEnded(server, taskId)).toMatchObject({
       status: "failed",
-      actions: ["look_again", "delete"],
+      actions: ["poll_again", "delete"],
       error: { code: "RESEARCH_FAILED" },
     });
     expect(await server.post(`/api/runs/${taskId}/resume`, {})).toMatchObject({ status: 200 });

@@ -143,7 +143,7 @@ test("a picture that is no picture, or too large to show, is left out with a not
   expect(text).toContain("4 pictures of this report could not be kept");
   expect(text).toContain("1 more than 40 million pixels");
   expect((await scene.command(["delete", task_id, "--yes"])).code).toBe(0);
-  expect(scene.sql("select content_hash from picture_contents")).toEqual([]);
+  expect(scene.sql("select content_hash from research_pictures")).toEqual([]);
   await expect(server.client.readResource({ uri: `research://runs/${task_id}/pictures/1` })).rejects.toThrow();
 });
 

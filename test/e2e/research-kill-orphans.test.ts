@@ -69,7 +69,7 @@ test("a file of a dead process whose pid is alive again is imported when a serve
   const scene = await openResearch(context, { create: [{ fault: "accept-then-reset" }] });
   const first = await scene.server();
   const [taskIds, files]: [string[], [string, string][]] = [[], []];
-  // The pid of this test, with the start mark of an earlier process, and without one, as an earlier version wrote it.
+  // The pid of this test, with the start mark of an earlier process, and without one.
   for (const suffix of ["0a1b_42.5d3e", "5d3e8a1c-0000-4000-8000-000000000000"]) {
     const { structured } = await first.call("start_deep_research", { query: `What is left in ${suffix}?` });
     const { task_id } = structured;

@@ -136,7 +136,9 @@ const endedEarly = ({ connection }: Scene): string[] =>
   connection.sent.get >= 3 ? [] : [`the run ended after ${connection.sent.get} polls`];
 
 const nextPermitAt = async ({ research }: Scene): Promise<number> => {
-  const { rows } = await sql<{ next_at: number }>`select next_at from pace where name = 'looks'`.execute(research.db);
+  const { rows } = await sql<{ next_at: number }>`select next_at from rate_limits where name = 'polls'`.execute(
+    research.db,
+  );
   return rows[0]?.next_at ?? 0;
 };
 
@@ -157,7 +159,7 @@ async function quietWhilePaused(scene: Scene): Promise<string[]> {
 }
 
 /** Ends the pause as if its time had passed. */
-const unpause = ({ research }: Scene): Promise<unknown> => sql`delete from pace`.execute(research.db);
+const unpause = ({ research }: Scene): Promise<unknown> => sql`delete from rate_limits`.execute(research.db);
 
 async function attemptsOf({ research, taskId }: Scene): Promise<number> {
   const { rows } = await sql<{

@@ -32,9 +32,9 @@ test("a search of a killed container is interrupted by the other processes, with
   expect(await rowOf(store.db, "going on")).toMatchObject({ status: "running" });
 });
 
-test("a process that was silent for a week is deleted, unless it still owns a run or a file (P2)", async () => {
+test("a process that was silent for a week is deleted, unless it still owns a run (P2)", async () => {
   const db = await openDatabase({ stoppedAt: NOW });
-  const names = ["silent", "polls", "searches", "has file", "ended", "follows", "updates"];
+  const names = ["silent", "polls", "searches", "ended", "follows", "updates"];
   for (const name of names) await registered(db, name);
   await insertRun(db, { task_id: "a", lease_owner: "polls", lease_until: 1, next_poll_at: 1 });
   await insertRun(db, { task_id: "b", lease_owner: "searches", status: "running", kind: "deep_search" });
@@ -46,7 +46,6 @@ test("a process that was silent for a week is deleted, unless it still owns a ru
     lease_until: until,
   }));
   await db.insertInto("slots").values(leases).execute();
-  await db.insertInto("held_files").values({ file_name: "f", process_id: "has file", created_at: 1 }).execute();
   const left = async (): Promise<string[]> => {
     await forgetStaleProcesses(db, NOW);
     const rows = await db.selectFrom("processes").select("process_id").where("host", "=", "elsewhere").execute();

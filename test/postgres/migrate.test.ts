@@ -59,7 +59,6 @@ const TABLES = {
   research_results: 115,
   research_search: 114,
   research_pictures: 3,
-  picture_contents: 3,
   research_files: 1,
   research_claims: 1,
   research_pages: 1,
@@ -83,7 +82,7 @@ test("migrate copies every row unchanged but those of processes, and the runs ar
   expect(code, stderr).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ success: true, tables: moved });
   expect(stderr).toMatch(/research_tasks: \d+ rows of 230/);
-  for (const table of ["processes", "slots", "held_files", "pace"]) expect(await rowsOf(url, table)).toBe(0);
+  for (const table of ["processes", "slots", "rate_limits"]) expect(await rowsOf(url, table)).toBe(0);
   const texts = await ask<{ current_action: string }>(
     url,
     "select distinct current_action from research_tasks where current_action is not null order by 1",
@@ -91,9 +90,6 @@ test("migrate copies every row unchanged but those of processes, and the runs ar
   expect(texts.map(({ current_action }) => current_action).toSorted()).toEqual(AWKWARD.toSorted());
   expect(await ask(url, `select tokens_input, cost_usd from research_tasks where task_id = '${runId(1)}'`)).toEqual([
     { tokens_input: Number.MAX_SAFE_INTEGER, cost_usd: 0.1 + 1 / 3 },
-  ]);
-  expect(await ask(url, `select progress from research_tasks where task_id = '${runId(3)}'`)).toEqual([
-    { progress: 33 },
   ]);
   expect(await ask(url, `select parent_task_id from research_tasks where task_id = '${runId(0)}'`)).toEqual([
     { parent_task_id: runId(229) },
@@ -176,7 +172,7 @@ test("migrate refuses a target with other runs, and a file or a target that proc
   const early = await startServer({ env: there, configDir: env["HOME"] ?? "" });
   await early.call("list_research", {});
   // Every process that has followed runs leaves such a row.
-  await ask(url, "insert into pace (name, next_at) values ('sweep', 1) on conflict do nothing");
+  await ask(url, "insert into rate_limits (name, next_at) values ('sweep', 1) on conflict do nothing");
   expect((await migrate()).stderr).toContain("Other processes use the PostgreSQL database");
   const listed = await startCommand(["list-research"], { env: there }).ended;
   expect(listed.code, listed.stderr).toBe(0);

@@ -1,53 +1,19 @@
-/** A database of an earlier version: when it is migrated, and what happens to its runs and to pg-boss's schema. */
+/** Updates of the schema, of this program and of pg-boss. */
 
-import { Kysely, PostgresDialect } from "kysely";
-import { getConstructionPlans, getRollbackPlans, PgBoss } from "pg-boss";
-import { Client, Pool } from "pg";
+import type { Kysely } from "kysely";
+import { getConstructionPlans, getRollbackPlans } from "pg-boss";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/platform/clock.ts";
 import { openDistributedQueue } from "../../src/queue/distributed.ts";
-import type { Tables } from "../../src/store/database.ts";
-import { migrate } from "../../src/store/migrate.ts";
+import { MIGRATIONS } from "../../src/store/migrate.ts";
+import { openPostgres } from "../../src/store/postgres/postgres.ts";
 import { pollKeyOf } from "../../src/store/poll-key.ts";
-import { openStore, type Store } from "../../src/store/store.ts";
+import { openStore } from "../../src/store/store.ts";
 import { ask, emptyDatabase } from "../kit/store/databases.ts";
 import { waitFor } from "../kit/wait-for.ts";
 import { silentLog as log } from "../kit/log.ts";
 
-const BEFORE_POLLS = "0015-joins";
 const SCHEMA = "gemini_search_jobs";
-
-/** Contains a run followed by a worker of the earlier version: its job, its lease, and its assignment. */
-async function olderDatabase(): Promise<string> {
-  const url = await emptyDatabase();
-  const db = new Kysely<Tables>({
-    dialect: new PostgresDialect({ pool: new Pool({ connectionString: url, max: 2 }) }),
-  });
-  await migrate(db, BEFORE_POLLS);
-  await db.destroy();
-  await ask(
-    url,
-    `insert into research_tasks (task_id, kind, query, status, created_at, updated_at, interaction_id, lease_owner,
-      lease_until, next_poll_at, handed_to, deadline_at)
-    values ('followed', 'agent', 'q', 'running_async', 1, 1, 'v1_followed', 'w', 9, 5, 'w', 99999999999999),
-      ('ended', 'agent', 'q', 'completed', 1, 1, 'v1_ended', 'w', null, null, null, 5);
-    insert into research_attempts (attempt_id, task_id, interaction_id, state, created_at, key_fingerprint, base_url)
-    values ('a', 'followed', 'v1_followed', 'accepted', 1, 'k', ''), ('b', 'ended', 'v1_ended', 'accepted', 1, 'k', '');
-    insert into processes (process_id, host, pid, started_at, follows_at) values ('w', 'elsewhere', 1, 1, 1);`,
-  );
-  const boss = new PgBoss({ connectionString: url, schema: SCHEMA, max: 1, supervise: false, schedule: false });
-  await boss.start();
-  await boss.createQueue("runs");
-  await boss.insert("runs", [{ singletonKey: "followed" }]);
-  await boss.stop({ graceful: false });
-  return url;
-}
-
-async function open(url: string): Promise<Store> {
-  const store = await openStore({ file: undefined, shared: { url, connections: 2 }, clock: systemClock, log });
-  onTestFinished(() => store.close());
-  return store;
-}
 
 const openQueue = async (url: string) => {
   const queue = await openDistributedQueue({ url, key: pollKeyOf({ key: "k", baseUrl: "" }), makesPolls: true, log });
@@ -55,49 +21,36 @@ const openQueue = async (url: string) => {
   return queue;
 };
 
-test("a database is not migrated to jobs per poll while a process of an earlier version is connected (P5)", async () => {
-  const url = await olderDatabase();
-  const older = new Client({ connectionString: url, application_name: "gemini-search-mcp" });
-  await older.connect();
-  const schema = () => ask(url, "select max(name) as name from kysely_migration");
-  await expect(open(url)).rejects.toMatchObject({
+const openOnce = async (url: string): Promise<void> => {
+  const store = await openStore({ file: undefined, shared: { url, connections: 2 }, clock: systemClock, log });
+  await store.close();
+};
+
+test("processes that start at once update a schema once, and older programs then only read it (P5)", async () => {
+  const url = await emptyDatabase();
+  await openOnce(url);
+  const up = (db: Kysely<unknown>) => db.schema.alterTable("research_tasks").addColumn("next", "text").execute();
+  const migrations = { ...MIGRATIONS, "0002-next": { up } };
+  const opened = await Promise.all([1, 2, 3, 4].map(() => openPostgres({ url, connections: 2, log, migrations })));
+  for (const { obstacle, close } of opened) {
+    expect(await obstacle()).toBeUndefined();
+    await close();
+  }
+  const older = await openPostgres({ url, connections: 2, log });
+  onTestFinished(() => older.close());
+  expect(await older.obstacle()).toMatchObject({ message: expect.stringContaining("newer gemini-search-mcp") });
+});
+
+test("a database of another development build is refused, and nothing in it is changed (P5)", async () => {
+  const url = await emptyDatabase();
+  await openOnce(url);
+  await ask(url, "update kysely_migration set name = '0001-runs'");
+  await expect(openOnce(url)).rejects.toMatchObject({
     code: "SQLITE_ERROR",
-    message: expect.stringContaining("Nothing was changed"),
-    suggestion: expect.stringContaining("Stop all servers and workers of the earlier version"),
+    message: expect.stringContaining("was created by a development build"),
+    suggestion: expect.stringContaining("empty database"),
   });
-  expect(await schema()).toEqual([{ name: BEFORE_POLLS }]);
-  await older.end();
-  await waitFor(() => open(url), { interval: 200 });
-  expect(await schema()).not.toEqual([{ name: BEFORE_POLLS }]);
-});
-
-test("processes of this version that start at once migrate an older database once (P5)", async () => {
-  const url = await olderDatabase();
-  const stores = await Promise.all([1, 2, 3, 4].map(() => open(url)));
-  for (const { obstacle } of stores) expect(await obstacle()).toBeUndefined();
-});
-
-test("a run of an earlier version keeps its key, and has no lease and no job of the former queue (P5)", async () => {
-  const url = await olderDatabase();
-  const { db } = await open(url);
-  await openQueue(url);
-  const rows = await db
-    .selectFrom("research_tasks")
-    .select(["task_id", "poll_key", "lease_until"])
-    .orderBy("task_id")
-    .execute();
-  const poll_key = pollKeyOf({ key: "k", baseUrl: "" });
-  expect(rows).toEqual([
-    // An ended run may be reopened.
-    { task_id: "ended", poll_key, lease_until: null },
-    { task_id: "followed", poll_key, lease_until: null },
-  ]);
-  expect(await ask(url, `select name from ${SCHEMA}.queue where name = 'runs'`)).toEqual([]);
-  const columns = await ask(
-    url,
-    "select column_name from information_schema.columns where column_name in ('handed_to', 'follows_at')",
-  );
-  expect(columns).toEqual([]);
+  expect(await ask(url, "select name from kysely_migration")).toEqual([{ name: "0001-runs" }]);
 });
 
 test("the queue's own migrations run to their end, those in the background too (P5)", async () => {

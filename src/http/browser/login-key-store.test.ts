@@ -95,7 +95,7 @@ describe("a session (A9)", () => {
       (await findSession(store.db, one.key, { now: NOW, secret }))?.hasSecret;
     expect(await hasSecret(one.secret)).toBe(true);
     for (const wrong of [undefined, "", one.key, other.secret]) expect(await hasSecret(wrong)).toBe(false);
-    // A session of an older version has no secret, so none is accepted.
+    // Without a stored secret, none is accepted.
     await store.db.updateTable("page_keys").set({ secret_hash: null }).execute();
     expect(await hasSecret(one.secret)).toBe(false);
   });

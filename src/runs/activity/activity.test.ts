@@ -42,7 +42,7 @@ test("a run of Google's agent without any event is planning; one with thoughts o
   await insertRun(db, { task_id: taskId });
   const run = { kind: "agent", taskId } as const;
   expect(await readActivity(db, run)).toEqual({ phase: "Planning", searches: 0, sites: 0, latestSites: [] });
-  await appendEvents(db, taskId, [{ kind: "thought", text: "**Weighing**", at: 1, mark: "m1" }]);
+  await appendEvents(db, taskId, [{ kind: "thought", text: "**Weighing**", at: 1, eventKey: "k1" }]);
   expect(await readActivity(db, run)).toMatchObject({ phase: "Researching", searches: 0, sites: 0 });
 });
 

@@ -156,25 +156,13 @@ export async function unknownStartsSince(db: Database, taskId: string, since: nu
   return row?.sent ?? undefined;
 }
 
-/** The run's interaction ids, usually one. Excludes ids that another run polls, which may still be running. */
+/** The run's interaction ids, usually one. */
 export async function interactionIdsOf(db: Database, taskId: string): Promise<string[]> {
   const rows = await db
     .selectFrom("research_attempts")
     .select("interaction_id")
     .where("task_id", "=", taskId)
     .where("interaction_id", "is not", null)
-    .where("state", "!=", "duplicate")
-    .where((attempt) =>
-      attempt.not(
-        attempt.exists(
-          attempt
-            .selectFrom("research_tasks")
-            .select("research_tasks.task_id")
-            .whereRef("research_tasks.interaction_id", "=", "research_attempts.interaction_id")
-            .where("research_tasks.task_id", "!=", taskId),
-        ),
-      ),
-    )
     .execute();
   return rows.flatMap(({ interaction_id }) => interaction_id ?? []);
 }

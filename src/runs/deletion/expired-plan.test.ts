@@ -23,7 +23,7 @@ test("neither finding nor deleting an expired run reads the others (P7)", async 
   await runsEndedBefore(recording, { before: 5, now: 9, limit: 20 });
   const found = queries[0];
   expect(await planOf(found?.sql ?? "", found?.parameters)).toContain(
-    "research_tasks_by_completed_at (completed_at<?)",
+    "research_tasks_by_completed_at_task_id (completed_at<?)",
   );
   // The query with which the foreign key finds the children of a deleted run.
   expect(await planOf("select rowid from research_tasks where parent_task_id = 'x'")).toContain(

@@ -113,30 +113,6 @@ test("deletion knows every table whose rows belong to a run (T-2)", async () => 
   expect(ofRuns.filter((name) => !known.includes(name))).toEqual([]);
 });
 
-test("contents of pictures that no run has any more are deleted by the hourly pass, others stay (T-2, V4)", async () => {
-  const db = await openDatabase();
-  const content = new Uint8Array([1]);
-  for (const hash of ["used", "orphaned"]) {
-    await db.insertInto("picture_contents").values({ content_hash: hash, content }).execute();
-  }
-  await insertRun(db, { task_id: "run", status: "completed", completed_at: NOW });
-  const facts = { n: 1, mime_type: "image/png", width: 1, height: 1, byte_length: 1, offset_byte: 0, content };
-  await db
-    .insertInto("research_pictures")
-    .values({ task_id: "run", content_hash: "used", ...facts })
-    .execute();
-  const passes: Promise<unknown>[] = [];
-  const ending = new AbortController();
-  const removeCopies = async (): Promise<void> => {};
-  // Also where runs are kept for ever.
-  startRetention({ db, clock, log, removeBackups, keepDays: 0, removeCopies, leaving: ending.signal }, async (work) =>
-    passes.push(work),
-  );
-  ending.abort();
-  await Promise.all(passes);
-  expect(await db.selectFrom("picture_contents").select("content_hash").execute()).toEqual([{ content_hash: "used" }]);
-});
-
 const EXPIRED = { status: "completed", completed_at: NOW - 40 * DAY_MS, updated_at: NOW - 40 * DAY_MS };
 
 async function insertExpired(db: Database, count: number): Promise<void> {

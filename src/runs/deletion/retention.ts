@@ -4,7 +4,6 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Database } from "../../store/database.ts";
 import { truncateLog } from "../../store/dialect.ts";
-import { dropOrphanedContents } from "../picture-store.ts";
 import { deleteRun, deleteRuns, lastUpdate, runsEndedBefore, runsWithLongTimeline } from "./deletion-store.ts";
 
 export interface RetentionDeps {
@@ -89,7 +88,6 @@ async function deleteBatch(
 async function upkeep(deps: RetentionDeps): Promise<void> {
   await deps.removeCopies(deps.clock.now());
   await deleteExpiredRuns(deps);
-  await dropOrphanedContents(deps.db);
   // Also of files that were sent with a research, whose contents are deleted without a run.
   await truncateLog(deps.db);
 }

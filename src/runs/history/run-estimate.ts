@@ -1,4 +1,4 @@
-/** Parses a run's stored estimate of cost and duration leniently, because earlier versions stored other fields. */
+/** Reads a run's stored estimate of cost and duration. */
 
 import { z } from "zod";
 import { COMPLEXITIES, type Complexity } from "../../costs/complexity.ts";

@@ -88,7 +88,7 @@ async function excerptFrom(
     from research_search where rowid = ${id}`.execute(db);
   const [texts] = rows;
   if (texts === undefined) return [];
-  // A run that an earlier version ended is indexed without its title.
+  // The title may have changed since it was read.
   const prefix = title === "" ? "" : `${title}\n`;
   const question = texts.question.startsWith(prefix) ? texts.question.slice(prefix.length) : texts.question;
   return excerptOf({ title, question, report: texts.report }, sought, allowance);

@@ -35,12 +35,7 @@ const NOTES_BY_REASON: Partial<Record<FailureReason, string>> = {
 /** The note about a poll that failed. */
 export const noteOf = ({ reason = "network" }: AppError): string => NOTES_BY_REASON[reason] ?? NOTES.unreachable;
 
-const NOTE_TEXTS = new Set<string>([
-  ...Object.values(NOTES),
-  // Stored by earlier versions.
-  "Google does not allow a look at the moment; trying again",
-  "What Google has of this research is too long to be read here; AI Studio shows it",
-]);
+const NOTE_TEXTS = new Set<string>(Object.values(NOTES));
 const WAITING_PREFIX = "Waiting: ";
 
 const isNote = (action: string): boolean => NOTE_TEXTS.has(action) || action.startsWith(WAITING_PREFIX);

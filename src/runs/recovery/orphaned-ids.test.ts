@@ -81,10 +81,7 @@ test("an id that the disk takes in several parts is written whole (P5)", async (
 
 for (const [what, name] of [
   ["another start mark", `orphans.jsonl.${process.ppid}.0a1b_42.5d3e`],
-  [
-    "no start mark, as an earlier version wrote it",
-    `orphans.jsonl.${process.ppid}.5d3e8a1c-0000-4000-8000-000000000000`,
-  ],
+  ["no start mark", `orphans.jsonl.${process.ppid}.5d3e8a1c-0000-4000-8000-000000000000`],
   ["this process's pid and another start mark", `orphans.jsonl.${process.pid}.0a1b_42.5d3e`],
 ] as const) {
   test(`a file of a dead process whose pid is alive again is imported: ${what} (I8, P2)`, async () => {

@@ -2,7 +2,6 @@
 
 import type { Database } from "../../store/database.ts";
 import { isShared } from "../../store/dialect.ts";
-import { fileHolders } from "../../store/held-files.ts";
 import { deadProcesses, forgetProcesses, silentProcesses } from "../../store/processes.ts";
 import { forgetSlots } from "../../store/slots.ts";
 import { runHolders } from "../scheduling/claim-store.ts";
@@ -16,7 +15,7 @@ export async function forgetStaleProcesses(db: Database, now: number): Promise<v
   // For example killed containers, whose death cannot be observed.
   const silent = await silentProcesses(db, now);
   if (silent.length === 0) return;
-  const holders = new Set([...(await runHolders(db)), ...(await fileHolders(db))]);
+  const holders = new Set(await runHolders(db));
   await forgetProcesses(
     db,
     silent.filter((processId) => !holders.has(processId)),

@@ -89,11 +89,11 @@ test("only on a shared database has each key a rate of its own (P4)", () => {
   const on = (adapter: { supportsMultipleConnections: boolean }) => ({ getExecutor: () => ({ adapter }) });
   const [file, shared] = [on({ supportsMultipleConnections: false }), on({ supportsMultipleConnections: true })];
   expect([rateOf(shared, "one"), rateOf(shared, "two"), rateOf(shared, undefined)]).toEqual([
-    "looks:one",
-    "looks:two",
-    "looks",
+    "polls:one",
+    "polls:two",
+    "polls",
   ]);
-  expect(new Set([rateOf(file, "one"), rateOf(file, "two"), rateOf(file, undefined)])).toEqual(new Set(["looks"]));
+  expect(new Set([rateOf(file, "one"), rateOf(file, "two"), rateOf(file, undefined)])).toEqual(new Set(["polls"]));
 });
 
 test("with pg-boss its job is made due; a run that has ended needs none, and its row is not changed (P2)", async () => {

@@ -96,23 +96,6 @@ describe("a claim", () => {
     ]);
   });
 
-  test("postpones a run in an unknown state and takes the others (P5)", async () => {
-    const db = await openDatabase();
-    await insertRun(db, { task_id: "odd", next_poll_at: 0, status: "a state to come" });
-    await insertRun(db, { task_id: "good", next_poll_at: 0 });
-    expect(await claim(db)).toMatchObject([{ taskId: "good" }]);
-    const { next_poll_at, lease_until, status } = await db
-      .selectFrom("research_tasks")
-      .selectAll()
-      .where("task_id", "=", "odd")
-      .executeTakeFirstOrThrow();
-    expect({ later: next_poll_at, lease_until, status }).toEqual({
-      later: NOW + 600_000,
-      lease_until: null,
-      status: "a state to come",
-    });
-  });
-
   test("skips runs that are not due, have no interaction id or are leased to another process (P2)", async () => {
     const db = await openDatabase();
     await insertRun(db, { task_id: "not followed", next_poll_at: null });

@@ -29,7 +29,7 @@ export interface Claim {
 
 /** Name of the rate limiter: on a shared database each key has its own. */
 export const rateOf = (db: OnDialect, key: string | undefined): string =>
-  key !== undefined && isShared(db) ? `looks:${key}` : "looks";
+  key !== undefined && isShared(db) ? `polls:${key}` : "polls";
 
 /** Claims due runs within the rate limit that all processes share. */
 export function claimWithinRateLimit(db: Database, { maxRps, ...claim }: Claim): Promise<PolledRun[]> {

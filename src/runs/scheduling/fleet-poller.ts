@@ -197,7 +197,7 @@ function nextPollOf({ owners, key }: Fleet, { poll: { taskId }, run, outcome, pu
 async function repair(fleet: Fleet): Promise<void> {
   await scheduleAll(fleet);
   await checkRunsWithoutKey(fleet);
-  // Starts of an earlier version have no scheduled check.
+  // Also those whose scheduled check has failed too often.
   await markUnknownStarts(fleet.deps);
 }
 

@@ -119,13 +119,6 @@ async function carryUnfinished(from: Database): Promise<CarryOver> {
   const results = await from.selectFrom("research_results").selectAll().where("task_id", "in", ids).execute();
   const rounds = await from.selectFrom("research_rounds").selectAll().where("task_id", "in", ids).execute();
   const pictures = await from.selectFrom("research_pictures").selectAll().where("task_id", "in", ids).execute();
-  const contents = await from
-    .selectFrom("picture_contents")
-    .selectAll()
-    .where("content_hash", "in", (picture) =>
-      picture.selectFrom("research_pictures").select("content_hash").where("task_id", "in", ids),
-    )
-    .execute();
   const files = await from.selectFrom("research_files").selectAll().where("task_id", "in", ids).execute();
   const notifications = await notificationsOf(
     from,
@@ -144,7 +137,6 @@ async function carryUnfinished(from: Database): Promise<CarryOver> {
       // search_rowid refers to the index of the old file.
       for (const row of results)
         await keepExisting(transaction.insertInto("research_results").values({ ...row, search_rowid: null }));
-      for (const row of contents) await keepExisting(transaction.insertInto("picture_contents").values(row));
       for (const row of pictures) await keepExisting(transaction.insertInto("research_pictures").values(row));
       for (const row of files) await keepExisting(transaction.insertInto("research_files").values(row));
       await copyNotifications(transaction, notifications);

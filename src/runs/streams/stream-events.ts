@@ -10,7 +10,7 @@ export interface StreamEvent extends RunEvent {
   isSilent?: boolean | undefined;
 }
 
-/** An event before it has a time and a mark. */
+/** An event before it has a time and a key. */
 interface Converted extends Pick<StreamEvent, "kind" | "text" | "site" | "isSilent"> {
   /** Given for what is stored once per interaction, however often it is streamed. */
   once?: string;

@@ -68,11 +68,11 @@ export async function followStream(deps: ResearchDeps, run: WatchedRun, options:
 const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
 
 /** Identifies an event within its interaction: a restarted run has another one, whose positions start again. */
-const markOf = ({ interactionId }: WatchedRun, position: string[]): string =>
+const eventKeyOf = ({ interactionId }: WatchedRun, position: string[]): string =>
   JSON.stringify([interactionId, ...position]);
 
-function eventIdOf({ interactionId }: WatchedRun, mark: string | undefined): string | undefined {
-  const [interaction, eventId] = storedJson(mark ?? "[]", z.array(z.string()), []);
+function eventIdOf({ interactionId }: WatchedRun, key: string | undefined): string | undefined {
+  const [interaction, eventId] = storedJson(key ?? "[]", z.array(z.string()), []);
   return interaction === interactionId && eventId !== "" ? eventId : undefined;
 }
 
@@ -83,7 +83,7 @@ interface TimelineOptions {
 }
 
 /**
- * Assigns each event a mark by which repeated events are recognised: its id and text, as an event may contain several
+ * Assigns each event a key by which repeated events are recognised: its id and text, as an event may contain several
  * searches. Without an id: its text and its occurrence since the start, as a reopened stream repeats all events.
  */
 function createPositions(run: WatchedRun, first: string | undefined) {
@@ -91,12 +91,12 @@ function createPositions(run: WatchedRun, first: string | undefined) {
   let counts = new Map<string, number>();
   let atLastId = { eventId: first, counts: new Map<string, number>() };
   let resumedFrom: string | undefined;
-  const nextMark = (eventId: string | undefined, text: string): string => {
+  const nextKey = (eventId: string | undefined, text: string): string => {
     const digest = digestOf(text);
-    if (eventId !== undefined) return markOf(run, [eventId, digest]);
+    if (eventId !== undefined) return eventKeyOf(run, [eventId, digest]);
     const count = (counts.get(digest) ?? 0) + 1;
     counts.set(digest, count);
-    return markOf(run, ["", digest, String(count)]);
+    return eventKeyOf(run, ["", digest, String(count)]);
   };
   return {
     /** Returns the id to resume from. An id that returned nothing new is dropped: the stream is read from its start. */
@@ -112,7 +112,7 @@ function createPositions(run: WatchedRun, first: string | undefined) {
       const stored = convert(event).map(({ once, ...converted }) => ({
         ...converted,
         at,
-        mark: once === undefined ? nextMark(eventId, converted.text) : markOf(run, ["", digestOf(once)]),
+        eventKey: once === undefined ? nextKey(eventId, converted.text) : eventKeyOf(run, ["", digestOf(once)]),
       }));
       if (eventId !== undefined) atLastId = { eventId, counts: new Map(counts) };
       return stored;
@@ -128,7 +128,7 @@ function actionIn(events: StreamEvent[]): string | undefined {
 /** Buffers the events of a stream and stores them at most once a second. */
 function createTimeline(deps: ResearchDeps, run: WatchedRun, { cursor, signal }: TimelineOptions) {
   const { db, clock } = deps;
-  const positions = createPositions(run, eventIdOf(run, cursor?.mark));
+  const positions = createPositions(run, eventIdOf(run, cursor?.eventKey));
   let ended = false;
   let failed = false;
   let hasNewEvents = false;

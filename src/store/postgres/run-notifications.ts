@@ -23,7 +23,7 @@ export interface RunNotificationsOptions {
   log: Pick<Log, "debug">;
 }
 
-/** The channel used by the trigger of migration 0017. */
+/** The channel used by the triggers of the table of runs. */
 const CHANNEL = "gemini_search_runs";
 /** Detects connections that died without an error: we notify ourselves and expect the notification back. */
 const ECHO_INTERVAL_MS = 30_000;

@@ -3,11 +3,13 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { sql } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../../platform/clock.ts";
 import { findRun, insertRunning } from "../../runs/run-store.ts";
+import { MIGRATIONS } from "../migrate.ts";
 import { openStore, type Store } from "../store.ts";
+import { openSqlite } from "./sqlite.ts";
 import { createTestLog } from "../../../test/kit/log.ts";
 
 let directory: string;
@@ -75,6 +77,40 @@ describe("the file", () => {
     expect((await findRun(store.db, "local", run.taskId)).status).toBe("running");
     await expect(insertRunning(store.db, newRun())).rejects.toMatchObject({ code: "SQLITE_ERROR" });
     expect(lines.join("")).toContain("newer gemini-search-mcp");
+  });
+
+  test("of another development build is neither read nor written, and the answer says what to do (P5)", async () => {
+    await sql`update kysely_migration set name = '0001-runs'`.execute(store.db);
+    await store.close();
+    store = await open();
+    expect(await store.obstacle()).toMatchObject({
+      code: "SQLITE_ERROR",
+      message: expect.stringContaining("was created by a development build"),
+      suggestion: expect.stringContaining("Move it away"),
+    });
+    await expect(findRun(store.db, "local", "any")).rejects.toMatchObject({ code: "SQLITE_ERROR" });
+    expect(readdirSync(directory).filter((name) => name.includes("before-update"))).toEqual([]);
+  });
+
+  test("is copied before its schema is updated, and older programs then only read it (P5)", async () => {
+    const run = newRun();
+    await insertRunning(store.db, run);
+    await store.close();
+    const file = join(directory, "deep_research.db");
+    const up = (db: Kysely<unknown>) => db.schema.alterTable("research_tasks").addColumn("next", "text").execute();
+    const updated = await Promise.all(
+      [1, 2, 3].map(() => openSqlite(file, log, { ...MIGRATIONS, "0002-next": { up } })),
+    );
+    expect((await findRun(updated[0]?.db ?? store.db, "local", run.taskId)).status).toBe("running");
+    for (const { close } of updated) await close();
+    const [copy = ""] = readdirSync(directory).filter((name) => name.includes("before-update"));
+    expect(statSync(join(directory, copy)).mode & 0o077).toBe(0);
+    const before = await openSqlite(join(directory, copy), log);
+    expect((await findRun(before.db, "local", run.taskId)).status).toBe("running");
+    await before.close();
+    store = await open();
+    expect(await store.obstacle()).toMatchObject({ message: expect.stringContaining("newer gemini-search-mcp") });
+    expect((await findRun(store.db, "local", run.taskId)).status).toBe("running");
   });
 
   test("with an integer beyond 2^53 in one row is read and written as without it (P5)", async () => {

@@ -5,7 +5,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import type { Log } from "../../platform/log.ts";
 import type { Database, OpenDatabase } from "../database.ts";
-import { migrate, newerSchema, schemaState } from "../migrate.ts";
+import { foreignSchema, migrate, MIGRATIONS, newerSchema, schemaState } from "../migrate.ts";
 import { overwriteDeletedWords } from "../full-text.ts";
 import { backupOf } from "../old-backups.ts";
 import { retryWhileBusy } from "./busy.ts";
@@ -24,8 +24,8 @@ const SAFE_SQLITE = [3, 51, 3];
 const IN_MEMORY = ":memory:";
 
 /** Opens a file for reading and writing, or throws. */
-export async function openSqlite(file: string, log: Log): Promise<OpenDatabase> {
-  const db = kyselyOn(await openWritable(file, log, { carryOver: async () => async () => {} }));
+export async function openSqlite(file: string, log: Log, migrations = MIGRATIONS): Promise<OpenDatabase> {
+  const db = kyselyOn(await openWritable({ file, log, migrations, carryOver: async () => async () => {} }));
   return { db, obstacle: async () => undefined, close: () => db.destroy() };
 }
 
@@ -43,10 +43,10 @@ export async function openInstalled(
   const source = await openWithFallback({
     file,
     log,
-    openWritable: () => opening(openWritable(file, log, { carryOver }), onWritable),
+    openWritable: () => opening(openWritable({ file, log, carryOver }), onWritable),
     openReadOnly: () => openReadOnly(file),
     openInMemory: async () => {
-      const memory = fixed(IN_MEMORY, await openHandles(IN_MEMORY, log));
+      const memory = fixed(IN_MEMORY, await openHandles({ file: IN_MEMORY, log }));
       await opening(Promise.resolve(memory), onWritable);
       return memory.forWriting();
     },
@@ -79,12 +79,20 @@ async function opening(
   }
 }
 
-async function openWritable(file: string, log: Log, { carryOver }: Replacement): Promise<HandleSource> {
-  const open = (): Promise<Handles> => openHandles(file, log);
+interface WritableFile {
+  file: string;
+  log: Log;
+  migrations?: typeof MIGRATIONS;
+}
+
+async function openWritable({ carryOver, ...options }: WritableFile & Replacement): Promise<HandleSource> {
+  const { file, log } = options;
+  const open = (): Promise<Handles> => openHandles(options);
   return file === IN_MEMORY ? fixed(file, await open()) : openReplaceableFile({ file, log, open, carryOver });
 }
 
-async function openHandles(file: string, log: Log): Promise<Handles> {
+async function openHandles(options: WritableFile): Promise<Handles> {
+  const { file, log } = options;
   const { DatabaseSync: Driver } = await importDriver();
   const writer = new Driver(file, { timeout: 0 });
   let handles: Handles = { writer, reader: writer };
@@ -93,7 +101,7 @@ async function openHandles(file: string, log: Log): Promise<Handles> {
     await retryWhileBusy(() => prepare(writer, file, log));
     requireWritable(writer);
     if (file !== IN_MEMORY) handles = { writer, reader: new Driver(file, { timeout: 0, readOnly: true }) };
-    await bringUpToDate(kyselyOn(fixed(file, handles)), { handle: writer, file, log });
+    await bringUpToDate(kyselyOn(fixed(file, handles)), writer, options);
     return handles;
   } catch (error) {
     closeHandles(handles);
@@ -239,16 +247,18 @@ function chmodIfPresent(path: string, mode: number): void {
 
 async function bringUpToDate(
   db: Database,
-  { handle, file, log }: { handle: DatabaseSync; file: string; log: Log },
+  handle: DatabaseSync,
+  { file, log, migrations = MIGRATIONS }: WritableFile,
 ): Promise<void> {
-  const state = await schemaState(db);
+  const state = await schemaState(db, migrations);
   if (state === "newer") throw newerSchema(`The database ${file}`);
+  if (state === "foreign") throw foreignSchema(`The database ${file}`, "Move it away: a new one is created.");
   if (state === "older") {
     const copy = backupOf(file, "update", Date.now());
     handle.prepare("vacuum into ?").run(copy);
     chmodIfPresent(copy, 0o600);
   }
-  if (state !== "current") await migrate(db);
+  if (state !== "current") await migrate(db, migrations);
   // Can fail on a full disk; the next process tries again.
   await overwriteDeletedWords(db).catch(() => log.debug("The search index does not overwrite deleted words yet."));
 }

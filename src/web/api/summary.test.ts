@@ -6,7 +6,7 @@ test.for<[RunKind, RunStatus, { interactionId?: string; hasText?: boolean }, str
   ["agent", "pending", {}, ["cancel"]],
   ["agent", "running_async", { interactionId: "v1" }, ["cancel"]],
   ["agent", "start_unknown", {}, ["adopt", "restart", "cancel"]],
-  ["agent", "failed", { interactionId: "v1" }, ["look_again", "delete"]],
+  ["agent", "failed", { interactionId: "v1" }, ["poll_again", "delete"]],
   ["agent", "failed", {}, ["delete"]],
   ["agent", "cancelled", { interactionId: "v1", hasText: true }, ["delete"]],
   ["agent", "completed", { interactionId: "v1", hasText: true }, ["delete"]],

@@ -114,7 +114,7 @@ export function actionsFor(
 ): RunAction[] {
   if (status === "start_unknown") return ["adopt", "restart", "cancel"];
   if (!isFinished(status)) return ["cancel"];
-  if (kind === "agent" && status === "failed" && interactionId !== undefined) return ["look_again", "delete"];
+  if (kind === "agent" && status === "failed" && interactionId !== undefined) return ["poll_again", "delete"];
   // The text is that of the finished rounds: without one there is nothing to continue.
   if (kind === "deep_search" && status !== "completed" && hasText) return ["continue", "delete"];
   return ["delete"];

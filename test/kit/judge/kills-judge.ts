@@ -213,7 +213,6 @@ function judgeLeftovers(world: KillWorld): string[] {
     polls: "select task_id from research_tasks where next_poll_at is not null",
     slots: "select slot_id from slots",
     processes: "select process_id from processes",
-    held: "select file_name from held_files",
     "broken references": "pragma foreign_key_check",
   };
   const left = Object.entries(counts).map(([name, sql]) => [name, world.query(sql).length] as const);

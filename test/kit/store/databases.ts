@@ -95,7 +95,14 @@ export async function setClock(db: Database, at: number): Promise<void> {
   if (onPostgres) await sql`update stopped_clock set at = ${at}`.execute(db);
 }
 
-const TABLES = ["research_tasks", "research_attempts", "research_results", "research_events", "processes", "pace"];
+const TABLES = [
+  "research_tasks",
+  "research_attempts",
+  "research_results",
+  "research_events",
+  "processes",
+  "rate_limits",
+];
 
 /** Makes the database read-only, like a server that became a standby. */
 export async function refuseWrites(url: string): Promise<void> {

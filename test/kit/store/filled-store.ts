@@ -58,8 +58,7 @@ async function addRun(db: Database, number: number, runs: number): Promise<void>
     current_action: number % 7 === 0 ? null : text,
     cost_usd: number === 0 ? null : 0.1 + number / 3,
     tokens_input: number === 1 ? Number.MAX_SAFE_INTEGER : number,
-    // An earlier version stored computed fractions.
-    progress: number % 3 === 0 ? 100 / 3 : number % 100,
+    progress: number % 100,
     created_at: 1_800_000_000_000 + number,
     next_poll_at: number % 2 === 0 ? null : 4_000_000_000_000,
     cancel_confirmed: number % 5 === 0 ? 1 : null,
@@ -121,12 +120,8 @@ async function addRest(db: Database): Promise<void> {
         ...size,
         content_hash: `h${number}`,
         offset_byte: 5,
-        content: randomBytes(number === 3 ? 1_000 : 0),
+        content: randomBytes(1_000),
       })
-      .execute();
-    await db
-      .insertInto("picture_contents")
-      .values({ content_hash: `h${number}`, content: randomBytes(1_000) })
       .execute();
     await db
       .insertInto("access_tokens")
@@ -138,12 +133,11 @@ async function addRest(db: Database): Promise<void> {
     .values({ task_id: runId(1), n: 1, content: randomBytes(1_000) })
     .execute();
   await addEvidence(db);
-  await db.insertInto("pace").values({ name: "looks", next_at: 5.25 }).execute();
+  await db.insertInto("rate_limits").values({ name: "polls", next_at: 5 }).execute();
   await db
     .insertInto("slots")
     .values({ slot_id: "s", pool: "p", process_id: "gone", taken_at: 1, lease_until: 2 })
     .execute();
-  await db.insertInto("held_files").values({ file_name: "f", process_id: "gone", created_at: 1 }).execute();
 }
 
 async function addEvidence(db: Database): Promise<void> {

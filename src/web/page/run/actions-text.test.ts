@@ -24,7 +24,7 @@ test("a restart warns that it may be charged twice, names the amount, and asks f
 });
 
 test("free actions need no confirmation", () => {
-  expect(actionText("look_again", AGENT)).toMatchObject({
+  expect(actionText("poll_again", AGENT)).toMatchObject({
     needsConfirmation: false,
     explanation: expect.stringContaining("Free"),
   });
@@ -43,7 +43,7 @@ test("consent to a cost is valid only for the action that asked for it (Q1)", ()
     path: "/api/runs/t/cancel",
     body: { save_partial: false },
   });
-  expect(requestFor("t", { action: "look_again", agreed: SUBJECT }).body).toEqual({});
+  expect(requestFor("t", { action: "poll_again", agreed: SUBJECT }).body).toEqual({});
   expect(requestFor("t", { action: "adopt", interactionId: " v1_x " }).body).toEqual({ interaction_id: "v1_x" });
   expect(requestFor("t", { action: "restart" })).toEqual({
     path: "/api/runs/t/resume",

@@ -24,7 +24,7 @@ const TEXTS: Record<RunAction, (run: Known) => ActionText> = {
     needsConfirmation: true,
     tone: "danger",
   }),
-  look_again: () => ({
+  poll_again: () => ({
     name: "Check again",
     pendingName: "Checking…",
     explanation: "See if Google has the report now. Free.",
