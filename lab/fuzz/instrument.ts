@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { parseAst } from "rolldown/parseAst";
 import { COUNTERS, MAX_LOCATIONS } from "./counters.ts";
 
-const INSTRUMENTED = /\/(?:src\/[\w/-]+\.ts|node_modules\/jsonrepair\/.+\.js)$/;
+const INSTRUMENTED = /\/src\/[\w/-]+\.ts$/;
 
 Reflect.set(globalThis, "__visits", COUNTERS);
 let locations = 0;

@@ -1,13 +1,12 @@
-/** Extracts the answer from a model's output: checks every candidate, then repairs locally, never guesses. */
+/** Extracts the answer from a model's output: parses every candidate, then reads damaged ones by their known keys. */
 
 import { parseJson } from "../gemini/parse-json.ts";
-import { createJsonRepair } from "../gemini/repair-json.ts";
 import type { Cut } from "../gemini/search-backend.ts";
 import { isRecord } from "../platform/is-record.ts";
 import { type AnchoredAnswer, readAnchored } from "./anchored-answer.ts";
 import { isEcho, withoutPlaceholders } from "./echo.ts";
 import { type Candidate, findCandidates, leadInOf } from "./json-candidates.ts";
-import { doubleLatexBackslashes, doubleUnknownBackslashes, unescapeOnce } from "./latex-escapes.ts";
+import { doubleLatexBackslashes, unescapeOnce } from "./latex-escapes.ts";
 import type { AnswerSchema, ResearchAnswer } from "./schemas.ts";
 
 export type Extraction =
@@ -25,7 +24,6 @@ interface ExtractOptions {
   prompt?: string;
   /** The backend reported a truncated output; then an answer that needs repair is not complete. */
   cut?: Cut | boolean;
-  repair?: (text: string) => string;
 }
 
 /** Models nest an answer in a string in an answer, but not deeper. */
@@ -34,7 +32,6 @@ const MAX_UNWRAP_DEPTH = 4;
 export function extractJsonFromOutput(output: string, schema: AnswerSchema, options: ExtractOptions = {}): Extraction {
   const text = withoutInvisibleMarks(output);
   const rejections = new Rejections(text);
-  const repair = options.repair ?? createJsonRepair();
   const isCut = (options.cut ?? false) !== false;
   const accept: Accept = (value, repaired, leadIn) => {
     const parsed = schema.parse(value);
@@ -52,7 +49,7 @@ export function extractJsonFromOutput(output: string, schema: AnswerSchema, opti
   for (const variant of variants(text, rejections)) {
     const candidates = findCandidates(variant.text);
     const mayRepair = variant.repair && !isCut;
-    const found = readCandidates(variant.text, candidates, { accept, rejections, repair, mayRepair });
+    const found = readCandidates(variant.text, candidates, { accept, rejections, mayRepair });
     if (found !== undefined) return found;
     if (candidates.length > 0) rejections.add("schema");
   }
@@ -154,7 +151,6 @@ function decodeEntities(text: string): string {
 interface Reading {
   accept: Accept;
   rejections: Rejections;
-  repair: (text: string) => string;
   /** Whether damaged candidates may be repaired. */
   mayRepair: boolean;
 }
@@ -216,11 +212,7 @@ function readRepaired(text: string, damaged: Damaged[], reading: Reading): Extra
   return undefined;
 }
 
-function repairOne(
-  text: string,
-  candidate: Candidate,
-  { accept, rejections, repair }: Reading,
-): Extraction | undefined {
+function repairOne(text: string, candidate: Candidate, { accept, rejections }: Reading): Extraction | undefined {
   const region = text.slice(candidate.start, candidate.limit);
   const closed = candidate.end === undefined ? undefined : region.slice(0, candidate.end - candidate.start);
   const anchored = readClosedOrWhole(closed, region);
@@ -229,13 +221,6 @@ function repairOne(
     const isLast = candidate.limit === text.length && anchored.value["success"] !== false;
     if (isLast) rejections.add("cut", answerAfter(candidate.start, reportOf(anchored.value)));
     return undefined;
-  }
-  const repaired = closed === undefined ? undefined : repairedValue(closed, repair);
-  for (const inner of unwrap(repaired, MAX_UNWRAP_DEPTH)) {
-    if (anchored !== undefined && !hasSameReport(inner, anchored.value)) continue;
-    const leadIn = (): string | undefined => leadInOf(text, candidate, { value: repaired, inner });
-    const found = accept(withRealBooleans(inner), true, leadIn);
-    if (found !== undefined) return found;
   }
   return anchored === undefined ? undefined : accept(anchored.value, true, NO_OBJECT);
 }
@@ -246,20 +231,6 @@ function readClosedOrWhole(closed: string | undefined, region: string): Anchored
   if (closed === undefined) return whole;
   const inside = readAnchored(closed);
   return inside === undefined || inside.cut || (whole?.keys ?? 0) > inside.keys ? whole : inside;
-}
-
-function repairedValue(text: string, repair: (text: string) => string): unknown {
-  try {
-    return parse(repair(doubleUnknownBackslashes(text)));
-  } catch {
-    return undefined;
-  }
-}
-
-/** Detects a repair that ended the report at the wrong quote or changed it. */
-function hasSameReport(value: unknown, anchored: Record<string, unknown>): boolean {
-  const letters = (from: unknown): string => (reportOf(from) ?? "").replaceAll(/[\s\\]/g, "");
-  return letters(value) === letters(anchored);
 }
 
 /** Accepts "true" and "false" as strings. */

@@ -59,15 +59,6 @@ function isInFormula(text: string, at: number): boolean {
   return dollars % 2 === 1 || last("\\(", "\\[") > last("\\)", "\\]");
 }
 
-const KNOWN_ESCAPE = /^\\(?:["'\\/bfnrt]|u[0-9a-fA-F]{4})/;
-
-/** Also doubles all other backslashes that JSON does not know, which a repair would drop. */
-export function doubleUnknownBackslashes(text: string): string {
-  return doubleLatexBackslashes(text).replaceAll(/\\(?:u[0-9a-fA-F]{4}|[^]|$)/g, (escape) =>
-    KNOWN_ESCAPE.test(escape) ? escape : `\\${escape}`,
-  );
-}
-
 /** Removes one layer of escaping. */
 export function unescapeOnce(text: string): string {
   return doubleLatexBackslashes(text).replaceAll(

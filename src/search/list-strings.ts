@@ -1,4 +1,4 @@
-/** Reads the strings of a damaged JSON list, in straight or curly quotes. */
+/** Reads the strings of a damaged JSON list: in straight or curly quotes, and addresses without any. */
 
 /** By the opening quote: what may close the string, and a backslash, which escapes only in straight quotes. */
 const CLOSING_OR_ESCAPE: Readonly<Record<string, RegExp>> = {
@@ -8,29 +8,36 @@ const CLOSING_OR_ESCAPE: Readonly<Record<string, RegExp>> = {
   "”": /[“”]/g,
   "‘": /[‘’]/g,
 };
-const AFTER_STRING = /\s*(?:[,\]]|$)/y;
+/** A quote before anything else is part of the text: an apostrophe, or a quote that was not escaped. */
+const AFTER_STRING = /\s*(?:[,\]]|$)|\s+["']/y;
 
-/** In steps, because one pattern for a whole string would exceed the stack on a string of some megabytes. */
-function closingQuote(raw: string, start: number): number | undefined {
+/**
+ * Where the string that starts here ends. `lenient`: the opening quotes whose string has no certain end; without them,
+ * each further string would search the rest of the text again.
+ */
+function closingQuote(raw: string, start: number, lenient: Set<string>): number | undefined {
   const quote = raw.charAt(start);
   const step = CLOSING_OR_ESCAPE[quote];
   if (step === undefined) return undefined;
+  const isStraight = quote === '"' || quote === "'";
+  let first: number | undefined;
+  // In steps, because one pattern for a whole string would exceed the stack on a string of some megabytes.
   step.lastIndex = start + 1;
-  let last: number | undefined;
   for (let match = step.exec(raw); match !== null; match = step.exec(raw)) {
     if (match[0] === "\\") {
       step.lastIndex += 1;
       continue;
     }
-    last = match.index;
-    AFTER_STRING.lastIndex = last + 1;
-    // A single quote before anything else is an apostrophe, unless no other one follows.
-    if (quote !== "'" || AFTER_STRING.test(raw)) break;
+    first ??= match.index;
+    AFTER_STRING.lastIndex = match.index + 1;
+    if (!isStraight || lenient.has(quote)) break;
+    if (AFTER_STRING.test(raw)) return match.index;
   }
-  return quote === "‘" && last !== undefined && raw.charAt(last) === "‘" ? undefined : last;
+  if (isStraight) lenient.add(quote);
+  return quote === "‘" && first !== undefined && raw.charAt(first) === "‘" ? undefined : first;
 }
 
-const LIST_MARK = /["'“”‘\]{}]/g;
+const LIST_MARK = /["'“”‘\]{}]|(?<=[[,\s])https?:\/\/[^\s,\]}"'“”‘]+(?=[,\s\]])/g;
 
 /** Complete strings at the top level of the list, with their escapes; a truncated URL is dropped. */
 export function wholeStrings(raw: string): string[] {
@@ -38,13 +45,15 @@ export function wholeStrings(raw: string): string[] {
   let depth = 0;
   // Quotes whose string has no end; without them, each further one would search the rest of the text again.
   const open = new Set<string>();
+  const lenient = new Set<string>();
   LIST_MARK.lastIndex = 0;
   for (let match = LIST_MARK.exec(raw); match !== null; match = LIST_MARK.exec(raw)) {
     const [mark] = match;
     if (mark === "]") break;
     if (mark === "{" || mark === "}") depth += mark === "{" ? 1 : -1;
+    else if (mark.length > 1) strings.push(mark);
     else if (!open.has(mark)) {
-      const end = closingQuote(raw, match.index);
+      const end = closingQuote(raw, match.index, lenient);
       if (end === undefined) {
         // A search from ‘ ends at the next ‘, which may begin a complete string.
         if (mark !== "‘") open.add(mark);

@@ -127,23 +127,29 @@ test.for(["legacy", "modern"] as const)(
   },
 );
 
-test("a damaged table is repaired, and one that cannot be read is kept as the text that was paid for (V5)", async (context) => {
+test("a table that was cut keeps its complete rows, and one that cannot be read is kept as the text that was paid for (V5)", async (context) => {
   const scene = await openResearch(context);
   const server = await scene.server();
   const parent = await completedRun(server);
-  const whole = answerOf([
+  const row = [
     ["Nordic Heat", [1]],
     ["1,200", [2]],
-  ]);
+  ] satisfies [string, number[]][];
   const ask = async (question: string, answer: string | undefined) => {
     scene.play(answer === undefined ? {} : { answer });
     return (await server.call("ask_followup", { task_id: parent, question, columns: COLUMNS })).structured;
   };
-  expect(await ask("Cut.", whole.slice(0, -20))).toMatchObject({
+  expect(await ask("Cut.", answerOf(row, row).slice(0, -20))).toMatchObject({
     results: {
-      note: expect.stringMatching(/^Google's answer was damaged and has been repaired/),
-      // What was cut may be wrong, so it is left out.
-      table: { rows: [[{ value: "Nordic Heat", sources: [1] }, { mark: "not found" }]] },
+      note: expect.stringMatching(/^Google's answer ends early/),
+      table: {
+        rows: [
+          [
+            { value: "Nordic Heat", sources: [1] },
+            { value: "1,200", sources: [2] },
+          ],
+        ],
+      },
     },
   });
   const prose = "I cannot make a table of this, but the pump of Nordic Heat costs 1,200.";
@@ -160,7 +166,7 @@ test("a damaged table is repaired, and one that cannot be read is kept as the te
   // It does not hide an earlier table, and may be made again.
   const read = await server.call("get_research_results", { task_id: parent, as: "table", columns: COLUMNS });
   expect(read.structured).toHaveProperty("table");
-  const once = await ask("Prose.", whole);
+  const once = await ask("Prose.", answerOf(row));
   expect(once).toMatchObject({ results: { table: { columns: COLUMNS } } });
   expect(once).not.toHaveProperty("joined");
   expect(await ask("Prose.", undefined)).toMatchObject({ task_id: once["task_id"], joined: true });

@@ -55,7 +55,6 @@ const ANSWERS: Record<string, Make> = {
   "a placeholder that does not end": repeated(" the", '{"success":true,"report":"your', '"}'),
 };
 
-/** The repair of damaged JSON takes cubic time for the first four. */
 const TABLES: Record<string, Make> = {
   "quotes before a letter and a space": repeated('"a ', '[{"a":"', "}"),
   "quotes before an address": repeated('"http://a', '{"rows":[', "}"),

@@ -23,7 +23,7 @@ export const tableAnswer: FuzzTarget = {
       const found = readTable(input, { columns: COLUMNS, known: KNOWN });
       mustBeUnpolluted();
       if (found === undefined) return "none";
-      const { table, repaired } = found;
+      const { table, cut } = found;
       for (const cell of table.rows.flat()) {
         must(
           cell.sources.every((n) => KNOWN.has(n)),
@@ -42,7 +42,7 @@ export const tableAnswer: FuzzTarget = {
       const csv = tableCsv({ query: "", table, sources: [] }).split("\r\n");
       const fields = csv.flatMap((line) => line.match(FIELD) ?? []);
       must(!fields.some((field) => /^,?"?[=@]/.test(field)), "No field is a formula.");
-      return `${repaired} ${Math.min(table.rows.length, 3)}`;
+      return `${cut} ${Math.min(table.rows.length, 3)}`;
     },
   }),
 };

@@ -1,7 +1,6 @@
-/** Reads the table in a model's answer: its JSON as it is, then repaired, with every source number checked. */
+/** Reads the table in a model's answer: its JSON, or the complete rows of one that ends early; checks source numbers. */
 
 import { parseJson } from "../../gemini/parse-json.ts";
-import { createJsonRepair } from "../../gemini/repair-json.ts";
 import { cellKey } from "../../gemini/table-format.ts";
 import { cleanText } from "../../platform/clean-text.ts";
 import { isRecord } from "../../platform/is-record.ts";
@@ -10,8 +9,8 @@ import type { Cell, Table } from "./table.ts";
 
 export interface ReadTable {
   table: Table;
-  /** The JSON was damaged: the last row may be incomplete. */
-  repaired: boolean;
+  /** The JSON ends early or is damaged: rows after the last complete one are missing. */
+  cut: boolean;
 }
 
 interface Asked {
@@ -20,44 +19,50 @@ interface Asked {
   known: ReadonlySet<number>;
 }
 
-/** Longer than for searches: a table is read once, when its paid run ends, and may have 250,000 characters. */
-const MAX_REPAIR_MS = 800;
-
 /** Undefined if the text contains no table. */
 export function readTable(text: string, asked: Asked): ReadTable | undefined {
-  for (const { value, repaired } of readings(text)) {
+  for (const { value, cut } of readings(text)) {
     const rows = rowsIn(value);
     if (rows === undefined) continue;
     const read = rows.flatMap((row) => rowOf(row, asked));
     // Rows of another shape are no rows of this table.
     if (rows.length > 0 && read.length === 0) continue;
-    return { table: { columns: [...asked.columns], rows: read }, repaired };
+    return { table: { columns: [...asked.columns], rows: read }, cut };
   }
   return undefined;
 }
 
-function* readings(text: string): Generator<{ value: unknown; repaired: boolean }> {
+function* readings(text: string): Generator<{ value: unknown; cut: boolean }> {
   const whole = parseJson(text);
-  if (whole !== undefined) yield { value: whole, repaired: false };
+  if (whole !== undefined) yield { value: whole, cut: false };
   // Around it a model may write a sentence or a fence.
   const start = text.search(/[{[]/);
   if (start === -1) return;
   const end = Math.max(text.lastIndexOf("}"), text.lastIndexOf("]"));
   const inner = parseJson(text.slice(start, end + 1));
-  if (inner !== undefined) yield { value: inner, repaired: false };
-  const repair = createJsonRepair(MAX_REPAIR_MS);
-  const closed = repairedValue(text.slice(start, end > start ? end + 1 : undefined), repair);
-  if (closed !== undefined) yield { value: closed, repaired: true };
-  const open = repairedValue(text.slice(start), repair);
-  if (open !== undefined) yield { value: open, repaired: true };
+  if (inner !== undefined) yield { value: inner, cut: false };
+  else yield { value: completeRows(text.slice(text.indexOf("[", start))), cut: true };
 }
 
-function repairedValue(text: string, repair: (text: string) => string): unknown {
-  try {
-    return parseJson(repair(text));
-  } catch {
-    return undefined;
+/** A bracket outside strings, a string, or the beginning of one without an end. */
+const JSON_TOKEN = /[{}[\]]|"[^"\\]*(?:\\[^][^"\\]*)*"?/g;
+
+/** The elements of a list up to where it ends early. Undefined without any. */
+function completeRows(list: string): unknown[] | undefined {
+  const rows: unknown[] = [];
+  let depth = 0;
+  let start = 0;
+  for (const { 0: token, index } of list.matchAll(JSON_TOKEN)) {
+    if (token === "{" || token === "[") {
+      depth += 1;
+      if (depth === 2) start = index;
+    } else if (token === "}" || token === "]") {
+      depth -= 1;
+      if (depth === 1) rows.push(parseJson(list.slice(start, index + 1)));
+      if (depth === 0) break;
+    }
   }
+  return rows.length === 0 ? undefined : rows;
 }
 
 function rowsIn(value: unknown): unknown[] | undefined {

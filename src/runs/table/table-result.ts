@@ -48,15 +48,15 @@ const tableRequest = (db: Database, owner: string, taskId: string): Promise<Tabl
   });
 
 const MALFORMED = "Google's answer could not be read as a table. Its text was paid for and is kept as it is.";
-const REPAIRED = "Google's answer was damaged and has been repaired: its last row may be incomplete.";
+const CUT = "Google's answer ends early: rows after the last complete one are missing.";
 const NO_ROWS = "The report contains nothing for the rows of this table.";
 
 function tableResult(result: NewResult, { columns, sources }: TableRequest): NewResult {
   const read = readTable(result.report, { columns, known: new Set(sources.map(({ n }) => n)) });
   if (read === undefined) return malformed(result);
-  const { table, repaired } = read;
+  const { table, cut } = read;
   const cited = new Set(table.rows.flatMap((row) => row.flatMap((cell) => cell.sources)));
-  const notes = [repaired ? REPAIRED : undefined, table.rows.length === 0 ? NO_ROWS : undefined, ...marksNote(table)];
+  const notes = [cut ? CUT : undefined, table.rows.length === 0 ? NO_ROWS : undefined, ...marksNote(table)];
   return {
     ...result,
     ...storedTableMarkdown(table),
