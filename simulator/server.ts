@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { CONTROL_ROUTES } from "./control-routes.ts";
 import { errorReply } from "./google-errors.ts";
 import { INTERACTION_ROUTES } from "./interactions/routes.ts";
+import { interactionAt } from "./interactions/resource.ts";
 import { openRuns } from "./interactions/runs.ts";
 import { createLedger, type Ledger } from "./ledger.ts";
 import { MODEL_ROUTES } from "./models/model-routes.ts";
@@ -23,6 +24,8 @@ interface SimulatorOptions {
 export interface Simulator {
   readonly url: string;
   readonly ledger: Ledger;
+  /** An interaction as a poll would show it now, without one; undefined if it is unknown. */
+  interaction(id: string): object | undefined;
   /** Starts a scenario at its first step; the ledger is kept. */
   setScenario(scenario: ScenarioInput | string): void;
   /** Advances the clock of all interactions by real milliseconds. */
@@ -114,6 +117,10 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   return {
     url: `http://${HOST}:${port}`,
     ledger,
+    interaction: (id) => {
+      const run = runs.find(id);
+      return run && interactionAt(run, runs.elapsed(run), { withInput: false });
+    },
     setScenario: context.setScenario,
     skip: runs.skip,
     async close() {

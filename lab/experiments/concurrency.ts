@@ -1,7 +1,7 @@
 /** Eight processes on one database: one paid start for a hundred requests, one poll per interval, one successor. */
 
 import { callWhileLocked } from "../../test/figures/locked-database.ts";
-import { pollTogether, startTwins, takeOver } from "../../test/figures/concurrency.ts";
+import { decideTogether, pollTogether, startTwins, takeOver } from "../../test/figures/concurrency.ts";
 import { type Experiment, type Finding, scaled } from "../experiment.ts";
 import { spread, worst } from "../spread.ts";
 
@@ -13,13 +13,15 @@ const LOCKED_MS = 10_000;
 export const concurrency: Experiment = {
   name: "concurrency",
   about:
-    "Eight stdio servers share one database. They receive a hundred identical starts at once, repeatedly; then all of them follow forty runs while all of them answer status calls; then processes die with a claimed run while another server is open; then another program locks the database.",
+    "Eight stdio servers share one database. They receive a hundred identical starts at once, repeatedly; a hundred starts, approvals and cancels of one plan; then all of them follow forty runs while all of them answer status calls; then processes die with a claimed run while another server is open; then another program locks the database.",
   minutes: 10,
   covers: "I7, I9, P2, P5",
   run: async (setting) => {
     const { print, seed } = setting;
     const twins = await startTwins({ rounds: scaled(setting, 50), processes: PROCESSES, seed });
     for (const answer of twins.refused.slice(0, 10)) print(`REFUSED: ${answer}`);
+    const decided = await decideTogether({ rounds: scaled(setting, 20), processes: PROCESSES, seed });
+    for (const sentence of decided.broken) print(`BROKEN: ${sentence}`);
     const ms = Math.max(5_000, MINUTES * 60_000 * setting.scale);
     const pace = await pollTogether({ runs: 40, processes: PROCESSES, intervalMs: INTERVAL_MS, ms, seed });
     for (const sentence of pace.busy.slice(0, 10)) print(`BUSY: ${sentence}`);
@@ -31,6 +33,12 @@ export const concurrency: Experiment = {
         target: "1 per round, the same run in every answer",
         measured: `${twins.paid} in ${twins.rounds} rounds, ${twins.mismatched} answers with another run, ${twins.refused.length} refused`,
         met: twins.paid === twins.rounds && twins.mismatched + twins.refused.length === 0,
+      },
+      {
+        promise: "a plan that is asked for, approved and cancelled 100 times at once",
+        target: "2 paid requests and 1 cancelled research per round, no broken promise",
+        measured: `${decided.paid} paid and ${decided.cancelled} cancelled in ${decided.rounds} rounds, ${decided.broken.length} broken`,
+        met: decided.paid === 2 * decided.rounds && decided.cancelled === decided.rounds && decided.broken.length === 0,
       },
       {
         promise: "errors about a busy database, in answers and in the log",

@@ -145,8 +145,8 @@ function findingsOf(outcome: FleetOutcome): Finding[] {
       note: "The network is cut between namespaces (ip netns, veth): packets are sent to a MAC address that does not exist, so they are lost without an error.",
     },
     none(
-      "paid starts beyond one per attempt",
-      /was started \d+ times|not recorded|attempts\.|another run/,
+      "paid starts beyond one per decision",
+      /was started \d+ times|not recorded|decisions about|another run/,
       `${paid_starts} paid`,
     ),
     none(

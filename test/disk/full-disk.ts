@@ -58,7 +58,7 @@ export async function playStage({ name, interactions, play }: Stage, open = open
   try {
     const broken = await play(here);
     await drain(here);
-    const verdict = await judge(here);
+    const verdict = judge(here);
     return [...broken, ...verdict.broken].map((sentence) => `Full ${name}: ${sentence}`);
   } finally {
     await here.close();
@@ -229,10 +229,7 @@ async function afterTheIntentAndKilled(here: DiskWorld): Promise<string[]> {
   await drain(here);
   const unknown = here.query<{ task_id: string }>("select task_id from research_tasks where status = 'start_unknown'");
   const other = here.begin();
-  for (const { task_id } of unknown) {
-    here.resumed.add(task_id);
-    await other.call("resume_research", { task_id, interaction_id: idIn(here) });
-  }
+  for (const { task_id } of unknown) await other.call("resume_research", { task_id, interaction_id: idIn(here) });
   const over = await until("The adopted run", completed(here));
   await end(other);
   return [...sent, ...logged, ...over, ...unless(posts(here) === 1, `${posts(here)} starts, not 1.`)];

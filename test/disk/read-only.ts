@@ -46,7 +46,7 @@ export async function playReadOnly(): Promise<string[]> {
       ...(await readOnlyFile(here, begin, taskId)),
     ];
     await drain(here);
-    return [...broken, ...(await judge(here)).broken];
+    return [...broken, ...judge(here).broken];
   } finally {
     await here.close();
   }

@@ -59,7 +59,7 @@ test(
     const [, second] = here.gemini.ledger.acceptedStarts();
     expect(orphans(here)).toContain(second?.id);
     await drain(here);
-    const { broken, counts } = await judge(here);
+    const { broken, counts } = judge(here);
     expect(broken).toEqual([]);
     expect(counts).toMatchObject({ paid_starts: 2, runs: 2, completed: 2 });
   },

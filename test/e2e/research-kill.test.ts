@@ -27,7 +27,7 @@ test(
     const here = await world({ seed: Number(process.env["KILL_SEED"] ?? 20_261_115) });
     await killAll(here, { each: EACH, random: RANDOM, lanes: 4 });
     await drain(here);
-    const { broken, counts } = await judge(here);
+    const { broken, counts } = judge(here);
     process.stderr.write(`kills: ${JSON.stringify({ ...Object.fromEntries(here.kills), ...counts })}\n`);
     expect([...broken, ...judgeLostNotifications(here)]).toEqual([]);
     const points = Object.values(KILL_POINTS).flat();
@@ -76,7 +76,7 @@ test("a kill during the first migration, in several processes at once, leaves no
   life.kill();
   await life.ended;
   await drain(here);
-  expect((await judge(here)).broken).toEqual([]);
+  expect(judge(here).broken).toEqual([]);
 });
 
 test("a poll that takes longer than the interval still ends the run (P2)", async () => {

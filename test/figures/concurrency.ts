@@ -1,6 +1,8 @@
 /** Several processes on one database: joint starts, the shared poll interval, and take-over of runs. */
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { judge } from "../kit/judge/kills-judge.ts";
+import { drain } from "../kit/kills/kills.ts";
 import type { ProductProcess } from "../kit/kills/process.ts";
 import { type KillWorld, openKillWorld } from "../kit/kills/world.ts";
 import { inTurn } from "./lanes.ts";
@@ -36,6 +38,54 @@ export async function startTwins(options: { rounds: number; processes: number; s
     }
     verdict.paid = world.gemini.ledger.acceptedStarts().length;
     return verdict;
+  } finally {
+    await world.close();
+  }
+}
+
+export interface DecisionVerdict {
+  rounds: number;
+  /** Paid requests; a plan and a research per round are expected. */
+  paid: number;
+  cancelled: number;
+  broken: string[];
+}
+
+/**
+ * In each round all processes ask for the same plan at once, approve it at once and cancel the research at once, by the
+ * id that the start returned. A judge compares the user's decisions with Google's ledger.
+ */
+export async function decideTogether(options: {
+  rounds: number;
+  processes: number;
+  seed: number;
+}): Promise<DecisionVerdict> {
+  const create = Array.from({ length: options.rounds }, () => [
+    { life: { duration_ms: 0 } },
+    { life: { status: "in_progress" } },
+  ]).flat();
+  const scenario = { name: "decisions", interactions: { speed: 1_000, usage_after_ms: 0, create } };
+  const world = await openKillWorld({ seed: options.seed, build: "dist", scenario });
+  try {
+    const servers = await openServers(world, options.processes);
+    const callAtOnce = (name: string, input: Record<string, unknown>) =>
+      Promise.all(Array.from({ length: STARTS_AT_ONCE }, (_, n) => inTurn(servers, n).call(name, input)));
+    for (let round = 0; round < options.rounds; round += 1) {
+      const [first] = await callAtOnce("start_deep_research", { query: `Plan ${round} of all`, plan: true });
+      const task_id = first?.task_id ?? "";
+      world.returned.add(task_id);
+      const waits = "select task_id from research_tasks where task_id = ? and status = 'awaiting_approval'";
+      while (world.query(waits, task_id).length === 0) await sleep(20);
+      await callAtOnce("resume_research", { task_id, approve: true, plan_turn: 1 });
+      await callAtOnce("cancel_research", { task_id });
+    }
+    for (const server of servers) server.closeStdin();
+    await Promise.all(servers.map(({ ended }) => ended));
+    await drain(world);
+    const { broken } = judge(world);
+    const starts = world.gemini.ledger.acceptedStarts();
+    const cancelled = starts.filter(({ id }) => world.gemini.ledger.trafficOf(id).cancels.length > 0).length;
+    return { rounds: options.rounds, paid: starts.length, cancelled, broken };
   } finally {
     await world.close();
   }

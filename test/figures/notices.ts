@@ -56,7 +56,7 @@ export async function countNotices({ runs, seed, desktop }: NoticeOptions): Prom
       twice: times.filter((count) => count > 1).length,
       took: rows.map(({ took }) => took),
       // On a real desktop the counting notifier receives nothing.
-      broken: desktop === undefined ? (await judge(world)).broken : [],
+      broken: desktop === undefined ? judge(world).broken : [],
     };
   } finally {
     await world.close();

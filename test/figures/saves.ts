@@ -36,7 +36,7 @@ export async function saveMany({ saves, seed }: { saves: number; seed: number })
     });
     for (const child of children) child.closeStdin();
     await Promise.all(children.map((child) => child.ended));
-    const { broken, counts } = await judge(world);
+    const { broken, counts } = judge(world);
     return {
       saved: paths.length,
       whole: counts["files"] ?? 0,

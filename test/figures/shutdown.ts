@@ -50,7 +50,7 @@ const openWorld = (seed: number): Promise<KillWorld> => {
 
 async function judged(world: KillWorld, verdict: ShutdownVerdict): Promise<ShutdownVerdict> {
   await drain(world);
-  const { broken, counts } = await judge(world);
+  const { broken, counts } = judge(world);
   const unfinished = world.query("select 1 from research_tasks where status in ('running', 'pending')").length;
   if (unfinished > 0) verdict.broken.push(`${unfinished} runs are left unfinished.`);
   return { ...verdict, broken: [...verdict.broken, ...broken], counts };

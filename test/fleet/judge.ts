@@ -54,7 +54,7 @@ export async function judgeFleet(world: FleetWorld): Promise<Verdict> {
     searchable: await query(STORED.searchable),
     notices: await query(STORED.notices),
   };
-  const verdict = await judgeStored(world, stored);
+  const verdict = judgeStored(world, stored);
   return { broken: [...verdict.broken, ...broken, ...judgeKilledStarts(world, stored)], counts: verdict.counts };
 }
 

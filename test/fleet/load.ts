@@ -66,14 +66,24 @@ async function makeCall(world: FleetWorld, client: HttpClient, own: string[]): P
     if (typeof taskId === "string") own.push(taskId);
     return answer;
   }
-  if (chance < 0.4) return call("cancel_research", { task_id: some }, within);
+  if (chance < 0.4) return cancelRun(world, client, some);
   if (chance < 0.5) return call("list_research", {}, within);
   return call("check_research_status", { task_id: some }, within);
+}
+
+async function cancelRun({ user }: FleetWorld, { call }: HttpClient, taskId: string): Promise<ToolResult> {
+  const answer = Promise.withResolvers<ToolResult>();
+  await user.cancelling(taskId, async () => {
+    answer.resolve(await call("cancel_research", { task_id: taskId }, { timeout: CALL_MS }));
+    return !(await answer.promise).isError;
+  });
+  return answer.promise;
 }
 
 /** Records the returned task id: such a run may not be lost. */
 export async function startRun(world: FleetWorld, { call }: HttpClient, topic: string): Promise<ToolResult> {
   const query = `Question ${(questions += 1)} about ${topic}`;
+  world.user.ask(query);
   const answer = await call("start_deep_research", { query }, { timeout: CALL_MS });
   // A rejected start has no task id.
   const { task_id: taskId, success, joined } = answer.structured ?? {};

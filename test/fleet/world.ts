@@ -6,6 +6,8 @@ import { freePort, type Postgres, startPostgres } from "../../scripts/postgres.t
 import type { ScenarioInput } from "../../simulator/scenario.ts";
 import { type Simulator, startSimulator } from "../../simulator/server.ts";
 import { startCommand } from "../kit/server/command.ts";
+import type { User } from "../kit/judge/decisions.ts";
+import { userOf } from "../kit/judge/recorded-calls.ts";
 import { installNotifier, readLines, seeded } from "../kit/kills/world.ts";
 import { COMPILE_CACHE, isolatedEnvironment, temporaryDirectory, TEST_KEY } from "../kit/server/server.ts";
 import { canCreateNamespaces, createMachine, type Machine, withHostname } from "./machine.ts";
@@ -25,8 +27,8 @@ export interface FleetWorld {
   returned: Set<string>;
   /** Runs that were returned as accepted by Google. */
   accepted: Set<string>;
-  /** Always empty: no run is started again here. */
-  resumed: Set<string>;
+  /** What the users decided. */
+  user: User;
   /** Starts that were in flight when their server was killed, with the time of the kill. */
   killedStarts: Map<string, number>;
   query<Row extends object>(statement: string, values?: unknown[]): Promise<Row[]>;
@@ -83,7 +85,7 @@ export async function openFleetWorld({ seed, isolate, scenario }: FleetOptions):
       random,
       returned: new Set(),
       accepted: new Set(),
-      resumed: new Set(),
+      user: userOf(gemini),
       killedStarts: new Map(),
       query: reader.query,
       notified: () => readLines(join(folder, "notifications.txt")),

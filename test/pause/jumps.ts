@@ -31,7 +31,7 @@ export async function playJumps(jumps: readonly number[]): Promise<Verdict> {
     }
     await Promise.all([end(server), end(worker)]);
     await drain(here);
-    const verdict = await judge(here);
+    const verdict = judge(here);
     return { broken: [...broken, ...verdict.broken], counts: { ...verdict.counts, jumps: jumps.length, withheld } };
   } finally {
     await here.close();

@@ -36,7 +36,7 @@ export async function playPauses({ pauses, seed, lanes }: PausePlan): Promise<Ve
     await Promise.all(Array.from({ length: lanes }, lane));
     await end(worker);
     await drain(here);
-    const { broken, counts } = await judge(here);
+    const { broken, counts } = judge(here);
     return { broken, counts: { ...counts, pauses, ...hits } };
   } finally {
     await here.close();

@@ -1,13 +1,17 @@
 /** Google's agent in a simulated history: accepts, delays, loses and rejects requests; its ledger is the judge. */
 
 import { AppError } from "../../src/errors.ts";
-import type { Agent, StartOutcome, Interaction, PollResult } from "../../src/gemini/research-agent.ts";
+import type { Agent, StartOutcome, StartRequest, Interaction, PollResult } from "../../src/gemini/research-agent.ts";
+import { planSubject } from "../kit/judge/decisions.ts";
 import type { Chance, VirtualTime } from "./virtual-time.ts";
 
 interface AcceptedStart {
   id: string;
   attempt: string;
   run: string;
+  /** What the user decided about: the question, or the plan that it continues. */
+  subject: string;
+  isPlan: boolean;
   acceptedAt: number;
   endsAt: number;
   /** The final status unless it is cancelled first. */
@@ -22,7 +26,8 @@ export interface Google {
   ledger: AcceptedStart[];
   posts: Map<string, number>;
   statusOf(id: string): Interaction["status"] | undefined;
-  reportOf(id: string): string;
+  /** The report or plan that it has or will have. */
+  textOf(start: Pick<AcceptedStart, "id" | "isPlan">): string;
   /** Ends all faults. */
   heal(): void;
   /** The agent of one process; `pass` never resolves once the process is killed. */
@@ -43,19 +48,26 @@ const START_OUTCOMES = [
 ] as const;
 
 const MINUTE = 60_000;
+/** A plan takes a fraction of the time of a research. */
+const PLAN_SHARE = 0.2;
 
 export function createGoogle(time: VirtualTime, chance: Chance): Google {
   const ledger: AcceptedStart[] = [];
   const posts = new Map<string, number>();
   let healthy = false;
   const find = (id: string): AcceptedStart | undefined => ledger.find((start) => start.id === id);
-  const accept = (labels: Record<string, string>): AcceptedStart => {
+  const accept = ({ labels, query, variant }: StartRequest): AcceptedStart => {
     const acceptedAt = time.now();
-    const endsAt = acceptedAt + chance.upTo(chance.is(0.05) ? 5 * MINUTE : MINUTE);
+    const isPlan = variant?.collaborativePlanning === true;
+    const takesMs = chance.upTo(chance.is(0.05) ? 5 * MINUTE : MINUTE);
+    const endsAt = acceptedAt + (isPlan ? PLAN_SHARE * takesMs : takesMs);
+    const previous = variant?.previousInteractionId;
     const start: AcceptedStart = {
       id: `v1_${ledger.length}`,
       attempt: labels["attempt"] ?? "",
       run: labels["run"] ?? "",
+      subject: previous === undefined ? query : planSubject(previous),
+      isPlan,
       acceptedAt,
       endsAt,
       end: chance.is(0.1) ? "failed" : "completed",
@@ -80,7 +92,7 @@ export function createGoogle(time: VirtualTime, chance: Chance): Google {
       id: start.id,
       status,
       rawStatus: status === "working" ? "in_progress" : status,
-      report: status === "completed" ? reportOf(start.id) : "",
+      report: status === "completed" ? textOf(start) : "",
       sources: [],
       citations: [],
       usage: time.now() >= start.usageAt ? { input: 10, output: 5, cached: 0, searches: 1 } : undefined,
@@ -106,11 +118,12 @@ export function createGoogle(time: VirtualTime, chance: Chance): Google {
       const start = find(id);
       return start && statusOf(start);
     },
-    reportOf,
+    textOf,
     heal: () => void (healthy = true),
     agentFor: ({ processId, pass }) => ({
       fingerprint: { key: "k", baseUrl: "" },
-      start: async ({ labels, checkBeforeSending }): Promise<StartOutcome> => {
+      start: async (request): Promise<StartOutcome> => {
+        const { labels, checkBeforeSending } = request;
         const attempt = labels["attempt"] ?? "";
         await time.sleep(chance.upTo(200));
         const refusal = await checkBeforeSending();
@@ -118,7 +131,7 @@ export function createGoogle(time: VirtualTime, chance: Chance): Google {
         posts.set(attempt, (posts.get(attempt) ?? 0) + 1);
         const kind = healthy ? "accepted" : (chance.pick(START_OUTCOMES) ?? "accepted");
         await time.sleep(chance.upTo(2_000));
-        const taken = kind === "accepted" || kind === "slow" || kind === "lost" ? accept(labels) : undefined;
+        const taken = kind === "accepted" || kind === "slow" || kind === "lost" ? accept(request) : undefined;
         await time.sleep(kind === "slow" ? 10_000 + chance.upTo(100_000) : chance.upTo(2_000));
         await pass();
         if (taken !== undefined && kind !== "lost") {
@@ -156,4 +169,5 @@ export function createGoogle(time: VirtualTime, chance: Chance): Google {
   };
 }
 
-const reportOf = (id: string): string => `# The report of ${id}`;
+const textOf = ({ id, isPlan }: Pick<AcceptedStart, "id" | "isPlan">): string =>
+  isPlan ? `1. The plan of ${id}` : `# The report of ${id}`;

@@ -6,9 +6,9 @@
 import { hostname } from "node:os";
 import { createOutboxSender } from "../../src/notifications/outbox.ts";
 import { liveness, thisProcess } from "../../src/platform/process-identity.ts";
-import { currentAttempt } from "../../src/runs/attempt-store.ts";
 import { cancelRun } from "../../src/runs/cancel/cancel.ts";
 import type { ResearchDeps } from "../../src/runs/deps.ts";
+import { beginTurn } from "../../src/runs/plan/plan-turn.ts";
 import { resumeAgentRun } from "../../src/runs/start/resume.ts";
 import { createRunner, type Runner } from "../../src/runs/scheduling/runner.ts";
 import { type Started, startResearch } from "../../src/runs/start/start.ts";
@@ -18,6 +18,7 @@ import type { Google } from "./google.ts";
 import type { Client, SharedDatabase } from "./shared-database.ts";
 import type { Chance, VirtualTime } from "./virtual-time.ts";
 import { silentLog as log } from "../kit/log.ts";
+import type { User } from "../kit/judge/decisions.ts";
 import { commonDeps, trackWork } from "../kit/store/research-deps.ts";
 
 export interface World {
@@ -35,6 +36,11 @@ export interface World {
   shown: string[];
   backups: Map<string, string>;
   calm: boolean;
+  user: User;
+  /** Ids of runs that the user received. */
+  returned: Set<string>;
+  /** Whether the user asks for plans, too. */
+  plans: boolean;
 }
 
 export interface SimulatedProcess {
@@ -47,9 +53,12 @@ export interface SimulatedProcess {
   stop(ms: number): void;
   fillDisk(ms: number): void;
   runner: Runner;
-  start(query: string): Promise<Started>;
+  start(query: string, options?: { plan: boolean }): Promise<Started>;
+  /** Changes or approves the plan of this turn. */
+  decide(taskId: string, plan: { turn: number; edit: string | undefined }): Promise<unknown>;
   cancel(taskId: string, keepPartial: boolean): Promise<unknown>;
-  resume(taskId: string, interactionId: string | undefined): Promise<unknown>;
+  /** Adopts an interaction, or sends again what the user saw as the newest attempt. */
+  resume(taskId: string, decision: { interactionId: string | undefined; attemptId: string }): Promise<unknown>;
 }
 
 /** An arbitrary time at which all histories begin. */
@@ -151,11 +160,22 @@ export function startProcess(world: World, machine: number): SimulatedProcess {
     },
     fillDisk: (ms) => void (diskFullUntil = time.now() + ms),
     runner,
-    start: (query) => startResearch(deps, requestFor(query)),
+    start: (query, { plan = false } = { plan: false }) =>
+      startResearch(deps, { ...requestFor(query), ...(plan && { variant: { collaborativePlanning: true } }) }),
+    decide: (taskId, { turn, edit }) =>
+      beginTurn(deps, {
+        owner: "local",
+        taskId,
+        edit,
+        planTurn: turn,
+        estimate: {},
+        callerWaitsMs: 0,
+        checkCost: () => undefined,
+        signal: leaving.signal,
+      }),
     cancel: (taskId, keepPartial) =>
       cancelRun({ db, clock, agent: deps.agent, pollNow: runner.pollNow }, { owner: "local", taskId, keepPartial }),
-    resume: async (taskId, interactionId) => {
-      const attemptId = (await currentAttempt(db, taskId))?.attempt_id;
+    resume: (taskId, { interactionId, attemptId }) => {
       const acceptDoubleCharge = interactionId === undefined;
       return resumeAgentRun(deps, { owner: "local", taskId, interactionId, acceptDoubleCharge, attemptId });
     },

@@ -7,7 +7,9 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createGoogle } from "./google.ts";
-import { type UserActions, judge } from "./judge.ts";
+import { createUser } from "../kit/judge/decisions.ts";
+import { cancels, decidesOnPlan, resumes, starts, startsWithPlan } from "./user.ts";
+import { judge } from "./judge.ts";
 import { startProcess, type SimulatedProcess, type World } from "./process.ts";
 import { openSharedDatabase } from "./shared-database.ts";
 import { type Chance, createChance, createTime } from "./virtual-time.ts";
@@ -18,10 +20,21 @@ export interface History {
   trace: string[];
   paid: number;
   completed: number;
+  /** How often what the judge looks for was possible. */
+  cases: Cases;
+}
+
+interface Cases {
+  approvals: number;
+  /** Runs of a second interaction, which a late first answer brings. */
+  secondRuns: number;
+  /** Cancels of a run that Google was working on. */
+  cancels: number;
 }
 
 export interface Simulation {
-  play(seed: number): Promise<History>;
+  /** `plans`: the user asks for plans, changes and approves them, too. */
+  play(seed: number, options?: { plans: boolean }): Promise<History>;
   close(): void;
 }
 
@@ -37,7 +50,7 @@ export async function openSimulation({ losing }: { losing?: RegExp } = {}): Prom
   const stateDir = mkdtempSync(join(tmpdir(), "gemini-search-simulation-"));
   return {
     close: () => rmSync(stateDir, { recursive: true, force: true }),
-    play: async (seed) => {
+    play: async (seed, { plans } = { plans: false }) => {
       database.clear();
       for (const name of readdirSync(stateDir)) rmSync(join(stateDir, name));
       const chance = createChance(seed);
@@ -57,21 +70,33 @@ export async function openSimulation({ losing }: { losing?: RegExp } = {}): Prom
         shown: [],
         backups: new Map(),
         calm: false,
+        user: createUser(() =>
+          google.ledger.map(({ id, isPlan }) => ({ id, isPlan, status: google.statusOf(id) ?? "missing" })),
+        ),
+        returned: new Set(),
+        plans,
       };
       const trace: string[] = [];
-      const actions: UserActions = { returned: new Set(), resumed: new Set() };
       const restore = seedGlobals(chance);
       try {
-        const ended = await time.pass(playHistory(world, actions, trace), MAX_HISTORY_MS);
-        const broken = ended ? judge(world, actions) : ["the runner did not become idle", ...judge(world, actions)];
+        const ended = await time.pass(playHistory(world, trace), MAX_HISTORY_MS);
+        const broken = ended ? judge(world) : ["the runner did not become idle", ...judge(world)];
         const [row] = database.all<{ n: number }>(
           "select count(*) as n from research_tasks where status = 'completed'",
         );
-        return { broken, trace, paid: google.ledger.length, completed: row?.n ?? 0 };
+        return { broken, trace, paid: google.ledger.length, completed: row?.n ?? 0, cases: casesOf(world) };
       } finally {
         restore();
       }
     },
+  };
+}
+
+function casesOf({ google, database, user }: World): Cases {
+  return {
+    approvals: google.ledger.filter(({ isPlan, subject }) => !isPlan && subject.startsWith("plan ")).length,
+    secondRuns: database.all("select 1 from research_tasks where parent_task_id is not null").length,
+    cancels: user.cancels.filter(({ seen }) => seen.some(({ status }) => status === "working")).length,
   };
 }
 
@@ -88,17 +113,44 @@ function seedGlobals(chance: Chance): () => void {
   };
 }
 
-async function playHistory(world: World, actions: UserActions, trace: string[]): Promise<void> {
+async function playHistory(world: World, trace: string[]): Promise<void> {
   const { time, chance } = world;
   const instances: SimulatedProcess[] = [begin(world, trace)];
+  if (world.plans && chance.is(0.3)) instances.push(await answersLate(world, trace));
   for (let step = 0; step < STEPS; step += 1) {
-    await time.sleep(chance.upTo(chance.is(0.1) ? 60_000 : 3_000));
+    // A plan takes longer than most other steps, and can be decided on only afterwards.
+    await time.sleep(chance.upTo(chance.is(world.plans ? 0.3 : 0.1) ? 60_000 : 3_000));
     const here = instances.filter((instance) => instance.alive());
     const instance = chance.pick(here);
     if (instance === undefined || (here.length < 4 && chance.is(0.15))) instances.push(begin(world, trace));
-    else act(world, instance, { actions, trace });
+    else act(world, { instance, here }, trace);
   }
   await finishAll(world, instances, trace);
+}
+
+/** Longer than the lease of a start: another process then reports it as unknown. */
+const ASLEEP_MS = 160_000;
+
+/** A process is suspended during a start, the user sends it again elsewhere, and the first response arrives after all. */
+async function answersLate(world: World, trace: string[]): Promise<SimulatedProcess> {
+  const { time, chance } = world;
+  const [asleep, awake] = [begin(world, trace), begin(world, trace)];
+  const window = (instance: SimulatedProcess) => ({
+    world,
+    instance,
+    other: instance,
+    record: (what: string) => void trace.push(`${time.now()} ${instance.processId} ${what}`),
+  });
+  starts(window(asleep));
+  await time.sleep(chance.upTo(5_000));
+  window(asleep).record(`is stopped for ${ASLEEP_MS} ms`);
+  asleep.stop(ASLEEP_MS);
+  await time.sleep(ASLEEP_MS - chance.upTo(5_000));
+  resumes(window(awake), 0);
+  await time.sleep(chance.upTo(20_000));
+  window(asleep).record("is killed");
+  asleep.kill();
+  return awake;
 }
 
 function begin(world: World, trace: string[]): SimulatedProcess {
@@ -108,39 +160,27 @@ function begin(world: World, trace: string[]): SimulatedProcess {
   return instance;
 }
 
-interface Notes {
-  actions: UserActions;
-  trace: string[];
-}
-
 /** Takes one random action. Calls are not awaited: their process may die before they return. */
-function act(world: World, instance: SimulatedProcess, { actions, trace }: Notes): void {
-  const { time, chance, database, google } = world;
+function act(
+  world: World,
+  { instance, here }: { instance: SimulatedProcess; here: SimulatedProcess[] },
+  trace: string[],
+): void {
+  const { time, chance } = world;
   const record = (what: string): void => void trace.push(`${time.now()} ${instance.processId} ${what}`);
-  const anyRun = (where: string): string | undefined =>
-    chance.pick(database.all<{ task_id: string }>(`select task_id from research_tasks ${where} order by rowid`))
-      ?.task_id;
+  const window = { world, instance, other: instance, record };
+  if (world.plans && chance.is(0.4)) {
+    const twin = { ...window, other: chance.pick(here) ?? instance };
+    if (!decidesOnPlan(twin)) startsWithPlan(twin);
+    return;
+  }
   const draw = chance.next();
   if (draw < 0.4) {
-    const query = `question ${chance.is(0.3) ? "of all" : chance.upTo(1_000)}`;
-    record(`starts ${query}`);
-    instance.start(query).then(
-      ({ taskId }) => actions.returned.add(taskId),
-      () => undefined,
-    );
+    starts(window);
   } else if (draw < 0.5) {
-    const taskId = anyRun("");
-    if (taskId === undefined) return;
-    record(`cancels ${taskId}`);
-    instance.cancel(taskId, chance.is(0.5)).catch(() => undefined);
+    cancels(window);
   } else if (draw < 0.58) {
-    const taskId = anyRun("where status in ('start_unknown', 'failed')");
-    if (taskId === undefined) return;
-    const found = google.ledger.find(({ run }) => run === taskId);
-    const id = chance.is(0.6) ? found?.id : undefined;
-    actions.resumed.add(taskId);
-    record(`resumes ${taskId} with ${id}`);
-    instance.resume(taskId, id).catch(() => undefined);
+    resumes(window);
   } else if (draw < 0.72) {
     record("is killed");
     instance.kill();

@@ -7,9 +7,10 @@ import { readInteraction } from "../../../src/gemini/interactions/reader.ts";
 import { renderMarkdown } from "../../../src/reports/markdown/markdown.ts";
 import type { Source } from "../../../src/reports/report.ts";
 import { processesNaming } from "../server/processes.ts";
-import { type JudgedAttempt, type JudgedRun, judgeMoney } from "./money.ts";
+import { type JudgedAttempt, judgeMoney, type PaidStart } from "./money.ts";
+import { googleHas, subjectOfStart } from "./recorded-calls.ts";
+import { shownOf, type ShowingAttempt, type ShowingRun } from "./shown.ts";
 import type { KillWorld } from "../kills/world.ts";
-import { TEST_KEY } from "../server/server.ts";
 
 export interface Verdict {
   /** One sentence for each broken promise. */
@@ -17,11 +18,8 @@ export interface Verdict {
   counts: Record<string, number>;
 }
 
-interface StoredRun extends JudgedRun {
-  query: string;
-  interaction_id: string | null;
+interface StoredRun extends ShowingRun {
   enable_notifications: number;
-  cancel_requested_at: number | null;
 }
 
 interface StoredResult {
@@ -43,7 +41,7 @@ interface StoredNotice {
 /** The rows of either database. */
 export interface Stored {
   runs: StoredRun[];
-  attempts: JudgedAttempt[];
+  attempts: (JudgedAttempt & ShowingAttempt)[];
   results: StoredResult[];
   searchable: { task_id: string }[];
   notices: StoredNotice[];
@@ -58,9 +56,9 @@ export const STORED: Record<keyof Stored, string> = {
 };
 
 /** What clients received, and the records of Google and the notifier. */
-export type Records = Pick<KillWorld, "gemini" | "returned" | "accepted" | "resumed" | "notified">;
+export type Records = Pick<KillWorld, "gemini" | "returned" | "accepted" | "user" | "notified">;
 
-export async function judge(world: KillWorld): Promise<Verdict> {
+export function judge(world: KillWorld): Verdict {
   const stored: Stored = {
     runs: world.query(STORED.runs),
     attempts: world.query(STORED.attempts),
@@ -68,7 +66,7 @@ export async function judge(world: KillWorld): Promise<Verdict> {
     searchable: world.query(STORED.searchable),
     notices: world.query(STORED.notices),
   };
-  const { broken, counts } = await judgeStored(world, stored);
+  const { broken, counts } = judgeStored(world, stored);
   const files = judgeFiles(world, stored.runs, stored.results);
   const paused = world.kills.get("paused") ?? 0;
   const kills = [...world.kills.values()].reduce((sum, some) => sum + some, 0) - paused;
@@ -79,14 +77,14 @@ export async function judge(world: KillWorld): Promise<Verdict> {
 }
 
 /** Money, ends and notifications. */
-export async function judgeStored(world: Records, stored: Stored): Promise<Verdict> {
+export function judgeStored(world: Records, stored: Stored): Verdict {
   const { runs, attempts } = stored;
-  const starts = world.gemini.ledger
-    .acceptedStarts()
-    .map(({ id, labels }) => ({ id, attempt: labels["attempt"] ?? "", run: labels["run"] ?? "" }));
-  const { returned, resumed } = world;
-  const money = judgeMoney({ starts, runs, attempts, returned, resumed });
-  const ends = await judgeEnds(world, stored);
+  const starts = startsOf(world, stored);
+  const { returned, user } = world;
+  const { decisions, resumes, cancels } = user;
+  const shown = shownOf({ runs, attempts, reports: reportsOf(stored) });
+  const money = judgeMoney({ starts, runs, attempts, shown, returned, decisions, resumes, cancels });
+  const ends = judgeEnds(world, stored);
   const notices = judgeNotifications(world, stored);
   const byStatus = Object.groupBy(runs, ({ status }) => status);
   return {
@@ -95,53 +93,83 @@ export async function judgeStored(world: Records, stored: Stored): Promise<Verdi
       paid_starts: starts.length,
       runs: runs.length,
       ...Object.fromEntries(Object.entries(byStatus).map(([status, those]) => [status, those?.length ?? 0])),
-      resumed: resumed.size,
+      resumed: resumes.length,
+      approved: starts.filter(({ subject }) => subject.startsWith("plan ")).length,
+      cancels: cancels.filter(({ seen }) => seen.some(({ status }) => status === "working")).length,
       notified: notices.shown,
       notifications_lost: notices.lost,
     },
   };
 }
 
+/** Deleted, or expired. */
+const MISSING = { status: "missing", report: "" };
+
+function startsOf({ gemini }: Records, { runs, attempts }: Stored): PaidStart[] {
+  const questionOf = new Map(runs.map(({ task_id, query }) => [task_id, query]));
+  const stored = new Set(attempts.map(({ interaction_id }) => interaction_id));
+  return gemini.ledger.acceptedStarts().map((start) => {
+    const { id, labels } = start;
+    const { status, report } = googleHas(gemini, id) ?? MISSING;
+    return {
+      id,
+      attempt: labels["attempt"] ?? "",
+      run: labels["run"] ?? "",
+      subject: subjectOfStart(start, questionOf.get(labels["run"] ?? "")),
+      status,
+      text: status === "working" ? "" : report,
+      isKnown: stored.has(id),
+      isCancelled: gemini.ledger.trafficOf(id).cancels.length > 0,
+    };
+  });
+}
+
+/** Google's answer as it was kept: the report of a table is made of it. */
+const keptAnswer = ({ raw }: StoredResult) =>
+  raw === null ? undefined : readInteraction(JSON.parse(inflateRawSync(raw).toString()));
+
+const reportsOf = ({ results }: Stored): Map<string, string> =>
+  new Map(results.map((result) => [result.task_id, keptAnswer(result)?.report ?? result.report_markdown]));
+
 const ENDS = ["completed", "failed", "cancelled", "start_unknown"];
 
 /** Every run has ended with the status that Google reports, and completed runs have their whole report. */
-async function judgeEnds(world: Records, { runs, results, searchable }: Stored): Promise<string[]> {
+function judgeEnds({ gemini, accepted }: Records, { runs, results, searchable }: Stored): string[] {
   const broken: string[] = [];
+  const planned = new Set(gemini.ledger.acceptedStarts().map(({ plan, labels }) => plan && labels["run"]));
+  const hasPlan = (taskId: string): boolean => planned.has(taskId);
   const resultOf = new Map(results.map((result) => [result.task_id, result]));
   const indexed = Map.groupBy(searchable, ({ task_id }) => task_id);
   for (const run of runs) {
     const { task_id, status, interaction_id } = run;
+    const start = gemini.ledger.acceptedStarts().find(({ id }) => id === interaction_id);
+    const google = interaction_id === null ? undefined : googleHas(gemini, interaction_id);
+    // A complete plan waits for the user, who may have cancelled it instead.
+    const isPlan = start?.plan?.isApproved === false && google?.status === "completed";
+    if (isPlan && (status === "awaiting_approval" || status === "cancelled")) continue;
     if (!ENDS.includes(status)) broken.push(`Run ${task_id} is still ${status}.`);
-    if (status === "start_unknown" && world.accepted.has(task_id)) {
+    // The start of a run with a plan was accepted; a later turn may still be unknown.
+    if (status === "start_unknown" && start === undefined && accepted.has(task_id) && !hasPlan(task_id)) {
       broken.push(`Run ${task_id} was returned as accepted and is an unknown start.`);
     }
     if (interaction_id === null) {
       if (status === "completed") broken.push(`Run ${task_id} is completed and never had an id.`);
       continue;
     }
-    const google = await fetchInteraction(world, interaction_id);
     if (google?.status !== status) broken.push(`Run ${task_id} is ${status}, but ${google?.status} at Google.`);
     const result = resultOf.get(task_id);
     if (status !== "completed") continue;
-    const raw = result?.raw ?? undefined;
-    const kept = raw === undefined ? undefined : readInteraction(JSON.parse(inflateRawSync(raw).toString()));
+    const kept = result && keptAnswer(result);
     // The report of a table is made of Google's answer, which is kept beside it.
-    const isTable = world.gemini.ledger
-      .acceptedStarts()
-      .some(({ id, structured }) => id === interaction_id && structured);
-    const hasText = isTable
-      ? result?.report_markdown.startsWith("| ") === true
-      : result?.report_markdown === google?.report;
+    const hasText =
+      start?.structured === true
+        ? result?.report_markdown.startsWith("| ") === true
+        : result?.report_markdown === google?.report;
     const whole = result?.partial === 0 && hasText && kept?.report === google?.report;
     if (!whole) broken.push(`Run ${task_id} is completed without its whole report.`);
     if (indexed.get(task_id)?.length !== 1) broken.push(`Run ${task_id} is completed and cannot be found.`);
   }
   return broken;
-}
-
-async function fetchInteraction({ gemini }: Records, id: string) {
-  const answer = await fetch(`${gemini.url}/v1beta/interactions/${id}`, { headers: { "x-goog-api-key": TEST_KEY } });
-  return readInteraction(await answer.json());
 }
 
 /** Each end is announced at most once; what is marked as sent was shown. */
@@ -151,7 +179,7 @@ function judgeNotifications(world: Records, { runs, notices: rows }: Stored) {
   let lost = 0;
   for (const row of rows) {
     const { task_id, sent_at, claimed_at } = row;
-    const shown = timesShown(lines, row);
+    const shown = timesShown(lines, row, rows);
     if (shown > 1) broken.push(`The end of run ${task_id} was announced ${shown} times.`);
     if (shown === 0 && sent_at !== null) broken.push(`The end of run ${task_id} is marked as announced, and was not.`);
     if (claimed_at === null) broken.push(`The end of run ${task_id} was never announced.`);
@@ -167,10 +195,22 @@ function judgeNotifications(world: Records, { runs, notices: rows }: Stored) {
   return { broken, shown: lines.length, lost };
 }
 
-function timesShown(lines: string[], { task_id, kind }: StoredNotice): number {
-  const title = kind === "completed" ? "Deep Research Complete" : "Deep Research Failed";
-  return lines.filter((line) => line.startsWith(`${title} | ${task_id.slice(0, 8)}`)).length;
+/** Each turn of a plan is announced with the same text. */
+function timesShown(lines: string[], row: StoredNotice, rows: StoredNotice[]): number {
+  const beginning = ({ kind, task_id }: StoredNotice): string =>
+    `${TITLES[kind] ?? PLAN_TITLE} | ${task_id.slice(0, 8)}`;
+  const same = rows
+    .filter((other) => beginning(other) === beginning(row))
+    .toSorted((one, other) => Number(one.sent_at === null) - Number(other.sent_at === null));
+  const left = lines.filter((line) => line.startsWith(beginning(row))).length - same.indexOf(row);
+  return row === same.at(-1) ? Math.max(0, left) : Math.min(1, Math.max(0, left));
 }
+
+const PLAN_TITLE = "Research Plan Ready";
+const TITLES: Partial<Record<string, string>> = {
+  completed: "Deep Research Complete",
+  failed: "Deep Research Failed",
+};
 
 /** Only a kill between the claim of a notification and its display loses it. For a world that `killAll` prepared. */
 export function judgeLostNotifications(world: KillWorld): string[] {
@@ -179,7 +219,7 @@ export function judgeLostNotifications(world: KillWorld): string[] {
   const started = world.query<{ process_id: string; pid: number }>("select * from started_processes");
   const pidOf = new Map(started.map(({ process_id, pid }) => [process_id, pid]));
   return notices
-    .filter((notice) => timesShown(lines, notice) === 0)
+    .filter((notice) => timesShown(lines, notice, notices) === 0)
     .filter(({ claimed_by }) => !world.killed.has(pidOf.get(claimed_by ?? "") ?? 0))
     .map(({ task_id }) => `The end of run ${task_id} was not announced, although no process was killed meanwhile.`);
 }

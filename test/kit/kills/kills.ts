@@ -31,6 +31,7 @@ export interface KillPlan {
 
 export async function killAll(world: KillWorld, plan: KillPlan): Promise<void> {
   await prepare(world);
+  await planOnce(world);
   const named = Object.entries(KILL_POINTS).flatMap(([trigger, points]) =>
     points.map((point) => ({ trigger, point }) as Kill),
   );
@@ -63,6 +64,18 @@ export async function prepare(world: KillWorld): Promise<void> {
   world.query(
     "create trigger record_process after insert on processes begin insert into started_processes values (new.process_id, new.pid); end",
   );
+}
+
+/** A plan that is approved in two windows and cancelled by the id of its start: on a busy machine, random kills may reach none. */
+async function planOnce(world: KillWorld): Promise<void> {
+  const child = world.begin();
+  const taskId = (await start(world, child, fresh("a first plan"), { plan: true })) ?? "";
+  const writing = "select status from research_tasks where task_id = ? and status in ('pending', 'running_async')";
+  while (world.query(writing, taskId).length > 0) await sleep(50);
+  await decideOnPlan(world, child);
+  await child.call("cancel_research", { task_id: taskId });
+  child.closeStdin();
+  await child.ended;
 }
 
 async function runUntilKilled(world: KillWorld, kill: Kill): Promise<string> {
@@ -106,6 +119,7 @@ async function act(world: KillWorld, child: ProductProcess, trigger: KillTrigger
       return;
     case "random": {
       const actions = [startOne, startOne, startOne, startTwin, startAndCancel, save, resume];
+      actions.push(startPlan, decideOnPlan, decideOnPlan, cancelAny);
       const some = actions.toSorted(() => random() - 0.5).slice(0, 1 + Math.floor(random() * 4));
       await Promise.all(some.map((action) => action(world, child)));
     }
@@ -115,8 +129,13 @@ async function act(world: KillWorld, child: ProductProcess, trigger: KillTrigger
 let questions = 0;
 export const fresh = (about: string): string => `Question ${(questions += 1)} about ${about}`;
 
-export async function start(world: KillWorld, child: ProductProcess, query: string): Promise<string | undefined> {
-  const answer = await child.call("start_deep_research", { query });
+export async function start(
+  world: KillWorld,
+  child: ProductProcess,
+  query: string,
+  options: { plan?: boolean } = {},
+): Promise<string | undefined> {
+  const answer = await child.call("start_deep_research", { query, ...options });
   const { task_id: taskId, success, joined } = answer ?? {};
   if (taskId === undefined) return undefined;
   world.returned.add(taskId);
@@ -141,6 +160,30 @@ export async function startAndCancel(world: KillWorld, child: ProductProcess): P
   await Promise.all([1, 2].map(() => child.call("cancel_research", { task_id: taskId, save_partial })));
 }
 
+const startPlan = async (world: KillWorld, child: ProductProcess): Promise<void> =>
+  void (await start(world, child, fresh("a plan"), { plan: true }));
+
+/** Approves a plan in two windows at once, which is one decision, or has it changed. */
+async function decideOnPlan(world: KillWorld, child: ProductProcess): Promise<void> {
+  const [plan] = world.query<{ task_id: string; turn: number }>(
+    `select task_id, max(turn) as turn from research_attempts where plan_markdown is not null and task_id in
+    (select task_id from research_tasks where status = 'awaiting_approval') group by task_id order by random() limit 1`,
+  );
+  if (plan === undefined) return;
+  const { task_id, turn: plan_turn } = plan;
+  const decision = world.random() < 0.3 ? { plan_edit: "Ask divers, too" } : { approve: true };
+  await Promise.all([1, 2].map(() => child.call("resume_research", { task_id, plan_turn, ...decision })));
+}
+
+/** Any run may be cancelled, by any of the ids that the user knows. */
+async function cancelAny(world: KillWorld, child: ProductProcess): Promise<void> {
+  const open = "status in ('pending', 'running_async', 'awaiting_approval')";
+  const [run] = world.query<{ task_id: string }>(
+    `select task_id from research_tasks where ${open} and kind = 'agent' order by random() limit 1`,
+  );
+  if (run !== undefined) await child.call("cancel_research", { task_id: run.task_id });
+}
+
 const completedRun = (world: KillWorld): string | undefined => {
   const rows = world.query<{ task_id: string }>(
     "select task_id from research_tasks where status = 'completed' order by random() limit 1",
@@ -161,8 +204,8 @@ async function resume(world: KillWorld, child: ProductProcess): Promise<void> {
   );
   if (unknown === undefined) return;
   const { task_id } = unknown;
-  const found = world.gemini.ledger.acceptedStarts().find(({ labels }) => labels["run"] === task_id);
-  world.resumed.add(task_id);
+  // The newest: earlier ones may be plans, whose ids are known.
+  const found = world.gemini.ledger.acceptedStarts().findLast(({ labels }) => labels["run"] === task_id);
   await child.call("resume_research", {
     task_id,
     ...(found !== undefined && world.random() < 0.7

@@ -54,10 +54,7 @@ async function actWhileSuspended(
   if (action === "expire lease") return;
   const other = world.begin();
   if (action === "cancel") await other.call("cancel_research", { task_id: taskId });
-  else {
-    world.resumed.add(taskId);
-    await other.call("resume_research", { task_id: taskId, accept_possible_double_charge: true });
-  }
+  else await other.call("resume_research", { task_id: taskId, accept_possible_double_charge: true });
   other.closeStdin();
   await other.ended;
 }

@@ -8,6 +8,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { startSimulator, type Simulator } from "../../../simulator/server.ts";
 import type { ScenarioInput } from "../../../simulator/scenario.ts";
+import type { User } from "../judge/decisions.ts";
+import { KNOWN_RUN, type KnownRun, recordCall, userOf } from "../judge/recorded-calls.ts";
 import { startProcess, type ProductProcess, type ProcessOptions } from "./process.ts";
 import { COMPILE_CACHE, isolatedEnvironment, ROOT, temporaryDirectory, TEST_KEY } from "../server/server.ts";
 
@@ -21,8 +23,8 @@ export interface KillWorld {
   returned: Set<string>;
   /** Runs that were returned as accepted by Google; none may become an unknown start. */
   accepted: Set<string>;
-  /** Runs that the user started again or gave an id. */
-  resumed: Set<string>;
+  /** What the user decided in all processes. */
+  user: User;
   kills: Map<string, number>;
   /** Process ids, as the operating system assigns them, of the killed processes. */
   killed: Set<number>;
@@ -71,6 +73,16 @@ export async function openKillWorld(options: KillWorldOptions = {}): Promise<Kil
   const build = join(ROOT, options.build ?? "dist-failpoints", "main.js");
   const alive = new Set<ProductProcess>();
   const killed = new Set<number>();
+  const user = userOf(gemini);
+  const query = <Row>(sql: string, ...parameters: (string | number)[]): Row[] => {
+    const database = new DatabaseSync(join(configDir, "deep_research.db"), { timeout: 5_000 });
+    try {
+      return database.prepare(sql).all(...parameters) as Row[];
+    } finally {
+      database.close();
+    }
+  };
+  const knownRun = (taskId: string): KnownRun | undefined => query<KnownRun>(KNOWN_RUN, taskId)[0];
   return {
     gemini,
     configDir,
@@ -79,11 +91,15 @@ export async function openKillWorld(options: KillWorldOptions = {}): Promise<Kil
     random,
     returned: new Set(),
     accepted: new Set(),
-    resumed: new Set(),
+    user,
     kills: new Map(),
     killed,
     begin: (options = {}) => {
-      const child = startProcess({ ...options, build, env: { ...env, ...options.env } });
+      const started = startProcess({ ...options, build, env: { ...env, ...options.env } });
+      const child: ProductProcess = {
+        ...started,
+        call: (name, input) => recordCall({ user, gemini, knownRun }, { name, input }, () => started.call(name, input)),
+      };
       alive.add(child);
       void child.ended.then((end) => {
         alive.delete(child);
@@ -91,14 +107,7 @@ export async function openKillWorld(options: KillWorldOptions = {}): Promise<Kil
       });
       return child;
     },
-    query: <Row>(sql: string, ...parameters: (string | number)[]) => {
-      const database = new DatabaseSync(join(configDir, "deep_research.db"), { timeout: 5_000 });
-      try {
-        return database.prepare(sql).all(...parameters) as Row[];
-      } finally {
-        database.close();
-      }
-    },
+    query,
     notified: () => readLines(notifications),
     close: async () => {
       for (const child of alive) child.kill();

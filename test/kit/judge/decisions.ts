@@ -1,0 +1,82 @@
+/** Records what a simulated user decides, so that the judge can compare it with what Google accepted. */
+
+/** One decision that may be paid for once, however many windows ask for it. */
+export interface Decision {
+  /** The question, or the plan that is changed or approved. */
+  subject: string;
+  asks: number;
+}
+
+/** A request to adopt an id, to poll again or to send an unknown start again. */
+export interface Resume {
+  taskId: string;
+  /** The step at which it was answered; undefined if it never was. */
+  settled: number | undefined;
+}
+
+export interface AtGoogle {
+  id: string;
+  status: string;
+  isPlan: boolean;
+}
+
+/** A cancel that was answered with success, or with the news that there is nothing to cancel. */
+export interface Cancel {
+  taskId: string;
+  asked: number;
+  /** The interactions that Google had accepted before, with their status after the answer. */
+  seen: AtGoogle[];
+}
+
+export interface User {
+  readonly decisions: readonly Decision[];
+  readonly resumes: readonly Resume[];
+  readonly cancels: readonly Cancel[];
+  /** Several windows that ask for the same make one decision. `about`: the run, if it exists already. */
+  ask(subject: string, about?: string): void;
+  /** The user knows that the first start may be charged, and how many Google has accepted so far. */
+  askAgain(question: { subject: string; accepted: number }): void;
+  /** What the latest decision about a run was about. */
+  subjectOf(taskId: string): string | undefined;
+  resuming(taskId: string): { settled(): void };
+  /** `call` resolves with whether the cancel was answered. */
+  cancelling(taskId: string, call: () => Promise<boolean>): Promise<void>;
+}
+
+export const planSubject = (interactionId: string): string => `plan ${interactionId}`;
+
+/** `atGoogle`: everything that Google has accepted. */
+export function createUser(atGoogle: () => AtGoogle[]): User {
+  const decisions = new Map<string, Decision>();
+  const subjects = new Map<string, string>();
+  const resumes: Resume[] = [];
+  const cancels: Cancel[] = [];
+  let step = 0;
+  const count = (key: string, subject: string): void => {
+    const { asks } = decisions.get(key) ?? { asks: 0 };
+    decisions.set(key, { subject, asks: asks + 1 });
+  };
+  return {
+    get decisions() {
+      return [...decisions.values()];
+    },
+    resumes,
+    cancels,
+    ask: (subject, about) => {
+      count(subject, subject);
+      if (about !== undefined) subjects.set(about, subject);
+    },
+    askAgain: ({ subject, accepted }) => count(`${subject} again after ${accepted}`, subject),
+    subjectOf: (taskId) => subjects.get(taskId),
+    resuming: (taskId) => {
+      const resume: Resume = { taskId, settled: undefined };
+      resumes.push(resume);
+      return { settled: () => void (resume.settled = step += 1) };
+    },
+    cancelling: async (taskId, call) => {
+      const asked = (step += 1);
+      const before = new Set(atGoogle().map(({ id }) => id));
+      if (await call()) cancels.push({ taskId, asked, seen: atGoogle().filter(({ id }) => before.has(id)) });
+    },
+  };
+}

@@ -1,0 +1,99 @@
+/** What the user of a simulated history does, at random, and has it recorded as decisions. */
+
+import { AppError } from "../../src/errors.ts";
+import { planSubject } from "../kit/judge/decisions.ts";
+import type { SimulatedProcess, World } from "./process.ts";
+
+/** A window of the user, and another one, which may belong to the same process. */
+interface Window {
+  world: World;
+  instance: SimulatedProcess;
+  other: SimulatedProcess;
+  record: (what: string) => void;
+}
+
+const ignore = (): undefined => undefined;
+
+export function starts({ world: { chance, user, returned }, instance, record }: Window): void {
+  const query = `question ${chance.is(0.3) ? "of all" : chance.upTo(1_000)}`;
+  record(`starts ${query}`);
+  user.ask(query);
+  instance.start(query).then(({ taskId }) => returned.add(taskId), ignore);
+}
+
+/** From two windows at once, sometimes. */
+export function startsWithPlan({ world: { chance, user, returned }, instance, other, record }: Window): void {
+  const query = `plan of question ${chance.upTo(1_000_000)}`;
+  for (const { start, processId } of chance.is(0.3) ? [instance, other] : [instance]) {
+    record(`starts the ${query} in ${processId}`);
+    user.ask(query);
+    start(query, { plan: true }).then(({ taskId }) => returned.add(taskId), ignore);
+  }
+}
+
+interface WaitingPlan {
+  task_id: string;
+  turn: number;
+  interaction_id: string;
+}
+
+const WAITING = `select task_id, turn, interaction_id from research_attempts as attempt
+  where plan_markdown is not null
+  and task_id in (select task_id from research_tasks where status = 'awaiting_approval')
+  and turn = (select max(turn) from research_attempts where task_id = attempt.task_id and plan_markdown is not null)
+  order by rowid`;
+
+/** Changes the plan, or approves it, often in two windows at once. False if none is waiting. */
+export function decidesOnPlan({ world: { chance, database, user }, instance, other, record }: Window): boolean {
+  const plan = chance.is(0.8) ? chance.pick(database.all<WaitingPlan>(WAITING)) : undefined;
+  if (plan === undefined) return false;
+  const { task_id: taskId, turn, interaction_id: id } = plan;
+  const edit = chance.is(0.25) ? "Ask divers" : undefined;
+  for (const window of chance.is(0.7) ? [instance, other] : [instance]) {
+    record(`${edit === undefined ? "approves" : "changes"} the plan ${id} of ${taskId} in ${window.processId}`);
+    user.ask(planSubject(id), taskId);
+    window.decide(taskId, { turn, edit }).catch(ignore);
+  }
+  return true;
+}
+
+/** Errors which say that there is nothing to cancel; after any other one the user knows that the run continues. */
+const NOTHING_TO_CANCEL = ["RESEARCH_ALREADY_COMPLETED", "RESEARCH_FAILED"];
+
+export function cancels({ world: { chance, database, user }, instance, record }: Window): void {
+  const run = chance.pick(database.all<{ task_id: string }>("select task_id from research_tasks order by rowid"));
+  if (run === undefined) return;
+  record(`cancels ${run.task_id}`);
+  const keepPartial = chance.is(0.5);
+  void user.cancelling(run.task_id, () =>
+    instance.cancel(run.task_id, keepPartial).then(
+      () => true,
+      (error: unknown) => error instanceof AppError && NOTHING_TO_CANCEL.includes(error.code),
+    ),
+  );
+}
+
+/** Adopts the interaction that AI Studio shows, with this probability, or sends an unknown start again knowingly. */
+export function resumes({ world, instance, record }: Window, adopts = 0.6): void {
+  const { chance, database, google, user } = world;
+  const run = chance.pick(
+    database.all<{ task_id: string; status: string; query: string }>(
+      "select * from research_tasks where status in ('start_unknown', 'failed') order by rowid",
+    ),
+  );
+  if (run === undefined) return;
+  const { task_id: taskId, status, query } = run;
+  const subject = user.subjectOf(taskId) ?? query;
+  const sameSubject = google.ledger.filter((start) => start.subject === subject);
+  const found = sameSubject.find((start) => start.run === taskId);
+  const interactionId = chance.is(adopts) ? found?.id : undefined;
+  if (interactionId === undefined && status === "start_unknown")
+    user.askAgain({ subject, accepted: sameSubject.length });
+  const [newest] = database.all<{ attempt_id: string }>(
+    "select attempt_id from research_attempts where task_id = ? order by turn desc, created_at desc limit 1",
+    taskId,
+  );
+  record(`resumes ${taskId} with ${interactionId}`);
+  const { settled } = user.resuming(taskId);
+  instance.resume(taskId, { interactionId, attemptId: newest?.attempt_id ?? "" }).then(settled, settled);
+}
