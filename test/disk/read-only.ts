@@ -44,6 +44,7 @@ export async function playReadOnly(): Promise<string[]> {
       ...(await readOnlyReports(here, begin(), taskId)),
       ...(await readOnlyConfig(here, begin, taskId)),
       ...(await readOnlyFile(here, begin, taskId)),
+      ...(await withoutDatabase(here, { folder, temporary })),
     ];
     await drain(here);
     return [...broken, ...judge(here).broken];
@@ -147,3 +148,26 @@ async function readOnlyFile(here: KillWorld, begin: () => ProductProcess, taskId
   await end(child);
   return [...broken, ...unless(child.stderr().includes("Stored runs can be read"), "No warning was logged.")];
 }
+
+/** The first searches of an installation are in memory; they stay there until the process ends, and are not lost. */
+async function withoutDatabase(here: KillWorld, { folder, temporary }: Record<"folder" | "temporary", string>) {
+  const config = join(folder, "fresh");
+  mkdirSync(config);
+  if (UID !== undefined) execFileSync("chown", [String(UID), config]);
+  chmodSync(config, READ_ONLY);
+  const child = here.begin({ uid: UID, env: { TMPDIR: temporary, GEMINI_SEARCH_CONFIG_DIR: config } });
+  const search = await child.call("search", { query: "What is kept in memory?" });
+  chmodSync(config, WRITABLE);
+  await sleep(RETRY_MS);
+  const refused = (await child.call("start_deep_research", { query: "What is not sent?" }))?.error;
+  const { task_id } = search?.["metadata"] as { task_id: string };
+  const read = await child.call("get_research_results", { task_id });
+  await end(child);
+  return [
+    ...unless(String(refused?.["suggestion"]).endsWith("Then restart gemini-search-mcp."), JSON.stringify(refused)),
+    ...unless(read?.["report"] === search?.["result"], `A search in memory was lost: ${JSON.stringify(read)}`),
+  ];
+}
+
+/** Longer than the interval in which a process tries again to write a database. */
+const RETRY_MS = 1_100;

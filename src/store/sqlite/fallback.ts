@@ -40,7 +40,7 @@ const RETRY_MS = 1_000;
 export async function openWithFallback(options: FallbackOptions): Promise<FallbackSource> {
   let state = await open(options, undefined);
 
-  const isDue = (): boolean => state.kind !== "writable" && performance.now() >= state.retryAt;
+  const isDue = (): boolean => state.kind !== "writable" && performance.now() >= state.retryAt && !holdsRuns(state);
   const isStale = (): boolean => state.kind === "file" && state.readable?.isCurrent() === false;
   const openAgain = async (): Promise<State> => {
     state = await open(options, state);
@@ -71,9 +71,24 @@ export async function openWithFallback(options: FallbackOptions): Promise<Fallba
     },
     truncateLog: () => state.kind !== "writable" || state.source.truncateLog(),
     close: () => close(state),
-    obstacle: () => (state.kind === "writable" ? undefined : state.cause),
+    obstacle: () => {
+      if (state.kind === "writable") return undefined;
+      return holdsRuns(state) ? keptInMemory(options.file, state.cause) : state.cause;
+    },
   };
 }
+
+/** Searches in memory would be lost with it: one may be under way, and the result of another may not have been read. */
+const holdsRuns = (state: State): boolean =>
+  state.kind === "memory" && state.handles.reader.prepare("select 1 from research_tasks limit 1").get() !== undefined;
+
+const keptInMemory = (file: string, cause: AppError): AppError =>
+  new AppError({
+    code: cause.code,
+    message: `The database ${file} could not be written when this process started, so its searches are in memory.`,
+    suggestion: `${cause.suggestion ?? ""} Then restart gemini-search-mcp.`.trim(),
+    cause,
+  });
 
 async function open(options: FallbackOptions, before: State | undefined): Promise<State> {
   const { file, log } = options;
