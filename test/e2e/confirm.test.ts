@@ -220,6 +220,8 @@ describe("a legacy client whose user is being asked", () => {
     const controller = new AbortController();
     const called = client.call(DEAR, { signal: controller.signal, onProgress: progress });
     await waitFor(() => expect(progress).toHaveBeenCalled(), { interval: 10 });
+    // A cancel that arrives earlier opens no dialog.
+    await waitFor(() => expect(client.dialogs).toHaveLength(1), { interval: 10 });
     controller.abort(new Error("enough"));
     await expect(called).rejects.toThrow("enough");
     await gone.promise;

@@ -41,7 +41,7 @@ export async function openUserTerminal(
         expect(seen).toMatch(pattern);
         return seen;
       },
-      { timeout: 20_000, interval: 50 },
+      { interval: 50 },
     );
   await until(/^\$/);
   return { ...terminal, until };
