@@ -2,7 +2,7 @@
 
 import { describe, expect, test, type TestContext } from "vitest";
 import { childrenOf } from "../kit/server/processes.ts";
-import { openResearch, QUERY, type ResearchScene } from "../kit/server/research.ts";
+import { type Interactions, openResearch, QUERY, type ResearchScene } from "../kit/server/research.ts";
 import { openUserTerminal, terminals, type UserTerminal } from "../kit/server/terminal.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
@@ -10,6 +10,11 @@ const READY = (await terminals()) === "ready";
 
 /** Sends events for some seconds, and never ends on its own. */
 const ENDLESS = { speed: 60, status: "in_progress" };
+/** So few events that all of them fit into the window, however late it is opened. */
+const SHORT = {
+  ...ENDLESS,
+  course: ["One", "Two", "Three"].map((step) => ({ thought: `**${step}**`, queries: ["heat pumps"] })),
+};
 /** What the view itself writes: its screen, the cursor, where a line begins and ends, colours. */
 // oxlint-disable-next-line no-control-regex -- that is what is looked for
 const OURS = /\u001B\[(?:\?1049[hl]|\?25[hl]|\?2004[hl]|H|2?K|J|[\d;]*m)/g;
@@ -45,8 +50,16 @@ function expectWholeView(screen: string, { columns, rows }: { columns: number; r
   for (const line of lines) expect(line.length).toBeLessThan(columns);
 }
 
-async function openWatch(context: Pick<TestContext, "onTestFinished">, more = "") {
-  const scene = await openResearch(context, ENDLESS);
+/** Repeated, because a screen can be read while it is being drawn. */
+const untilWholeView = (terminal: UserTerminal, { shows, ...size }: { columns: number; rows: number; shows: RegExp }) =>
+  waitFor(async () => expectWholeView(await terminal.until(shows), size));
+
+async function openWatch(
+  context: Pick<TestContext, "onTestFinished">,
+  more = "",
+  interactions: Interactions = ENDLESS,
+) {
+  const scene = await openResearch(context, interactions);
   const taskId = await start(scene);
   const terminal = await openUserTerminal(context, scene.env);
   await terminal.type(`${more}gemini-search-mcp watch ${taskId.slice(0, 8)}; echo "code $?"`);
@@ -65,14 +78,14 @@ describe.skipIf(!READY)("the live view", () => {
     const terminal = await openUserTerminal(context, scene.env, size);
     await terminal.type(`gemini-search-mcp start-deep-research "${QUERY}" --wait`);
     await terminal.until(/^[›·] /m);
-    expectWholeView(await terminal.until(/Now: /), size);
+    await untilWholeView(terminal, { ...size, shows: /Now: / });
     expect(await terminal.readVariable("cursor_flag")).toBe("0");
   });
 
   test("shows the phase, the searches and the sites so far in one line, and each of them below (J3)", async (context) => {
-    const { terminal } = await openWatch(context);
-    const screen = await terminal.until(/^(?:Searching|Reading) · \d+ searches · [1-9] sites?$/m);
-    expect(screen).toMatch(/^\+ [a-z.-]+\.(?:example|test|org|net)$/m);
+    const { terminal } = await openWatch(context, "", SHORT);
+    await terminal.until(/^(?:Searching|Reading) · 3 searches · [1-9]\d* sites?$/m);
+    await terminal.until(/^\+ [a-z.-]+\.(?:example|test|org|net)$/m);
     await terminal.resize(30, 12);
     expect(await terminal.until(/^(?:Searching|Reading) · \d+ searche?s?.*…$/m)).not.toMatch(/^ \d+ sites/m);
     // Drawn in place: the normal screen and its scroll-back get nothing.
@@ -85,18 +98,18 @@ describe.skipIf(!READY)("the live view", () => {
     await terminal.until(/about \d+ min left/);
     const past = 16 * 60_000;
     scene.sql("update research_tasks set created_at = created_at - ?, started_at = started_at - ?", past, past);
-    await terminal.until(/^16 min \d+ s, longer than usual · about \$1\.67 total$/m);
+    await terminal.until(/^1[6-9] min \d+ s, longer than usual · about \$1\.67 total$/m);
     await terminal.key("C-c");
     await terminal.until(/code 130/);
     await terminal.type(`clear; gemini-search-mcp check-research-status ${taskId.slice(0, 8)}; echo done`);
-    expect(await terminal.until(/^done/m)).toMatch(/16 min \d+ s · longer than usual/);
+    expect(await terminal.until(/^done/m)).toMatch(/1[6-9] min \d+ s · longer than usual/);
     const { stdout } = await scene.command(["check-research-status", taskId, "--json"]);
     expect(JSON.parse(stdout)).toMatchObject({ status: "running_async", estimated_completion_minutes: 0 });
   });
 
   test("of a deep search shows its round (G4)", async (context) => {
     const scene = await openResearch(context);
-    scene.gemini.setScenario({ name: "slow", tasks: { verify: [{ latency_ms: 60_000 }] } });
+    scene.gemini.setScenario({ name: "slow", tasks: { verify: [{ latency_ms: 600_000 }] } });
     scene.startCommand(["deep-search", QUERY]);
     const taskId = await waitFor(() => {
       const [round] = scene.sql<{ task_id: string }>("select task_id from research_rounds");
@@ -112,9 +125,9 @@ describe.skipIf(!READY)("the live view", () => {
     const { terminal } = await openWatch(context);
     await terminal.until(/^[›·] /m);
     await terminal.resize(40, 12);
-    expectWholeView(await terminal.until(/~\d+ %/), { columns: 40, rows: 12 });
+    await untilWholeView(terminal, { columns: 40, rows: 12, shows: /~\d+ %/ });
     await terminal.resize(100, 30);
-    expectWholeView(await terminal.until(/% \(estimate\)/), { columns: 100, rows: 30 });
+    await untilWholeView(terminal, { columns: 100, rows: 30, shows: /% \(estimate\)/ });
   });
 
   test("ends with Ctrl-C, restores screen and cursor, and says how to return; the research continues", async (context) => {
