@@ -27,7 +27,6 @@ const productOutput: OutputOptions = { ...output, sourcemap: "hidden", sourcemap
 /** A worker thread is started from a file of its own. */
 const WORKERS = {
   "page-worker": "src/pages/worker/page-worker.ts",
-  "compare-worker": "src/claims/worker/compare-worker.ts",
 };
 
 const product: BuildOptions = {

@@ -50,7 +50,7 @@ export function documentOf(results: readonly Result[], names: readonly string[])
 }
 
 const withoutResult = (names: readonly string[]): string =>
-  `No result is stored of ${names.map((name) => `\`${name}\``).join(", ")}. Results of \`fleet\` and \`retention\` are in [scale.md](scale.md), of \`verdicts\` and \`citations\` in decisions [0029](decisions/0029-claims-without-a-model.md) and [0035](decisions/0035-readings-of-a-sentence.md).`;
+  `No result is stored of ${names.map((name) => `\`${name}\``).join(", ")}. Results of \`fleet\` and \`retention\` are in [scale.md](scale.md), of \`verdicts\` and \`citations\` in decision [0029](decisions/0029-claims-without-a-model.md).`;
 
 function limitsTable(results: readonly Result[]): string {
   const figures = results.flatMap(({ name, table }) => (table.figures ?? []).map((figure) => ({ name, ...figure })));

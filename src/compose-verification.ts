@@ -13,21 +13,17 @@ type Parts = Pick<ResearchComposition, "config" | "log" | "shutdown" | "store" |
 export async function composeVerification(parts: Parts, search: OperationDeps["search"]): Promise<VerifyDeps> {
   const { log, shutdown, store } = parts;
   const { createPageReader } = await import("./pages/page-reader.ts");
-  const { createCompareThread } = await import("./claims/worker/compare-thread.ts");
   const { createRedirectResolver } = await import("./gemini/redirect-links.ts");
   const { db, processId } = await store();
   const resolver = createRedirectResolver();
   const reader = createPageReader({ resolver, clock: systemClock });
   shutdown.finally(() => reader.close());
-  const comparison = createCompareThread();
-  shutdown.finally(() => comparison.close());
   return {
     db,
     clock: systemClock,
     log,
     processId,
     readPage: reader.read,
-    compareClaims: comparison.compare,
     resolver,
     judge: parts.config.settings.VERIFY_JUDGE === "gemini" ? await createModelJudge(parts, search) : undefined,
   };

@@ -1,6 +1,7 @@
 /** Asks the judge about the pairs that the comparison of texts does not confirm, as `VERIFY_JUDGE=gemini` does. */
 
 import { bestPassages } from "../../src/claims/best-passages.ts";
+import { indexPage } from "../../src/claims/page-index.ts";
 import { join } from "node:path";
 import { type Environment, loadConfig } from "../../src/config/config.ts";
 import { costCalculator } from "../../src/costs/actual.ts";
@@ -61,7 +62,7 @@ export function createBenchJudge(environment: Environment): BenchJudge | undefin
         sources: [1],
         googleSources: [],
       };
-      const passages = bestPassages(claim, page, MAX_PASSAGES);
+      const passages = bestPassages(claim, indexPage(page), MAX_PASSAGES);
       return (await judgeClaim(ask, { ...claim, passages }, page))?.verdict;
     },
   };

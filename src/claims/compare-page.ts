@@ -1,40 +1,65 @@
-/** Compares a claim with the text of the page it cites, without a model. */
+/** Compares claims with the text of the page they cite, literally and without a model. */
 
+import { setImmediate } from "node:timers/promises";
 import type { PageText } from "../pages/page.ts";
+import { bestPassages } from "./best-passages.ts";
 import { type Claim, MAX_CLAIM_CHARACTERS } from "./claim.ts";
-import { align, matches } from "./compare/alignment.ts";
-import { clausesOf } from "./compare/clauses.ts";
-import type { Objection } from "./compare/aligned.ts";
-import { objectionTo } from "./compare/gates.ts";
-import { type PageSentences, readPageSentences, spelledOut } from "./compare/page-sentences.ts";
-import { readingsOf } from "./compare/readings.ts";
-import { matchTableCell } from "./compare/table-cells.ts";
-import { languageOf } from "./language/detect.ts";
-import { isContent, normalized, type Token, tokensOf } from "./language/tokens.ts";
-import type { Language } from "./language/word-lists.ts";
+import { comparable, wordsIn } from "./normal-text.ts";
+import { indexPage, type PageIndex, readPage, statementKey } from "./page-index.ts";
+import { matchTableCell } from "./table-cells.ts";
 
 export interface Comparison {
-  verdict: "supported" | "weak" | "not_confirmed";
-  /** The sentence or sentences of the page that decided. */
+  verdict: "supported" | "not_confirmed";
+  /** The sentence or cell of the page that decided. */
   passage?: string;
   reason?: string;
 }
 
-export function comparePage(claim: Pick<Claim, "text" | "context" | "headings">, page: PageText): Comparison {
-  const text = claim.text.slice(0, MAX_CLAIM_CHARACTERS);
-  const read = readPageSentences(page);
-  const verbatim = claim.context.length > 0 ? -1 : read.sentences.findIndex((sentence) => sameText(sentence, text));
-  if (verbatim !== -1 && !isRetracted(read.tokens[verbatim + 1])) {
-    return { verdict: "supported", passage: read.sentences[verbatim] ?? "" };
-  }
-  const { language } = read;
-  const cell = matchTableCell([...claim.context, text].join(" "), page, language ?? languageOf(text) ?? "en");
-  if (cell !== undefined) return { verdict: "supported", passage: cell };
-  if (language === undefined || (languageOf(text) ?? language) !== language) {
-    return notConfirmed("The claim and the page are in languages that cannot be compared.");
-  }
-  return compareSentences({ text, context: claim.context }, { ...read, language });
+type ComparedText = Pick<Claim, "text" | "context">;
+
+export interface ComparedClaim {
+  comparison: Comparison;
+  /** The passages nearest to the claim, best first. */
+  passages: string[];
 }
+
+export interface ComparisonJob {
+  page: PageText;
+  claims: readonly ComparedText[];
+  /** The number of passages for each claim that the text does not support. */
+  passages: number;
+}
+
+/** The event loop gets its turn at least this often, whatever a page contains. */
+const MAX_BUSY_MS = 10;
+
+/** In the order of the claims. */
+export async function compareClaims(
+  { page, claims, passages }: ComparisonJob,
+  signal: AbortSignal,
+): Promise<ComparedClaim[]> {
+  let since = performance.now();
+  const pause = async (): Promise<void> => {
+    if (performance.now() - since < MAX_BUSY_MS) return;
+    await setImmediate();
+    signal.throwIfAborted();
+    since = performance.now();
+  };
+  const reading = readPage(page);
+  let step = reading.next();
+  for (; step.done !== true; step = reading.next()) await pause();
+  const compared: ComparedClaim[] = [];
+  for (const claim of claims) {
+    const comparison = compare(claim, step.value);
+    const isOpen = comparison.verdict !== "supported" && passages > 0;
+    compared.push({ comparison, passages: isOpen ? bestPassages(claim, step.value, passages) : [] });
+    await pause();
+  }
+  return compared;
+}
+
+/** The whole page at once, for short texts. */
+export const comparePage = (claim: ComparedText, page: PageText): Comparison => compare(claim, indexPage(page));
 
 const notConfirmed = (reason: string, passage?: string): Comparison => ({
   verdict: "not_confirmed",
@@ -42,107 +67,31 @@ const notConfirmed = (reason: string, passage?: string): Comparison => ({
   ...(passage === undefined ? {} : { passage }),
 });
 
-const sameText = (one: string, other: string): boolean => {
-  const plain = (text: string): string =>
-    normalized(text)
-      .replace(/[\s.!。]+$/u, "")
-      .toLowerCase();
-  return one.length > 15 && plain(one) === plain(other);
-};
+/** A text of fewer words says nothing without what surrounds it. */
+const MIN_WORDS = 4;
 
-const NOT_FOUND = "No sentence of the page says this in comparable words.";
-
-type ComparedPage = PageSentences & { language: Language };
-
-interface Found {
-  at: number;
-  objection: Objection | undefined;
-}
-
-function compareSentences(claim: Pick<Claim, "text" | "context">, page: ComparedPage): Comparison {
-  let failure: Comparison | undefined;
-  for (const clauses of clausesOf(tokensOf(spelledOut(claim.text, page.abbreviations), page.language), page.language)) {
-    const comparison = judge(claim, { found: findClauses(clauses, page), wanted: clauses.length }, page);
-    if (comparison.verdict !== "not_confirmed") return comparison;
-    failure ??= comparison;
+function compare(claim: ComparedText, page: PageIndex): Comparison {
+  const text = claim.text.slice(0, MAX_CLAIM_CHARACTERS);
+  const cell = matchTableCell({ text, context: claim.context }, page.cells);
+  if (cell !== undefined) return { verdict: "supported", passage: cell };
+  const key = statementKey(comparable(text));
+  const at = wordsIn(key).length < MIN_WORDS ? undefined : page.statements.get(key);
+  if (at === undefined) return notConfirmed("No sentence of the page says this in comparable words.");
+  const passage = page.sentences[at] ?? "";
+  if (isDependent(comparable(passage), key)) {
+    return notConfirmed("The page states it with other limits or less certainty.", passage);
   }
-  return failure ?? notConfirmed(NOT_FOUND);
+  // The innermost label is what a sentence of a list is about.
+  const label = comparable(claim.context.at(-1) ?? "");
+  const near = [page.blockTexts[0], page.blockTexts[page.blocks[at] ?? 0]];
+  if (!near.some((block) => block?.includes(label)))
+    return notConfirmed("The page states this about a different subject.");
+  return { verdict: "supported", passage };
 }
 
-/** Each clause must be found in one sentence; those after the first in the same sentence or the next. */
-function findClauses(clauses: readonly (readonly Token[])[], page: ComparedPage): Found[] {
-  const found: Found[] = [];
-  for (const clause of clauses) {
-    const near = found.at(-1)?.at;
-    const here = findClause(clause, near === undefined ? [...page.tokens.keys()] : [near, near + 1], page);
-    if (here === undefined) break;
-    found.push(here);
-    if (here.objection?.kind === "no") break;
-  }
-  return found;
-}
+/** Conditions, denials and reports of what others say, in four languages. */
+const DEPENDENCE =
+  /(?<!\p{L})(?:if|unless|whether|according|sa(?:y|ys|id)|claim(?:s|ed)?|alleged(?:ly)?|reportedly|den(?:y|ies|ied)|rumou?rs?|critics|not|never|false|wenn|falls|sofern|ob|laut|zufolge|sagt(?:e|en)?|behaupte(?:t|te|n|ten)|angeblich|bestreite[tn]|bestritt(?:en)?|kritiker|nicht|kein(?:e[nmrs]?)?|nie|falsch|si|selon|d'après|di(?:t|sent|sait)|affirm(?:e|ent|ait|é)|prétend(?:u|ument)?|dément(?:i)?|pas|jamais|faux)(?!\p{L})|によると|場合|なら|れば|という|ない|誤/u;
 
-function judge(
-  claim: Pick<Claim, "text" | "context">,
-  { found, wanted }: { found: readonly Found[]; wanted: number },
-  page: ComparedPage,
-): Comparison {
-  const objections = found.flatMap(({ objection }) => objection ?? []);
-  const refused = objections.find(({ kind }) => kind === "no");
-  if (refused !== undefined) return notConfirmed(refused.reason);
-  if (found.length < wanted) return notConfirmed(NOT_FOUND);
-  if (!hasContext(claim, found, page)) return notConfirmed("The page states this about a different subject.");
-  const passage = [...new Set(found.map(({ at }) => page.sentences[at] ?? ""))].join(" ");
-  if (isRetracted(page.tokens[(found.at(-1)?.at ?? 0) + 1]))
-    return notConfirmed("The page corrects it later.", passage);
-  const [doubt] = objections;
-  return doubt === undefined ? { verdict: "supported", passage } : { verdict: "weak", passage, reason: doubt.reason };
-}
-
-/** A text of fewer words says nothing without its labels. */
-const MIN_OWN_WORDS = 4;
-
-/** Whether the labels that the text depends on are in the sentence, or for a whole sentence at least in its block. */
-function hasContext(
-  { text, context }: Pick<Claim, "text" | "context">,
-  found: readonly Found[],
-  { tokens, blocks, language }: ComparedPage,
-): boolean {
-  if (context.length === 0) return true;
-  const isShort = tokensOf(text, language).filter(isContent).length < MIN_OWN_WORDS;
-  const labels = tokensOf((isShort ? context : context.slice(-1)).join(" "), language).filter(isContent);
-  const [first] = found;
-  const near = tokens.filter((_sentence, at) =>
-    isShort ? at === first?.at : at === 0 || blocks[at] === blocks[first?.at ?? 0],
-  );
-  return labels.every((label) => near.some((sentence) => sentence.some((token) => matches(label, token))));
-}
-
-function findClause(clause: readonly Token[], candidates: readonly number[], page: ComparedPage): Found | undefined {
-  let best: Found | undefined;
-  for (const at of candidates) {
-    for (const reading of readingsOf(clause, at, page)) {
-      const alignment = align(reading.content, reading.sentence, page);
-      if (alignment === undefined) continue;
-      const objection = objectionTo({ ...reading, matched: alignment.matched, page });
-      if (objection === undefined) return { at, objection };
-      if (best === undefined || (best.objection?.kind === "no" && objection.kind === "weak")) best = { at, objection };
-    }
-  }
-  return best;
-}
-
-const RETRACTIONS =
-  /^(?:exaggerat|disput|doubt|question|overestimat|underestimat|zweifel|bezweifel|bestr(?:eit|itt)|contest|dout|correct(?:ed|ion|ions|s)$|revis|retract|withdr|wrong|incorrect|false|den(?:y|ied)|korrigier|berichtig|falsch|zurückgezogen|corrig|rectifi|faux|démen|訂正|誤)/u;
-
-/** What such a sentence is about: the statement itself. */
-const STATEMENTS =
-  /^(?:this|that|these|figures?|numbers?|statements?|reports?|claims?|data|estimates?|value|dies|das|diese|angaben?|zahl(?:en)?|wert|cela|ce|cette|chiffres?|information)$/u;
-
-/** Whether the sentence after the passage takes it back. */
-function isRetracted(next: readonly Token[] | undefined): boolean {
-  const words = next?.map(({ text }) => text.toLowerCase()) ?? [];
-  const isDoubted = words.some((word, at) => word === "too" && /^(?:high|low|large|small)$/.test(words[at + 1] ?? ""));
-  if (!isDoubted && !words.some((word) => RETRACTIONS.test(word))) return false;
-  return words[0] === "it" || words.some((word) => STATEMENTS.test(word) || /^\p{Script=Han}/u.test(word));
-}
+/** Whether the rest of the sentence limits the clause: it is then no statement of the page. */
+const isDependent = (sentence: string, clause: string): boolean => DEPENDENCE.test(sentence.replace(clause, ""));

@@ -252,9 +252,7 @@ export const queryField = (what: string) =>
     .max(MAX_QUERY_CHARACTERS, { error: `${what} must have at most 10,000 characters.` })
     .refine((text) => LETTER_OR_DIGIT.test(text), { error: `${what} must have at least one letter or digit.` });
 
-export const taskIdField = z
-  .uuid({ error: "task_id must be the UUID that a tool returned." })
-  .describe("Of the run.");
+export const taskIdField = z.uuid({ error: "task_id must be the UUID that a tool returned." }).describe("Of the run.");
 
 export const flagField = (name: string) => z.boolean({ error: `${name} must be true or false.` });
 

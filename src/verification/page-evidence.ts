@@ -2,7 +2,7 @@
 
 import type { Claim } from "../claims/claim.ts";
 import type { Evidence } from "../claims/evidence.ts";
-import type { CompareClaims } from "../claims/worker/compare-thread.ts";
+import { compareClaims } from "../claims/compare-page.ts";
 import type { PageReading } from "../pages/page.ts";
 import { type FormerCheck, isSameText } from "./evidence-store.ts";
 import { type Judge, type JudgeLimits, type Judgements, MAX_PASSAGES } from "./judge/judge-port.ts";
@@ -12,7 +12,6 @@ const MAX_PASSAGE_CHARACTERS = 600;
 const MAX_REASON_CHARACTERS = 300;
 
 export interface ComparisonDeps {
-  compareClaims: CompareClaims;
   /** Undefined: pages are compared with claims without a model. */
   judge?: Judge | undefined;
 }
@@ -26,7 +25,7 @@ interface ClaimsOfSource {
 }
 
 export async function evidenceOf(
-  { judge, compareClaims }: ComparisonDeps,
+  { judge }: ComparisonDeps,
   reading: PageReading,
   { taskId, source, claims, former, limits }: ClaimsOfSource,
 ): Promise<Judgements> {
@@ -40,8 +39,8 @@ export async function evidenceOf(
   const passages = judge === undefined ? 0 : MAX_PASSAGES;
   const found = await compareClaims({ page, claims, passages }, limits.signal);
   const compared = claims.map((claim, index) => ({
-    claim: { ...claim, passages: found?.[index]?.passages ?? [] },
-    evidence: bounded({ claim: claim.n, source, kind: "page", ...(found?.[index]?.comparison ?? NOT_COMPARED) }),
+    claim: { ...claim, passages: found[index]?.passages ?? [] },
+    evidence: bounded({ claim: claim.n, source, kind: "page", verdict: "not_confirmed", ...found[index]?.comparison }),
   }));
   // A judgement of the same text is kept, and not paid for again.
   const known = former !== undefined && isSameText(former, reading) ? former.judgedClaims : [];
@@ -49,18 +48,13 @@ export async function evidenceOf(
     .filter(({ claim, evidence }) => evidence.verdict !== "supported" && !known.includes(claim.n))
     .map(({ claim }) => claim);
   const judgements =
-    judge === undefined || found === undefined || open.length === 0
+    judge === undefined || open.length === 0
       ? { evidence: [], isComplete: true }
       : await judge.judge({ taskId, source, page, claims: open }, limits);
   const judged = new Map(judgements.evidence.map((each) => [each.claim, each]));
   const evidence = compared.map(({ claim, evidence: text }) => bounded(judged.get(claim.n) ?? text));
   return { evidence, isComplete: judgements.isComplete };
 }
-
-const NOT_COMPARED = {
-  verdict: "not_confirmed",
-  reason: "The page is too long or too complex to be compared.",
-} as const;
 
 const bounded = ({ passage, reason, ...evidence }: Evidence): Evidence => ({
   ...evidence,

@@ -3,7 +3,7 @@
 import type { Verdict } from "../claims/evidence.ts";
 import type { ConsentQuestion } from "./prices.ts";
 
-/** A verdict about a claim and one of its sources; the labels are in claims/verdict-labels.ts. */
+/** A verdict about a claim and one of its sources; the labels are in claims/evidence.ts. */
 export interface CitedPairView {
   /** Number of the source. */
   source: number;

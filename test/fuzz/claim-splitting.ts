@@ -2,6 +2,7 @@
 
 import { bestPassages } from "../../src/claims/best-passages.ts";
 import { comparePage } from "../../src/claims/compare-page.ts";
+import { indexPage } from "../../src/claims/page-index.ts";
 import { disagreement } from "../../src/claims/disagreement.ts";
 import { splitClaims } from "../../src/claims/split-claims.ts";
 import { type FuzzTarget, must, mustBeUnpolluted, mustBeVisible } from "./target.ts";
@@ -67,6 +68,6 @@ function compare(claim: ReturnType<typeof splitClaims>[number], text: string): v
   const page = { title: text.slice(0, 50), blocks: text.split("\n") };
   const { verdict, reason } = comparePage(claim, page);
   must(verdict !== "not_confirmed" || (reason ?? "").endsWith("."), "W2: a reason is named.");
-  must(bestPassages(claim, page, 3).length <= 3, "W2: there are at most three passages.");
+  must(bestPassages(claim, indexPage(page), 3).length <= 3, "W2: there are at most three passages.");
   must(disagreement(claim.text, claim.text) === undefined, "W2: a text agrees with itself.");
 }

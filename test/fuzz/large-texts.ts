@@ -236,7 +236,7 @@ function readClaims(report: string): unknown {
     citations,
     supports: [{ text: report, urls: ["https://a.example/x"] }],
   });
-  const claim = { text: report.slice(0, 2_000), context: [], headings: [] };
+  const claim = { text: report.slice(0, 2_000), context: [] };
   return [claims, comparePage(claim, { title: "", blocks: [report] })];
 }
 

@@ -15,14 +15,15 @@ test("citations of six styles in four languages are attributed to the right clai
   for (const { right, meant } of groups.values()) expect(right / meant).toBeGreaterThanOrEqual(0.8);
 });
 
-test("the comparison without a model accepts hardly any false claim and accuses none (W2)", () => {
-  const counts = verdictCounts(readPairs(OWN_PAIRS));
-  expect(counts.bad).toBeGreaterThanOrEqual(400);
-  expect(counts.falseAccepts).toBe(0);
-  expect(counts.weakOnBad).toBeLessThanOrEqual(2);
-  expect(counts.accused).toBe(0);
-  expect(counts.recalled / counts.supported).toBeGreaterThanOrEqual(0.8);
-});
+test.for(["labelled-pairs", "held-out-pairs-1", "held-out-pairs-2"])(
+  "the comparison without a model accepts no false claim, accuses none and confirms literal ones: %s (W2)",
+  (name) => {
+    const counts = verdictCounts(readPairs(OWN_PAIRS.replace("labelled-pairs", name)));
+    expect(counts.bad).toBeGreaterThan(60);
+    expect(counts).toMatchObject({ falseAccepts: 0, weakOnBad: 0, accused: 0 });
+    expect(counts.recalled / counts.supported).toBeGreaterThanOrEqual(0.18);
+  },
+);
 
 test("a share is printed with its Wilson interval (W2)", () => {
   expect(share(0, 46)).toBe("0 of 46, 0.0 % (0.0–7.7)");

@@ -1,8 +1,7 @@
 /** The summary of checked citations, in answers and in saved files. */
 
 import { z } from "zod";
-import { VERDICT_LABELS } from "../../claims/verdict-labels.ts";
-import { VERDICTS } from "../../claims/evidence.ts";
+import { VERDICT_LABELS, VERDICTS } from "../../claims/evidence.ts";
 import type { Database } from "../../store/database.ts";
 import { type CitationsSummary, summariseCitations } from "../../verification/summary.ts";
 

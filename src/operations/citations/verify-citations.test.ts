@@ -5,7 +5,6 @@ import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { openReader } from "../../../test/kit/sites/reader.ts";
 import type { Handler } from "../../../test/kit/sites/sites.ts";
 import { openRunner } from "../../../test/kit/store/runner.ts";
-import { compareClaims } from "../../claims/worker/compare-claims.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { finishRun, insertRunning } from "../../runs/run-store.ts";
 import type { VerifyDeps } from "../../verification/verify.ts";
@@ -71,7 +70,6 @@ async function openWorld(context: TestContext, judge?: VerifyDeps["judge"]) {
     log,
     processId: "p",
     readPage: (url) => sites.read(url),
-    compareClaims: async (job) => compareClaims(job),
     resolver: { resolve: async () => undefined },
     judge,
   };

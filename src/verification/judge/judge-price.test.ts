@@ -3,6 +3,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { bestPassages } from "../../claims/best-passages.ts";
+import { indexPage } from "../../claims/page-index.ts";
 import { costCalculator } from "../../costs/actual.ts";
 import { LIST_PRICES } from "../../costs/prices.ts";
 import { MAX_PASSAGES, type OpenClaim } from "./judge-port.ts";
@@ -37,7 +38,7 @@ test("no prompt has more bytes, and so no more tokens, than its price was comput
       };
       const page = { title: "\u{20AC}".repeat(10), blocks };
       const asked = claimOf(claim, headings);
-      await judgeClaim(ask, { ...asked, passages: bestPassages(asked, page, MAX_PASSAGES) }, page);
+      await judgeClaim(ask, { ...asked, passages: bestPassages(asked, indexPage(page), MAX_PASSAGES) }, page);
     }),
     { numRuns: 25 },
   );

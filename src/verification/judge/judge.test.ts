@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { createTestLog } from "../../../test/kit/log.ts";
 import { insertRun, openDatabase } from "../../../test/kit/store/store-rows.ts";
 import { bestPassages } from "../../claims/best-passages.ts";
+import { indexPage } from "../../claims/page-index.ts";
 import { AppError } from "../../errors.ts";
 import { type Answer, NO_USAGE, PaidFailure } from "../../gemini/search-backend.ts";
 import { systemClock } from "../../platform/clock.ts";
@@ -77,7 +78,7 @@ test("a quote in a script without spaces may begin and end anywhere (W2)", async
 test("only a judge that was given the whole page may say that it does not say something (W2)", async () => {
   const other = claim("Sentence 12 about the valley is wrong.");
   expect(await judgeClaim(says("unsupported"), other, PAGE)).toMatchObject({ verdict: "unsupported" });
-  const passages = bestPassages(other, LONG_PAGE, 5);
+  const passages = bestPassages(other, indexPage(LONG_PAGE), 5);
   expect(await judgeClaim(says("unsupported"), { ...other, passages }, LONG_PAGE)).toMatchObject({
     verdict: "not_confirmed",
   });

@@ -1,6 +1,5 @@
 /** A finished run whose report cites four pages, and the pages as a check of its citations finds them. */
 
-import { compareClaims } from "../../../src/claims/worker/compare-claims.ts";
 import { NO_COST } from "../../../src/costs/actual.ts";
 import type { PageReading } from "../../../src/pages/page.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
@@ -92,7 +91,6 @@ export function openWorld(
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the table above has whole outcomes
       return { url, finalUrl: url, checkedAt: now, ...page } as PageReading;
     },
-    compareClaims: async (job) => compareClaims(job),
     resolver: { resolve: async (link) => (link === LINK ? "https://d.example/bridge" : undefined) },
   };
   const verify = async (changes: Partial<Verification> = {}): Promise<number> => {

@@ -1,7 +1,6 @@
 /** Renders the check of a report's citations: the counts, then a table of what was found. */
 
-import { VERDICT_LABELS } from "../../../claims/verdict-labels.ts";
-import { VERDICTS, type Verdict } from "../../../claims/evidence.ts";
+import { VERDICT_LABELS, VERDICTS, type Verdict } from "../../../claims/evidence.ts";
 import type { CitationsAnswer } from "../../../operations/citations/verify-citations.ts";
 import { oneLine } from "../../../platform/clean-text.ts";
 import { forPeople } from "../../wording.ts";

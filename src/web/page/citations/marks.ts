@@ -1,6 +1,6 @@
 /** Marks the citations in the text with their verdicts: beside the text, which stays as it was received. */
 
-import { VERDICT_LABELS } from "../../../claims/verdict-labels.ts";
+import { VERDICT_LABELS } from "../../../claims/evidence.ts";
 import type { CitationsView } from "../../wire-citations.ts";
 import { citedSentence } from "../report/sentence.ts";
 import { pairFor } from "./match.ts";

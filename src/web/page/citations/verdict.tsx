@@ -1,6 +1,6 @@
 /** A verdict as people see it: a word and a shape, the passage that decided, and when the page was checked. */
 
-import { VERDICT_LABELS, VERDICT_MEANINGS } from "../../../claims/verdict-labels.ts";
+import { VERDICT_LABELS, VERDICT_MEANINGS } from "../../../claims/evidence.ts";
 import type { CheckedSource, CitedPairView } from "../../wire-citations.ts";
 import { Age } from "../ui/parts.tsx";
 

@@ -2,7 +2,7 @@
 
 import { FRACTION, NUMBER_WORDS, percentOf, SCALES } from "./number-words.ts";
 import { SIGNS, SYMBOLS, UNIT_NAMES, UNITS } from "./units.ts";
-import type { Language } from "./word-lists.ts";
+import type { Language } from "../language.ts";
 
 export interface Quantity {
   value: number;
@@ -188,3 +188,17 @@ const RANGE = /^\s*(?:to|and|bis|und|auf|à|et|from|von|de|–|-|〜|から|へ)
 
 const isRange = (text: string, one: Quantity, other: Quantity): boolean =>
   RANGE.test(one.start < other.start ? text.slice(one.end, other.start) : text.slice(other.end, one.start));
+
+/** Rounding by more than this is another figure, whatever `about` may mean. */
+const MAX_ROUNDING = 0.03;
+
+/** A claim may round with `about`; it may not be more precise than its page. */
+export function sameAmount(claim: Quantity, page: Quantity): boolean {
+  if (claim.unit !== page.unit) return false;
+  if (Math.abs(claim.value - page.value) <= Math.abs(claim.value) * 1e-9) {
+    return page.approximation === undefined || page.approximation === claim.approximation;
+  }
+  if (claim.approximation === undefined || page.approximation !== undefined) return false;
+  if (claim.approximation === "nearly" && page.value > claim.value) return false;
+  return Math.abs(claim.value - page.value) <= Math.abs(page.value) * MAX_ROUNDING;
+}
