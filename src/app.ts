@@ -27,7 +27,6 @@ import { createRedactor } from "./platform/redact.ts";
 import { createShutdown, type Shutdown } from "./platform/shutdown.ts";
 import type { FleetStatus } from "./runs/scheduling/fleet-status-store.ts";
 import type { Runner } from "./runs/scheduling/runner.ts";
-import type { RememberedRuns } from "./runs/start/carry-over-store.ts";
 import type { Store } from "./store/store.ts";
 import type { RunGauges } from "./telemetry/recorder.ts";
 import { telemetrySettings } from "./telemetry/settings.ts";
@@ -87,7 +86,6 @@ export function createApp(options: AppOptions): App {
   for (const warning of config.warnings) log.warn(warning);
   const shutdown = createShutdown(options.exit);
   const stateDir = stateDirectory(config, shutdown);
-  const rememberedRuns: RememberedRuns = new Map();
   let openedStore: Store | undefined;
   const telemetry = openTelemetry({
     config,
@@ -104,7 +102,6 @@ export function createApp(options: AppOptions): App {
       clock: systemClock,
       log,
       version: readPackage().version,
-      carryOver: async (old) => (await import("./runs/start/carry-over-store.ts")).carryOver(old, rememberedRuns),
     });
     shutdown.finally(opened.close);
     if (options.maintains !== false) await maintain(opened, parts, deps);
@@ -113,7 +110,7 @@ export function createApp(options: AppOptions): App {
   });
   const { logsRepairs = true } = options;
   const prices = createPrices({ config, log });
-  const parts: Parts = { config, log, redact, shutdown, stateDir, store, rememberedRuns, prices, logsRepairs };
+  const parts: Parts = { config, log, redact, shutdown, stateDir, store, prices, logsRepairs };
   const deps = operationDeps(parts);
   return {
     ...readPackage(),

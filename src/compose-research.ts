@@ -20,7 +20,6 @@ import type { PollQueue } from "./queue/queue.ts";
 import { createPollCounts, type PollCounts } from "./telemetry/poll-counts.ts";
 import { type Backups, createBackups } from "./reports/files/backups.ts";
 import type { ResearchDeps as RunDeps, UnsavedRun } from "./runs/deps.ts";
-import type { RememberedRuns } from "./runs/start/carry-over-store.ts";
 import type { StartFailure } from "./runs/start/start-store.ts";
 import type { Store } from "./store/store.ts";
 
@@ -32,7 +31,6 @@ export interface ResearchComposition {
   /** The directory for files of this installation. */
   stateDir: () => string;
   store: () => Promise<Store>;
-  rememberedRuns: RememberedRuns;
   prices: () => Promise<PriceTable>;
 }
 
@@ -124,7 +122,6 @@ async function composeResearch(
     leaving: shutdown.signal,
     pollCounts,
     unsavedIds: new Map<string, UnsavedRun>(),
-    rememberedRuns: parts.rememberedRuns,
     unchargedFailures: new Map<string, StartFailure>(),
     notify,
     backUp: (({ taskId, query }, report, usage) =>
@@ -214,7 +211,7 @@ async function startPeriodicMaintenance(
   const { RESEARCH_KEEP_DAYS: keepDays, RESOLVE_SOURCE_LINKS: resolvesLinks } = config.settings;
   const common = { db, clock: systemClock, log, leaving: shutdown.signal };
   const { startRetention } = await import("./runs/deletion/retention.ts");
-  const { removeOldBackups } = await import("./store/old-backups.ts");
+  const { removeOldBackups } = await import("./store/deleted-text.ts");
   const removeCopies = (now: number): Promise<void> => removeOldBackups(config.databaseFile, now);
   const { remove: removeBackups } = createBackups(backupDirectories(config));
   startRetention({ ...common, keepDays, removeCopies, removeBackups }, shutdown.during);

@@ -187,21 +187,3 @@ function readPayload(json: string): Notification | undefined {
     return undefined;
   }
 }
-
-/** All notifications of these runs, sent or not. */
-export const notificationsOf = (db: Database, taskIds: readonly string[]) =>
-  db.selectFrom("notification_outbox").selectAll().where("task_id", "in", taskIds).execute();
-
-/** Copies rows into another database, which assigns new ids. Existing rows stay. */
-export async function copyNotifications(
-  db: Database,
-  rows: Awaited<ReturnType<typeof notificationsOf>>,
-): Promise<void> {
-  for (const { outbox_id: _, ...row } of rows) {
-    await db
-      .insertInto("notification_outbox")
-      .values(row)
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
-  }
-}

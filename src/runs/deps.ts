@@ -8,7 +8,6 @@ import type { Log } from "../platform/log.ts";
 import type { PollQueue } from "../queue/queue.ts";
 import type { Database } from "../store/database.ts";
 import type { PollCounts } from "../telemetry/poll-counts.ts";
-import type { RememberedRuns } from "./start/carry-over-store.ts";
 import type { StartLimits } from "./start/limits-store.ts";
 import type { StartFailure } from "./start/start-store.ts";
 
@@ -52,7 +51,6 @@ export interface ResearchDeps {
   ) => Promise<string | undefined>;
   /** Started runs whose interaction id the database rejected, by task_id. */
   unsavedIds: Map<string, UnsavedRun>;
-  rememberedRuns: RememberedRuns;
   /** Failed starts that were certainly not charged but could not be stored, by attempt id. */
   unchargedFailures: Map<string, StartFailure>;
   /** Shows a notification without the outbox, for when the outbox cannot be written. */

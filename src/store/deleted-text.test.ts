@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { insertRun } from "../../test/kit/store/store-rows.ts";
 import { deleteRun } from "../runs/deletion/deletion-store.ts";
 import { saveResult } from "../runs/result-store.ts";
-import { removeOldBackups } from "./old-backups.ts";
+import { removeOldBackups } from "./deleted-text.ts";
 import { openSqlite } from "./sqlite/sqlite.ts";
 import { silentLog as log } from "../../test/kit/log.ts";
 
@@ -35,15 +35,14 @@ test("a deleted report is nowhere in the database file (T-2)", async (context) =
   await close();
 });
 
-test("backups from before an update or a replacement are deleted after 30 days, and nothing else (T-2)", async (context) => {
+test("backups from before an update are deleted after 30 days, and nothing else (T-2)", async (context) => {
   const directory = mkdtempSync(join(tmpdir(), "backups-"));
   context.onTestFinished(() => rmSync(directory, { recursive: true }));
   const now = 1_800_000_000_000;
   const file = join(directory, "runs.db");
-  const made = (days: number) =>
-    ["update", "replacement"].map((before) => `runs.db.before-${before}-${now - days * 86_400_000}`);
-  const kept = ["runs.db", ...made(29), "runs.db.before-update-mine", "other.db.before-update-1"];
-  for (const name of [...kept, ...made(31)]) writeFileSync(join(directory, name), "");
+  const made = (days: number) => `runs.db.before-update-${now - days * 86_400_000}`;
+  const kept = ["runs.db", made(29), "runs.db.before-update-mine", "other.db.before-update-1"];
+  for (const name of [...kept, made(31)]) writeFileSync(join(directory, name), "");
   await removeOldBackups(file, now);
   expect(readdirSync(directory).toSorted()).toEqual(kept.toSorted());
   await removeOldBackups(join(directory, "missing", "runs.db"), now);

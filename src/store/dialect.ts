@@ -13,7 +13,6 @@ export interface OnDialect {
     readonly adapter: {
       readonly supportsMultipleConnections?: boolean;
       readonly isLocalFile?: boolean;
-      readonly truncateLog?: () => Promise<boolean>;
     };
   };
 }
@@ -23,13 +22,6 @@ export function isShared(db: OnDialect): boolean {
   const { supportsMultipleConnections = false, isLocalFile = false } = db.getExecutor().adapter;
   return supportsMultipleConnections && !isLocalFile;
 }
-
-/**
- * SQLite only: moves everything into the database file and empties the write-ahead log, which contains deleted text
- * until it is overwritten. False while another process reads or writes.
- */
-export const truncateLog = async (db: OnDialect): Promise<boolean> =>
-  (await db.getExecutor().adapter.truncateLog?.()) ?? true;
 
 /** Takes a transaction-scoped advisory lock on PostgreSQL. SQLite needs none: `begin immediate` serialises writers. */
 export async function lockExclusive(transaction: Database, name: string): Promise<void> {

@@ -13,6 +13,8 @@ const MAX_INDEXED_CHARS = 100_000;
 export async function createFullText(db: Kysely<unknown>): Promise<void> {
   if (!isShared(db)) {
     await sql`create virtual table research_search using fts5(task_id unindexed, query, report)`.execute(db);
+    // FTS5 erases the words of deleted reports.
+    await sql`insert into research_search(research_search, rank) values ('secure-delete', 1)`.execute(db);
     return;
   }
   // No stemming: lower case without accents, as in FTS5.
@@ -33,14 +35,6 @@ export async function createFullText(db: Kysely<unknown>): Promise<void> {
 /** What is indexed as the question, so that a search finds a run by its title, too. */
 export const questionWithTitle = (query: string, title: string | undefined): string =>
   title === undefined ? query : `${title}\n${query}`;
-
-/** SQLite only: makes FTS5 erase the words of deleted reports. The setting is stored in the file. */
-export async function overwriteDeletedWords(db: Database): Promise<void> {
-  const { rows } = await sql`select v from research_search_config where k = 'secure-delete' and v = 1`.execute(db);
-  // Usually set already; a write would have to wait for the writer lock.
-  if (rows.length > 0) return;
-  await sql`insert into research_search(research_search, rank) values ('secure-delete', 1)`.execute(db);
-}
 
 const removeAccents = (column: RawBuilder<unknown>): RawBuilder<string> =>
   sql`regexp_replace(normalize(left(${column}, ${sql.lit(MAX_INDEXED_CHARS)}), NFD), U&'[\\0300-\\036F]', '', 'g')`;

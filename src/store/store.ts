@@ -8,7 +8,6 @@ import { hostHere } from "./dialect.ts";
 import { rejectUnfinishedMigration, warnIfMigrated } from "./migrate-to-postgres/progress.ts";
 import { forgetProcess, registerProcess } from "./processes.ts";
 import type { RunNotifications } from "./postgres/run-notifications.ts";
-import type { OldFile, Replacement } from "./sqlite/replaceable-file.ts";
 import { openInstalled } from "./sqlite/sqlite.ts";
 
 export interface Store {
@@ -31,16 +30,18 @@ export interface StoreOptions {
   clock: Clock;
   log: Log;
   version?: string | undefined;
-  /** Copies data to the new file when the open one is replaced. */
-  carryOver?: Replacement["carryOver"] | undefined;
 }
 
-export async function openStore({ file, shared, clock, log, version, carryOver }: StoreOptions): Promise<Store> {
+export async function openStore({ file, shared, clock, log, version }: StoreOptions): Promise<Store> {
   const identity = { ...thisProcess(), version };
   const register = (db: Database): Promise<void> =>
     registerProcess(db, { ...identity, host: hostHere(db) }, clock.now());
   const opened = await (shared === undefined
-    ? openInstalled(file ?? ":memory:", log, installation({ register, carryOver, log }))
+    ? openInstalled(file ?? ":memory:", log, async (db) => {
+        await register(db);
+        // After the registration: if a migration starts at the same time, at least one of the two detects the other.
+        await warnIfMigrated(db, log);
+      })
     : openShared(shared, log, { ...identity, register }));
   const { db, obstacle, notifications } = opened;
   const renewal = shared === undefined ? undefined : renewHourly(() => register(db));
@@ -59,25 +60,6 @@ export async function openStore({ file, shared, clock, log, version, carryOver }
 }
 
 type Register = (db: Database) => Promise<void>;
-
-const installation = ({
-  register,
-  carryOver,
-  log,
-}: Pick<StoreOptions, "carryOver" | "log"> & { register: Register }) => ({
-  onWritable: async (db: Database): Promise<void> => {
-    await register(db);
-    // After the registration: if a migration starts at the same time, at least one of the two detects the other.
-    await warnIfMigrated(db, log);
-  },
-  carryOver: async (old: OldFile) => {
-    const carry = await carryOver?.(old);
-    return async (to: Database): Promise<void> => {
-      await register(to);
-      await carry?.(to);
-    };
-  },
-});
 
 /** Other machines delete the row of a process that has not renewed it for days. */
 const renewHourly = (renew: () => Promise<void>): NodeJS.Timeout =>

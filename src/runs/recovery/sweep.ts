@@ -6,7 +6,6 @@
 import type { ResearchDeps } from "../deps.ts";
 import { saveReportsOfUnsavedRuns } from "./database-outage.ts";
 import { repairImpossibleFigures, reportUnreadableRuns } from "./impossible-figures.ts";
-import { updateRemembered } from "../start/carry-over-store.ts";
 import { endExpiredPlans } from "../plan/expired-plans.ts";
 import { markInterruptedSearches } from "./interrupted-searches.ts";
 import { releaseFiles } from "../start/file-store.ts";
@@ -41,7 +40,6 @@ export async function sweep(
   await saveReportsOfUnsavedRuns(deps, savedToFile);
   await flushUnchargedFailures(deps);
   await endExpiredPlans(deps);
-  await updateRemembered(deps.rememberedRuns, db);
   await repairPolls();
   await markInterruptedSearches(db, log, clock.now());
   await releaseFiles(db);

@@ -4,7 +4,6 @@ import { failpoint } from "../../platform/failpoint.ts";
 import { hasAttempt } from "../attempt-store.ts";
 import type { ResearchDeps, UnsavedRun } from "../deps.ts";
 import { saveInteractionId } from "../interaction-store.ts";
-import { rememberRun } from "./carry-over-store.ts";
 import { keepOrphanedId } from "../recovery/orphaned-ids.ts";
 
 type AcceptedAttempt = Omit<UnsavedRun, "interactionId">;
@@ -37,8 +36,6 @@ export async function saveId(deps: ResearchDeps, accepted: AcceptedAttempt, inte
     }
     deps.unsavedIds.delete(taskId);
     failpoint("after-id");
-    // The id is stored; the copy in memory is only for a file whose contents are overwritten later.
-    await rememberRun(deps.rememberedRuns, deps.db, taskId).catch(() => undefined);
   } catch {
     log.error(`${started} refused the id. ${keepUnsavedId()}`);
   }

@@ -32,27 +32,28 @@ export interface HandleSource {
   forReading(): Handles | undefined;
   /** Called with the writer lock held, after `forReading` returned nothing. */
   reopenForReading(): Handles | Promise<Handles>;
-  /** Called after each write, outside of transactions and with the writer lock held. */
-  written(): void;
-  /** Empties the write-ahead log; called like `written`. False while another process uses the log. */
-  truncateLog(): boolean;
   close(): void;
+}
+
+/** A source whose handles never change. */
+export const fixed = (file: string, handles: Handles): HandleSource => ({
+  file,
+  forReading: () => (handles.reader === handles.writer ? undefined : handles),
+  reopenForReading: () => handles,
+  forWriting: () => handles,
+  close: () => closeHandles(handles),
+});
+
+export function closeHandles({ writer, reader }: Handles): void {
+  for (const handle of [reader, writer]) if (handle.isOpen) handle.close();
 }
 
 export const kyselyOn = (source: HandleSource): Database => new Kysely({ dialect: dialectOn(source) });
 
 function dialectOn(source: HandleSource): Dialect {
   const lock = createWriterLock();
-  const truncateLog = async (): Promise<boolean> => {
-    const release = await lock.acquire();
-    try {
-      return source.truncateLog();
-    } finally {
-      release();
-    }
-  };
   return {
-    createAdapter: () => new FileAdapter(truncateLog),
+    createAdapter: () => new FileAdapter(),
     createDriver: () => createDriver(source, lock),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
@@ -62,13 +63,6 @@ function dialectOn(source: HandleSource): Dialect {
 class FileAdapter extends SqliteAdapter {
   /** Read by `isShared`. */
   readonly isLocalFile = true;
-  /** Called by the function of the same name in `dialect.ts`. */
-  readonly truncateLog: () => Promise<boolean>;
-
-  constructor(truncateLog: () => Promise<boolean>) {
-    super();
-    this.truncateLog = truncateLog;
-  }
 
   /** The driver has its own writer lock, so that reads do not wait for writes. */
   override get supportsMultipleConnections(): boolean {
@@ -140,7 +134,6 @@ class FileConnection implements DatabaseConnection {
     // SQLite rolls back automatically when the disk is full; a second rollback would hide the cause.
     if (handle === undefined || (command === "rollback" && !handle.isTransaction)) return;
     await this.#guarded(() => handle.prepare(command).run());
-    if (command === "commit") this.#source.written();
   }
 
   release(): void {
@@ -173,9 +166,7 @@ class FileConnection implements DatabaseConnection {
     const release = await this.#lock.acquire();
     try {
       const { writer } = await this.#source.forWriting();
-      const result = await retryWhileBusy(() => execute(writer), deadline);
-      this.#source.written();
-      return result;
+      return await retryWhileBusy(() => execute(writer), deadline);
     } finally {
       release();
     }

@@ -3,9 +3,8 @@
 import { statSync } from "node:fs";
 import { AppError } from "../../errors.ts";
 import type { Log } from "../../platform/log.ts";
-import type { Handles, HandleSource } from "./driver.ts";
+import { closeHandles, type Handles, type HandleSource } from "./driver.ts";
 import { storageError } from "./errors.ts";
-import { closeHandles } from "./replaceable-file.ts";
 
 export interface ReadOnlyFile {
   handles: Handles;
@@ -66,10 +65,6 @@ export async function openWithFallback(options: FallbackOptions): Promise<Fallba
       if (now.kind === "memory") return now.handles;
       throw now.cause;
     },
-    written: () => {
-      if (state.kind === "writable") state.source.written();
-    },
-    truncateLog: () => state.kind !== "writable" || state.source.truncateLog(),
     close: () => close(state),
     obstacle: () => {
       if (state.kind === "writable") return undefined;

@@ -103,7 +103,7 @@ describe("the file", () => {
     );
     expect((await findRun(updated[0]?.db ?? store.db, "local", run.taskId)).status).toBe("running");
     for (const { close } of updated) await close();
-    const [copy = ""] = readdirSync(directory).filter((name) => name.includes("before-update"));
+    const copy = readdirSync(directory).find((name) => name.includes("before-update")) ?? "";
     expect(statSync(join(directory, copy)).mode & 0o077).toBe(0);
     const before = await openSqlite(join(directory, copy), log);
     expect((await findRun(before.db, "local", run.taskId)).status).toBe("running");

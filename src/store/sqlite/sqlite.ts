@@ -6,14 +6,12 @@ import { pathToFileURL } from "node:url";
 import type { Log } from "../../platform/log.ts";
 import type { Database, OpenDatabase } from "../database.ts";
 import { foreignSchema, migrate, MIGRATIONS, newerSchema, schemaState } from "../migrate.ts";
-import { overwriteDeletedWords } from "../full-text.ts";
-import { backupOf } from "../old-backups.ts";
+import { backupOf } from "../deleted-text.ts";
 import { retryWhileBusy } from "./busy.ts";
-import { type Handles, type HandleSource, kyselyOn } from "./driver.ts";
+import { closeHandles, fixed, type Handles, type HandleSource, kyselyOn } from "./driver.ts";
 import { isBusy } from "./errors.ts";
 import { openWithFallback, type ReadOnlyFile } from "./fallback.ts";
-import { modificationOf, sizeOf } from "./file-identity.ts";
-import { closeHandles, fixed, openReplaceableFile, type Replacement } from "./replaceable-file.ts";
+import { openedFile } from "./opened-file.ts";
 
 /** For commands that read once and exit. Servers wait without blocking: see busy.ts. */
 const READ_TIMEOUT_MS = 5_000;
@@ -25,25 +23,23 @@ const IN_MEMORY = ":memory:";
 
 /** Opens a file for reading and writing, or throws. */
 export async function openSqlite(file: string, log: Log, migrations = MIGRATIONS): Promise<OpenDatabase> {
-  const db = kyselyOn(await openWritable({ file, log, migrations, carryOver: async () => async () => {} }));
+  const db = kyselyOn(await openWritable({ file, log, migrations }));
   return { db, obstacle: async () => undefined, close: () => db.destroy() };
 }
 
-interface Installation extends Replacement {
-  /** Called with the database once it can be written; if it fails, the database counts as not writable. */
-  onWritable(db: Database): Promise<void>;
-}
-
-/** Opens the database of an installation, which stays readable while it cannot be written. */
+/**
+ * Opens the database of an installation, which stays readable while it cannot be written. `onWritable` is called once it
+ * can be written; if it fails, the database counts as not writable.
+ */
 export async function openInstalled(
   file: string,
   log: Log,
-  { carryOver, onWritable }: Installation,
+  onWritable: (db: Database) => Promise<void>,
 ): Promise<OpenDatabase> {
   const source = await openWithFallback({
     file,
     log,
-    openWritable: () => opening(openWritable({ file, log, carryOver }), onWritable),
+    openWritable: () => opening(openWritable({ file, log }), onWritable),
     openReadOnly: () => openReadOnly(file),
     openInMemory: async () => {
       const memory = fixed(IN_MEMORY, await openHandles({ file: IN_MEMORY, log }));
@@ -85,10 +81,10 @@ interface WritableFile {
   migrations?: typeof MIGRATIONS;
 }
 
-async function openWritable({ carryOver, ...options }: WritableFile & Replacement): Promise<HandleSource> {
+async function openWritable(options: WritableFile): Promise<HandleSource> {
   const { file, log } = options;
-  const open = (): Promise<Handles> => openHandles(options);
-  return file === IN_MEMORY ? fixed(file, await open()) : openReplaceableFile({ file, log, open, carryOver });
+  const handles = await openHandles(options);
+  return file === IN_MEMORY ? fixed(file, handles) : openedFile(file, handles, log);
 }
 
 async function openHandles(options: WritableFile): Promise<Handles> {
@@ -140,8 +136,12 @@ async function openReadOnly(file: string): Promise<ReadOnlyFile | undefined> {
  */
 async function openReader(file: string, timeout: number): Promise<{ handle: DatabaseSync; isCurrent: () => boolean }> {
   const { DatabaseSync: Driver } = await importDriver();
-  const modification = modificationOf(file);
-  const isUntouched = (): boolean => sizeOf(`${file}-wal`) === 0 && modificationOf(file) === modification;
+  const statOf = (path: string) => statSync(path, { throwIfNoEntry: false, bigint: true });
+  const before = statOf(file);
+  const isUntouched = (): boolean => {
+    const now = statOf(file);
+    return (statOf(`${file}-wal`)?.size ?? 0n) === 0n && now?.size === before?.size && now?.mtimeNs === before?.mtimeNs;
+  };
   const handle = new Driver(file, { timeout, readOnly: true });
   try {
     handle.prepare("select count(*) from sqlite_master").get();
@@ -208,8 +208,7 @@ function prepare(handle: DatabaseSync, file: string, log: Log): void {
   }
   if (file !== IN_MEMORY) restrictAccess(file);
   handle.exec("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on;");
-  // Checkpoints are made by replaceable-file.ts, which must know whose writes changed the database file.
-  handle.exec("pragma journal_size_limit = 16777216; pragma wal_autocheckpoint = 0;");
+  handle.exec("pragma journal_size_limit = 16777216;");
   // Overwrites deleted content, which would otherwise stay in the file.
   handle.exec("pragma secure_delete = on;");
   if (process.platform === "darwin") {
@@ -248,17 +247,15 @@ function chmodIfPresent(path: string, mode: number): void {
 async function bringUpToDate(
   db: Database,
   handle: DatabaseSync,
-  { file, log, migrations = MIGRATIONS }: WritableFile,
+  { file, migrations = MIGRATIONS }: WritableFile,
 ): Promise<void> {
   const state = await schemaState(db, migrations);
   if (state === "newer") throw newerSchema(`The database ${file}`);
   if (state === "foreign") throw foreignSchema(`The database ${file}`, "Move it away: a new one is created.");
   if (state === "older") {
-    const copy = backupOf(file, "update", Date.now());
+    const copy = backupOf(file, Date.now());
     handle.prepare("vacuum into ?").run(copy);
     chmodIfPresent(copy, 0o600);
   }
   if (state !== "current") await migrate(db, migrations);
-  // Can fail on a full disk; the next process tries again.
-  await overwriteDeletedWords(db).catch(() => log.debug("The search index does not overwrite deleted words yet."));
 }

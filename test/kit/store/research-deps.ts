@@ -14,7 +14,6 @@ export const commonDeps = () =>
     },
     costOf: () => ({ usd: 1, incomplete: false, estimated: false }),
     unsavedIds: new Map(),
-    rememberedRuns: new Map(),
     unchargedFailures: new Map(),
     pollCounts: createPollCounts(systemClock),
     redact: (text: string) => text,
