@@ -1,4 +1,4 @@
-/** The stand-in's answer: on stdout in any format of the real Gemini CLI, and in its session record. */
+/** The stand-in's answer: on stdout as the real Gemini CLI prints it, and in its session record. */
 
 import { randomUUID } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ export interface StandinBehaviour {
   prompt?: string;
   /** The answer text. */
   text?: string;
-  format?: "stream-json" | "json" | "text";
+  format?: "stream-json" | "text";
   model?: string;
   /** Totals without models, and the model in the first line: `flat` as in versions up to 0.33, `uncached` up to 0.20. */
   stats?: "by model" | "flat" | "uncached" | Record<string, unknown>;
@@ -66,12 +66,7 @@ export async function answer(behaviour: StandinBehaviour, prompt: string): Promi
     writeSession({ sessionId, prompt, text, model, searches, fetches: behaviour.fetches ?? [] });
   }
   if (behaviour.onlyInSession) return;
-  const tokens = { prompt: 100, candidates: 20, cached: 5, total: 130 };
   if (behaviour.format === "text") return write(`${text}\n`, behaviour);
-  if (behaviour.format === "json") {
-    const stats = { models: { [model]: { tokens, roles: { main: {} } } } };
-    return write(`${JSON.stringify({ session_id: sessionId, response: text, stats }, null, 2)}\n`, behaviour);
-  }
   const uncached = { total_tokens: 130, input_tokens: 100, output_tokens: 20 };
   const flat = behaviour.stats === "uncached" ? uncached : { ...uncached, cached: 5, input: 95 };
   const isFlat = behaviour.stats === "flat" || behaviour.stats === "uncached";

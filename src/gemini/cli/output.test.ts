@@ -80,37 +80,6 @@ test("an API error is kept for its classification", () => {
   });
 });
 
-test("the object of --output-format json names the model by its role (E8)", () => {
-  const tokens = (candidates: number) => ({
-    input: 95,
-    prompt: 100,
-    candidates,
-    total: 130,
-    cached: 5,
-    thoughts: 10,
-    tool: 0,
-  });
-  const object = {
-    session_id: "4fe9c2ac",
-    response: "the answer",
-    stats: {
-      models: {
-        "gemini-3.5-flash-lite": { api: {}, tokens: tokens(90), roles: { utility_router: {} } },
-        "gemini-3.8-flash": { api: {}, tokens: tokens(20), roles: { main: {}, utility_tool: {} } },
-      },
-      tools: {},
-    },
-  };
-  expect(read([`Loaded cached credentials.\n${JSON.stringify(object, null, 2)}\n`]).output).toEqual({
-    format: "object",
-    text: "the answer",
-    finished: true,
-    succeeded: true,
-    errors: [],
-    stats: { input: 200, output: 110, cached: 10, total: 260, idle: false, model: "gemini-3.8-flash" },
-  });
-});
-
 test("plain text is an answer too, even when it is JSON (C7)", () => {
   const answer = '{"success":true,\n"report":"x"}';
   expect(read([`Loaded cached credentials.\n${answer}\n`]).output).toMatchObject({

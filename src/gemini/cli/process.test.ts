@@ -93,7 +93,6 @@ test.each([
   ["a second try after half a stream", { falseStart: '{"success":tr', text: "{}" }, /^\{\}$/],
   ["never reading stdin", { ignoreStdin: true }, /Stand-in/],
   ["plain text", { format: "text", text: "just words" }, /^just words$/],
-  ["one JSON object", { format: "json" }, /^```json\n[^]*Stand-in[^]*```$/],
   ["an answer that the pipe swallowed", { onlyInSession: true, text: "{}" }, /^\{\}$/],
 ] satisfies [string, StandinScenario, RegExp][])("%s is an answer (C7)", async (_, scenario, text) => {
   const answer = await scene.backend(scenario).ask(question());

@@ -101,15 +101,6 @@ test("Firecrawl's search yields pages and a query, its scrape one page (B8)", as
   });
 });
 
-test("the single object of older versions is read too", async () => {
-  const messages = RECORD.split("\n").map((line): { type?: string } => JSON.parse(line));
-  await record(
-    JSON.stringify({ sessionId: "x", messages: messages.filter(({ type }) => type !== undefined) }),
-    "session-old.json",
-  );
-  expect(await readSession(home)).toMatchObject({ model: "gemini-3.8-flash", queries: ["kyoto history"] });
-});
-
 test.each([
   ["nothing", undefined],
   ["no JSON", "not json\n\0\n{"],

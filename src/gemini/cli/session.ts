@@ -153,18 +153,10 @@ function contentText(content: unknown): string {
   return parts.map(({ text }) => text).join("");
 }
 
-/** A record is a message, or an update that replaces all messages, or the single object of older versions. */
+/** A record is a message, or an update that replaces all messages. */
 function messagesIn(record: unknown): Message[] {
-  const list = z
-    .object({
-      messages: z.array(z.unknown()).optional(),
-      $set: z
-        .object({ messages: z.array(z.unknown()) })
-        .optional()
-        .catch(undefined),
-    })
-    .safeParse(record).data;
-  return [record, ...(list?.messages ?? []), ...(list?.$set?.messages ?? [])].flatMap((item) => {
+  const list = z.object({ $set: z.object({ messages: z.array(z.unknown()) }) }).safeParse(record).data;
+  return [record, ...(list?.$set.messages ?? [])].flatMap((item) => {
     const parsed = message.safeParse(item).data;
     return parsed === undefined ? [] : [parsed];
   });
@@ -176,11 +168,11 @@ async function readRecords(folder: string): Promise<unknown[]> {
   for (const project of await readdir(folder).catch(() => [])) {
     const chats = join(folder, project, "chats");
     const names = await readdir(chats).catch(() => []);
-    for (const name of names.filter((file) => /^session-.*\.jsonl?$/.test(file)).toSorted()) {
+    for (const name of names.filter((file) => /^session-.*\.jsonl$/.test(file)).toSorted()) {
       const text = await readStart(join(chats, name), remaining);
       remaining -= text.length;
-      const parts = name.endsWith(".json") ? [text] : text.split("\n");
-      records.push(...parts.map(parseJson).filter((record) => record !== undefined));
+      const lines = text.split("\n");
+      records.push(...lines.map(parseJson).filter((record) => record !== undefined));
     }
   }
   return records;
