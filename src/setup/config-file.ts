@@ -1,8 +1,7 @@
 /** Reads and replaces a client's configuration file: a backup first, then an atomic replacement. */
 
-import { chmod, chown, link, lstat, mkdir, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
+import { chmod, chown, lstat, mkdir, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "../errors.ts";
 import { retryWhileFileBusy } from "../platform/busy-file.ts";
 import { errorCodeOf } from "../platform/error-code.ts";
@@ -53,112 +52,46 @@ async function absent(file: string, mode: number): Promise<ConfigFile> {
 
 export interface ReplaceOptions {
   now: Date;
-  /** The backup of an earlier try, which need not be repeated. */
-  backup?: string | undefined;
   /** For a file that may hold a key: no backup is left beside it. */
   withoutBackup?: true;
   renameFile?: typeof rename;
   platform?: NodeJS.Platform;
 }
 
-export interface ReplaceResult {
-  /** The path of the backup; undefined if the file is new. */
-  backup: string | undefined;
-  /** Another program wrote the file right after us; check what is left of our change. */
-  overwritten: boolean;
-}
-
+/** Returns the path of the backup; undefined if there is none. */
 export async function replaceConfigFile(
   config: ConfigFile,
   text: string,
   options: ReplaceOptions,
-): Promise<ReplaceResult> {
+): Promise<string | undefined> {
   const { file, target, bytes, mode } = config;
   // A read-only file is respected; rename would replace it regardless.
   if (bytes !== undefined && (mode & 0o222) === 0) throw unusable(file, undefined);
-  const content = Buffer.from(config.mark + text);
+  const { now, withoutBackup, renameFile = rename, platform = process.platform } = options;
+  const temporary = join(dirname(target), `.${basename(target)}.${crypto.randomUUID()}.tmp`);
+  let backup: string | undefined;
   try {
     await mkdir(dirname(target), { recursive: true });
-    return await withFileLock(target, async (temporary) => {
-      const current = await readFile(target).catch(() => undefined);
-      if (!sameBytes(current, bytes)) throw changedMeanwhile(file);
-      await writeFlushed(temporary, content, mode);
-      await keepOwner(temporary, target);
-      const backup = await replaceWithBackup(config, temporary, options);
-      await flushFolder(dirname(target));
-      return { backup, overwritten: !sameBytes(await readFile(target).catch(() => undefined), content) };
-    });
-  } catch (error) {
-    throw error instanceof AppError ? error : unusable(file, error);
-  }
-}
-
-/** Renames the new file into place, and removes the backup if that fails. */
-async function replaceWithBackup(
-  config: ConfigFile,
-  temporary: string,
-  options: ReplaceOptions,
-): Promise<string | undefined> {
-  const { now, renameFile = rename, platform = process.platform } = options;
-  const { bytes, file, target } = config;
-  const hasCopy = options.backup !== undefined || options.withoutBackup === true;
-  const made = bytes === undefined || hasCopy ? undefined : await writeBackup(config, bytes, now);
-  try {
-    // Another program may have written the file while ours was flushed and copied.
+    await writeFlushed(temporary, Buffer.from(config.mark + text), mode);
+    await keepOwner(temporary, target);
+    if (bytes !== undefined && withoutBackup !== true) backup = await writeBackup(config, bytes, now);
+    // Last, because the client may save its own settings at any time.
     if (!sameBytes(await readFile(target).catch(() => undefined), bytes)) throw changedMeanwhile(file);
-    if (bytes === undefined && (await createIfAbsent(temporary, config))) return undefined;
     await retryWhileFileBusy(() => renameFile(temporary, target), { platform });
+    await flushFolder(dirname(target));
+    return backup;
   } catch (error) {
-    if (made !== undefined) await rm(made, { force: true }).catch(() => undefined);
-    throw error;
-  }
-  return options.backup ?? made;
-}
-
-/** Creates the file only if the name is free; rename would overwrite. */
-async function createIfAbsent(temporary: string, { file, target }: ConfigFile): Promise<boolean> {
-  try {
-    await link(temporary, target);
-    return true;
-  } catch (error) {
-    if (errorCodeOf(error) === "EEXIST") throw changedMeanwhile(file);
-    // The file system has no hard links; rename is the only option.
-    return false;
+    for (const made of [temporary, backup]) {
+      if (made !== undefined) await rm(made, { force: true }).catch(() => undefined);
+    }
+    throw error instanceof AppError ? error : unusable(file, error);
   }
 }
 
 const sameBytes = (a: Buffer | undefined, b: Buffer | undefined): boolean =>
   a === undefined || b === undefined ? a === b : a.equals(b);
 
-const MAX_LOCK_TRIES = 50;
-const LOCK_WAIT_MS = 100;
-const LOCK_STALE_MS = 60_000;
-
-/** Excludes other processes of this program with a lock file. */
-async function withFileLock<T>(target: string, act: (temporary: string) => Promise<T>): Promise<T> {
-  const lock = join(dirname(target), `.${basename(target)}.gemini-search-mcp.lock`);
-  for (let tries = 1; ; tries += 1) {
-    try {
-      await (await open(lock, "wx", 0o600)).close();
-      break;
-    } catch (error) {
-      if (errorCodeOf(error) !== "EEXIST") throw error;
-      if (tries === MAX_LOCK_TRIES) throw busy(lock);
-      const held = await stat(lock).catch(() => undefined);
-      if (held !== undefined && Date.now() - held.mtimeMs > LOCK_STALE_MS) await rm(lock, { force: true });
-      else await delay(LOCK_WAIT_MS);
-    }
-  }
-  const temporary = join(dirname(target), `.${basename(target)}.${crypto.randomUUID()}.tmp`);
-  try {
-    return await act(temporary);
-  } finally {
-    await rm(temporary, { force: true }).catch(() => undefined);
-    await rm(lock, { force: true }).catch(() => undefined);
-  }
-}
-
-export const BACKUP = ".backup-";
+const BACKUP = ".backup-";
 
 /** Beside the path that the client uses, not beside the target of a link, which is often in a repository. */
 async function writeBackup({ file, mode }: ConfigFile, bytes: Buffer, now: Date): Promise<string> {
@@ -216,19 +149,11 @@ function unusable(file: string, cause: unknown): AppError {
   });
 }
 
-export const changedMeanwhile = (file: string): AppError =>
+const changedMeanwhile = (file: string): AppError =>
   new AppError({
     code: "EXECUTION_ERROR",
     message: `${file} was changed by another program just now.`,
     suggestion: "Close the client and run init again.",
     details: { path: file },
-    retryable: true,
-  });
-
-const busy = (lock: string): AppError =>
-  new AppError({
-    code: "EXECUTION_ERROR",
-    message: "Another init is changing this file.",
-    suggestion: `Wait for it; if there is none, delete ${lock}.`,
     retryable: true,
   });

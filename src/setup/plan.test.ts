@@ -1,6 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parse as parseJsonc } from "jsonc-parser";
+import { parse as parseToml } from "smol-toml";
 import { expect, onTestFinished, test } from "vitest";
 import { CLIENTS } from "./clients.ts";
 import { replaceConfigFile } from "./config-file.ts";
@@ -31,13 +33,20 @@ test.each(
   CLIENTS.flatMap(({ name, format, container }) =>
     (format === "json" ? JSON_FILES : TOML_FILES).map((text) => [name, text.replace("CONTAINER", container)] as const),
   ),
-)("%s: adding and removing an entry restores the bytes of %j", async (name, content) => {
+)("%s: adding and removing an entry leaves the rest of %j as it was", async (name, content) => {
   const request = requestFor(name, content);
+  const { container, format } = request.client;
+  const contentOf = (text: string): object => ({
+    ...(format === "toml" ? parseToml(text) : parseJsonc(text)),
+    [container]: {},
+  });
   expect((await planChange(request)).state).toBe("not configured");
   await carryOut(request);
   expect(await planChange(request)).toMatchObject({ state: "configured", diff: "" });
   await carryOut({ ...request, entry: undefined });
-  expect(readFileSync(request.file, "utf8")).toBe(content);
+  const left = readFileSync(request.file, "utf8");
+  expect(contentOf(left)).toEqual(contentOf(content));
+  for (const remark of content.match(/#.*/g) ?? []) expect(left).toContain(remark);
 });
 
 test("a removal after other changes removes the entry alone", async () => {

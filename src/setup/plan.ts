@@ -1,12 +1,10 @@
 /** Plans the change of one client's file: its current state, the wanted entry, and the resulting text. */
 
-import { readdir, readFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../platform/is-record.ts";
 import type { Client } from "./clients/client.ts";
-import { BACKUP, type ConfigFile, readConfigFile } from "./config-file.ts";
-import type { Entry, EntryFormat, EntryPath } from "./entry-format.ts";
+import { type ConfigFile, readConfigFile } from "./config-file.ts";
+import type { Entry, EntryFormat } from "./entry-format.ts";
 import { unifiedDiff } from "./unified-diff.ts";
 
 /** `name taken`: by another server. */
@@ -44,7 +42,7 @@ export async function planChange(request: PlanRequest): Promise<Plan> {
   const state = stateOf(found, wanted ?? found, request);
   const text =
     entry === undefined
-      ? await textWithout(config, format, path)
+      ? format.remove(config, path)
       : state === "configured"
         ? config.text
         : format.set(config, path, wanted ?? entry);
@@ -111,37 +109,4 @@ function merge(found: unknown, entry: Entry, { url, renewToken }: PlanRequest): 
     else if (isRecord(theirs) && isRecord(value)) merged[key] = { ...value, ...theirs };
   }
   return merged;
-}
-
-/**
- * Restores the exact previous text if a backup has it, since only the backup shows whether an empty table was there.
- */
-async function textWithout(config: ConfigFile, format: EntryFormat, path: EntryPath): Promise<string> {
-  const found = format.read(config, path);
-  if (found === undefined) return config.text;
-  if (isRecord(found)) {
-    for await (const kept of backupTexts(config)) {
-      try {
-        const { file } = config;
-        if (format.read({ file, text: kept }, path) !== undefined) continue;
-        if (format.set({ file, text: kept }, path, found) === config.text) return kept;
-      } catch {
-        // A backup that cannot be parsed cannot be the origin of this file.
-      }
-    }
-  }
-  return format.remove(config, path);
-}
-
-async function* backupTexts({ file, mark }: ConfigFile): AsyncGenerator<string> {
-  const folder = dirname(file);
-  const names = await readdir(folder).catch(() => []);
-  const kept = names
-    .filter((name) => name.startsWith(basename(file) + BACKUP))
-    .toSorted()
-    .toReversed();
-  for (const name of kept) {
-    const text = await readFile(join(folder, name), "utf8").catch(() => undefined);
-    if (text?.startsWith(mark) === true) yield text.slice(mark.length);
-  }
 }

@@ -8,7 +8,7 @@ import { CLIENTS, installedClients } from "../../setup/clients.ts";
 import type { Client } from "../../setup/clients/client.ts";
 import { checkHome } from "../../setup/paths.ts";
 import type { Plan } from "../../setup/plan.ts";
-import { writePlan, type WriteResult } from "../../setup/write-plan.ts";
+import { replaceConfigFile } from "../../setup/config-file.ts";
 import { type ClientChange, clientChange, type InitOptions, invalid, prepareSetup, type Setup } from "./entries.ts";
 import type { KeyDecision } from "./key.ts";
 import { NAME_ONE, NO_CLIENT, type Outcome, outcomeText, remarksFor, sentenceToSay, STATE_TEXTS } from "./text.ts";
@@ -169,24 +169,26 @@ async function apply(
   const known = { ...about, state: plan.state, diff: redact(plan.diff) };
   if (plan.diff === "") return { ...known, action: "none" };
   if (options.dryRun) return { ...known, action: "planned" };
-  const objection = (to: Plan): AppError | undefined =>
-    to.state === "name taken" && !canAsk ? notOurs(client, options) : undefined;
-  const refused = objection(plan);
-  if (refused !== undefined) return { ...known, action: "failed", ...errorField(refused) };
+  if (plan.state === "name taken" && !canAsk) {
+    return { ...known, action: "failed", ...errorField(notOurs(client, options)) };
+  }
   if (declined === true) return { ...known, action: "declined" };
-  const written = await writePlan({ first: plan, planAgain: change.plan, mayRetry: !canAsk, objection });
-  return { ...known, ...outcomeOf(written, setup), diff: redact(written.plan.diff) };
+  return { ...known, ...(await write(plan, setup)) };
 }
 
-function outcomeOf(
-  { plan, end, backup, error }: WriteResult,
+async function write(
+  { state, config, text }: Plan,
   { options, token }: Setup,
-): Pick<Outcome, "action" | "backup" | "exposed" | "error"> {
-  const kept = backup === undefined ? {} : { backup };
-  if (end !== "written") return { ...kept, action: end, ...errorField(error) };
-  const action = options.remove ? "removed" : plan.state === "not configured" ? "added" : "changed";
-  const exposed = token !== undefined && !options.remove && (plan.config.mode & 0o077) !== 0;
-  return { ...kept, action, ...(exposed ? { exposed } : {}) };
+): Promise<Pick<Outcome, "action" | "backup" | "exposed" | "error">> {
+  try {
+    const backup = await replaceConfigFile(config, text, { now: new Date() });
+    const action = options.remove ? "removed" : state === "not configured" ? "added" : "changed";
+    const exposed = token !== undefined && !options.remove && (config.mode & 0o077) !== 0;
+    return { action, ...(backup === undefined ? {} : { backup }), ...(exposed ? { exposed } : {}) };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return { action: "failed", ...errorField(error) };
+  }
 }
 
 const errorField = (error: AppError | undefined): Pick<Outcome, "error"> =>

@@ -18,7 +18,7 @@ export interface Outcome {
   file: string | undefined;
   /** State of the entry before. */
   state?: State;
-  action: "added" | "changed" | "removed" | "none" | "meanwhile" | "planned" | "declined" | "failed";
+  action: "added" | "changed" | "removed" | "none" | "planned" | "declined" | "failed";
   diff?: string;
   /** Path of the copy of the previous file. */
   backup?: string;
@@ -37,7 +37,6 @@ const ACTION_TEXTS: Record<Outcome["action"], string> = {
   changed: "updated",
   removed: "disconnected",
   none: "nothing to do",
-  meanwhile: "another program has just made this change; nothing was written",
   planned: "would be changed; nothing was written",
   declined: "left unchanged",
   failed: "failed",
@@ -95,7 +94,7 @@ export function remarksFor(outcomes: Outcome[], { setup, config }: { setup: Setu
   ];
 }
 
-const CONNECTED: readonly Outcome["action"][] = ["added", "changed", "none", "meanwhile"];
+const CONNECTED: readonly Outcome["action"][] = ["added", "changed", "none"];
 
 /** A first request to try; undefined if no assistant is connected. */
 export function sentenceToSay(outcomes: Outcome[], entry: string): string | undefined {
