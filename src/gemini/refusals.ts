@@ -39,7 +39,7 @@ interface Row {
   words?: RegExp;
   /** The row is about a field that not every request has. */
   needs?: "hasLabels";
-  refusal: Failure | ((request: RefusedRequest, status: number) => Failure);
+  refusal: Failure | ((request: RefusedRequest) => Failure);
 }
 
 export const CREDITS_USED_UP: Failure = {
@@ -183,7 +183,7 @@ export function refusalOf(status: number, text: string, request: RefusedRequest)
   const answer = { status, codes: codesIn(text), text };
   const row = ROWS.find((each) => (each.needs === undefined || request[each.needs] === true) && isAbout(each, answer));
   if (row === undefined) return status === 408 || status >= 500 ? overloaded(status) : rejected(status);
-  return typeof row.refusal === "function" ? row.refusal(request, status) : row.refusal;
+  return typeof row.refusal === "function" ? row.refusal(request) : row.refusal;
 }
 
 function isAbout({ codes = [], statuses = [], words }: Row, answer: GoogleAnswer): boolean {

@@ -16,7 +16,7 @@ import {
   waitForStartOutcome,
 } from "./parts/start-outcome.ts";
 import { costSchema } from "./parts/cost-schema.ts";
-import { costQuestion, dollars, estimateFor, requireCostConsent } from "./parts/cost-confirmation.ts";
+import { costQuestion, dollars, estimateFor, requireCostConsent, runAgreedTo } from "./parts/cost-confirmation.ts";
 import { resultMetadataSchema, sourceSchema } from "./get-research-results.ts";
 import { pictureField, suggestionsField } from "./parts/answer-extras.ts";
 import {
@@ -233,7 +233,7 @@ async function start(deps: OperationDeps, call: Call, { subject, input, agent, n
     maxWaitMs: input.max_wait_hours * HOUR_MS,
     callerWaitsMs: deps.settings.syncWindowMs === 0 ? 0 : ANSWER_WITHIN_MS,
     forceNew: input.force_new,
-    taskId: call.newTaskId,
+    taskId: runAgreedTo(call, subject),
     variant: variantFor({ ...input, material, visualization: input.visualization ?? call.visualization }),
     wishes: wishesOf(input),
     notice,

@@ -152,19 +152,27 @@ describe("a yes over the 2026 protocol", () => {
     const { result } = await raw("tools/call", call());
     const requestState: unknown = result?.["requestState"];
     const dearer = { query: QUERY, model: "deep-research-max-preview-04-2026" };
-    for (const input of [dearer, { query: "Who builds heat pumps in Norway?" }, { query: QUERY, force_new: true }]) {
-      const refused = await raw("tools/call", call({ ...accepted, requestState }, input));
-      expect(refused.result).toMatchObject({
-        isError: true,
-        structuredContent: {
-          error: {
-            code: "CONFIRMATION_NEEDED",
-            message: expect.stringMatching(/^This is not what the user agreed to\./),
+    const expectRefusals = async (): Promise<void> => {
+      for (const input of [dearer, { query: "Who builds heat pumps in Norway?" }, { query: QUERY, force_new: true }]) {
+        const refused = await raw("tools/call", call({ ...accepted, requestState }, input));
+        expect(refused.result).toMatchObject({
+          isError: true,
+          structuredContent: {
+            error: {
+              code: "CONFIRMATION_NEEDED",
+              message: expect.stringMatching(/^This is not what the user agreed to\./),
+            },
           },
-        },
-      });
-    }
+        });
+      }
+    };
+    await expectRefusals();
     expect(scene.posts()).toBe(0);
+    const started = await raw("tools/call", call({ ...accepted, requestState }));
+    expect(started.result).toMatchObject({ structuredContent: { status: "running_async" } });
+    // Nor do they get the run that the yes has started.
+    await expectRefusals();
+    expect(scene.posts()).toBe(1);
   });
 
   test("pays once, however often it arrives, even for a start that must not join (T28)", async (context) => {

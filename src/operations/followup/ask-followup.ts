@@ -16,7 +16,7 @@ import {
   queryField,
   taskIdField,
 } from "../operation.ts";
-import { costQuestion, requireCostConsent } from "../parts/cost-confirmation.ts";
+import { costQuestion, requireCostConsent, runAgreedTo } from "../parts/cost-confirmation.ts";
 import { costSchema } from "../parts/cost-schema.ts";
 import { limitOf } from "../reading/answer-limit.ts";
 import {
@@ -211,7 +211,7 @@ async function start(deps: OperationDeps, call: Call, { input, prepared, instead
     maxWaitMs: MAX_WAIT_MS,
     callerWaitsMs: input.wait ? ANSWER_WITHIN_MS : 0,
     forceNew: false,
-    taskId: call.newTaskId,
+    taskId: runAgreedTo(call, paid.about),
     notice,
     estimate: { ...estimate },
   });

@@ -45,6 +45,12 @@ export function requireConsent({ agreed }: Pick<Call, "agreed">, question: Quest
   throw agreed === undefined ? notAsked(question) : consentOutdated(question);
 }
 
+/** The id of the run that the yes starts. A yes to another input has started another run, which this call must not join. */
+export const runAgreedTo = (
+  { agreed, newTaskId }: Pick<Call, "agreed" | "newTaskId">,
+  { input }: PaidStart["about"],
+): string | undefined => (agreed?.input === input ? newTaskId : undefined);
+
 type PayingCall = Pick<Call, "owner" | "agreed" | "estimates">;
 
 /** The estimate of a start, computed once per call for the question, the check before the start, and the record. */
