@@ -50,6 +50,9 @@ test("an unlisted model of a known family is priced and marked as estimated (S6)
   expect(structured["metadata"]).toMatchObject({ cost_usd: expect.any(Number), cost_estimated: true });
   expect(text).toContain("cost_estimated: true");
   expect((await scene.command(["list-research"])).stdout).toMatch(/\t≈0\.\d+\t/);
+  const listed = await scene.server({ env: { GEMINI_MODEL: "gemini-4-carbon" } });
+  const { metadata } = (await listed.call("search", { query: QUERY })).structured;
+  expect([metadata.cost_usd, metadata.cost_estimated]).toEqual([expect.any(Number), undefined]);
 });
 
 test("the user's prices may have dates (S6, M2)", async (context) => {
