@@ -1,30 +1,32 @@
 /** The usage figures that the page reads: `GET /api/figures`. */
 
-import type { RunKind, RunStatus } from "../runs/run.ts";
+import type { RunKind } from "../runs/run.ts";
 
-/** `GET /api/figures`: finished runs, oldest first. */
-export interface Figures {
-  runs: FinishedRun[];
-  total_cost_usd: number;
+interface CostMarks {
   cost_incomplete?: true;
   cost_estimated?: true;
-  total_runs: number;
-  /** For the operator of a server with several users: usage of the last 30 days by user, the highest cost first. */
-  users?: { name: string; runs: number; cost_usd: number }[];
 }
 
-export interface FinishedRun {
-  task_id: string;
-  kind: RunKind | "followup";
-  query: string;
-  status: RunStatus;
-  completed_at: string;
-  duration_minutes: number;
-  cost_usd?: number;
-  /** Of the model that judged its citations, in addition. */
+export interface UsageSum extends CostMarks {
+  runs: number;
+  cost_usd: number;
+  /** Of the completed runs. */
+  average_minutes?: number;
+}
+
+export interface Figures extends CostMarks {
+  total_runs: number;
+  /** Part of the total; the sums are of finished runs only. */
+  unfinished_runs: number;
+  total_cost_usd: number;
+  /** Part of the total: models that judged citations. */
   judge_cost_usd?: number;
-  cost_incomplete?: true;
-  cost_estimated?: true;
-  estimated_usd?: { min: number; likely: number; max: number };
-  estimated_minutes?: number;
+  /** The last 30 days, oldest first, those without a run included. */
+  days: ({ day: string } & UsageSum)[];
+  /** Months of the last two years with a run, newest first. */
+  months: ({ month: string } & UsageSum)[];
+  /** Over two years. */
+  kinds: ({ kind: RunKind | "followup" } & UsageSum)[];
+  /** For the operator of a server with several users: usage of the last 30 days by user, the highest cost first. */
+  users?: ({ name: string } & UsageSum)[];
 }

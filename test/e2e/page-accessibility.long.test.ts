@@ -71,14 +71,6 @@ const MORE: Pick<View, "name" | "open">[] = [
     },
   },
   {
-    name: "figures with tables",
-    open: async (page) => {
-      await page.goto("/figures");
-      await page.locator(".plot canvas").nth(2).waitFor();
-      for (const table of await page.locator(".plot-table summary").all()) await table.click();
-    },
-  },
-  {
     name: "nowhere",
     open: async (page) => {
       await page.goto("/runs/00000000-0000-4000-8000-999999999999");
@@ -198,7 +190,7 @@ describe.skipIf(installed === "missing")("accessibility of the page", () => {
     ["the list", "/", ".run-link"],
     ["the start", "/start", "#question"],
     ["a report", `/runs/${LONG_RUN}`, ".report-text table"],
-    ["the figures", "/figures", ".plot canvas"],
+    ["the figures", "/figures", ".cost-chart"],
   ])(
     "every control of %s is reached by Tab, with a visible focus",
     { timeout: TIMEOUT_MS },

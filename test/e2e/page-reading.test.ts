@@ -182,16 +182,19 @@ describe("a report", () => {
   });
 });
 
-test("the figures view has tokens and cost of finished runs beside their estimates (P6)", async (context) => {
+test("the figures have the cost of finished runs by day, month and kind (P6)", async (context) => {
   const scene = await openPageServer(context);
   const server = await scene.serve();
   const taskId = await finished(server);
-  const { cost_usd, estimated_usd } = await untilEnded(server, taskId);
+  const { cost_usd } = await untilEnded(server, taskId);
   const { body } = await server.get("/api/figures");
-  expect(body.runs).toMatchObject([
-    { task_id: taskId, status: "completed", cost_usd, estimated_usd: { likely: estimated_usd } },
-  ]);
-  expect(body).toMatchObject({ total_cost_usd: cost_usd, total_runs: 1 });
+  const sum = { runs: 1, cost_usd: expect.closeTo(cost_usd, 4), average_minutes: expect.any(Number) };
+  expect(body).toMatchObject({ total_cost_usd: expect.closeTo(cost_usd, 4), total_runs: 1, unfinished_runs: 0 });
+  expect(body).toMatchObject({ months: [sum], kinds: [{ kind: "agent", ...sum }] });
+  expect(body.days).toHaveLength(30);
+  expect(body.days.filter(({ runs }: { runs: number }) => runs > 0)).toMatchObject([sum]);
+  const { success, ...printed } = JSON.parse((await scene.command(["figures", "--json"])).stdout);
+  expect([success, printed]).toEqual([true, body]);
 });
 
 test("the timeline of ten thousand events is cut, and says so (J3)", async (context) => {
@@ -244,7 +247,12 @@ test("no owner reads or changes runs of another (T14)", async (context) => {
     total: 0,
   });
   expect((await server.get("/api/runs?text=zephyr", ben)).body.runs).toEqual([]);
-  expect((await server.get("/api/figures", ben)).body).toEqual({ runs: [], total_cost_usd: 0, total_runs: 0 });
+  expect((await server.get("/api/figures", ben)).body).toMatchObject({
+    months: [],
+    kinds: [],
+    total_cost_usd: 0,
+    total_runs: 0,
+  });
   const none = { status: 404, body: { success: false, error: { code: "TASK_NOT_FOUND" } } };
   for (const path of ["", "/timeline", "/report", "/report.md", "/report.html"])
     expect(await server.get(`/api/runs/${taskId}${path}`, ben), path).toMatchObject(none);

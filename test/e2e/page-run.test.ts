@@ -74,8 +74,8 @@ test("a run is shown live through a reload and a restart, and its report appears
   expect(new Set(after).size).toBe(after.length);
 
   await page.goto(`${server.url}/figures`);
-  await page.locator(".plot canvas").first().waitFor(SOON);
-  expect(await page.locator(".tiles").innerText()).toMatch(/Runs\s+1/);
+  await page.locator(".cost-chart").waitFor(SOON);
+  expect(await page.locator(".figures .total").innerText()).toMatch(/^\$\d+\.\d\d for 1 run$/);
   expect(complaints).toEqual([]);
 });
 

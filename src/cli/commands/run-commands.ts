@@ -66,8 +66,8 @@ export function addRunCommands(program: Command): void {
     });
   json(program.command("figures"))
     .alias("usage")
-    .summary("Usage by month")
-    .description("Show the cost and duration of finished runs by month, and how accurate the estimates were.")
+    .summary("Usage by month and kind")
+    .description("Show the cost and average time of finished runs by month and by kind.")
     .action(async (options: { json?: boolean }) => {
       const { printFigures } = await import("./figures.ts");
       await printFigures({ json: options.json === true });

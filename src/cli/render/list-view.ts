@@ -82,12 +82,13 @@ const stateCell = ({ status, progress }: ListedRun): string =>
     : stateOf(status).label.toLowerCase();
 
 const kindCell = ({ kind, follow_up: isFollowup }: ListedRun): string =>
-  isFollowup === true ? "follow-up" : (KINDS[kind] ?? kind);
+  KIND_LABELS[isFollowup === true ? "followup" : kind] ?? kind;
 
 /** Short names of the kinds. */
-const KINDS: Record<string, string> = {
+export const KIND_LABELS: Record<string, string> = {
   agent: "research",
   search: "ask",
   deep_search: "verify",
   deep_research: "report",
+  followup: "follow-up",
 };

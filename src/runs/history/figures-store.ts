@@ -1,16 +1,9 @@
-/** SQL for statistics of an owner's runs: counts by state, durations and costs, those of judged citations included. */
+/** Usage of an owner as the page and the terminal show it, and its SQL: counts, durations and costs, judged citations included. */
 
 import { sql } from "kysely";
-import { z } from "zod";
-import type { Cost } from "../../costs/actual.ts";
+import { addCosts, type Cost, NO_COST, roundUsd } from "../../costs/actual.ts";
 import type { Database } from "../../store/database.ts";
-import { costOfRow } from "../cost-columns.ts";
-import { FINISHED, RUN_KINDS, RUN_STATUSES, type RunKind, type RunStatus } from "../run.ts";
-import { hasImpossibleNumber, storedJson } from "../unreadable.ts";
-import { estimateOf, type RunEstimate } from "./run-estimate.ts";
-
-/** The period that figures and charts cover: two years. */
-export const FIGURES_PERIOD_MS = 2 * 365 * 24 * 3_600_000;
+import { FINISHED, RUN_KINDS, RUN_STATUSES, type RunKind, type RunStatus, UNFINISHED } from "../run.ts";
 
 /** Uses an index-only scan. */
 export async function countRuns(db: Database, owner: string): Promise<Partial<Record<RunStatus, number>>> {
@@ -24,57 +17,59 @@ export async function countRuns(db: Database, owner: string): Promise<Partial<Re
   return Object.fromEntries(known.map(({ status, count }) => [status, count]));
 }
 
-export interface FinishedFigures {
-  taskId: string;
-  /** Follow-ups take seconds and cents, so they are counted apart from research. */
-  kind: RunKind | "followup";
-  query: string;
-  status: RunStatus;
-  startedAt: number;
-  completedAt: number;
-  cost: Cost;
-  /** Of the model that judged its citations; not part of `cost`, which estimates are compared with. */
-  judgeCost: Cost;
-  estimate: RunEstimate;
+/** Follow-ups take seconds and cents, so they are counted apart from research. */
+type UsageKind = RunKind | "followup";
+
+interface DailyUsage extends Cost {
+  usd: number;
+  /** Days since 1970, UTC. */
+  day: number;
+  kind: UsageKind;
+  runs: number;
+  /** Of the models that judged citations; part of `usd`. */
+  judgeUsd: number;
+  completedRuns: number;
+  /** Of the completed runs only, because a failed or cancelled run took less time than its question needs. */
+  completedMs: number;
 }
 
-/** The newest finished runs, oldest first. */
-export async function finishedFigures(
+const DAY_MS = 86_400_000;
+const KIND = sql<string>`case when followup_context is null then kind else 'followup' end`;
+const isCompleted = sql`status = 'completed'`;
+
+/** Finished runs of an owner by UTC day and kind. */
+async function dailyUsage(
   db: Database,
   owner: string,
-  { since, limit }: { since: number; limit: number },
-): Promise<FinishedFigures[]> {
+  { from, until }: { from: number; until: number },
+): Promise<DailyUsage[]> {
   const rows = await db
     .selectFrom("research_tasks")
-    .select(["task_id", "kind", "query", "status", "started_at", "created_at", "completed_at", "cost_usd"])
-    .select(["estimate_json", "cost_incomplete", "cost_estimated", "followup_context"])
-    .select(["judge_cost_micros", "judge_unpriced"])
+    // Division of integers is a whole number in both databases.
+    .select([sql<number>`completed_at / ${sql.lit(DAY_MS)}`.as("day"), KIND.as("usage_kind")])
+    .select((select) => [select.fn.countAll<number>().as("runs"), ...costSums])
+    .select(sql<number>`sum(judge_cost_micros / 1000000.0)`.as("judge_usd"))
+    .select(sql<number>`sum(case when ${isCompleted} then 1 else 0 end)`.as("completed_runs"))
+    .select(
+      sql<number>`sum(case when ${isCompleted} then completed_at - coalesce(started_at, created_at) else 0 end)`.as(
+        "completed_ms",
+      ),
+    )
     .where("owner", "=", owner)
-    .where("created_at", ">=", since)
-    .where("completed_at", "is not", null)
+    .where("completed_at", ">=", from)
+    .where("completed_at", "<=", until)
     .where("status", "in", FINISHED)
-    .orderBy("created_at", "desc")
-    .limit(limit)
+    .groupBy(["day", "usage_kind"])
     .execute();
-  return rows
-    .filter((row) => !hasImpossibleNumber(row))
-    .filter((row) => [row.created_at, row.started_at ?? 0, row.completed_at ?? 0].every(Number.isFinite))
-    .map((row) => ({
-      taskId: row.task_id,
-      kind: kindOf(row),
-      query: row.query,
-      status: RUN_STATUSES.find((status) => status === row.status) ?? "failed",
-      startedAt: row.started_at ?? row.created_at,
-      completedAt: row.completed_at ?? row.created_at,
-      cost: costOfRow(row),
-      judgeCost: judgeCostOf(row),
-      estimate: estimateOf(storedJson(row.estimate_json ?? "{}", z.unknown(), {})),
-    }))
-    .toSorted((one, other) => one.completedAt - other.completedAt);
-}
-
-function kindOf(row: { kind: string; followup_context: string | null }): FinishedFigures["kind"] {
-  return row.followup_context === null ? (RUN_KINDS.find((kind) => kind === row.kind) ?? "search") : "followup";
+  return rows.map((row) => ({
+    day: row.day,
+    kind: row.usage_kind === "followup" ? "followup" : (RUN_KINDS.find((kind) => kind === row.usage_kind) ?? "search"),
+    runs: row.runs,
+    ...costOfSums(row),
+    judgeUsd: row.judge_usd,
+    completedRuns: row.completed_runs,
+    completedMs: row.completed_ms,
+  }));
 }
 
 const MICROS = 1_000_000;
@@ -116,22 +111,30 @@ export const addJudgeCost = (db: Database, taskId: string, usd: number): Promise
     .execute();
 
 /** Runs and what judged their citations, in US dollars. */
-const SPENT_USD = sql<number>`coalesce(sum(cost_usd), 0) + coalesce(sum(judge_cost_micros), 0) / 1000000.0`;
+const SPENT_USD = sql<number>`coalesce(sum(cost_usd), 0) + coalesce(sum(judge_cost_micros / 1000000.0), 0)`;
 
 /** A completed run without a known cost makes the sum a lower bound (`incomplete`). */
-export async function totalCost(db: Database, owner: string): Promise<Cost> {
+const costSums = [
+  SPENT_USD.as("usd"),
+  sql<number>`coalesce(max(case when cost_incomplete = 1 or judge_unpriced > 0 or (status = 'completed' and cost_usd is null) then 1 else 0 end), 0)`.as(
+    "incomplete",
+  ),
+  sql<number>`coalesce(max(cost_estimated), 0)`.as("estimated"),
+] as const;
+
+const costOfSums = (row: { usd: number; incomplete: number; estimated: number }): Cost & { usd: number } => ({
+  usd: row.usd,
+  incomplete: row.incomplete === 1,
+  estimated: row.estimated === 1,
+});
+
+export async function totalCost(db: Database, owner: string): Promise<Cost & { usd: number }> {
   const row = await db
     .selectFrom("research_tasks")
-    .select([
-      SPENT_USD.as("usd"),
-      sql<number>`coalesce(max(case when cost_incomplete = 1 or judge_unpriced > 0 or (status = 'completed' and cost_usd is null) then 1 else 0 end), 0)`.as(
-        "incomplete",
-      ),
-      sql<number>`coalesce(max(cost_estimated), 0)`.as("estimated"),
-    ])
+    .select(costSums)
     .where("owner", "=", owner)
-    .executeTakeFirst();
-  return { usd: row?.usd ?? 0, incomplete: row?.incomplete === 1, estimated: row?.estimated === 1 };
+    .executeTakeFirstOrThrow();
+  return costOfSums(row);
 }
 
 export interface OwnerUsage {
@@ -155,4 +158,62 @@ export async function usageByOwner(
     .orderBy("owner")
     .limit(limit)
     .execute();
+}
+
+/** Two years. */
+const PERIOD_DAYS = 730;
+const SHOWN_DAYS = 30;
+
+export type Usage = Awaited<ReturnType<typeof readUsage>>;
+export type UsageSum = ReturnType<typeof sumOf>;
+
+const KINDS: UsageKind[] = ["agent", "followup", "deep_research", "deep_search", "search"];
+
+/** Days and months are those of UTC, so that every surface shows the same sums. */
+export async function readUsage(db: Database, owner: string, now: number) {
+  const counts = await countRuns(db, owner);
+  const total = await totalCost(db, owner);
+  const rows = await dailyUsage(db, owner, { from: now - PERIOD_DAYS * DAY_MS, until: now });
+  const judgeUsd = rows.reduce((sum, row) => sum + row.judgeUsd, 0);
+  const today = Math.floor(now / DAY_MS);
+  const byDay = Map.groupBy(rows, ({ day }) => day);
+  const byMonth = Map.groupBy(rows, ({ day }) => dateOf(day).slice(0, 7));
+  const byKind = Map.groupBy(rows, ({ kind }) => kind);
+  return {
+    total_runs: Object.values(counts).reduce((sum, count) => sum + count, 0),
+    unfinished_runs: UNFINISHED.reduce((sum, status) => sum + (counts[status] ?? 0), 0),
+    total_cost_usd: roundUsd(total.usd),
+    ...marksOf(total),
+    ...(judgeUsd > 0 ? { judge_cost_usd: roundUsd(judgeUsd) } : {}),
+    days: Array.from({ length: SHOWN_DAYS }, (_, index) => today - SHOWN_DAYS + 1 + index).map((day) => ({
+      day: dateOf(day),
+      ...sumOf(byDay.get(day) ?? []),
+    })),
+    months: [...byMonth]
+      .toSorted(([one], [other]) => other.localeCompare(one))
+      .map(([month, ofMonth]) => ({ month, ...sumOf(ofMonth) })),
+    kinds: KINDS.flatMap((kind) => {
+      const ofKind = byKind.get(kind);
+      return ofKind === undefined ? [] : { kind, ...sumOf(ofKind) };
+    }),
+  };
+}
+
+const dateOf = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
+
+const marksOf = ({ incomplete, estimated }: Cost) => ({
+  ...(incomplete ? { cost_incomplete: true as const } : {}),
+  ...(estimated ? { cost_estimated: true as const } : {}),
+});
+
+function sumOf(rows: DailyUsage[]) {
+  const cost = rows.reduce<Cost>(addCosts, NO_COST);
+  const completed = rows.reduce((sum, { completedRuns }) => sum + completedRuns, 0);
+  const ms = rows.reduce((sum, { completedMs }) => sum + completedMs, 0);
+  return {
+    runs: rows.reduce((sum, { runs }) => sum + runs, 0),
+    cost_usd: roundUsd(cost.usd ?? 0),
+    ...marksOf(cost),
+    ...(completed === 0 ? {} : { average_minutes: Math.round(ms / completed / 600) / 100 }),
+  };
 }

@@ -8,7 +8,7 @@ import { clock, openRunner, request, type Stage } from "../../../test/kit/store/
 import { waitFor } from "../../../test/kit/wait-for.ts";
 import type { Database } from "../../store/database.ts";
 import type { ResearchDeps } from "../deps.ts";
-import { findJudgeCost, finishedFigures } from "../history/figures-store.ts";
+import { findJudgeCost, readUsage } from "../history/figures-store.ts";
 import { findRun, finishedAgentRuns, listRuns } from "../run-store.ts";
 import { POLLED_COLUMNS } from "../poll/polled-run.ts";
 import { claimDueRuns, resetFarPolls } from "../scheduling/claim-store.ts";
@@ -116,8 +116,7 @@ describe("a number that no version writes", () => {
       await insertRun(db, { task_id, status: "completed", query: task_id, completed_at: 9 });
     }
     await damage(db, "damaged", { column: "completed_at", value: TOO_LARGE });
-    const figures = await finishedFigures(db, "local", { since: 0, limit: 9 });
-    expect(figures).toMatchObject([{ taskId: "healthy" }]);
+    expect(await readUsage(db, "local", 9)).toMatchObject({ months: [{ month: "1970-01", runs: 1 }] });
     expect(await finishedAgentRuns(db, "local", 9)).toMatchObject([{ query: "healthy" }]);
   });
 });

@@ -100,12 +100,7 @@ export const VIEWS: View[] = [
       await page.getByRole("button", { name: "Link existing run…" }).click();
     },
   },
-  { name: "figures", caption: "Cost, duration and estimates over time.", open: goto("/figures", ".plot canvas") },
-  {
-    name: "figures-estimate",
-    caption: "Estimated and actual cost.",
-    open: scrolledTo("/figures", ".figure.square"),
-  },
+  { name: "figures", caption: "Cost by day, month and kind.", open: goto("/figures", ".cost-chart") },
   {
     name: "help",
     caption: "Keyboard shortcuts.",

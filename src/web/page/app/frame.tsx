@@ -10,7 +10,7 @@ import { UndoArchive } from "../library/undo.tsx";
 import { announce, ANNOUNCEMENTS } from "../ui/parts.tsx";
 import { type Route, viewKey } from "./router.ts";
 import { useShortcuts } from "./shortcuts.ts";
-import { unfinished, useTally, useTallyUpdates } from "../figures/tally.ts";
+import { unfinished, useTally, useTallyUpdates } from "../runs/tally.ts";
 import { useNotifications } from "../live/notify.tsx";
 import { ThemeChoice } from "./theme.tsx";
 import { useTitleCount, useViewTitle } from "./title.ts";

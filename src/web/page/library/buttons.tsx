@@ -3,7 +3,7 @@
 import { useRef, useState } from "preact/hooks";
 import type { RunSummary } from "../../wire.ts";
 import { RUN_LINK, type Shortcut, SHORTCUT_BUTTON } from "../app/shortcuts.ts";
-import { hasEnded } from "../figures/tally.ts";
+import { hasEnded } from "../runs/tally.ts";
 import { announce, Problem } from "../ui/parts.tsx";
 import { useSending } from "../ui/sending.ts";
 import { type Marks, nameOf, organize } from "./organize.ts";

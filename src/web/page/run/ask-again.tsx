@@ -2,7 +2,7 @@
 
 import type { RunDetail } from "../../wire.ts";
 import { go, runPath } from "../app/router.ts";
-import { hasEnded } from "../figures/tally.ts";
+import { hasEnded } from "../runs/tally.ts";
 import { askSearch } from "../start/ask.ts";
 import { draftOf, isSearch, storeDraft } from "../start/draft.ts";
 import { announce, Problem } from "../ui/parts.tsx";

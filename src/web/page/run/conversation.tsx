@@ -5,7 +5,7 @@ import type { ConversationView, ReportSource, ReportView, RunDetail, Turn } from
 import { keep, readKept } from "../app/browser-storage.ts";
 import { fetchJson } from "../app/request.ts";
 import { runPath } from "../app/router.ts";
-import { isUnfinished } from "../figures/tally.ts";
+import { isUnfinished } from "../runs/tally.ts";
 import { nameOf } from "../library/organize.ts";
 import { useLive } from "../live/live.ts";
 import { ReportHtml, SearchSuggestions } from "../report/html.tsx";

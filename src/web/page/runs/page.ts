@@ -9,7 +9,7 @@ import { useLive } from "../live/live.ts";
 import { announce, statusLabel } from "../ui/parts.tsx";
 import { nameOf } from "../library/organize.ts";
 import { apiPath, withInserted, addedRuns, isListed, type RunsFilter, withUpdates } from "./list.ts";
-import { isUnfinished, updateTally } from "../figures/tally.ts";
+import { isUnfinished, updateTally } from "./tally.ts";
 
 /** Above this scroll position a new row may be inserted; further down it would move what is being read. */
 const AT_TOP_PX = 200;

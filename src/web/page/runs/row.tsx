@@ -9,7 +9,7 @@ import { durationText } from "../../../platform/duration.ts";
 import { Age, Progress, Status } from "../ui/parts.tsx";
 import { runPath } from "../app/router.ts";
 import { RUN_LINK } from "../app/shortcuts.ts";
-import { isUnfinished } from "../figures/tally.ts";
+import { isUnfinished } from "./tally.ts";
 
 /** More than fits into two lines. */
 const MAX_SHOWN_CHARACTERS = 300;

@@ -9,7 +9,7 @@ import { EVERYTHING, listPath, readFilter, type RunsFilter } from "./list.ts";
 import { useRunsPage } from "./page.ts";
 import { RunsPaging } from "./paging.tsx";
 import { RunRow } from "./row.tsx";
-import { useTally } from "../figures/tally.ts";
+import { useTally } from "./tally.ts";
 
 export function RunsView({ filter: parameters }: { filter: URLSearchParams }) {
   const filter = readFilter(parameters);
