@@ -6,7 +6,6 @@ import { forgetUser, signedInUser } from "./browser-storage.ts";
 import { fetchWithSecret, goToSignIn } from "./request.ts";
 import { HelpDialog } from "./help-dialog.tsx";
 import { useConnection } from "../live/live.ts";
-import { UndoArchive } from "../library/undo.tsx";
 import { announce, ANNOUNCEMENTS } from "../ui/parts.tsx";
 import { type Route, viewKey } from "./router.ts";
 import { useShortcuts } from "./shortcuts.ts";
@@ -79,7 +78,6 @@ export function Frame({ route, children }: { route: Route; children: ComponentCh
       <main id="content" tabIndex={-1}>
         {children}
       </main>
-      <UndoArchive />
       <div id={ANNOUNCEMENTS} class="unseen" role="status" aria-live="polite" />
       {helping ? <HelpDialog onClose={() => setHelping(false)} /> : null}
     </>

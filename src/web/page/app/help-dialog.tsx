@@ -17,22 +17,14 @@ export function HelpDialog({ onClose }: { onClose: () => void }) {
       <div class="stack">
         <h2 id="help-title">Keyboard shortcuts</h2>
         <dl class="keys">
-          {SHORTCUTS.map(({ keys, text }) => (
-            <div key={keys}>
+          {SHORTCUTS.map(({ key, text }) => (
+            <div key={key}>
               <dt>
-                {keys.split(" ").map((key) => (
-                  <kbd key={key}>{key}</kbd>
-                ))}
+                <kbd>{key}</kbd>
               </dt>
               <dd>{text}</dd>
             </div>
           ))}
-          <div>
-            <dt>
-              <kbd>Enter</kbd>
-            </dt>
-            <dd>Open the run</dd>
-          </div>
         </dl>
         <Check
           checked={on}

@@ -2,13 +2,11 @@
 
 import { useRef, useState } from "preact/hooks";
 import type { RunSummary } from "../../wire.ts";
-import { RUN_LINK, type Shortcut, SHORTCUT_BUTTON } from "../app/shortcuts.ts";
 import { hasEnded } from "../runs/tally.ts";
 import { announce, Problem } from "../ui/parts.tsx";
 import { useSending } from "../ui/sending.ts";
 import { type Marks, nameOf, organize } from "./organize.ts";
 import { RenameDialog } from "./rename-dialog.tsx";
-import { offerUndo } from "./undo.tsx";
 
 /** SVG paths in a 16 by 16 box. */
 const STAR = "m8 1.8 1.9 3.9 4.3.6-3.1 3 .7 4.3L8 11.6l-3.8 2 .7-4.3-3.1-3 4.3-.6z";
@@ -36,21 +34,17 @@ export function OrganizeButtons({ run, compact = false }: OrganizeButtonsProps) 
     const archived = run.archived !== true;
     // The row is about to leave the list, and the focus with it.
     const row = group.current?.closest("tr");
-    const neighbour = (row?.nextElementSibling ?? row?.previousElementSibling)?.querySelector<HTMLElement>(
-      `.${RUN_LINK}`,
-    );
+    const neighbour = (row?.nextElementSibling ?? row?.previousElementSibling)?.querySelector<HTMLElement>(".run-link");
     const hadFocus = row?.contains(document.activeElement) === true;
     if (!(await act({ archived }))) return;
     if (hadFocus) neighbour?.focus({ preventScroll: true });
-    offerUndo(archived ? run : undefined);
-    announce(archived ? "Archived. Undo is at the end of the page." : "Returned to the list.");
+    announce(archived ? "Archived." : "Returned to the list.");
   };
   const labelled = { compact, disabled: pending, of: nameOf(run) };
   return (
     <div ref={group} class="row organize">
       <OrganizeButton
         {...labelled}
-        shortcut="star"
         name="Star"
         shape={STAR}
         pressed={run.starred === true}
@@ -58,7 +52,6 @@ export function OrganizeButtons({ run, compact = false }: OrganizeButtonsProps) 
       />
       <OrganizeButton
         {...labelled}
-        shortcut="rename"
         name={compact ? "Rename" : "Rename…"}
         shape={PENCIL}
         press={() => setRenaming(true)}
@@ -66,7 +59,6 @@ export function OrganizeButtons({ run, compact = false }: OrganizeButtonsProps) 
       {!hasEnded(run.status) ? null : (
         <OrganizeButton
           {...labelled}
-          shortcut="archive"
           name={run.archived === true ? "Unarchive" : "Archive"}
           shape={run.archived === true ? BOX_OPEN : BOX}
           press={() => void archive()}
@@ -86,7 +78,6 @@ export function OrganizeButtons({ run, compact = false }: OrganizeButtonsProps) 
 }
 
 interface OrganizeButtonProps {
-  shortcut: Shortcut;
   name: string;
   shape: string;
   compact: boolean;
@@ -97,12 +88,11 @@ interface OrganizeButtonProps {
   press: () => void;
 }
 
-function OrganizeButton({ shortcut, name, shape, compact, disabled, of, pressed, press }: OrganizeButtonProps) {
+function OrganizeButton({ name, shape, compact, disabled, of, pressed, press }: OrganizeButtonProps) {
   return (
     <button
       type="button"
       class={compact ? "icon" : "button"}
-      {...{ [SHORTCUT_BUTTON]: shortcut }}
       aria-pressed={pressed}
       aria-label={compact ? `${name}: ${of.slice(0, 100)}` : undefined}
       title={compact ? name : undefined}

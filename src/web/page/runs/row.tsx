@@ -8,7 +8,6 @@ import { costRemark, markedMoney, money } from "../ui/amounts.ts";
 import { durationText } from "../../../platform/duration.ts";
 import { Age, Progress, Status } from "../ui/parts.tsx";
 import { runPath } from "../app/router.ts";
-import { RUN_LINK } from "../app/shortcuts.ts";
 import { isUnfinished } from "./tally.ts";
 
 /** More than fits into two lines. */
@@ -23,7 +22,7 @@ export function RunRow({ run }: { run: ListedRun }) {
         <Status status={run.status} />
       </td>
       <td role="cell" class="what">
-        <a class={RUN_LINK} href={runPath(run.task_id)}>
+        <a class="run-link" href={runPath(run.task_id)}>
           <Text text={name} run={run} found={found} />
         </a>
         {run.title === undefined ? null : (
