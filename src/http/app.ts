@@ -2,13 +2,13 @@
 
 import { getConnInfo } from "@hono/node-server/conninfo";
 import { type Context, Hono } from "hono";
+import { cors } from "hono/cors";
 import type { App } from "../app.ts";
 import type { McpEndpoint } from "../mcp/http/endpoint.ts";
 import { type Caller, type CallerEnv, LOCAL_OWNER } from "../caller.ts";
 import { isoTime } from "../platform/clock.ts";
 import { unexpectedError } from "../platform/unexpected-error.ts";
 import type { Authenticate } from "./auth/authenticate.ts";
-import { isPreflight, addCorsHeaders, preflightResponse } from "./cors.ts";
 import type { Guard } from "./host-guard.ts";
 import type { WellKnown } from "./auth/oauth-metadata.ts";
 import { isPagePath } from "./browser/paths.ts";
@@ -56,11 +56,8 @@ export function createHttpApp(parts: HttpParts): Hono<CallerEnv> {
     if (!guard.allowsOrigin(origin) && !(isPage && browserAuth.isSameOrigin(context.req.raw)))
       return refuse(ORIGIN_NOT_ALLOWED);
     if (app.shutdown.leaving()) return refuse(SHUTTING_DOWN);
-    if (isPreflight(context.req.raw) && !isPage) context.res = preflightResponse();
-    else await next();
     // Responses for the dashboard are readable for its own origin only.
-    if (origin !== undefined && !isPage) addCorsHeaders(context.res.headers, origin);
-    return undefined;
+    return origin === undefined || isPage ? next() : allowWebPage(context, next);
   });
   http.get("/health", (context) =>
     context.json({
@@ -98,6 +95,24 @@ export function createHttpApp(parts: HttpParts): Hono<CallerEnv> {
   });
   return http;
 }
+
+/** Lets web pages use the MCP endpoint whose origin passed the guard. */
+const allowWebPage = cors({
+  origin: (origin) => origin,
+  allowMethods: ["GET", "POST", "DELETE"],
+  allowHeaders: [
+    "Authorization",
+    "Content-Type",
+    "Accept",
+    "Last-Event-ID",
+    "Mcp-Session-Id",
+    "Mcp-Protocol-Version",
+    "Mcp-Method",
+    "Mcp-Name",
+  ],
+  exposeHeaders: ["Mcp-Session-Id", "Mcp-Protocol-Version", "WWW-Authenticate", "Retry-After"],
+  maxAge: 600,
+});
 
 /** For the operator, because they count the runs and costs of all users. */
 async function metrics({ telemetry }: App, { owner }: Caller): Promise<Response> {

@@ -1,4 +1,7 @@
-/** Ends event streams within a second of their token or session ceasing to be valid: one check for all open streams. */
+/**
+ * Ends event streams within a second of their token or session ceasing to be valid: one check for all open streams. A
+ * token is revoked by another process and expires by itself, which the change feed of runs does not report.
+ */
 
 import { isEventStream } from "../mcp/http/response-end.ts";
 import type { Credential } from "./browser/login-key-store.ts";

@@ -4,7 +4,6 @@ import { Hono } from "hono";
 import type { App } from "../app.ts";
 import type { StreamPermits } from "../operations/parts/stream-permits.ts";
 import { serveAssets } from "./assets.ts";
-import { COMPRESSED_ROUTES, compression } from "./compression.ts";
 import type { CallerEnv } from "../caller.ts";
 import { serveCitations } from "./api/citations/routes.ts";
 import { serveConversations } from "./api/conversation-routes.ts";
@@ -21,8 +20,6 @@ import { serveRuns } from "./api/runs-routes.ts";
 /** To be mounted at the root, behind authentication. */
 export function createWeb(app: App, streams: StreamPermits): Hono<CallerEnv> {
   const web = new Hono<CallerEnv>();
-  const compress = compression();
-  for (const route of COMPRESSED_ROUTES) web.use(route, compress);
   serveAssets(web, app);
   serveRuns(web, app);
   serveReports(web, app);

@@ -241,29 +241,6 @@ test("a verified deep search says in which round, on the page and on paper (G4)"
   expect(await page.locator(".verification").isVisible()).toBe(true);
 });
 
-test("responses are compressed, except small ones and event streams (K1)", async (context) => {
-  const { server, page } = await openReport(context, withReport(SECTIONS));
-  const read = async (path: string, encoding: string) => {
-    const abort = new AbortController();
-    const response = await server.request(path, { headers: { "accept-encoding": encoding }, signal: abort.signal });
-    const found = response.headers.get("content-encoding");
-    abort.abort();
-    return found;
-  };
-  expect(await read(`/api/runs/${RUN}/report`, "gzip, br")).toBe("br");
-  expect(await read(`/api/runs/${RUN}/report`, "gzip")).toBe("gzip");
-  expect(await read(`/api/runs/${RUN}/report`, "gzip;q=0, identity")).toBeNull();
-  expect(await read(`/api/runs/${RUN}/report.html`, "br")).toBe("br");
-  expect(await read(`/api/runs/${RUN}`, "gzip")).toBeNull();
-  expect(await read("/api/live", "gzip")).toBeNull();
-  // The page's files are for browsers only; the document contains a nonce.
-  const files = '["/", "/assets/page.css", "/assets/page.js"]';
-  const encodings = await page.evaluate(
-    `Promise.all(${files}.map(async (path) => (await fetch(path, { cache: "no-store" })).headers.get("content-encoding")))`,
-  );
-  expect(encodings).toEqual([null, "br", "br"]);
-});
-
 test("a run that does not exist is explained without the names of tools (K2)", async (context) => {
   const { page } = await openReport(context, withReport("x"));
   await page.goto(`/runs/${sampleId(99)}`);

@@ -17,7 +17,10 @@ export const isStrongToken = (token: string): boolean => /^[\u0021-\u007E]{16,40
 /** At least twice the longest JWTs of real issuers. */
 const MAX_HEADER_CHARACTERS = 8_192;
 
-/** Only from the header: URLs are logged and bookmarked, and browsers send cookies automatically. */
+/**
+ * Only from the header: URLs are logged and bookmarked, and browsers send cookies automatically. `hono/bearer-auth`
+ * accepts no lower-case scheme, and its check cannot answer 429 or with the reason of RFC 6750.
+ */
 export function bearerToken(headers: Headers): string | undefined {
   const header = headers.get("authorization");
   if (header === null || header.length > MAX_HEADER_CHARACTERS) return undefined;

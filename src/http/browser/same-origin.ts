@@ -1,6 +1,6 @@
 /**
  * Checks whether a browser's request comes from our own dashboard. A browser also sends the cookie with requests from a
- * page on another port of the same host: for `SameSite`, all of localhost is one site.
+ * page on another port of the same host: for `SameSite`, all of localhost is one site. `hono/csrf` is weaker: it lets every GET pass, and JSON of any origin.
  */
 
 export interface OriginCheck {

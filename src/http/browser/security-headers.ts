@@ -1,4 +1,7 @@
-/** Security headers of every response: no third-party code, no framing, no caching. */
+/**
+ * Security headers of every response: no third-party code, no framing, no caching. `hono/secure-headers` would overwrite
+ * the policies that single responses have of their own, and adds HSTS, which would lock out http on loopback.
+ */
 
 import { pageCsp } from "../../web/page-csp.ts";
 
