@@ -1,8 +1,8 @@
 /** Pictures and Search Suggestions on the page and in saved files, seen with a real browser. */
 
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { expect, test, type TestContext } from "vitest";
@@ -18,7 +18,11 @@ const RUN = sampleId(1);
 const FIRST = "# Lakes\n\nThe first paragraph.\n\n";
 const REPORT = `${FIRST}## Depth\n\nThe second paragraph.\n`;
 
-async function openWorld(context: TestContext, suggestions: readonly string[], options: BrowserContextOptions = {}) {
+async function openWorld(
+  context: TestContext,
+  suggestions: readonly string[],
+  { picture = chart(), ...options }: BrowserContextOptions & { picture?: string } = {},
+) {
   const browser = await openBrowser(context);
   if (browser === undefined) return context.skip("there is no chromium");
   const scene = await openHttpScene(context);
@@ -28,7 +32,7 @@ async function openWorld(context: TestContext, suggestions: readonly string[], o
       report: {
         markdown: REPORT,
         sources: SOURCES.slice(0, 1),
-        pictures: [{ mimeType: "image/png", data: chart(), offsetByte: Buffer.byteLength(FIRST) }],
+        pictures: [{ mimeType: "image/png", data: picture, offsetByte: Buffer.byteLength(FIRST) }],
         suggestions,
       },
     },
@@ -142,6 +146,32 @@ for (const [walls, bypassCSP] of Object.entries(WALLS)) {
     });
   });
 }
+
+test("a picture that is also a page is shown as a picture and runs nothing, wherever it is opened (V4, T20)", async (context) => {
+  const script = "<script>hit('script')</script><img src=x onerror=\"hit('handler')\">";
+  const picture = Buffer.concat([Buffer.from(chart(), "base64"), Buffer.from(`\n<html>${script}</html>`)]);
+  // Without the policy, so that the type alone must keep it from running.
+  const { scene, server, opened } = await openWorld(context, [], {
+    picture: picture.toString("base64"),
+    bypassCSP: true,
+  });
+  const { page, pageErrors, otherOrigins } = opened;
+  const hits: unknown[] = [];
+  await page.context().exposeBinding("hit", (_source, what: unknown) => void hits.push(what));
+  const html = join(scene.configDir, "saved.html");
+  writeFileSync(html, await (await server.request(`/api/runs/${RUN}/report.html`)).text());
+  for (const place of [`/runs/${RUN}`, pathToFileURL(html).href]) {
+    await page.goto(place);
+    await page.locator(".picture img[src]").waitFor();
+    expect(await shownPicture(page), place).toMatchObject({ width: 320 });
+  }
+  const { stdout } = await scene.command(["save", RUN, "--output-dir", scene.configDir, "--json"]);
+  const { file_path: saved } = JSON.parse(stdout);
+  const [, link = ""] = /!\[[^\]]*\]\(([^)]+\.png)\)/.exec(readFileSync(saved, "utf8")) ?? [];
+  await page.goto(pathToFileURL(join(dirname(saved), link)).href);
+  expect(await page.evaluate("document.images[0].naturalWidth")).toBe(320);
+  expect({ hits, pageErrors, otherOrigins }).toEqual({ hits: [], pageErrors: [], otherOrigins: [] });
+});
 
 test("a picture is served to its owner only, with its real type, in a sandbox (S2)", async (context) => {
   const { server } = await openWorld(context, []);

@@ -1,8 +1,10 @@
-/** Selects the pictures of a report to store, within size limits, and explains why others were dropped. */
+/**
+ * Selects the pictures of a report to store, within size limits, and explains why others were dropped. The bytes are kept
+ * as received: every surface gives them out as an image of a type that runs nothing, whatever else they contain.
+ */
 
 import { createHash } from "node:crypto";
 import { PICTURE_TYPES, type Picture, type PictureType } from "./picture.ts";
-import { rebuildPicture } from "./rebuild/rebuild.ts";
 import { sniffPicture } from "./sniff.ts";
 
 export interface ReceivedPicture {
@@ -23,7 +25,7 @@ const MAX_PICTURES_BYTES = 12 * 1_024 * 1_024;
 const MAX_PICTURE_SIDE = 10_000;
 const MAX_PICTURE_PIXELS = 40_000_000;
 
-type Refusal = "type" | "damaged" | "bytes" | "dimensions" | "total" | "count";
+type Refusal = "type" | "bytes" | "dimensions" | "total" | "count";
 
 export interface KeptPictures {
   pictures: Picture[];
@@ -64,12 +66,10 @@ function readPicture(
   if (isFull) return "count";
   // Before decoding: base64 uses four characters for three bytes.
   if (data.length > (MAX_PICTURE_BYTES / 3) * 4 + 4) return "bytes";
-  const received = Buffer.from(data, "base64");
-  const sniffed = sniffPicture(received);
+  const content = Buffer.from(data, "base64");
+  const sniffed = sniffPicture(content);
   if (sniffed === undefined || !declares(mimeType, sniffed.mimeType)) return "type";
   if (!isViewable(sniffed)) return "dimensions";
-  const content = rebuildPicture(received, sniffed.mimeType);
-  if (content === undefined) return "damaged";
   if (content.length > MAX_PICTURE_BYTES) return "bytes";
   if (content.length > bytesLeft) return "total";
   const hash = createHash("sha256").update(content).digest("hex");
@@ -93,7 +93,6 @@ const TYPE_NAMES = PICTURE_TYPES.map((type) => type.slice("image/".length).toUpp
 
 const BECAUSE: Record<Refusal, string> = {
   type: `not of its declared type, or of a type other than ${TYPE_NAMES}`,
-  damaged: "incomplete or damaged",
   bytes: `larger than ${MAX_PICTURE_BYTES / 1_024 / 1_024} MB`,
   dimensions: `more than ${MAX_PICTURE_PIXELS / 1_000_000} million pixels`,
   total: `beyond ${MAX_PICTURES_BYTES / 1_024 / 1_024} MB in total`,
