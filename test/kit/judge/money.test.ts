@@ -85,11 +85,25 @@ function cancelled(research: "d" | "e"): Accounts {
   return accounts;
 }
 
+/** Of two runs of one question, the user cancels the one that had failed; the other works on. */
+function cancelledAfterFailure(): Accounts {
+  const accounts = startedTwice();
+  Object.assign(accounts.starts.at(-1) ?? {}, { status: "failed", text: "" });
+  Object.assign(accounts.runs.at(-1) ?? {}, { status: "failed" });
+  const seen = [
+    { id: "v1_a", ...isWorking },
+    { id: "v1_d", status: "failed", isPlan: false },
+  ];
+  accounts.cancels = [{ taskId: "d", asked: 2, seen }];
+  return accounts;
+}
+
 test.each<[string, () => Accounts]>([
   ["one start of each run", sound],
   ["a plan and its research in one run", () => approved("d")],
   ["a plan and its research in two runs", () => approved("e")],
   ["a late first answer in a run of its own", startedTwice],
+  ["a cancel of a run that had failed", cancelledAfterFailure],
   ["a cancel of a run with its plan", () => cancelled("d")],
   ["a cancel through the id of the plan's own run", () => cancelled("e")],
 ])("the judge finds nothing in sound accounts of %s (I8)", (_what, accounts) => {

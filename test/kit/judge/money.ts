@@ -148,8 +148,9 @@ function judgeReports({ starts, runs, shown, resumes }: Accounts): string[] {
 }
 
 /**
- * A cancel reaches the interaction that was working, whichever id of the line the user named. After a report of the
- * line is complete there may be nothing to cancel; a user who resumes the run withdraws the cancel.
+ * A cancel reaches the interaction that was working, whichever id of the line the user named. Where a report of the
+ * line is complete, or the research of the named run itself has ended, there may be nothing to cancel; a user who
+ * resumes the run withdraws the cancel.
  */
 function judgeCancels({ starts, runs, shown, resumes, cancels }: Accounts): string[] {
   const lines = linesOf(runs);
@@ -158,7 +159,10 @@ function judgeCancels({ starts, runs, shown, resumes, cancels }: Accounts): stri
   return cancels.flatMap(({ taskId, asked, seen }) => {
     const line = lines(taskId);
     const own = seen.filter(({ id }) => lines(startOf.get(id)?.run ?? "") === line);
-    const isDone = own.some(({ status, isPlan }) => status === "completed" && !isPlan);
+    const isDone = own.some(
+      ({ id, status, isPlan }) =>
+        !isPlan && (status === "completed" || (status !== "working" && showing.get(id)?.task_id === taskId)),
+    );
     const isWithdrawn = resumes.some(
       (resume) => lines(resume.taskId) === line && (resume.settled === undefined || resume.settled > asked),
     );
