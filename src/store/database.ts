@@ -158,6 +158,8 @@ export interface Tables {
     source: number;
     outcome: string;
     reason: string | null;
+    /** The judge has not judged every claim that cites the page. */
+    is_unfinished: Generated<Flag>;
     url: string;
     final_url: string;
     http_status: number | null;

@@ -7,7 +7,7 @@ import { lockRun } from "../runs/lock-store.ts";
 import { storedJson } from "../runs/unreadable.ts";
 import { type Database, storable, type Tables } from "../store/database.ts";
 import { hasClaimsOf } from "./claim-store.ts";
-import { type PageCheck, UNFINISHED } from "./page-check.ts";
+import type { PageCheck } from "./page-check.ts";
 
 /** Evidence with the time at which it was found. */
 export type DatedEvidence = Evidence & { checkedAt: number };
@@ -33,7 +33,7 @@ export interface FormerCheck {
 export async function findFormerCheck(db: Database, taskId: string, source: number): Promise<FormerCheck | undefined> {
   const page = await db
     .selectFrom("research_pages")
-    .select(["checked_at", "text_hash", "reason", "outcome"])
+    .select(["checked_at", "text_hash", "is_unfinished", "outcome"])
     .where("task_id", "=", taskId)
     .where("source", "=", source)
     .executeTakeFirst();
@@ -49,7 +49,7 @@ export async function findFormerCheck(db: Database, taskId: string, source: numb
   const isConfirmed = evidence.every(({ verdict }) => verdict === "supported");
   return {
     checkedAt: page.checked_at,
-    isUnfinished: page.reason === UNFINISHED,
+    isUnfinished: page.is_unfinished === 1,
     hash: page.text_hash ?? undefined,
     judgedClaims,
     isUnjudged: page.outcome === "text" && judgedClaims.length === 0 && !isConfirmed,
@@ -149,6 +149,7 @@ const pageRow = (taskId: string, check: PageCheck): Insertable<Tables["research_
   source: check.source,
   outcome: check.outcome,
   reason: text(check.reason),
+  is_unfinished: check.isUnfinished ? 1 : 0,
   url: storable(check.url),
   final_url: storable(check.finalUrl),
   http_status: check.httpStatus ?? null,
@@ -178,6 +179,7 @@ export async function findPageChecks(db: Database, taskId: string): Promise<Map<
         source: row.source,
         outcome: outcomes.parse(row.outcome),
         reason: row.reason ?? undefined,
+        isUnfinished: row.is_unfinished === 1,
         url: row.url,
         finalUrl: row.final_url,
         httpStatus: row.http_status ?? undefined,

@@ -9,8 +9,10 @@ export interface PageCheck extends Receipt {
   /** Number of the source. */
   source: number;
   outcome: PageReading["outcome"];
-  /** Why there is no text, or why the judge has not judged all claims (`UNFINISHED`). */
+  /** Why there is no text. */
   reason?: string | undefined;
+  /** The page is due again: the next call continues with the claims that were not judged. */
+  isUnfinished: boolean;
   title?: string | undefined;
   /** As the page states them. */
   date?: string | undefined;
@@ -30,12 +32,9 @@ const WALLS: Record<Wall, string> = {
   robots: "The site does not want programs to read this page (robots.txt).",
 };
 
-/** The page is due again: the next call continues with the claims that were not judged. */
-export const UNFINISHED = "Not every sentence that cites this page has been judged.";
-
 export function checkOf(source: number, reading: PageReading): PageCheck {
   const { url, finalUrl, httpStatus, checkedAt, hash, outcome } = reading;
-  const receipt = { source, url, finalUrl, httpStatus, checkedAt, hash, outcome };
+  const receipt = { source, url, finalUrl, httpStatus, checkedAt, hash, outcome, isUnfinished: false };
   if (reading.outcome === "text") {
     const { title, date, author, blocks } = reading.page;
     return {

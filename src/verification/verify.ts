@@ -15,7 +15,7 @@ import { type ClaimsOfRun, claimsOfRun, type ReportOfRun } from "./claims-of-run
 import { findFormerCheck, findPageChecks, type FormerCheck, savePageCheck } from "./evidence-store.ts";
 import type { JudgeLimits } from "./judge/judge-port.ts";
 import { evidenceOf, type ComparisonDeps } from "./page-evidence.ts";
-import { checkOf, type PageCheck, UNFINISHED } from "./page-check.ts";
+import { checkOf, type PageCheck } from "./page-check.ts";
 
 export interface VerifyDeps extends ComparisonDeps {
   db: Database;
@@ -149,7 +149,7 @@ interface Due {
 function duePages(sources: readonly Source[], { checks, again, now }: Due): Source[][] {
   const isDue = ({ n }: Source): boolean => {
     const check = checks.get(n);
-    if (check === undefined || again || check.reason === UNFINISHED) return true;
+    if (check === undefined || again || check.isUnfinished) return true;
     return now - check.checkedAt > (check.outcome === "unreachable" ? RECENTLY_UNREACHED_MS : RECENT_MS);
   };
   const byPage = Map.groupBy(sources.filter(isDue), ({ url, resolved_url }) => pageKey(resolved_url ?? url));
@@ -183,7 +183,7 @@ async function checkPage(deps: VerifyDeps, { sources, checks, ...page }: Checked
     const limits = { signal, deadline };
     const about = { taskId, source: n, claims: citing, former: former.get(n), limits };
     const { evidence, isComplete } = await evidenceOf(deps, reading, about);
-    const check = { ...checkOf(n, reading), ...(isComplete ? {} : { reason: UNFINISHED }) };
+    const check = { ...checkOf(n, reading), isUnfinished: !isComplete };
     await savePageCheck(deps.db, { taskId, reportHash }, { check, evidence });
     isAllComplete &&= isComplete;
   }

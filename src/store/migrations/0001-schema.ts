@@ -143,6 +143,7 @@ const tablesOfRuns = (isPostgres: boolean): Statement[] => {
       source integer not null,
       outcome text not null,
       reason text,
+      is_unfinished integer not null default 0,
       url text not null,
       final_url text not null,
       http_status integer,
