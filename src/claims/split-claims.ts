@@ -2,7 +2,7 @@
 
 import type { ByteCitation } from "../reports/citations/positions.ts";
 import { resolveCitationNumbers } from "../reports/citations/citation-numbers.ts";
-import { indexSources } from "../reports/html/sources.ts";
+import { numbersByUrl } from "../reports/document/document.ts";
 import type { Source } from "../reports/report.ts";
 import { onOneLine } from "../reports/report-facts.ts";
 import type { Claim } from "./claim.ts";
@@ -29,7 +29,7 @@ export function splitClaims(given: CitedReport): Claim[] {
   const cited = { ...given, report: given.report.toWellFormed() };
   const { report, sources, citations = [], supports = [] } = cited;
   const { blocks, definitions } = blocksOf(report);
-  const { numberOf } = indexSources(sources, "");
+  const numberOf = numbersByUrl(sources);
   const targets = citationTargets(cited, { definitions, numberOf });
   const drafts: Draft[] = [];
   for (const draft of draftsOf(blocks, targets)) {

@@ -1,10 +1,7 @@
-/** Footnotes: `[^1]` in the text and `[^1]: note` on a line of its own; collected at the end of the report. */
+/** Collects the footnotes of a report at its end. */
 
-import type { MarkdownIt, StateBlock, StateCore, Token } from "markdown-it";
-
-const DEFINITION = /^\[\^([^\s\][^]{1,60})\]:[ \t]*/;
-const REFERENCE = /\[\^([^\s\][^]{1,60})\]/y;
-const MAX_FOOTNOTES = 1_000;
+import type { MarkdownIt, Token } from "markdown-it";
+import type { DocumentPart } from "../document/document.ts";
 
 interface Note {
   number: number;
@@ -13,42 +10,16 @@ interface Note {
   html: string;
 }
 
-/** Shared by the parts of a report, which may define a note after the part that refers to it. */
-export interface Footnotes {
-  /** Labels with a definition anywhere in the report. */
-  defined: ReadonlySet<string>;
-  /** By label, in the order of their numbers. */
-  notes: Map<string, Note>;
-}
+/** By label, in the order of their numbers; shared by the parts of a report. */
+export type Footnotes = Map<string, Note>;
 
-export function createFootnotes(report: string): Footnotes {
-  const defined = new Set<string>();
-  if (report.includes("[^"))
-    for (const [, label = ""] of report.matchAll(/^ {0,3}\[\^([^\s\][^]{1,60})\]:/gm))
-      if (defined.size < MAX_FOOTNOTES) defined.add(label);
-  return { defined, notes: new Map() };
-}
-
-function noteOf({ notes }: Footnotes, label: string): Note {
+function noteOf(notes: Footnotes, label: string): Note {
   const note = notes.get(label) ?? { number: notes.size + 1, references: 0, html: "" };
   notes.set(label, note);
   return note;
 }
 
 export function addFootnotes(md: MarkdownIt, footnotes: Footnotes): void {
-  if (footnotes.defined.size === 0) return;
-  md.block.ruler.before("reference", "footnote", (state, ...[startLine, endLine, silent]) =>
-    readDefinition({ state, startLine, endLine, silent }, footnotes),
-  );
-  md.inline.ruler.before("link", "footnote", (state, silent) => {
-    REFERENCE.lastIndex = state.pos;
-    const [mark, label = ""] = REFERENCE.exec(state.src) ?? [];
-    if (mark === undefined || state.pos + mark.length > state.posMax || !footnotes.defined.has(label)) return false;
-    if (!silent && state.linkLevel === 0) state.push("footnote", "", 0).meta = { label };
-    state.pos += mark.length;
-    return true;
-  });
-  md.core.ruler.push("footnotes", (state) => takeNotes(state, md, footnotes));
   md.renderer.rules["footnote"] = (tokens, at) => {
     const note = noteOf(footnotes, String(tokens[at]?.meta?.["label"]));
     note.references += 1;
@@ -57,69 +28,34 @@ export function addFootnotes(md: MarkdownIt, footnotes: Footnotes): void {
   };
 }
 
-interface BlockLines {
-  state: StateBlock;
-  startLine: number;
-  endLine: number;
-  silent: boolean;
-}
-
-/** One paragraph: up to an empty line or the next definition. */
-function readDefinition({ state, startLine, endLine, silent }: BlockLines, { defined }: Footnotes): boolean {
-  const lineAt = (line: number): string =>
-    state.src.slice((state.bMarks[line] ?? 0) + (state.tShift[line] ?? 0), state.eMarks[line]);
-  const first = lineAt(startLine);
-  const [mark, label = ""] = DEFINITION.exec(first) ?? [];
-  if (mark === undefined || !defined.has(label) || (state.sCount[startLine] ?? 0) - state.blkIndent >= 4) return false;
-  if (silent) return true;
-  const lines = [first.slice(mark.length)];
-  let next = startLine + 1;
-  for (; next < endLine && !state.isEmpty(next); next += 1) {
-    const line = lineAt(next);
-    if (DEFINITION.test(line) || (state.sCount[next] ?? 0) < state.blkIndent) break;
-    lines.push(line);
-  }
-  state.push("footnote_open", "", 1).meta = { label };
-  const inline = state.push("inline", "", 0);
-  inline.content = lines.join("\n").trim();
-  inline.map = [startLine, next];
-  inline.children = [];
-  state.push("footnote_close", "", -1);
-  state.line = next;
-  return true;
-}
-
-/** Renders the definitions and removes them from the text. The first definition of a label counts. */
-function takeNotes(state: StateCore, md: MarkdownIt, footnotes: Footnotes): void {
+/** Renders the definitions and returns the other tokens. The first definition of a label counts. */
+export function takeNotes(
+  tokens: readonly Token[],
+  { md, env }: Pick<DocumentPart, "md" | "env">,
+  footnotes: Footnotes,
+): Token[] {
   const kept: Token[] = [];
   const taken: { label: string; inline: Token | undefined }[] = [];
-  for (let at = 0; at < state.tokens.length; at += 1) {
-    const token = state.tokens[at];
+  for (let at = 0; at < tokens.length; at += 1) {
+    const token = tokens[at];
     if (token?.type === "footnote_open") {
-      const label = String(token.meta?.["label"]);
-      taken.push({ label, inline: state.tokens[at + 1] });
-      at += 1;
-      // A citation without a position of its own may stand before the end.
-      while (state.tokens[at + 1]?.type !== "footnote_close" && at + 1 < state.tokens.length) {
-        at += 1;
-        kept.push(...state.tokens.slice(at, at + 1));
-      }
-      at += 1;
+      taken.push({ label: String(token.meta?.["label"]), inline: tokens[at + 1] });
+      at += 2;
     } else if (token !== undefined) kept.push(token);
   }
-  state.tokens = kept;
   // The numbers follow the references, so references are counted before the notes are rendered.
   for (const token of kept)
     for (const child of token.children ?? [])
       if (child.type === "footnote") noteOf(footnotes, String(child.meta?.["label"]));
   for (const { label, inline } of taken) {
     const note = noteOf(footnotes, label);
-    if (note.html === "" && inline !== undefined) note.html = md.renderer.render([inline], md.options, state.env);
+    if (note.html === "" && inline !== undefined) note.html = md.renderer.render([inline], md.options, env);
   }
+  return kept;
 }
 
 /** HTML that is not sanitized yet. */
-export function footnotesHtml({ notes }: Footnotes): string {
+export function footnotesHtml(notes: Footnotes): string {
   if (notes.size === 0) return "";
   const items = [...notes.values()].map(({ number, references, html }) => {
     const back = Array.from(

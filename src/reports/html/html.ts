@@ -1,32 +1,21 @@
 /** Renders a report as safe HTML, part by part: Markdown without raw HTML, then an allow-list. */
 
 import { setImmediate } from "node:timers/promises";
-import markdownIt, { type MarkdownIt } from "markdown-it";
-import { type ByteCitation, locateCitations, type LocatedCitations } from "../citations/positions.ts";
-import { addCitations } from "../citations/rules.ts";
+import markdownIt from "markdown-it";
+import type { ByteCitation } from "../citations/positions.ts";
+import { type DocumentPart, locatedDocument, numbersByUrl, parseParts } from "../document/document.ts";
+import { restHtml } from "../document/parts.ts";
 import { allowedHtml } from "./allowed.ts";
 import { addDirections } from "./directions.ts";
-import { addFootnotes, createFootnotes, type Footnotes, footnotesHtml } from "./footnotes.ts";
+import { addFootnotes, type Footnotes, footnotesHtml, takeNotes } from "./footnotes.ts";
 import { addMaths, createMathsBudget, type MathsBudget } from "./maths.ts";
-import { restHtml, splitText, type TextPart } from "./parts.ts";
-import { boundInlineParsing } from "../markdown/bounded-inline.ts";
 import { addRenderingRules } from "./rules.ts";
 import { type CitedSource, indexSources, type SourceIndex } from "./sources.ts";
 import { addTaskRule, markTasks } from "./task-lists.ts";
-import {
-  type Allowance,
-  type ContentsEntry,
-  type MakeToken,
-  addHeadingIds,
-  createIds,
-  rewriteLinks,
-  takeTitle,
-} from "./tokens.ts";
+import { type Allowance, type ContentsEntry, addHeadingIds, createIds, rewriteLinks, takeTitle } from "./tokens.ts";
 import { insertPictures, type PictureSource, showPictures } from "../pictures/html.ts";
 import type { PictureFacts } from "../pictures/picture.ts";
 import { locatePictures, type PicturePosition } from "../pictures/positions.ts";
-import { type CitationNumbers, resolveCitationNumbers } from "../citations/citation-numbers.ts";
-import { removeSourceList } from "../citations/own-source-list.ts";
 import { titleOf } from "../report-facts.ts";
 import type { Source } from "../report.ts";
 
@@ -79,113 +68,71 @@ const MAX_ADDED_CHARACTERS = 8_000_000;
 
 /** What the parts of a report share. */
 interface Rendering {
-  located: LocatedCitations;
+  text: string;
   pictures: PicturePosition[];
   sources: SourceIndex;
-  known: Set<number>;
-  meant: CitationNumbers;
+  numberOf: (url: string) => number | undefined;
   allowance: Allowance;
   maths: MathsBudget;
   footnotes: Footnotes;
   contents: ContentsEntry[];
   idFor: (title: string) => string;
   tables: { count: number };
-  env: { references?: Record<string, { href: string; title: string }> };
   title: string | undefined;
 }
 
 function* renderParts(request: HtmlRequest): Generator<undefined, ReportParts> {
-  const { report, query, sources, citations = [], pictures = [] } = request;
-  const located = locateCitations(report, citations);
-  const text = removeSourceList(located.text, sources);
-  const index = indexSources(sources, text);
+  const { report, query, sources, pictures = [] } = request;
+  const document = locatedDocument(request);
   const rendering: Rendering = {
-    located,
+    text: document.text,
     pictures: locatePictures(report, pictures),
-    sources: index,
-    known: new Set([...index.byNumber.keys()].filter((n) => Number.isSafeInteger(n) && n >= 0)),
-    meant: resolveCitationNumbers({ report, sources, citations }),
+    sources: indexSources(sources, document.text),
+    numberOf: numbersByUrl(sources),
     allowance: { characters: MAX_ADDED_CHARACTERS },
     maths: createMathsBudget(),
-    footnotes: createFootnotes(text),
+    footnotes: new Map(),
     contents: [],
     idFor: createIds(),
     tables: { count: 0 },
-    env: {},
     title: undefined,
   };
-  const { parts, rest } = splitText(text);
-  if (parts.length > 1) rendering.env = linkDefinitions(text);
+  const { parts, rest } = parseParts(document);
   const html: string[] = [];
   const finish = (unsafe: string): string => showPictures(allowedHtml(unsafe), pictures, request.pictureSource);
-  for (const [at, part] of parts.entries()) {
-    html.push(finish(renderPart(rendering, part, { isFirst: at === 0, next: parts[at + 1]?.start })));
+  for (const part of parts) {
+    html.push(finish(renderPart(rendering, part)));
     yield;
   }
   const { escapeHtml } = markdownIt().utils;
   html.push((html.pop() ?? "") + finish(footnotesHtml(rendering.footnotes)) + restHtml(rest, escapeHtml));
   const { title = titleOf(query), contents } = rendering;
-  return { title, parts: html, contents, sources: index.listed };
+  return { title, parts: html, contents, sources: rendering.sources.listed };
 }
 
-interface PartPosition {
-  isFirst: boolean;
-  /** Where the next part begins. */
-  next: number | undefined;
-}
-
-function renderPart(rendering: Rendering, part: TextPart, { isFirst, next }: PartPosition): string {
-  const { located, sources, known, meant, contents, idFor, allowance, footnotes } = rendering;
-  const end = next ?? part.start + part.text.length - part.repeated.length;
-  const md = markdownIt({ html: false, linkify: false, typographer: false });
-  // Links are checked in `rewriteLinks`; rejected here, a link would stay in the text as Markdown.
-  md.validateLink = () => true;
-  addCitations(md, {
-    positions: located.positions
-      .filter(({ at }) => (at > part.start || isFirst) && at <= end)
-      .map(({ at, n }) => ({ n, at: at - part.start + part.repeated.length })),
-    known,
-    meant,
-    numberOf: sources.numberOf,
-  });
+function renderPart(rendering: Rendering, part: DocumentPart): string {
+  const { sources, numberOf, contents, idFor, allowance, footnotes } = rendering;
+  const { md, tokens, env } = part;
   addMaths(md, rendering.maths);
-  boundInlineParsing(md);
   addRenderingRules(md, { sources: sources.byNumber, allowance, tables: rendering.tables });
   addTaskRule(md);
-  const shown = takeDuePictures(rendering, part, next);
-  md.core.ruler.push("report", (state) => {
-    const { tokens, Token: OneToken } = state;
-    const make: MakeToken = (type, tag, nesting) => new OneToken(type, tag, nesting);
-    if (isFirst) rendering.title = takeTitle(tokens);
-    addHeadingIds(tokens, { contents, idFor });
-    rewriteLinks(tokens, { allowance, make, contents, numberOf: sources.numberOf });
-    markTasks(tokens, make);
-    addDirections(tokens, part.text);
-    state.tokens = insertPictures(tokens, shown, make);
-  });
   addFootnotes(md, footnotes);
-  return md.render(part.text, rendering.env);
+  if (part.isFirst) rendering.title = takeTitle(tokens);
+  addHeadingIds(tokens, { contents, idFor });
+  rewriteLinks(tokens, { allowance, contents, numberOf });
+  markTasks(tokens);
+  addDirections(tokens, part.text);
+  const shown = takeNotes(insertPictures(tokens, takeDuePictures(rendering, part)), part, footnotes);
+  return md.renderer.render(shown, md.options, env);
 }
 
 /** The pictures within this part, with lines relative to it; the last part shows all that are left. */
-function takeDuePictures(rendering: Rendering, part: TextPart, next: number | undefined): PicturePosition[] {
+function takeDuePictures(rendering: Rendering, { start, repeated, next }: DocumentPart): PicturePosition[] {
   if (rendering.pictures.length === 0) return [];
-  const linesBefore = (position: number): number => rendering.located.text.slice(0, position).split("\n").length - 1;
+  const linesBefore = (position: number): number => rendering.text.slice(0, position).split("\n").length - 1;
   const last = next === undefined ? Infinity : linesBefore(next);
-  const offset = linesBefore(part.start) - (part.repeated.split("\n").length - 1);
+  const offset = linesBefore(start) - (repeated.split("\n").length - 1);
   const due = rendering.pictures.filter(({ line }) => line < last);
   rendering.pictures = rendering.pictures.filter(({ line }) => line >= last);
   return due.map(({ n, line }) => ({ n, line: line - offset }));
-}
-
-const MAX_DEFINITIONS = 2_000;
-
-/** `[1]: https://…` anywhere in the report defines links of every part. */
-function linkDefinitions(text: string): Rendering["env"] {
-  const env: Rendering["env"] = {};
-  const md: MarkdownIt = markdownIt({ html: false });
-  md.validateLink = () => true;
-  const lines = text.match(/^ {0,3}\[[^\]\n^][^\]\n]{0,100}\]:[ \t]*\S[^\n]{0,2000}$/gm) ?? [];
-  md.parse(lines.slice(0, MAX_DEFINITIONS).join("\n\n"), env);
-  return env;
 }

@@ -1,17 +1,14 @@
 /**
  * Formulas in a report, converted from TeX to MathML, which browsers render without scripts or fonts of their own.
- * Reads `\(…\)`, `\[…\]`, `$$…$$` and `$…$`; the last only where it cannot be an amount of money.
  */
 
-import type { MarkdownIt, StateBlock, StateInline } from "markdown-it";
+import type { MarkdownIt, Token } from "markdown-it";
 import temml from "temml";
+import { type Formula, formulaOf } from "../document/formulas.ts";
 
-/** A formula that a report needs is far shorter. */
-const MAX_FORMULA_CHARACTERS = 2_000;
 const MAX_DEPTH = 30;
 /** Of one report: a formula takes about a tenth of a millisecond per character. */
 const MAX_TEX_CHARACTERS = 40_000;
-const MAX_LINES = 60;
 
 /** How much more TeX may be converted. */
 export interface MathsBudget {
@@ -20,106 +17,21 @@ export interface MathsBudget {
 
 export const createMathsBudget = (): MathsBudget => ({ characters: MAX_TEX_CHARACTERS });
 
-interface Formula {
-  tex: string;
-  isDisplay: boolean;
-  /** The text as written, which is shown if it cannot be converted. */
-  source: string;
-}
-
-/** Adds tokens of type `formula` (inline) and `formula_block`. */
 export function addMaths(md: MarkdownIt, budget: MathsBudget): void {
-  // Before the rule for escapes, which would remove the backslash of `\(`.
-  md.inline.ruler.before("escape", "formula", (state, silent) => {
-    const formula = formulaAt(state);
-    if (formula === undefined) return false;
-    if (!silent) Object.assign(state.push("formula", "", 0), { meta: formula });
-    state.pos += formula.source.length;
-    return true;
-  });
-  md.block.ruler.before("fence", "formula_block", readBlock, { alt: ["paragraph", "reference", "blockquote", "list"] });
   const { escapeHtml } = md.utils;
   const asCode = (source: string): string => `<code dir="ltr">${escapeHtml(source)}</code>`;
   Object.assign(md.renderer.rules, {
-    formula: (tokens: { meta: Formula }[], at: number): string => {
-      const formula = tokens[at]?.meta;
+    formula: (tokens: Token[], at: number): string => {
+      const formula = formulaOf(tokens[at]);
       return formula === undefined ? "" : (mathml(formula, budget) ?? asCode(formula.source));
     },
-    formula_block: (tokens: { meta: Formula }[], at: number): string => {
-      const formula = tokens[at]?.meta;
+    formula_block: (tokens: Token[], at: number): string => {
+      const formula = formulaOf(tokens[at]);
       if (formula === undefined) return "";
       const shown = mathml(formula, budget);
       return `<div class="maths" dir="ltr" tabindex="0">${shown ?? asCode(formula.source)}</div>\n`;
     },
   });
-}
-
-const DELIMITERS: readonly { open: string; close: string; isDisplay: boolean }[] = [
-  { open: "\\(", close: "\\)", isDisplay: false },
-  { open: "\\[", close: "\\]", isDisplay: true },
-  { open: "$$", close: "$$", isDisplay: true },
-  { open: "$", close: "$", isDisplay: false },
-];
-
-function formulaAt({ src, pos, posMax }: StateInline): Formula | undefined {
-  const first = src[pos];
-  if (first !== "\\" && first !== "$") return undefined;
-  const delimiters = DELIMITERS.find(({ open }) => src.startsWith(open, pos));
-  if (delimiters === undefined) return undefined;
-  const { open, close, isDisplay } = delimiters;
-  const from = pos + open.length;
-  // Only as far as a formula may reach: a search to the end for each `$` would take quadratic time.
-  const near = src.slice(from, Math.min(posMax, from + MAX_FORMULA_CHARACTERS + close.length));
-  const length = near.indexOf(close);
-  if (length <= 0) return undefined;
-  const tex = near.slice(0, length);
-  const after = near[length + close.length] ?? src[from + length + close.length];
-  if (open === "$" && !isDollarFormula(tex, after)) return undefined;
-  // An escaped bracket, as in `\[1\]`.
-  if (open === "\\[" && !/[\\^_=+]/.test(tex)) return undefined;
-  return { tex, isDisplay, source: src.slice(pos, from + length + close.length) };
-}
-
-/** "from $5 to $10" is no formula, "$n$" and "$x^2$" are. */
-function isDollarFormula(tex: string, after: string | undefined): boolean {
-  if (/^\s|\s$|\n/.test(tex) || (after !== undefined && /[\dA-Za-z]/.test(after))) return false;
-  if (/^[A-Za-zα-ωΑ-Ω]'?$/.test(tex) || /\\[a-zA-Z]/.test(tex)) return true;
-  if (/^\d+(?:[.,]\d+)*(?![\d^_a-zA-Z])/.test(tex) && !/[\^_=]/.test(tex)) return false;
-  const hasWords = /[A-Za-z]{3}/.test(tex.replaceAll(/_?\{[^{}]*\}/g, ""));
-  return !hasWords && /[A-Za-z]/.test(tex) && /[\^_=+*/<>()-]/.test(tex) && !/[,;:.]\s/.test(tex);
-}
-
-function readBlock(state: StateBlock, ...[startLine, endLine, silent]: [number, number, boolean]): boolean {
-  const lineAt = (line: number): string =>
-    state.src.slice((state.bMarks[line] ?? 0) + (state.tShift[line] ?? 0), state.eMarks[line]);
-  const first = lineAt(startLine);
-  const delimiters = DELIMITERS.find(({ open, isDisplay }) => isDisplay && first.startsWith(open));
-  // Four spaces are code.
-  if (delimiters === undefined || (state.sCount[startLine] ?? 0) - state.blkIndent >= 4) return false;
-  const { open, close } = delimiters;
-  const lines: string[] = [];
-  for (let line = startLine; line < endLine && line < startLine + MAX_LINES; line += 1) {
-    const text = (line === startLine ? first.slice(open.length) : lineAt(line)).trimEnd();
-    if (line > startLine && (text.trim() === "" || (state.sCount[line] ?? 0) < state.blkIndent)) return false;
-    const at = text.indexOf(close);
-    lines.push(at === -1 ? text : text.slice(0, at));
-    if (at === -1) continue;
-    // Text after the formula: the inline rule reads it.
-    if (text.slice(at + close.length).trim() !== "") return false;
-    const tex = lines.join("\n").trim();
-    if (tex === "" || tex.length > MAX_FORMULA_CHARACTERS || (lines.length === 1 && !/[\\^_=+A-Za-z]/.test(tex)))
-      return false;
-    if (!silent) {
-      const token = state.push("formula_block", "", 0);
-      Object.assign(token, {
-        meta: { tex, isDisplay: true, source: `${open}${tex}${close}` },
-        map: [startLine, line + 1],
-      });
-      state.line = line + 1;
-    }
-    return true;
-  }
-  return false;
 }
 
 /** Undefined if it is no TeX that can be shown, or too much of it. */

@@ -1,6 +1,7 @@
 /** How the tokens of a report become HTML: code, tables, pictures and citations. */
 
 import type { MarkdownIt, RendererRule, Token } from "markdown-it";
+import { citationOf } from "../document/citations.ts";
 import { pictureMark } from "../pictures/html.ts";
 import type { CitedSource } from "./sources.ts";
 import type { Allowance } from "./tokens.ts";
@@ -40,17 +41,21 @@ export function addRenderingRules(md: MarkdownIt, { sources, allowance, tables }
     },
     table_close: () => "</table></div>\n",
     picture: (tokens: Token[], at: number) => pictureMark(Number(tokens[at]?.meta?.["n"])),
+    mark: (tokens: Token[], at: number) => escapeHtml(tokens[at]?.content ?? ""),
     citation: (tokens: Token[], at: number) => {
-      const n = Number(tokens[at]?.meta?.["n"]);
-      const source = sources.get(n);
-      const label = escapeHtml(`Source ${n}: ${source?.title.slice(0, MAX_LABEL_CHARACTERS).toWellFormed()}`);
-      allowance.characters -= label.length + 100;
-      if (source === undefined || allowance.characters < 0) return `[${n}]`;
-      const id = `cite-${n}-${source.cited_at.length + 1}`;
-      source.cited_at.push(id);
-      return `<sup class="cite"><a id="${id}" href="#source-${source.n}" aria-label="${label}">[${n}]</a></sup>`;
+      const { numbers = [], sources: cited = [] } = citationOf(tokens[at]) ?? {};
+      return cited.map((n, index) => (n === undefined ? `[${numbers[index]}]` : linkTo(n))).join("");
     },
   });
+  function linkTo(n: number): string {
+    const source = sources.get(n);
+    const label = escapeHtml(`Source ${n}: ${source?.title.slice(0, MAX_LABEL_CHARACTERS).toWellFormed()}`);
+    allowance.characters -= label.length + 100;
+    if (source === undefined || allowance.characters < 0) return `[${n}]`;
+    const id = `cite-${n}-${source.cited_at.length + 1}`;
+    source.cited_at.push(id);
+    return `<sup class="cite"><a id="${id}" href="#source-${source.n}" aria-label="${label}">[${n}]</a></sup>`;
+  }
 }
 
 function directionOf(token: Token | undefined): string {

@@ -21,14 +21,12 @@ export interface SourceIndex {
   /** One per page. */
   listed: CitedSource[];
   byNumber: ReadonlyMap<number, CitedSource>;
-  numberOf: (url: string) => number | undefined;
 }
 
 export function indexSources(sources: readonly Source[], report: string): SourceIndex {
   const titles = linkTitles(report);
   const byPage = new Map<string, CitedSource>();
   const byNumber = new Map<number, CitedSource>();
-  const numbers = new Map<string, number>();
   const listed: CitedSource[] = [];
   for (const source of sources) {
     const { n, url, resolved_url: resolved = url } = source;
@@ -40,12 +38,8 @@ export function indexSources(sources: readonly Source[], report: string): Source
       listed.push(cited);
     } else if (same.n !== n) same.also = [...(same.also ?? []), n];
     if (!byNumber.has(n)) byNumber.set(n, cited);
-    for (const spelling of [url, resolved]) {
-      const key = pageKey(webUrl(spelling) ?? spelling);
-      if (!numbers.has(key)) numbers.set(key, n);
-    }
   }
-  return { listed, byNumber, numberOf: (url) => numbers.get(pageKey(webUrl(url) ?? url)) };
+  return { listed, byNumber };
 }
 
 function citedSource(source: Source, titles: ReadonlyMap<string, string>): CitedSource {

@@ -1,12 +1,12 @@
 /** Items of task lists: `- [x] done`, `- [ ] to do`. */
 
 import type { MarkdownIt, Token } from "markdown-it";
-import type { MakeToken } from "./tokens.ts";
+import { createToken } from "../document/parser.ts";
 
 const MARK = /^\[([ xX])\][ \t]+/;
 
 /** To be called after inline parsing. */
-export function markTasks(tokens: readonly Token[], make: MakeToken): void {
+export function markTasks(tokens: readonly Token[]): void {
   for (const [at, token] of tokens.entries()) {
     const inline = token.type === "list_item_open" ? tokens[at + 2] : undefined;
     const text = inline?.type === "inline" ? inline.children?.[0] : undefined;
@@ -14,7 +14,7 @@ export function markTasks(tokens: readonly Token[], make: MakeToken): void {
     if (inline === undefined || text === undefined || mark === null) continue;
     text.content = text.content.slice(mark[0].length);
     token.attrSet("class", "task-item");
-    const box = make("task", "span", 0);
+    const box = createToken("task", "span");
     box.meta = { isDone: mark[1] !== " " };
     inline.children?.unshift(box);
   }

@@ -1,6 +1,8 @@
 /** Rewrites Markdown tokens before rendering: takes out the title, adds heading ids, and restricts links and images. */
 
 import type { Token } from "markdown-it";
+import { createCitation } from "../document/citations.ts";
+import { createToken } from "../document/parser.ts";
 import { webUrl } from "../web-url.ts";
 
 export interface ContentsEntry {
@@ -75,18 +77,14 @@ function textOf(token: Token | undefined): string {
   return text.replaceAll(/\s+/g, " ").trim().slice(0, MAX_TITLE_CHARACTERS).toWellFormed();
 }
 
-/** Creates a token with the parser's own class. */
-export type MakeToken = (type: string, tag: string, nesting: -1 | 0 | 1) => Token;
-
 export interface LinkContext {
   allowance: Allowance;
-  make: MakeToken;
   /** The headings that a link may lead to. */
   contents: readonly ContentsEntry[];
   numberOf: (url: string) => number | undefined;
 }
 
-export function rewriteLinks(tokens: readonly Token[], { allowance, make, contents, numberOf }: LinkContext): void {
+export function rewriteLinks(tokens: readonly Token[], { allowance, contents, numberOf }: LinkContext): void {
   const ids = new Set(contents.map(({ id }) => id));
   for (const { type, attrs } of tokens) if (type === "heading_open") ids.add(String(attrs?.[0]?.[1]));
   const attributesFor = (href: string): [string, string][] | undefined => {
@@ -97,8 +95,8 @@ export function rewriteLinks(tokens: readonly Token[], { allowance, make, conten
   };
   for (const token of tokens) {
     if (token.children === null) continue;
-    const allowed = rewriteInline(token.children, attributesFor, make);
-    token.children = limitDepth(citeLinks(allowed, numberOf, make));
+    const allowed = rewriteInline(token.children, attributesFor);
+    token.children = limitDepth(citeLinks(allowed, numberOf));
   }
 }
 
@@ -119,15 +117,15 @@ function linkAttributes(href: string, hasId: (id: string) => boolean): [string, 
 type AttributesFor = (href: string) => [string, string][] | undefined;
 
 /** A link that is not allowed becomes its text. An image becomes a link to it, or its text inside another link. */
-function rewriteInline(tokens: readonly Token[], attributesFor: AttributesFor, make: MakeToken): Token[] {
+function rewriteInline(tokens: readonly Token[], attributesFor: AttributesFor): Token[] {
   const result: Token[] = [];
   const write = (content: string): void => {
-    const text = make("text", "", 0);
+    const text = createToken("text");
     text.content = content;
     result.push(text);
   };
   const open = (attributes: [string, string][]): void => {
-    const opening = make("link_open", "a", 1);
+    const opening = createToken("link_open", "a", 1);
     opening.attrs = attributes;
     result.push(opening);
   };
@@ -147,7 +145,7 @@ function rewriteInline(tokens: readonly Token[], attributesFor: AttributesFor, m
       const attributes = isOpen ? undefined : attributesFor(String(token.attrGet("src")));
       if (attributes !== undefined) open(attributes);
       write(`${textOf(token)} (image)`.trim());
-      if (attributes !== undefined) result.push(make("link_close", "a", -1));
+      if (attributes !== undefined) result.push(createToken("link_close", "a", -1));
     } else result.push(token);
   }
   return result;
@@ -170,7 +168,7 @@ function limitDepth(tokens: readonly Token[]): Token[] {
  * A link to a source is followed by its citation. A link alone in parentheses, as deep searches write them, becomes the
  * citation.
  */
-function citeLinks(tokens: readonly Token[], numberOf: LinkContext["numberOf"], make: MakeToken): Token[] {
+function citeLinks(tokens: readonly Token[], numberOf: LinkContext["numberOf"]): Token[] {
   if (tokens.every(({ type }) => type !== "link_open")) return [...tokens];
   const result: Token[] = [];
   let opened: { at: number; n: number } | undefined;
@@ -193,11 +191,7 @@ function citeLinks(tokens: readonly Token[], numberOf: LinkContext["numberOf"], 
     }
     // A number or an address says nothing that the citation does not.
     if (isAlone || /^\s*(?:\d{1,4}|https?:\/\/\S*)\s*$/.test(label)) result.length = opened.at;
-    if (next?.type !== "citation") {
-      const citation = make("citation", "", 0);
-      citation.meta = { n: opened.n };
-      result.push(citation);
-    }
+    if (next?.type !== "citation") result.push(createCitation(opened.n));
     opened = undefined;
   }
   return result;

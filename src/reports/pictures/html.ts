@@ -1,21 +1,17 @@
 /** Inserts pictures into report HTML: placeholders before sanitizing, the elements after it. */
 
 import type { Token } from "markdown-it";
-import type { MakeToken } from "../html/tokens.ts";
+import { createToken } from "../document/parser.ts";
 import type { PictureFacts } from "./picture.ts";
 import { describePicture, pictureAlt, type PicturePosition } from "./positions.ts";
 
 /** Inserts between two top-level blocks, never within a list, table or quote. */
-export function insertPictures(
-  tokens: readonly Token[],
-  positions: readonly PicturePosition[],
-  make: MakeToken,
-): Token[] {
+export function insertPictures(tokens: readonly Token[], positions: readonly PicturePosition[]): Token[] {
   const waiting = positions.toSorted((a, b) => a.line - b.line || a.n - b.n);
   const result: Token[] = [];
   const take = (isDue: (position: PicturePosition) => boolean): void => {
     for (let next = waiting[0]; next !== undefined && isDue(next); next = waiting[0]) {
-      const token = make("picture", "figure", 0);
+      const token = createToken("picture", "figure");
       token.meta = { n: next.n };
       result.push(token);
       waiting.shift();

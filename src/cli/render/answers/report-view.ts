@@ -1,13 +1,14 @@
 /** Renders a report for people: the answer first, then its sources, one line of figures and the next command. */
 
 import { MARK_IN_TEXT, numbersIn } from "../../../reports/citations/positions.ts";
+import { type Document, numberedDocument } from "../../../reports/document/document.ts";
 import { outsideCode } from "../../../reports/markdown/outside-code.ts";
 import { pageKey } from "../../../reports/page-key.ts";
 import { onOneLine } from "../../../reports/report-facts.ts";
 import { isRedirect, type Source } from "../../../reports/report.ts";
 import { type AnswerSpace, nextCommands, shortId } from "../answer-view.ts";
 import { formatCost, formatDuration } from "../durations.ts";
-import { type CitedText, numberedText, reportLines, sourceUrl } from "../markdown/report.ts";
+import { reportLines, sourceUrl } from "../markdown/report.ts";
 import type { Space } from "../markdown/words.ts";
 import type { Style } from "../paint.ts";
 import { cutToWidth, widthOf } from "../text-width.ts";
@@ -15,7 +16,7 @@ import { cutToWidth, widthOf } from "../text-width.ts";
 export interface ShownReport {
   taskId: string;
   /** Undefined when only an outline or a list was asked for. */
-  text: CitedText | undefined;
+  text: Document | undefined;
   /** Lines before the text, which change how it is read. */
   warnings?: readonly string[];
   /** What the report continues, above the text. */
@@ -52,7 +53,7 @@ export function reportView(shown: ShownReport, space: AnswerSpace): string {
 
 function terminalReport(shown: ShownReport, space: AnswerSpace & Space): string {
   const { paint } = space;
-  const wrapped = (text: string): string => reportLines(numberedText(text, []), space).join("\n");
+  const wrapped = (text: string): string => reportLines(numberedDocument(text, []), space).join("\n");
   const { warnings = [], parts = [], remarks } = shown;
   return sections([
     ...warnings.map((warning) => paint("careful", warning)),
@@ -141,7 +142,7 @@ const isSpare = ({ title, domain, url, resolved_url }: Source, sources: readonly
   title === domain &&
   sources.some((other) => other.domain === domain && !isRedirect(other.url));
 
-function citedNumbers({ text, meant, positions }: CitedText): Set<number> {
+function citedNumbers({ text, meant, positions }: Document): Set<number> {
   const cited = new Set(positions.map(({ n }) => n));
   for (const [, google, list = ""] of text.matchAll(MARK_IN_TEXT)) {
     const sourceOf = google === undefined ? meant.plain : meant.google;
@@ -200,7 +201,7 @@ function labelled(suggestion: string): string {
 }
 
 /** The Markdown with every mark as the numbers of its sources. Citations without a mark are not written into it. */
-const numberedMarkdown = ({ text, meant }: CitedText): string =>
+const numberedMarkdown = ({ text, meant }: Document): string =>
   outsideCode(text, (prose) =>
     prose.replaceAll(MARK_IN_TEXT, (mark, google: string | undefined, list: string) => {
       const sourceOf = google === undefined ? meant.plain : meant.google;

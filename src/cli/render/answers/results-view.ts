@@ -14,7 +14,7 @@ import { numberSources, type Source } from "../../../reports/report.ts";
 import { type Verification, verificationLine } from "../../../reports/verification.ts";
 import { forPeople } from "../../wording.ts";
 import { type AnswerSpace, shortId, type StoredReport } from "../answer-view.ts";
-import { type CitedText, locatedText, numberedText } from "../markdown/report.ts";
+import { type Document, locatedDocument, numberedDocument } from "../../../reports/document/document.ts";
 import { stateOf } from "../run-frame.ts";
 import { cutToWidth } from "../text-width.ts";
 import { approvalLine, planCommands } from "./plan-lines.ts";
@@ -90,7 +90,7 @@ async function searchedView(
   return reportView(
     {
       taskId: task_id,
-      text: numberedText(report, sources),
+      text: numberedDocument(report, sources),
       sources,
       suggestions,
       remarks: [
@@ -176,7 +176,7 @@ function plannedView(output: Results, plan: string, space: AnswerSpace): string 
   return reportView(
     {
       taskId,
-      text: numberedText(plan, []),
+      text: numberedDocument(plan, []),
       sources: undefined,
       remarks: [...noteRemarks(note), ...(isWaiting ? [{ text: approvalLine(cost), style: "careful" as const }] : [])],
       figures: { ...metadata, durationMs: duration_minutes * MINUTE_MS, tokens, model },
@@ -197,16 +197,16 @@ function pictureRemarks({ pictures = [] }: Results): Remark[] {
 }
 
 /** On a terminal the whole report of an agent is read from the store: only there its citations have positions. */
-function textOf(output: Results, stored: StoredReport | undefined, { width }: AnswerSpace): CitedText | undefined {
+function textOf(output: Results, stored: StoredReport | undefined, { width }: AnswerSpace): Document | undefined {
   const { sources, section, complete } = output;
   // Of a table the answer has the data, and the store its text.
   const report = output.table === undefined ? output.report : stored?.report;
   if (report === undefined) return undefined;
   const citations = stored?.citations ?? [];
-  if (sources === undefined) return numberedText(report, []);
-  if (stored === undefined || citations.length === 0) return numberedText(report, sources);
+  if (sources === undefined) return numberedDocument(report, []);
+  if (stored === undefined || citations.length === 0) return numberedDocument(report, sources);
   const isWhole = (section === undefined || section === "all") && complete !== false;
-  if (isWhole && width !== undefined) return locatedText({ ...stored, citations });
+  if (isWhole && width !== undefined) return locatedDocument({ ...stored, citations });
   const meant = resolveCitationNumbers({ ...stored, citations });
   return { text: report, sources, meant, positions: [] };
 }

@@ -17,7 +17,8 @@ import { type AnswerSpace, nextCommands, shortId } from "../answer-view.ts";
 import { formatAgo, formatCost, formatDollars, formatDuration } from "../durations.ts";
 import { stateOf } from "../run-frame.ts";
 import { cutToWidth, wrapToWidth } from "../text-width.ts";
-import { numberedText, reportLines } from "../markdown/report.ts";
+import { numberedDocument } from "../../../reports/document/document.ts";
+import { reportLines } from "../markdown/report.ts";
 import { approvalLine, planCommands } from "./plan-lines.ts";
 import { resultsView } from "./results-view.ts";
 
@@ -119,7 +120,7 @@ interface ShownPlan {
 
 function planView({ task_id: taskId, plan, notice, message, estimated_cost: cost }: ShownPlan, space: AnswerSpace) {
   const { width } = space;
-  const text = width === undefined ? plan : reportLines(numberedText(plan, []), { ...space, width }).join("\n");
+  const text = width === undefined ? plan : reportLines(numberedDocument(plan, []), { ...space, width }).join("\n");
   const lines = [notice ?? "", forPeople(message ?? ""), `${approvalLine(cost)} Run ${idFor(taskId, space)}`];
   return `${text}\n\n${textView(lines, planCommands(taskId), space)}`;
 }

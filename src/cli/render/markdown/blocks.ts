@@ -1,6 +1,7 @@
 /** Renders the blocks of a Markdown document as lines for a terminal. */
 
 import type { Token } from "markdown-it";
+import { formulaOf } from "../../../reports/document/formulas.ts";
 import type { Style } from "../paint.ts";
 import { widthOf } from "../text-width.ts";
 import { boxTable, type Cell } from "./box-table.ts";
@@ -74,6 +75,10 @@ function renderBlock({ token, children }: Node, space: BlockSpace): string[] {
     case "fence":
     case "code_block":
       return codeLines(token.content, space);
+    case "formula_block":
+      return codeLines(formulaOf(token)?.source ?? "", space);
+    case "footnote_open":
+      return prefixed(children, space, { first: `[^${String(token.meta?.["label"])}]: `, rest: "  " });
     case "hr":
       return [space.paint("faint", "─".repeat(Math.min(space.width, MAX_PROSE_COLUMNS)))];
     case "table_open":

@@ -1,6 +1,8 @@
 /** Converts the inline tokens of Markdown to words with styles. */
 
 import type { Token } from "markdown-it";
+import { citationOf } from "../../../reports/document/citations.ts";
+import { formulaOf } from "../../../reports/document/formulas.ts";
 import { webUrl } from "../../../reports/web-url.ts";
 import type { Style } from "../paint.ts";
 import { createWords, type Word } from "./words.ts";
@@ -25,20 +27,25 @@ export function inlineWords(tokens: readonly Token[], context: InlineContext, ba
     const { url } = link ?? {};
     current().add({ text, styles: [...styles, ...more, ...(url === undefined ? [] : LINK)], url });
   };
+  const cite = (token: Token): void => {
+    const { numbers = [], sources = [] } = citationOf(token) ?? {};
+    for (const [index, n] of sources.entries()) {
+      if (n === undefined) write(`[${numbers[index]}]`);
+      else current().add({ text: `[${n}]`, styles: [...styles, "faint"], url: context.sourceUrl(n) });
+    }
+  };
   for (const token of tokens) {
     const opened = STYLES[token.type];
     const closed = CLOSING[token.type];
+    const written = TEXTS[token.type]?.(token);
     if (opened !== undefined) styles.push(opened);
     else if (closed !== undefined) styles.splice(styles.lastIndexOf(closed), 1);
-    else if (token.type === "text") write(token.content);
+    else if (written !== undefined) write(written);
     else if (token.type === "code_inline") write(token.content, ["accent"]);
     else if (token.type === "softbreak") current().space();
     else if (token.type === "hardbreak") lines.push(createWords());
-    else if (token.type === "image") write(pictureText(token));
-    else if (token.type === "citation") {
-      const n = Number(token.meta?.["n"]);
-      current().add({ text: `[${n}]`, styles: [...styles, "faint"], url: context.sourceUrl(n) });
-    } else if (token.type === "link_open") link = { url: webUrl(String(token.attrGet("href"))), text: "" };
+    else if (token.type === "citation") cite(token);
+    else if (token.type === "link_open") link = { url: webUrl(String(token.attrGet("href"))), text: "" };
     else if (token.type === "link_close") {
       const { url, text } = link ?? {};
       link = undefined;
@@ -50,5 +57,11 @@ export function inlineWords(tokens: readonly Token[], context: InlineContext, ba
 
 const LINK: readonly Style[] = ["underline"];
 
-/** Pictures cannot be shown in a terminal. */
-const pictureText = ({ content }: Token): string => `[${content.trim() === "" ? "picture" : content.trim()}]`;
+/** Pictures and formulas cannot be shown in a terminal. */
+const TEXTS: Readonly<Record<string, (token: Token) => string>> = {
+  text: ({ content }) => content,
+  mark: ({ content }) => content,
+  image: ({ content }) => `[${content.trim() === "" ? "picture" : content.trim()}]`,
+  formula: (token) => formulaOf(token)?.source ?? "",
+  footnote: ({ meta }) => `[^${String(meta?.["label"])}]`,
+};

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { locatedDocument, numberedDocument } from "../../../reports/document/document.ts";
 import type { Source } from "../../../reports/report.ts";
 import { hyperlink } from "../hyperlink.ts";
 import { type Paint, unpainted } from "../paint.ts";
 import { widthOf } from "../text-width.ts";
-import { locatedText, numberedText, reportLines } from "./report.ts";
+import { reportLines } from "./report.ts";
 
 const SOURCES: Source[] = [1, 2].map((n) => ({
   n,
@@ -14,7 +15,7 @@ const SOURCES: Source[] = [1, 2].map((n) => ({
 const tagged: Paint = (style, text) => `<${style}>${text}</${style}>`;
 
 const shown = (text: string, { width = 40, paint = unpainted }: { width?: number; paint?: Paint } = {}): string =>
-  reportLines(numberedText(text, SOURCES), { width, paint }).join("\n");
+  reportLines(numberedDocument(text, SOURCES), { width, paint }).join("\n");
 
 describe("text", () => {
   test("has styles instead of Markdown marks", () => {
@@ -46,7 +47,10 @@ describe("text", () => {
   });
 
   test("breaks Japanese between characters, and keeps closing marks at the end of a line", () => {
-    const lines = reportLines(numberedText("寒冷地でも機能します。そうです。", []), { width: 20, paint: unpainted });
+    const lines = reportLines(numberedDocument("寒冷地でも機能します。そうです。", []), {
+      width: 20,
+      paint: unpainted,
+    });
     expect(lines).toEqual(["寒冷地でも機能しま", "す。そうです。"]);
   });
 
@@ -111,12 +115,12 @@ describe("citations", () => {
 
   test("of Google's agent are renumbered, with and without a mark in the text (U3)", () => {
     const report = "Yes. [cite: 7] No.\n\n**Sources:**\n7. [b](https://example.org/2)\n";
-    const text = locatedText({ report, sources: SOURCES, citations: [{ n: 1, start_byte: 15, end_byte: 18 }] });
+    const text = locatedDocument({ report, sources: SOURCES, citations: [{ n: 1, start_byte: 15, end_byte: 18 }] });
     expect(reportLines(text, { width: 80, paint: unpainted })).toEqual(["Yes.[2] No.[1]"]);
   });
 
   test("and links can be clicked; only http and https are links", () => {
-    const text = numberedText("[safe](https://a.test/x) [bad](javascript:alert(1)) [1]", SOURCES);
+    const text = numberedDocument("[safe](https://a.test/x) [bad](javascript:alert(1)) [1]", SOURCES);
     const [line] = reportLines(text, { width: 80, paint: unpainted, link: hyperlink });
     expect(line).toBe(`${hyperlink("https://a.test/x", "safe")} bad${hyperlink("https://example.org/1", "[1]")}`);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { splitText } from "./parts.ts";
-import { joinParts, renderReportHtml, renderReportParts } from "./html.ts";
+import { joinParts, renderReportHtml, renderReportParts } from "../html/html.ts";
 
 const requestFor = (report: string) => ({
   report,

@@ -1,0 +1,194 @@
+/**
+ * Citations as tokens of the Markdown parser. Those that Google sends by position are kept beside the text and never
+ * written into it, so a wrong position cannot change how the text is parsed.
+ */
+
+import type { MarkdownIt, StateCore, StateInline, Token } from "markdown-it";
+import type { CitationNumbers } from "../citations/citation-numbers.ts";
+import { type CitationPosition, MARK, numbersIn } from "../citations/positions.ts";
+import { createToken, originalRule, rangeOf, splitAt } from "./parser.ts";
+
+export interface CitationContext {
+  known: ReadonlySet<number>;
+  meant: CitationNumbers;
+  /** The number of the source with this URL. */
+  numberOf: (url: string) => number | undefined;
+}
+
+/** What a token of type `citation` (it has a source) or `mark` (it has none, and its text as content) cites. */
+export interface Citation {
+  /** As written in the text. */
+  numbers: number[];
+  /** For each number its source. */
+  sources: (number | undefined)[];
+  isGoogle: boolean;
+  /** The report defines the number as a link, as in `[1]: url`. */
+  isDefined: boolean;
+}
+
+const citations = new WeakMap<Token, Citation>();
+
+export const citationOf = (token: Token | undefined): Citation | undefined => token && citations.get(token);
+
+/** A citation of one source, which has no mark in the text. */
+export function createCitation(n: number): Token {
+  const token = createToken("citation");
+  citations.set(token, { numbers: [n], sources: [n], isGoogle: true, isDefined: false });
+  return token;
+}
+
+/** Adds tokens of the types `citation`, `mark` and `cite_start`. */
+export function addCitationMarks(md: MarkdownIt, context: CitationContext): void {
+  // In silent mode the parser searches for the end of a link text; a mark found there would count as a link and end
+  // the outer one.
+  const isPossible = (state: StateInline, silent: boolean): boolean =>
+    !silent && state.linkLevel === 0 && state.src[state.pos] === "[";
+  md.inline.ruler.before("text", "citation", (state, silent) => isPossible(state, silent) && readMark(state, context));
+  md.inline.ruler.after("link", "mark", (state, silent) => isPossible(state, silent) && readMark(state, undefined));
+  const reference = originalRule("reference");
+  md.block.ruler.at("reference", (state, line, ...rest) => {
+    const at = (state.bMarks[line] ?? 0) + (state.tShift[line] ?? 0);
+    // `[cite: 24]: text` cites a source and defines no link.
+    return !/^\[cite/i.test(state.src.slice(at, at + 5)) && reference(state, line, ...rest);
+  });
+}
+
+const START_MARK = "[cite_start]";
+const MARK_HERE = new RegExp(MARK, "iy");
+
+/** Without a context any mark is read, otherwise one with a source. */
+function readMark(state: StateInline, context: CitationContext | undefined): boolean {
+  const { src, pos, posMax } = state;
+  if (src.slice(pos, Math.min(posMax, pos + START_MARK.length)).toLowerCase() === START_MARK) {
+    state.push("cite_start", "", 0);
+    state.pos += START_MARK.length;
+    return true;
+  }
+  MARK_HERE.lastIndex = pos;
+  const [mark, google, list = ""] = MARK_HERE.exec(src) ?? [];
+  const end = pos + (mark?.length ?? 0);
+  if (mark === undefined || end > posMax || src[end] === "(") return false;
+  // `array[1]` is not a citation.
+  if (google === undefined && /\w/.test(src[pos - 1] ?? "")) return false;
+  const defined = google === undefined ? state.env.references?.[list] : undefined;
+  const numbers = numbersIn(list);
+  const sources = context === undefined ? [] : sourcesOf(numbers, { context, defined, isGoogle: google !== undefined });
+  if (context !== undefined && sources.every((source) => source === undefined)) return false;
+  // The space before a citation would allow a line break there.
+  if (context !== undefined) state.pending = state.pending.trimEnd();
+  const token = state.push(context === undefined ? "mark" : "citation", "", 0);
+  if (context === undefined) token.content = mark;
+  citations.set(token, { numbers, sources, isGoogle: google !== undefined, isDefined: defined !== undefined });
+  state.pos = end;
+  return true;
+}
+
+interface Meaning {
+  context: CitationContext;
+  defined: { href: string } | undefined;
+  isGoogle: boolean;
+}
+
+function sourcesOf(numbers: readonly number[], { context, defined, isGoogle }: Meaning): (number | undefined)[] {
+  const { known, meant, numberOf } = context;
+  if (defined !== undefined) return [numberOf(defined.href)];
+  return numbers.map((n) => {
+    const source = (isGoogle ? meant.google : meant.plain).get(n);
+    return source !== undefined && known.has(source) ? source : undefined;
+  });
+}
+
+/** Inserts citations by position: into texts, and after code, a link or anything else that is one unit. */
+export function addPositions(md: MarkdownIt, positions: readonly CitationPosition[]): void {
+  if (positions.length === 0) return;
+  md.core.ruler.push("citation_positions", (state) => insertPositions(state, positions));
+}
+
+function insertPositions(state: StateCore, positions: readonly CitationPosition[]): void {
+  const waiting = positions.map(({ at, n }) => ({ at: atWordEnd(state.src, at), n })).toReversed();
+  const take = (before: number): CitationPosition[] => {
+    const due: CitationPosition[] = [];
+    while ((waiting.at(-1)?.at ?? Infinity) < before) due.push(...waiting.splice(-1));
+    return due;
+  };
+  let last: Token | undefined;
+  const append = (due: readonly CitationPosition[]): void => {
+    last?.children?.push(...due.map(({ n }) => createCitation(n)));
+  };
+  const lineStarts = startsOf(state.src);
+  state.tokens = state.tokens.flatMap((block) => {
+    const isCode = block.type === "fence" || block.type === "code_block";
+    if (isCode) {
+      append(take(lineStarts[block.map?.[0] ?? 0] ?? 0));
+      const due = take(lineStarts[block.map?.[1] ?? 0] ?? Infinity);
+      return due.length === 0 ? [block] : [block, ...paragraphOf(due.map(({ n }) => createCitation(n)))];
+    }
+    if (block.type !== "inline" || block.children === null) return [block];
+    const { start, end } = rangeOf(block);
+    const early = take(start);
+    if (last !== undefined) append(early);
+    const due = [...(last === undefined ? early : []), ...take(end + 1)];
+    last = block;
+    if (due.length > 0) block.children = inserted(block.children, due);
+    return [block];
+  });
+  append(take(Infinity));
+}
+
+function paragraphOf(children: Token[]): Token[] {
+  const tokens = [
+    createToken("paragraph_open", "p", 1),
+    createToken("inline"),
+    createToken("paragraph_close", "p", -1),
+  ];
+  for (const token of tokens) Object.assign(token, token.type === "inline" ? { children } : { block: true });
+  return tokens;
+}
+
+function startsOf(text: string): number[] {
+  const starts = [0];
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  return starts;
+}
+
+function inserted(tokens: readonly Token[], due: readonly CitationPosition[]): Token[] {
+  const result: Token[] = [];
+  const waiting = due.toReversed();
+  let links = 0;
+  const insertBefore = (given: Token): Token => {
+    let token = given;
+    for (let next = waiting.at(-1); next !== undefined && next.at < rangeOf(token).end; next = waiting.at(-1)) {
+      if (next.at > rangeOf(token).start) {
+        if (token.type !== "text") break;
+        const [head, tail] = splitAt(token, next.at);
+        if (head.content !== "") result.push(head);
+        token = tail;
+      }
+      result.push(createCitation(next.n));
+      waiting.pop();
+    }
+    return token;
+  };
+  for (const token of tokens) {
+    const rest = links === 0 ? insertBefore(token) : token;
+    if (token.type === "link_open") links += 1;
+    if (token.type === "link_close") links -= 1;
+    if (rest.type !== "text" || rest.content !== "") result.push(rest);
+  }
+  return [...result, ...waiting.toReversed().map(({ n }) => createCitation(n))];
+}
+
+const LETTER = /[\dA-Za-z\u00C0-\u024F]/;
+
+/** Limit for moving a citation past letters or spaces. */
+const MAX_WORD_SCAN = 50;
+
+/** Moves a citation back before spaces and forward to the end of a word. */
+function atWordEnd(text: string, position: number): number {
+  let at = Math.min(position, text.length);
+  const first = at - MAX_WORD_SCAN;
+  while (at > first && text[at - 1] === " ") at -= 1;
+  const last = at + MAX_WORD_SCAN;
+  while (at > 0 && at < last && LETTER.test(text[at - 1] ?? "") && LETTER.test(text[at] ?? "")) at += 1;
+  return at;
+}
