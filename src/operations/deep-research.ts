@@ -30,7 +30,7 @@ export const deepResearch = defineOperation({
   asksBackend: true,
   task: {
     kind: "deep_research",
-    answer: (stored) => ({ success: true, ...storedSingleRound(stored, metadataSchema) }),
+    answer: async (stored) => ({ success: true, ...(await storedSingleRound(stored, metadataSchema)) }),
   },
   run: async (deps, { topic, depth }, call) => {
     const { researchReport } = await import("../search/quick.ts");

@@ -2,7 +2,6 @@
 
 import { z } from "zod";
 import { keepSuggestions } from "../reports/suggestions/keep.ts";
-import { citeByNumber } from "../reports/citations/cite-by-number.ts";
 import { allWarnings } from "../reports/gates/result-gates.ts";
 import { numberSources, unique } from "../reports/report.ts";
 import { verificationSchema } from "../reports/verification.ts";
@@ -83,8 +82,8 @@ export const deepSearchOperation = defineOperation({
   asksBackend: true,
   task: {
     kind: "deep_search",
-    answer: (stored) => {
-      const { report: result, sources, metadata } = finishedSearch(stored);
+    answer: async (stored) => {
+      const { report: result, sources, metadata } = await finishedSearch(stored);
       const {
         verified: _verified,
         verified_in_round: _round,
@@ -153,7 +152,7 @@ function searchInRounds(deps: OperationDeps, request: DeepSearchRun, call: Call)
       searchCall,
     );
     const visited = rounds.flatMap((round) => round.sources);
-    const { report, sources } = numberedReport(best.report, visited);
+    const { report, sources } = await numberedReport(best.report, visited);
     const findings = {
       model: best.model,
       queries: rounds.flatMap((round) => round.queries),
@@ -161,6 +160,7 @@ function searchInRounds(deps: OperationDeps, request: DeepSearchRun, call: Call)
     };
     const common = await searchMetadata(run, { asked: { query }, wishes, findings, sources, now: deps.clock.now() });
     // Only the summaries cite by number: stored rounds keep their links, which the next round reads.
+    const { citeByNumber } = await import("../reports/document/numbered.ts");
     const summaries = rounds.map((round) => summarise(citeByNumber(round.report, sources).report));
     const metadata = { ...common, iterations, rounds: roundsOf(rounds, { sources, summaries }) };
     const { incomplete, note: cut } = incompleteFields(best);

@@ -35,7 +35,7 @@ import {
 } from "./operation.ts";
 import { NO_PLAN, planAnswer, planFields } from "./parts/plan.ts";
 import { fitAnswer, limitOf } from "./reading/answer-limit.ts";
-import { outlineLines, readingFields, readReport, type Room } from "./reading/report-reading.ts";
+import { outlineLines, readingFields, readReport, type Room, withUrlsOnce } from "./reading/report-reading.ts";
 import { columnsField } from "./table/columns.ts";
 import { asTable, finishedTable, notMade, tableFields, textOfTable } from "./table/table-answer.ts";
 import { tokensUsed } from "./parts/search-run.ts";
@@ -202,9 +202,11 @@ async function reportAnswer(deps: OperationDeps, call: Call, { run, result, inpu
   const db = await deps.database();
   const limit = limitOf(deps, call);
   const listed = { ...result, sources: withExpiry(result.sources, run.completedAt ?? run.updatedAt) };
+  const pictured = withPictureLinks(run.taskId, listed);
   const parts: AnswerParts = {
     run,
-    result: withPictureLinks(run.taskId, listed),
+    // Numbers are useless without the list of sources.
+    result: input.include_sources ? await withUrlsOnce(pictured) : pictured,
     // A program that would cut the whole report gets what it accepts.
     section: input.section === "all" && limit.sizeOf !== undefined ? undefined : input.section,
     includeSources: input.include_sources,
@@ -231,11 +233,7 @@ interface AnswerParts {
 }
 
 function answerWith({ run, result, section, includeSources, around, now }: AnswerParts, room: Room) {
-  const { sources, ...read } = readReport(result, {
-    section,
-    sources: includeSources ? "returned" : "left out",
-    ...room,
-  });
+  const { sources, ...read } = readReport(result, { section, ...room });
   const { table, ...reading } = asTable(result, read);
   return {
     success: true,

@@ -27,8 +27,8 @@ export const search = defineOperation({
   asksBackend: true,
   task: {
     kind: "search",
-    answer: (stored) => {
-      const { report: result, ...answer } = storedSingleRound(stored, metadataSchema);
+    answer: async (stored) => {
+      const { report: result, ...answer } = await storedSingleRound(stored, metadataSchema);
       return { success: true, result, ...answer };
     },
   },

@@ -1,7 +1,6 @@
 /** `fetch` of the ChatGPT profile: the text of a run, of a section of its report, or what it says about a source. */
 
 import { z } from "zod";
-import { citeByNumber } from "../../reports/citations/cite-by-number.ts";
 import { isoTime } from "../../platform/clock.ts";
 import { withExpiry } from "../../reports/link-expiry.ts";
 import { readStored } from "../../runs/history/read.ts";
@@ -9,7 +8,7 @@ import type { Run, RunResult } from "../../runs/run.ts";
 import { sourceLine } from "../get-research-results.ts";
 import { CAUTION, defineOperation, type OperationDeps } from "../operation.ts";
 import { DEFAULT_LIMIT, settingLimit } from "../reading/answer-limit.ts";
-import { readReport } from "../reading/report-reading.ts";
+import { readReport, withUrlsOnce } from "../reading/report-reading.ts";
 import { itemId, parseItemId, runAddress } from "./item-id.ts";
 import { unknownItem } from "./chatgpt-search.ts";
 
@@ -42,8 +41,8 @@ export const chatgptFetch = defineOperation({
     const { run, result } = await readStored(await deps.database(), owner, item.taskId);
     if (result === undefined) throw unknownItem();
     const metadata = metadataOf(run, result);
-    if (item.source !== undefined) return { id, ...sourceItem(result, item.source), metadata };
-    return { id, ...reportItem(deps, { run, result, section: item.section }), metadata };
+    if (item.source !== undefined) return { id, ...(await sourceItem(result, item.source)), metadata };
+    return { id, ...(await reportItem(deps, { run, result, section: item.section })), metadata };
   },
   toText: (output) => JSON.stringify(output),
 });
@@ -66,9 +65,10 @@ interface Report {
 }
 
 /** A report that is too long for one answer comes as its opening, with the ids of its sections. */
-function reportItem({ settings }: OperationDeps, { run, result, section }: Report) {
+async function reportItem({ settings }: OperationDeps, { run, result, section }: Report) {
   const sourced = { ...result, sources: withExpiry(result.sources, run.completedAt ?? run.updatedAt) };
-  const reading = readReport(sourced, { section, maxCharacters: (settingLimit(settings) ?? DEFAULT_LIMIT).max });
+  const numbered = await withUrlsOnce(sourced);
+  const reading = readReport(numbered, { section, maxCharacters: (settingLimit(settings) ?? DEFAULT_LIMIT).max });
   const { report = "", outline = [], sources, next_section: next } = reading;
   const sections = outline.map((entry) => `${itemId({ taskId: run.taskId, section: entry.section })} ${entry.title}`);
   const continued = section !== undefined && next !== undefined ? [itemId({ taskId: run.taskId, section: next })] : [];
@@ -85,22 +85,23 @@ const block = (title: string, lines: readonly string[]): string[] =>
   lines.length === 0 ? [] : [`${title}:\n${lines.join("\n")}`];
 
 /** The page itself is not stored: its item has what the report says on its authority. */
-function sourceItem(result: RunResult, n: number) {
+async function sourceItem(result: RunResult, n: number) {
   const source = result.sources.find((one) => one.n === n);
   if (source === undefined) throw unknownItem();
-  const passages = passagesCiting(result, n).slice(0, MAX_PASSAGES);
+  const passages = (await passagesCiting(result, n)).slice(0, MAX_PASSAGES);
   const text =
     passages.length === 0 ? "The report names this page without citing it in its text." : passages.join("\n\n");
   const { title, domain, url, resolved_url } = source;
   return { title: title === "" ? domain : title, text, url: resolved_url ?? url };
 }
 
-function passagesCiting({ report, sources, citations = [] }: RunResult, n: number): string[] {
+async function passagesCiting({ report, sources, citations = [] }: RunResult, n: number): Promise<string[]> {
   if (citations.length > 0) {
     const bytes = Buffer.from(report);
     const cited = citations.filter((citation) => citation.n === n);
     return [...new Set(cited.map(({ start_byte, end_byte }) => bytes.toString("utf8", start_byte, end_byte).trim()))];
   }
+  const { citeByNumber } = await import("../../reports/document/numbered.ts");
   return citeByNumber(report, sources)
     .report.split(/\n{2,}/)
     .filter((paragraph) => paragraph.includes(`[${n}]`));

@@ -4,7 +4,6 @@ import { createHash } from "node:crypto";
 import { isGoogleRedirect } from "../../gemini/redirect-links.ts";
 import { cellKey } from "../../gemini/table-format.ts";
 import { withCitationMarks } from "../../reports/citations/citation-marks.ts";
-import { citeByNumber } from "../../reports/citations/cite-by-number.ts";
 import { removeSourceList } from "../../reports/citations/own-source-list.ts";
 import { withoutStartMarks } from "../../reports/citations/positions.ts";
 import type { Source } from "../../reports/report.ts";
@@ -47,14 +46,15 @@ async function turnsUpTo(db: Database, owner: string, taskId: string): Promise<T
   const turns: Turn[] = [];
   for (let next: string | undefined = taskId; next !== undefined && turns.length < MAX_TURNS;) {
     const { run, result } = await readStored(db, owner, next);
-    if (result !== undefined) turns.unshift({ question: run.query, answer: answerOf(result) });
+    if (result !== undefined) turns.unshift({ question: run.query, answer: await answerOf(result) });
     next = run.followupContext === undefined ? undefined : run.parentTaskId;
   }
   return turns;
 }
 
 /** The report with its sources by number: long redirect links are of no use to a model. */
-function answerOf({ report, sources, citations = [] }: RunResult, maxSources = MAX_SOURCES): string {
+async function answerOf({ report, sources, citations = [] }: RunResult, maxSources = MAX_SOURCES): Promise<string> {
+  const { citeByNumber } = await import("../../reports/document/numbered.ts");
   const numbered =
     citations.length === 0
       ? citeByNumber(report, sources)
@@ -105,13 +105,13 @@ interface TableRequest {
 }
 
 /** Of one report only: each report numbers its own sources. */
-export function tableContextOf(
+export async function tableContextOf(
   { question, result }: { question: string; result: RunResult },
   request: TableRequest,
   maxCharacters = MAX_CONTEXT_CHARACTERS,
-): StoredReportContext {
+): Promise<StoredReportContext> {
   const marked = { ...result, report: withCitationMarks(result) };
-  const turn = { question, answer: answerOf(marked, result.sources.length) };
+  const turn = { question, answer: await answerOf(marked, result.sources.length) };
   return compose([turn], { introduction: TABLE_INTRODUCTION, task: tableTask(request), maxCharacters });
 }
 

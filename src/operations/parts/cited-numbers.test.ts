@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { FINISHED } from "../../../test/kit/store/runner.ts";
-import { citeByNumber } from "../../reports/citations/cite-by-number.ts";
+import { citeByNumber } from "../../reports/document/numbered.ts";
 import { renderReportHtml } from "../../reports/html/html.ts";
 import { renderMarkdown } from "../../reports/markdown/markdown.ts";
 import { numberSources, type Source } from "../../reports/report.ts";
 import { resultOf } from "../../runs/poll/agent-result.ts";
 import type { RunResult } from "../../runs/run.ts";
-import { readReport } from "../reading/report-reading.ts";
+import { readReport, withUrlsOnce } from "../reading/report-reading.ts";
 
 const address = (page: number): string => `https://p${page}.example/x`;
 
@@ -119,15 +119,15 @@ function expectMeant(report: Written, shown: string[][]): void {
   }
 }
 
-test("every number that a file, the page or an answer links leads to the page that the agent's report cites (U3)", () => {
-  fc.assert(
-    fc.property(written, (report) => {
+test("every number that a file, the page or an answer links leads to the page that the agent's report cites (U3)", async () => {
+  await fc.assert(
+    fc.asyncProperty(written, async (report) => {
       const result = agentResult(report);
       const { length } = report.claims;
       expectMeant(report, claimsIn(markdownOf(result), length, linksOf));
       const { html } = renderReportHtml({ ...result, query: "q" });
       expectMeant(report, claimsIn(html, length, htmlLinks(result.sources)));
-      const answer = readReport(result, { section: "all", maxCharacters: 100_000 });
+      const answer = readReport(await withUrlsOnce(result), { section: "all", maxCharacters: 100_000 });
       const isByBytes = (result.citations ?? []).length > 0;
       const pattern = isByBytes ? /\[cite: ([\d, ]+)\]/g : /(?<!\\)\[([\d, ]+)\]/g;
       expectMeant(report, claimsIn(answer.report ?? "", length, numbersOf(answer.sources, pattern)));
@@ -186,12 +186,12 @@ describe("a report without its list of sources", () => {
     expect(result.report).toBe(report);
   });
 
-  test("has the same links in a file, an answer and the page (U3)", () => {
+  test("has the same links in a file, an answer and the page (U3)", async () => {
     const text = markdownOf(result);
     expect(text).toContain(String.raw`Alpha is true [\[3\]](https://alpha.example/)`);
     expect(text).toContain(String.raw`Beta is false [\[1\]](https://gamma.example/)`);
     expect(text).toContain("Lost [cite: 2].");
-    const answer = readReport(result, { section: undefined, maxCharacters: 100_000 });
+    const answer = readReport(await withUrlsOnce(result), { section: undefined, maxCharacters: 100_000 });
     expect(answer.report).toBe(report);
     expect(answer.sources).toEqual(result.sources);
   });
@@ -231,7 +231,7 @@ test("the number of a page that is listed twice is given to no other page, and p
   expect(report.split("\n")[0]).toBe("See [1] and array[3] and `[3]`.");
 });
 
-test("without its list of sources a report keeps its addresses (U3)", () => {
+test("without its list of sources a report keeps its addresses (U3)", async () => {
   const report = "So ([A study](https://a.example/x)).\n\nSources:\n1. [a](https://a.example/x)";
   const result = {
     report,
@@ -239,11 +239,10 @@ test("without its list of sources a report keeps its addresses (U3)", () => {
     metadata: {},
     partial: false,
   };
-  const read = (section: string | undefined, sources: "returned" | "left out") =>
-    readReport(result, { section, maxCharacters: 100_000, sources }).report;
-  expect(read(undefined, "returned")).toBe("So [1].\n");
-  expect(read(undefined, "left out")).toBe(report);
-  expect(read("all", "left out")).toBe(report);
+  const read = (shown: RunResult, section?: string) => readReport(shown, { section, maxCharacters: 100_000 }).report;
+  expect(read(await withUrlsOnce(result))).toBe("So [1].\n");
+  expect(read(result)).toBe(report);
+  expect(read(result, "all")).toBe(report);
 });
 
 test("Google's mark directly after a word is a number, too (U3)", () => {
@@ -252,17 +251,18 @@ test("Google's mark directly after a word is a number, too (U3)", () => {
   expect(citeByNumber(text, sources).report.trim()).toBe("So it is[1]: yes.");
 });
 
-test("Google's start marks are shown on no surface (W1)", () => {
+test("Google's start marks are shown on no surface (W1)", async () => {
   const text =
     "[cite_start]So it is. [cite: 1] [cite_start]And so. [cite: 2]\n\n**Sources:**\n\n1. [p1](https://p1.example/x)\n2. [p2](https://p2.example/x)";
   const sources = [1, 2].map((page) => ({ url: address(page), title: "" }));
   for (const citations of [[], [{ sourceIndex: 0, startByte: 22, endByte: 31 }]]) {
     const result = resultOf({ ...FINISHED, report: text, sources, citations }, { partial: false });
+    const numbered = await withUrlsOnce(result);
     const shown = [
       renderReportHtml({ ...result, query: "" }).html,
       renderMarkdown({ ...result, query: "", partial: undefined, metadata: undefined, includeSources: true }),
-      readReport(result, { section: undefined, maxCharacters: Infinity }).report,
-      readReport(result, { section: "1", maxCharacters: Infinity }).report,
+      readReport(numbered, { section: undefined, maxCharacters: Infinity }).report,
+      readReport(numbered, { section: "1", maxCharacters: Infinity }).report,
       citeByNumber(result.report, result.sources).report,
     ];
     for (const output of shown) {

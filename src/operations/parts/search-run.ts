@@ -5,7 +5,7 @@ import { costFields } from "../../costs/actual.ts";
 import { costSchema } from "./cost-schema.ts";
 import { AppError, isErrorCode } from "../../errors.ts";
 import { isoTime } from "../../platform/clock.ts";
-import { citeByNumber, type CitedReport } from "../../reports/citations/cite-by-number.ts";
+import type { NumberedReport } from "../../reports/document/numbered.ts";
 import { allWarnings } from "../../reports/gates/result-gates.ts";
 import { numberSources, type Source, unique } from "../../reports/report.ts";
 import { linkExpiry } from "../../reports/link-expiry.ts";
@@ -69,7 +69,7 @@ export function runSingleRound<Asked extends Record<string, string>>(
 ) {
   return trackSearch(deps, { start, call }, async (tracked) => {
     const findings = await search(tracked.search, tracked.call);
-    const { report, sources } = numberedReport(findings.answer.report ?? "", findings.sources);
+    const { report, sources } = await numberedReport(findings.answer.report ?? "", findings.sources);
     const metadata = await searchMetadata(tracked.run, { asked, wishes, findings, sources, now: deps.clock.now() });
     const { incomplete, note: cut } = incompleteFields(findings);
     const { isGrounded } = findings;
@@ -92,15 +92,16 @@ export function runSingleRound<Asked extends Record<string, string>>(
 }
 
 /** The same answer, read from the stored run. */
-export function storedSingleRound<Metadata>(stored: StoredRun, schema: z.ZodType<Metadata>) {
-  const { report, metadata } = finishedSearch(stored);
+export async function storedSingleRound<Metadata>(stored: StoredRun, schema: z.ZodType<Metadata>) {
+  const { report, metadata } = await finishedSearch(stored);
   const { incomplete: _incomplete, note: _note, warnings: _warnings, ...rest } = metadata;
   return { report, ...storedIncomplete.catch({}).parse(metadata), metadata: storedMetadata(schema, rest) };
 }
 
 /** The result of a finished search, with numbered citations; throws the error of a search that failed. */
-export function finishedSearch({ run, result }: StoredRun): RunResult {
+export async function finishedSearch({ run, result }: StoredRun): Promise<RunResult> {
   if (run.status === "completed" && result !== undefined) {
+    const { citeByNumber } = await import("../../reports/document/numbered.ts");
     return { ...result, ...citeByNumber(result.report, result.sources) };
   }
   const { taskId, status, error, kind } = run;
@@ -208,5 +209,7 @@ export const searchMetadataFields = {
 };
 
 /** Numbers the sources, one number per web page, as answer, metadata and later readers use them (U3). */
-export const numberedReport = (report: string, visited: VisitedSource[]): CitedReport =>
-  citeByNumber(report, numberSources(visited));
+export async function numberedReport(report: string, visited: VisitedSource[]): Promise<NumberedReport> {
+  const { citeByNumber } = await import("../../reports/document/numbered.ts");
+  return citeByNumber(report, numberSources(visited));
+}

@@ -10,7 +10,6 @@ import {
   type Section,
   sectionsOf,
 } from "../../reports/sections.ts";
-import { citeByNumber } from "../../reports/citations/cite-by-number.ts";
 import { removeSourceList } from "../../reports/citations/own-source-list.ts";
 import { withoutStartMarks } from "../../reports/citations/positions.ts";
 import type { Source } from "../../reports/report.ts";
@@ -57,14 +56,9 @@ interface SourcesReading extends ReportReading {
 
 type WithReport<Reading> = Reading & { report: string };
 
-type NumberedReport = Pick<RunResult, "report" | "sources">;
-
-/** The report for an answer without a requested section. */
+/** The report for an answer without a requested section; its URLs are removed before, if its sources are shown. */
 export function fittingReport(result: RunResult, room: Room): WithReport<SourcesReading> {
-  return fitting(withUrlsOnce(result), room);
-}
-
-function fitting({ report, sources }: NumberedReport, room: Room): WithReport<SourcesReading> {
+  const { report, sources } = result;
   const { maxCharacters } = room;
   const isLonger = report.length > maxCharacters;
   const reading = isLonger ? opening(report, { note: READ_ON, maxCharacters }) : wholeReport(report, maxCharacters);
@@ -72,9 +66,11 @@ function fitting({ report, sources }: NumberedReport, room: Room): WithReport<So
 }
 
 /** Removes URLs that repeat the list of sources (U3). Reports with citations by byte offset lose only the agent's own list. */
-function withUrlsOnce({ report, sources, citations = [] }: RunResult): NumberedReport {
-  if (citations.length === 0) return citeByNumber(report, sources);
-  return { report: removeSourceList(report, sources), sources };
+export async function withUrlsOnce<Result extends RunResult>(result: Result): Promise<Result> {
+  const { report, sources, citations = [] } = result;
+  if (citations.length > 0) return { ...result, report: removeSourceList(report, sources) };
+  const { citeByNumber } = await import("../../reports/document/numbered.ts");
+  return { ...result, ...citeByNumber(report, sources) };
 }
 
 function withSources<Reading extends ReportReading>(
@@ -115,21 +111,14 @@ function opening(
 
 interface ReadingRequest extends Room {
   section: string | undefined;
-  sources?: "returned" | "left out";
 }
 
 /** The report by section (K3). A section comes with the sources that it cites, where that is known. */
-export function readReport(
-  result: RunResult,
-  { section, sources: sourcesAre = "returned", ...room }: ReadingRequest,
-): SourcesReading {
+export function readReport(result: RunResult, { section, ...room }: ReadingRequest): SourcesReading {
   const { maxCharacters, maxSourceCharacters } = room;
   if (section === "earlier") return { ...earlierOutputs(result, maxCharacters), section, sources: [] };
-  // Numbers are useless without the list of sources.
-  const numbered = sourcesAre === "returned" ? withUrlsOnce(result) : result;
-  if (section === undefined) return fitting(numbered, room);
-  const { report, sources } = numbered;
-  const { citations = [] } = result;
+  if (section === undefined) return fittingReport(result, room);
+  const { report, sources, citations = [] } = result;
   if (section === "all") {
     return withSources(wholeReport(report, maxCharacters), sources, room);
   }
@@ -176,7 +165,7 @@ function sourcesOnly(sources: Source[], wanted: WantedPage, sections: Section[])
 /** Texts that Google returned before the report; they were paid for, but are not part of the report. */
 function earlierOutputs(result: RunResult, maxCharacters: number): ReportReading {
   const outputs = z.array(z.string()).safeParse(result.metadata["earlier_outputs"]);
-  if (!outputs.success) throw unknownSection(sectionsOf(withUrlsOnce(result).report));
+  if (!outputs.success) throw unknownSection(sectionsOf(result.report));
   const whole = outputs.data.join("\n\n---\n\n");
   const note = "Written before the report, and not part of it.";
   if (maxCharacters === Infinity || whole.length <= MAX_EARLIER_CHARACTERS) {

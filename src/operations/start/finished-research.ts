@@ -17,7 +17,7 @@ import { materialIn, materialLines } from "../parts/material.ts";
 import { NO_PLAN } from "../parts/plan.ts";
 import type { AnswerLimit } from "../operation.ts";
 import { fitAnswer } from "../reading/answer-limit.ts";
-import { fittingReport, outlineLines, type Room } from "../reading/report-reading.ts";
+import { fittingReport, outlineLines, type Room, withUrlsOnce } from "../reading/report-reading.ts";
 import { wishesIn, wishesMetadata, withWishNote } from "../question/wishes.ts";
 import { textOfTable } from "../table/table-answer.ts";
 
@@ -32,12 +32,15 @@ export async function finishedResearch(
   about: AboutStart,
 ): Promise<FinishedResearch> {
   const suggestions = await suggestionLinks(result?.searchSuggestions);
-  const parts = { run, result, suggestions, about, now };
+  const sources = withExpiry(result?.sources ?? [], run.completedAt ?? run.updatedAt);
+  const shown = result && (await withUrlsOnce(withPictureLinks(run.taskId, { ...result, sources })));
+  const parts = { run, result: shown, suggestions, about, now };
   return fitAnswer(limit, { build: (room) => answerWith(parts, room), toText: researchText });
 }
 
 interface AnswerParts {
   run: StoredRun["run"];
+  /** As it is shown. */
   result: StoredRun["result"];
   suggestions: Awaited<ReturnType<typeof suggestionLinks>>;
   about: AboutStart;
@@ -45,11 +48,8 @@ interface AnswerParts {
 }
 
 function answerWith({ run, result, suggestions, about, now }: AnswerParts, room: Room) {
-  const sources = withExpiry(result?.sources ?? [], run.completedAt ?? run.updatedAt);
-  const reading =
-    result === undefined
-      ? { report: "", sources }
-      : fittingReport(withPictureLinks(run.taskId, { ...result, sources }), room);
+  const { sources = [] } = result ?? {};
+  const reading = result === undefined ? { report: "", sources } : fittingReport(result, room);
   return {
     success: true,
     task_id: run.taskId,

@@ -30,26 +30,16 @@ export function resolveCitationNumbers({ report, sources, citations = [] }: Cite
   const google = new Map(inferCitationNumbers(report, citations));
   for (const { n } of listed) google.delete(n);
   for (const [n, meant] of plain) google.set(n, meant);
-  for (const n of linkDefinitions(report).keys()) plain.delete(n);
+  for (const n of definedNumbers(report)) plain.delete(n);
   return { google, plain };
 }
 
-const DEFINITION = /^ {0,3}\[(\d{1,4})\]:[ \t]*<?(https?:\/\/[^\s<>]+)>?[^\n]*$/;
+const DEFINITION = /^ {0,3}\[(\d{1,4})\]:[ \t]*<?https?:\/\/[^\s<>]+>?[^\n]*$/;
 
-/** Reads definitions such as `[1]: url`; the first definition of a number counts. */
-export function linkDefinitions(report: string): Map<number, string> {
-  const defined = new Map<number, string>();
-  if (!report.includes("]:")) return defined;
-  for (const line of report.split("\n")) {
-    const definition = linkDefinition(line);
-    if (definition !== undefined && !defined.has(definition.n)) defined.set(definition.n, definition.url);
-  }
-  return defined;
-}
-
-export function linkDefinition(line: string): { n: number; url: string } | undefined {
-  const [, n, url = ""] = DEFINITION.exec(line) ?? [];
-  return n === undefined ? undefined : { n: Number(n), url };
+/** The numbers of definitions such as `[1]: url`. */
+export function definedNumbers(report: string): Set<number> {
+  if (!report.includes("]:")) return new Set();
+  return new Set(report.split("\n").flatMap((line) => DEFINITION.exec(line)?.slice(1).map(Number) ?? []));
 }
 
 /** Numbers still ambiguous after these rounds of elimination are resolved by their order. */

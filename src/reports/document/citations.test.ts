@@ -152,3 +152,20 @@ describe("citations by bytes", () => {
     }
   });
 });
+
+/** Searching the whole line for each of them would take an hour. */
+describe("a line of a megabyte is scanned once (T15)", () => {
+  test.for([
+    ["word", "a"],
+    ["gap", " "],
+  ])("with many citations: a %s", { timeout: 120_000 }, ([, unit = ""]) => {
+    const report = `x${unit.repeat(900_000)}y`;
+    const citations = Array.from({ length: 17_000 }, (_unused, index) => ({
+      n: 1,
+      start_byte: 0,
+      end_byte: 1 + index * 50,
+    }));
+    const { sources } = renderReportHtml({ report, query: "", sources: SOURCES, citations });
+    expect(sources[0]?.cited_at.length).toBeGreaterThan(900);
+  });
+});

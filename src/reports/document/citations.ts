@@ -6,7 +6,8 @@
 import type { MarkdownIt, StateCore, StateInline, Token } from "markdown-it";
 import type { CitationNumbers } from "../citations/citation-numbers.ts";
 import { type CitationPosition, MARK, numbersIn } from "../citations/positions.ts";
-import { createToken, originalRule, rangeOf, splitAt } from "./parser.ts";
+import { createToken, originalRule } from "./parser.ts";
+import { rangeOf, splitAt } from "./ranges.ts";
 
 export interface CitationContext {
   known: ReadonlySet<number>;

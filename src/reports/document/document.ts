@@ -50,6 +50,8 @@ export function numberedDocument(text: string, sources: readonly Source[]): Docu
 
 export interface DocumentPart extends TextPart {
   tokens: Token[];
+  /** Definitions of links, as in `[1]: url`, which are no blocks. */
+  definitions: Token[];
   /** The parser, whose renderer knows the tokens. */
   md: MarkdownIt;
   env: Env;
@@ -80,7 +82,11 @@ export function parseParts({ text, sources, meant, positions }: Document): Parse
       addFormulaRules(md);
       addFootnoteRules(md, notes);
       addPositions(md, positionsIn(citable, part, { isFirst: at === 0, next }));
-      yield { ...part, tokens: md.parse(part.text, env), md, env, isFirst: at === 0, next };
+      const definitions: Token[] = [];
+      md.core.ruler.before("strip_references", "definitions", (state) => {
+        definitions.push(...state.tokens.filter(({ type }) => type === "reference_definition"));
+      });
+      yield { ...part, tokens: md.parse(part.text, env), definitions, md, env, isFirst: at === 0, next };
     }
   }
   return { parts: parsed(), rest };

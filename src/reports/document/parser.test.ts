@@ -4,7 +4,8 @@ import { describe, expect, test } from "vitest";
 import { addCitationMarks } from "./citations.ts";
 import { addFootnoteRules, definedFootnotes } from "./footnotes.ts";
 import { addFormulaRules } from "./formulas.ts";
-import { createParser, rangeOf } from "./parser.ts";
+import { createParser } from "./parser.ts";
+import { rangeOf } from "./ranges.ts";
 
 function parserFor(text: string) {
   const md = createParser();

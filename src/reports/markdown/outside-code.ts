@@ -14,14 +14,6 @@ export function outsideCode(text: string, rewrite: (prose: string) => string): s
   return lines.join("\n");
 }
 
-/** Whether code and prose can be distinguished in every line outside code blocks. */
-export function isCodeCertain(text: string): boolean {
-  if (!text.includes("`")) return true;
-  const lines = text.split("\n");
-  const isCode = codeLines(lines, text.includes("```") || text.includes("~~~"));
-  return lines.every((line, at) => isCode[at] === true || piecesOf(line) !== undefined);
-}
-
 const isBlank = (line: string | undefined): boolean => line === undefined || !/\S/.test(line);
 
 /** Code may continue in the next line, so a block with a line of unpaired backticks is left unchanged. */

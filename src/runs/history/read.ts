@@ -1,6 +1,5 @@
 /** Reads a run with its result, or with its finished rounds if it has no result. */
 
-import { citeByNumber } from "../../reports/citations/cite-by-number.ts";
 import { numberSources } from "../../reports/report.ts";
 import { keepSuggestions } from "../../reports/suggestions/keep.ts";
 import type { Database } from "../../store/database.ts";
@@ -27,16 +26,17 @@ export async function readStored(db: Database, owner: string, taskId: string): P
   const rounds = await findRounds(db, taskId);
   const plan = await planOf(db, run);
   const model = run.model ?? modelOf(rounds.at(-1)?.metadata ?? {});
-  return { run: { ...run, model }, result: resultOfRounds(rounds), plan };
+  return { run: { ...run, model }, result: await resultOfRounds(rounds), plan };
 }
 
 const planOf = async (db: Database, { plan, taskId }: Run): Promise<string | undefined> =>
   plan === undefined ? undefined : (await newestPlan(db, taskId))?.text;
 
 /** The report of the last finished round with the sources of all rounds. */
-export function resultOfRounds(rounds: SavedRound[]): RunResult | undefined {
+export async function resultOfRounds(rounds: SavedRound[]): Promise<RunResult | undefined> {
   const last = rounds.at(-1);
   if (last === undefined) return undefined;
+  const { citeByNumber } = await import("../../reports/document/numbered.ts");
   return {
     report: last.report,
     sources: citeByNumber(last.report, numberSources(rounds.flatMap((round) => round.sources))).sources,

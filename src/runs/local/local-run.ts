@@ -231,7 +231,7 @@ async function fail(
 
 /** The last finished round, else the best text received. */
 async function partialResult(db: Database, taskId: string, error: AppError): Promise<RunResult | undefined> {
-  const rounds = resultOfRounds(await findRounds(db, taskId));
+  const rounds = await resultOfRounds(await findRounds(db, taskId));
   if (rounds !== undefined) return rounds;
   const text = error.details?.["best_text"] ?? error.details?.["partial_text"];
   if (typeof text !== "string" || text.trim() === "") return undefined;

@@ -4,7 +4,7 @@ import type { Interaction } from "../../gemini/research-agent.ts";
 import type { Log } from "../../platform/log.ts";
 import { unexpectedError } from "../../platform/unexpected-error.ts";
 import { MARK, numbersIn } from "../../reports/citations/positions.ts";
-import { linkDefinitions, inferCitationNumbers } from "../../reports/citations/citation-numbers.ts";
+import { definedNumbers, inferCitationNumbers } from "../../reports/citations/citation-numbers.ts";
 import { outsideCode } from "../../reports/markdown/outside-code.ts";
 import { type ListedSource, listedSources, dropAmbiguousNumbers } from "../../reports/citations/own-source-list.ts";
 import { pageKey } from "../../reports/page-key.ts";
@@ -123,7 +123,7 @@ function highestMarked(report: string): number {
 /** Replaces aliases by the lowest number. Marks keep their length, so that Google's byte offsets stay valid. */
 function withOneNumberPerPage(report: string, aliases: ReadonlyMap<number, number>): string {
   if (aliases.size === 0) return report;
-  const defined = linkDefinitions(report);
+  const defined = definedNumbers(report);
   const lowest = (n: string, pad: string): string => String(aliases.get(Number(n)) ?? n).padStart(n.length, pad);
   return outsideCode(report, (prose) =>
     prose

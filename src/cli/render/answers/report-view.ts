@@ -1,8 +1,7 @@
 /** Renders a report for people: the answer first, then its sources, one line of figures and the next command. */
 
-import { MARK_IN_TEXT, numbersIn } from "../../../reports/citations/positions.ts";
 import { type Document, numberedDocument } from "../../../reports/document/document.ts";
-import { outsideCode } from "../../../reports/markdown/outside-code.ts";
+import { citedNumbers, numberedMarkdown } from "../../../reports/document/numbered.ts";
 import { pageKey } from "../../../reports/page-key.ts";
 import { onOneLine } from "../../../reports/report-facts.ts";
 import { isRedirect, type Source } from "../../../reports/report.ts";
@@ -142,15 +141,6 @@ const isSpare = ({ title, domain, url, resolved_url }: Source, sources: readonly
   title === domain &&
   sources.some((other) => other.domain === domain && !isRedirect(other.url));
 
-function citedNumbers({ text, meant, positions }: Document): Set<number> {
-  const cited = new Set(positions.map(({ n }) => n));
-  for (const [, google, list = ""] of text.matchAll(MARK_IN_TEXT)) {
-    const sourceOf = google === undefined ? meant.plain : meant.google;
-    for (const n of numbersIn(list)) cited.add(sourceOf.get(n) ?? n);
-  }
-  return cited;
-}
-
 const expiryOf = ({ link_expires: day }: Source, before: string): string =>
   day === undefined ? "" : `${before}link expires ${day}`;
 
@@ -199,13 +189,3 @@ function labelled(suggestion: string): string {
   const query = URL.canParse(suggestion) ? new URL(suggestion).searchParams.get("q") : null;
   return query === null || /[[\]\\`]/.test(query) ? suggestion : `[${query}](${suggestion})`;
 }
-
-/** The Markdown with every mark as the numbers of its sources. Citations without a mark are not written into it. */
-const numberedMarkdown = ({ text, meant }: Document): string =>
-  outsideCode(text, (prose) =>
-    prose.replaceAll(MARK_IN_TEXT, (mark, google: string | undefined, list: string) => {
-      const sourceOf = google === undefined ? meant.plain : meant.google;
-      const numbers = numbersIn(list);
-      return numbers.some((n) => sourceOf.has(n)) ? numbers.map((n) => `[${sourceOf.get(n) ?? n}]`).join("") : mark;
-    }),
-  );

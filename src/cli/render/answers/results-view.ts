@@ -8,7 +8,7 @@ import { materialTexts } from "../../../operations/parts/material.ts";
 import type { search } from "../../../operations/search.ts";
 import { oneLine } from "../../../platform/clean-text.ts";
 import { resolveCitationNumbers } from "../../../reports/citations/citation-numbers.ts";
-import { citeByNumber } from "../../../reports/citations/cite-by-number.ts";
+import { citeByNumber } from "../../../reports/document/numbered.ts";
 import { withExpiry } from "../../../reports/link-expiry.ts";
 import { numberSources, type Source } from "../../../reports/report.ts";
 import { type Verification, verificationLine } from "../../../reports/verification.ts";

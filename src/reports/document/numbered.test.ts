@@ -1,5 +1,7 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
-import { citeByNumber } from "./cite-by-number.ts";
+import { numberedDocument } from "./document.ts";
+import { citeByNumber, numberedMarkdown } from "./numbered.ts";
 import { numberSources } from "../report.ts";
 
 const SOURCES = numberSources([
@@ -23,6 +25,13 @@ test.each([
   ["So [1], [2024].", String.raw`So \[1\], [2024].`],
   ["So [4].\r\n\r\nSources:\r\n4. [a](https://a.example/heat)\r\n", "So [1].\r\n\r"],
   ["Two:\n\n1. [A place](https://a.example/heat)", "Two:\n\n1. A place [1]"],
+  ["A ` sign [2].\n\nSources:\n2. [a](https://a.example/heat)", "A ` sign [1].\n"],
+  ["So [[1]](https://a.example/heat) it is.", "So [1] it is."],
+  ["[cite: 4]: yes.\n\nSources:\n4. [a](https://a.example/heat)", "[4](https://a.example/heat): yes.\n"],
+  [
+    "| a\\|b | [4] |\n|-|-|\n| c\\|`[4]\\|` | so [4]\\| |\n\nSources:\n4. [a](https://a.example/heat)",
+    "| a\\|b | [1] |\n|-|-|\n| c\\|`[4]\\|` | so [1]\\| |\n",
+  ],
   ["[One](https://a.example/heat), [other](https://other.example/).", "One [1], [other](https://other.example/)."],
 ])("%s becomes %s (U3)", (report, expected) => {
   expect(cited(report)).toBe(expected);
@@ -41,7 +50,6 @@ test.each([
   "-     <https://a.example/heat>",
   "> ```\n> <https://a.example/heat>\n> ```",
   "a `code\n<https://a.example/heat>` b",
-  "A ` sign [2].\n\nSources:\n2. [a](https://a.example/heat)",
   "``<https://a.example/heat> ` ``",
   "[A](https://a.example/heat)(archived)",
   "[a.example](https://a.example/heat): word",
@@ -55,6 +63,36 @@ test("a label becomes the title of a source that has none (U3)", () => {
     SOURCES,
   );
   expect(sources.map(({ title }) => title)).toEqual(["A study", "Heat"]);
+});
+
+test("everything but citations stays byte for byte (U3)", () => {
+  const pieces = [
+    "a",
+    " ",
+    "\n",
+    "\n\n",
+    "*",
+    "`",
+    "\\",
+    "|",
+    "\n|-|-|\n",
+    "- ",
+    "> ",
+    "&amp;",
+    "é",
+    "\t",
+    "[x]",
+    "(",
+    "$",
+  ];
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...pieces, "[1]"), { maxLength: 40 }), (drawn) => {
+      const text = drawn.join("");
+      const document = { ...numberedDocument(text, SOURCES), meant: { google: new Map(), plain: new Map([[1, 2]]) } };
+      expect(numberedMarkdown(document).replaceAll("[2]", "[1]")).toBe(text);
+    }),
+    { numRuns: 500 },
+  );
 });
 
 test("hostile text of megabytes is read in linear time (D4)", () => {

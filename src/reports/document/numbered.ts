@@ -1,0 +1,208 @@
+/** Numbered Markdown: edits of a report's text in which its citations become numbers; everything else stays as it is. */
+
+import type { Token } from "markdown-it";
+import { dropAmbiguousNumbers, listedSources, removeSourceList } from "../citations/own-source-list.ts";
+import { withoutStartMarks } from "../citations/positions.ts";
+import { resolveCitationNumbers } from "../citations/citation-numbers.ts";
+import type { Source } from "../report.ts";
+import { type Citation, citationOf } from "./citations.ts";
+import { type Document, type DocumentPart, numbersByUrl, parseParts } from "./document.ts";
+import { type Range, rangeOf } from "./ranges.ts";
+
+interface Edit extends Range {
+  text: string;
+}
+
+/** Every mark with a source as its numbers. Citations without a mark are not written into the text. */
+export const numberedMarkdown = (document: Document): string =>
+  edited(document, ({ tokens }) =>
+    tokens.flatMap(({ children }) =>
+      (children ?? []).flatMap((token) => {
+        const { numbers = [], sources = [] } = citationOf(token) ?? {};
+        if (token.type !== "citation") return [];
+        return [{ ...rangeOf(token), text: sources.map((n, index) => `[${n ?? numbers[index]}]`).join("") }];
+      }),
+    ),
+  );
+
+/** The numbers of all sources that the text cites. */
+export function citedNumbers(document: Document): Set<number> {
+  const cited = new Set(document.positions.map(({ n }) => n));
+  for (const { tokens } of parseParts(document).parts) {
+    for (const token of tokens.flatMap(({ children }) => children ?? [])) {
+      const { numbers = [], sources = [] } = citationOf(token) ?? {};
+      for (const [index, n] of numbers.entries()) cited.add(sources[index] ?? n);
+    }
+  }
+  return cited;
+}
+
+function edited(document: Document, editsIn: (part: DocumentPart) => Edit[]): string {
+  const { text } = document;
+  // Without brackets and addresses nothing is cited, and nothing has to be parsed.
+  if (!text.includes("[") && !text.includes("://")) return text;
+  let written = "";
+  let copied = 0;
+  for (const part of parseParts(document).parts) {
+    const offset = part.start - part.repeated.length;
+    for (const { start, end, text: replacement } of editsIn(part)) {
+      // The repeated header of a table was edited in its own part.
+      if (start + offset < copied) continue;
+      written += text.slice(copied, start + offset) + replacement;
+      copied = end + offset;
+    }
+  }
+  return written + text.slice(copied);
+}
+
+export interface NumberedReport {
+  report: string;
+  sources: Source[];
+}
+
+/**
+ * Replaces links to the report's sources and its own numbers by source numbers, because the source list has the URLs:
+ * in the result a number in brackets outside code is a source number, whatever numbering the report used. A link label
+ * becomes the title of a source that has none.
+ */
+export function citeByNumber(original: string, sources: readonly Source[]): NumberedReport {
+  const report = withoutStartMarks(original);
+  const document = {
+    text: removeSourceList(report, sources),
+    sources,
+    meant: resolveCitationNumbers({ report, sources }),
+    positions: [],
+  };
+  // The numbers of a rest that is not parsed cannot be replaced and would look like source numbers.
+  if (parseParts(document).rest !== "") return { report, sources: [...sources] };
+  const citing: Citing = {
+    text: "",
+    byNumber: new Map(sources.map((source) => [source.n, source])),
+    listed: new Map(dropAmbiguousNumbers(listedSources(report)).map(({ n, url }) => [n, url])),
+    numberOf: numbersByUrl(sources),
+    titles: new Map(),
+  };
+  const text = edited(document, (part) => citationEdits(part, { ...citing, text: part.text }));
+  const titled = sources.map((source) => ({ ...source, title: citing.titles.get(source.n) ?? source.title }));
+  return { report: text, sources: titled };
+}
+
+interface Citing {
+  /** Of the part. */
+  text: string;
+  byNumber: ReadonlyMap<number, Source>;
+  /** URLs by number in the report's own list. */
+  listed: ReadonlyMap<number, string>;
+  numberOf: (url: string) => number | undefined;
+  /** Receives the labels of links to sources without a title. */
+  titles: Map<number, string>;
+}
+
+function citationEdits({ tokens, definitions, text }: DocumentPart, citing: Citing): Edit[] {
+  const starts = [0];
+  for (const line of text.split("\n")) starts.push((starts.at(-1) ?? 0) + line.length + 1);
+  const defined = definitions.filter(({ meta }) => isNumber(meta?.["label"]));
+  const edits = tokens.flatMap(({ children }) => inlineEdits(children ?? [], citing));
+  return [...edits, ...defined.map((token) => definitionEdit(token, starts))].toSorted((a, b) => a.start - b.start);
+}
+
+const isNumber = (label: unknown): boolean => /^\d{1,4}$/.test(String(label));
+
+/** Links with its number have the URL, and it would redefine one of ours. */
+const definitionEdit = ({ map }: Token, starts: readonly number[]): Edit => ({
+  start: starts[map?.[0] ?? 0] ?? 0,
+  end: (starts[map?.[1] ?? 0] ?? 1) - 1,
+  text: "",
+});
+
+function inlineEdits(tokens: readonly Token[], citing: Citing): Edit[] {
+  const edits: Edit[] = [];
+  for (let at = 0; at < tokens.length; at += 1) {
+    const token = tokens[at];
+    const citation = citationOf(token);
+    if (token === undefined) break;
+    if (citation !== undefined) edits.push(...markEdit(token, citation, citing));
+    if (token.type !== "link_open") continue;
+    const from = at;
+    while (at < tokens.length && tokens[at]?.type !== "link_close") at += 1;
+    const link = linkOf(tokens.slice(from, at + 1), citing.text);
+    if (link !== undefined) edits.push(...linkEdit(link, citing));
+  }
+  return edits;
+}
+
+const linked = (label: string, url: string): string => `[${label}](${url.replaceAll(/[()]/g, encodeURIComponent)})`;
+
+/** A number at the start of a line and before a colon would be a definition. */
+const wouldDefine = (text: string, { start, end }: Range): boolean =>
+  text[end] === ":" && /^[ \t]{0,3}$/.test(text.slice(text.lastIndexOf("\n", start - 1) + 1, start));
+
+/** A number that nothing explains is escaped if a source has the same number. */
+function markEdit(token: Token, { numbers, sources, isGoogle }: Citation, citing: Citing): Edit[] {
+  const { text, byNumber, listed } = citing;
+  const range = rangeOf(token);
+  const isDefinition = wouldDefine(text, range);
+  const written = numbers.map((n, index) => {
+    const source = byNumber.get(sources[index] ?? Number.NaN);
+    const url = listed.get(n);
+    if (source !== undefined) return isDefinition ? linked(String(n), source.url) : `[${source.n}]`;
+    return url === undefined ? undefined : linked(String(n), url);
+  });
+  if (written.every((one) => one === undefined)) {
+    if (isGoogle || !numbers.some((n) => byNumber.has(n))) return [];
+    return [{ ...range, text: String.raw`\[${token.content.slice(1, -1)}\]` }];
+  }
+  return [{ ...range, text: written.map((one, index) => one ?? String.raw`\[${numbers[index]}\]`).join(" ") }];
+}
+
+interface Link extends Range {
+  /** As written. */
+  label: string;
+  /** The label as a reader sees it. */
+  title: string;
+  href: string;
+  isAutolink: boolean;
+  /** The report defines its URL by a number. */
+  isReference: boolean;
+}
+
+function linkOf([open, ...tokens]: readonly Token[], text: string): Link | undefined {
+  const inner = tokens.slice(0, -1);
+  const [first, last] = [inner[0], inner.at(-1)];
+  if (open === undefined) return undefined;
+  return {
+    ...rangeOf(open),
+    label: first && last ? text.slice(rangeOf(first).start, rangeOf(last).end) : "",
+    title: inner
+      .map(({ content }) => content)
+      .join("")
+      .trim(),
+    href: String(open.attrGet("href")),
+    isAutolink: open.markup === "autolink",
+    isReference: isNumber(open.meta?.["label"]),
+  };
+}
+
+/** In running text the label is part of the sentence; in parentheses, or as a number or an address, it is not. */
+function linkEdit(link: Link, { text, numberOf, byNumber, titles }: Citing): Edit[] {
+  const { start, end, label, title, href } = link;
+  const [before, after] = [text[start - 1] ?? "", text[end] ?? ""];
+  // `array[1]` is no citation, even if the report defines the number.
+  if (link.isReference && label === text.slice(start + 1, end - 1) && /\w/.test(before)) return [];
+  const n = numberOf(href);
+  // A number before or after a bracket would be parsed as a part of a link.
+  if (n === undefined || /[\]\\]/.test(before) || /[([]/.test(after) || wouldDefine(text, link)) {
+    return link.isReference ? [{ start, end, text: linked(label, href) }] : [];
+  }
+  const source = byNumber.get(n);
+  if (source !== undefined && isUntitled(source) && isTitle(title)) titles.set(n, title);
+  const isAside = before === "(" && after === ")" && !/[\]\\]/.test(text[start - 2] ?? "");
+  if (isAside) return [{ start: start - 1, end: end + 1, text: `[${n}]` }];
+  return [{ start, end, text: !link.isAutolink && isTitle(title) ? `${label} [${n}]` : `[${n}]` }];
+}
+
+const isUntitled = ({ title, domain }: Source): boolean => title === "" || title === domain;
+
+/** False for a URL, a domain and a number. */
+const isTitle = (label: string): boolean =>
+  /\p{L}{2}/u.test(label) && !/^(?:https?:\/\/|[\w-]+(?:\.[\w-]+)+\/?\S*$)/.test(label);
