@@ -1,7 +1,7 @@
 /** Splits a report into claims: its sentences and cells, with what they depend on and the sources they cite. */
 
 import type { ByteCitation } from "../reports/citations/positions.ts";
-import { resolveCitationNumbers } from "../reports/citations/citation-numbers.ts";
+import { type CitationNumbers, resolveCitationNumbers } from "../reports/citations/citation-numbers.ts";
 import { numbersByUrl } from "../reports/document/document.ts";
 import type { Source } from "../reports/report.ts";
 import { onOneLine } from "../reports/report-facts.ts";
@@ -9,7 +9,6 @@ import type { Claim } from "./claim.ts";
 import { blocksOf } from "./split/blocks.ts";
 import { type Draft, draftsOf } from "./split/drafts.ts";
 import { annotationTies, type GroundedSegment, supportTies, type Tie } from "./split/google-ties.ts";
-import type { CitationTargets } from "./split/inline.ts";
 
 export interface CitedReport {
   report: string;
@@ -28,11 +27,10 @@ export function splitClaims(given: CitedReport): Claim[] {
   // Half a character is replaced, which moves no position.
   const cited = { ...given, report: given.report.toWellFormed() };
   const { report, sources, citations = [], supports = [] } = cited;
-  const { blocks, definitions } = blocksOf(report);
   const numberOf = numbersByUrl(sources);
-  const targets = citationTargets(cited, { definitions, numberOf });
+  const document = { text: report, sources, meant: meantBy(cited), positions: [] };
   const drafts: Draft[] = [];
-  for (const draft of draftsOf(blocks, targets)) {
+  for (const draft of draftsOf(blocksOf(document, { numberOf, footnote: footnotesOf(report, numberOf) }))) {
     drafts.push(draft);
     if (drafts.length === MAX_CLAIMS) break;
   }
@@ -42,9 +40,13 @@ export function splitClaims(given: CitedReport): Claim[] {
     drafts,
     ties.filter(({ source }) => known.has(source)),
   );
-  // A tab that the parser expands may move the end of the last claim beyond that of the report.
-  const within = ({ start, end, ...draft }: Draft): Draft => ({ ...draft, start, end: Math.min(end, report.length) });
-  return drafts.map((draft, index) => toClaim(within(draft), index + 1));
+  return drafts.map((draft, index) => toClaim(draft, index + 1));
+}
+
+function meantBy(cited: CitedReport): CitationNumbers {
+  const { google, plain } = resolveCitationNumbers(cited);
+  const same = cited.isNumbered === true ? cited.sources.map(({ n }) => [n, n] as const) : [];
+  return { google: new Map([...same, ...google]), plain: new Map([...same, ...plain]) };
 }
 
 function toClaim({ text, headings, context, start, end, cites }: Draft, n: number): Claim {
@@ -61,42 +63,18 @@ function toClaim({ text, headings, context, start, end, cites }: Draft, n: numbe
   };
 }
 
-interface Links {
-  definitions: ReadonlyMap<string, string>;
-  numberOf: (url: string) => number | undefined;
-}
-
-function citationTargets(cited: CitedReport, { definitions, numberOf }: Links): CitationTargets {
-  const { report, sources, isNumbered = false } = cited;
-  const meant = resolveCitationNumbers(cited);
-  const known = new Set(sources.map(({ n }) => n));
-  const footnotes = footnotesOf(report);
-  return {
-    numbered: (numbers, isGoogleMark) =>
-      numbers.flatMap((n) => {
-        const source = (isGoogleMark ? meant.google : meant.plain).get(n) ?? (isNumbered ? n : undefined);
-        return source !== undefined && known.has(source) ? [source] : [];
-      }),
-    linked: numberOf,
-    defined: (label) => definitions.get(label.toUpperCase()) ?? definitions.get(label),
-    footnote: (label) => {
-      const note = footnotes.get(label);
-      if (note === undefined) return undefined;
-      const urls = [...note.matchAll(/https?:\/\/[^\s()<>[\]]{1,2000}/g)].map(([url]) => numberOf(url));
-      return [...new Set(urls)].filter((n) => n !== undefined);
-    },
-  };
-}
-
 const MAX_FOOTNOTES = 1_000;
 
-function footnotesOf(report: string): Map<string, string> {
+/** The sources whose URLs a footnote has. */
+function footnotesOf(report: string, numberOf: (url: string) => number | undefined): (label: string) => number[] {
   const notes = new Map<string, string>();
-  if (!report.includes("[^")) return notes;
   for (const [, label = "", note = ""] of report.matchAll(/^ {0,3}\[\^([^\s\][^]{1,60})\]:[ \t]*([^\n]{0,5000})/gm)) {
     if (notes.size < MAX_FOOTNOTES && !notes.has(label)) notes.set(label, note);
   }
-  return notes;
+  return (label) => {
+    const urls = notes.get(label)?.matchAll(/https?:\/\/[^\s()<>[\]]{1,2000}/g) ?? [];
+    return [...new Set([...urls].map(([url]) => numberOf(url)))].filter((n) => n !== undefined);
+  };
 }
 
 /** A range over more sentences is no statement about one of them. */

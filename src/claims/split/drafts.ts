@@ -1,8 +1,8 @@
 /** Turns the blocks of a report into sentences with their context and the citations written in the text. */
 
 import { onOneLine } from "../../reports/report-facts.ts";
-import { cut, MAX_LABEL_CHARACTERS, type TextBlock } from "./blocks.ts";
-import { type CitationTargets, type InlineText, readInline } from "./inline.ts";
+import { labelOf, type TextBlock } from "./blocks.ts";
+import type { InlineText } from "./inline.ts";
 import { type Sentence, sentencesIn } from "./sentences.ts";
 
 interface Cite {
@@ -24,46 +24,18 @@ export interface Draft {
   cites: Cite[];
 }
 
-export function* draftsOf(blocks: readonly TextBlock[], targets: CitationTargets): Generator<Draft> {
-  const plain = createPlainText(targets);
+export function* draftsOf(blocks: Iterable<TextBlock>): Generator<Draft> {
   let row: Row | undefined;
   for (const block of blocks) {
     if (block.cell === undefined || block.cell.row !== row?.number) {
       yield* row?.drafts ?? [];
       row = block.cell === undefined ? undefined : { number: block.cell.row, head: "", shared: [], drafts: [] };
     }
-    if (row !== undefined) addCell(row, block, { targets, plain });
-    else yield* proseDrafts(block, { targets, plain });
+    if (row !== undefined) addCell(row, block);
+    else yield* proseDrafts(block);
   }
   yield* row?.drafts ?? [];
 }
-
-interface Readers {
-  targets: CitationTargets;
-  /** Headings and labels without marks, cached because all claims below a heading share it. */
-  plain: (markdown: string) => string;
-}
-
-function createPlainText(targets: CitationTargets): (markdown: string) => string {
-  const known = new Map<string, string>();
-  return (markdown) => {
-    const before = known.get(markdown);
-    if (before !== undefined) return before;
-    const text = cut(onOneLine(readInline(cut(markdown, 500), targets).text), MAX_LABEL_CHARACTERS);
-    known.set(markdown, text);
-    return text;
-  };
-}
-
-const positionIn = ({ lines }: TextBlock, index: number): number => {
-  let low = 0;
-  for (let high = lines.length; high - low > 1;) {
-    const middle = (low + high) >> 1;
-    if ((lines[middle]?.at ?? 0) <= index) low = middle;
-    else high = middle;
-  }
-  return (lines[low]?.start ?? 0) + index - (lines[low]?.at ?? 0);
-};
 
 interface Row {
   number: number;
@@ -74,13 +46,12 @@ interface Row {
   drafts: Draft[];
 }
 
-function addCell(row: Row, block: TextBlock, { targets, plain }: Readers): void {
-  const inline = readInline(block.content, targets);
+function addCell(row: Row, { inline, range, offset, headings, cell }: TextBlock): void {
   const text = onOneLine(inline.text);
-  const start = positionIn(block, inline.indices[0] ?? 0);
-  const end = positionIn(block, (inline.indices.at(-1) ?? block.content.length - 1) + 1);
+  const start = offset + (inline.starts[0] ?? range.start);
+  const end = offset + (inline.ends.at(-1) ?? range.end);
   const cites = inline.marks.flatMap(({ sources }) => sources.map((source) => ({ at: end, source, isGoogle: false })));
-  const isFirst = block.cell?.column === 0;
+  const isFirst = cell?.column === 0;
   const isLinks = isLabelled(inline, { start: 0, end: inline.text.length });
   if (isFirst || isLinks || !/[\p{L}\p{N}]/u.test(text)) {
     if (isFirst) row.head = text;
@@ -90,57 +61,62 @@ function addCell(row: Row, block: TextBlock, { targets, plain }: Readers): void 
   }
   row.drafts.push({
     text,
-    headings: block.headings.map(plain),
-    context: [row.head, plain(block.cell?.head ?? "")].filter((label) => label !== ""),
+    headings,
+    context: [row.head, cell?.head ?? ""].filter((label) => label !== ""),
     start,
     end,
-    reach: { start: positionIn(block, 0), end: positionIn(block, block.content.length) },
+    reach: { start: offset + range.start, end: offset + range.end },
     cites: [...row.shared, ...cites],
   });
 }
 
-/** `**Label:** text`, `**Label** – text` and, in a list item, `Label: text`. */
-const BOLD_LABEL = /^\s{0,3}(?:\*\*|__)([^*_\n]{1,80}?)(?:\s?[:：]\s?(?:\*\*|__)|(?:\*\*|__)\s?(?:[:：]|[–—-]\s))\s*/u;
 const PLAIN_LABEL = /^([^.:：!?\d\n[\]]{1,60}?)\s?[:：]\s+(?=\S)/u;
 
-function* proseDrafts(block: TextBlock, { targets, plain }: Readers): Generator<Draft> {
-  if (/^\[\^[^\s\][^]{1,60}\]:/.test(block.content)) return;
-  const [mark = "", label] =
-    BOLD_LABEL.exec(block.content) ?? (block.isListItem ? PLAIN_LABEL.exec(block.content) : null) ?? [];
-  const hasText = label !== undefined && block.content.slice(mark.length).trim() !== "";
-  if (hasText) block.setLabel(label);
-  const from = hasText ? mark.length : 0;
-  const inline = readInline(block.content.slice(from), targets);
-  const context = [...block.lead.map(plain), ...(hasText ? [plain(label)] : [])];
-  const at = (index: number): number => positionIn(block, from + index);
-  const markdownIndex = (index: number): number => inline.indices[index] ?? block.content.length - from;
-  const sentences = proseSentences(inline);
+/** `**Label:** text`, `**Label** – text` and, in a list item, `Label: text`. */
+function leadingLabel({ inline: { text, bold }, isListItem }: TextBlock): { label: string; from: number } | undefined {
+  const [strong, rest] = [text.slice(0, bold), text.slice(bold)];
+  const inside = /^([^\n]{1,80}?)\s?[:：]\s?$/u.exec(strong)?.[1];
+  const after = /^\s?(?:[:：]|[–—-]\s)\s*/u.exec(rest)?.[0];
+  const [plain, named] = (isListItem ? PLAIN_LABEL.exec(text) : null) ?? [];
+  if (inside !== undefined) return { label: inside, from: bold + (rest.length - rest.trimStart().length) };
+  if (after !== undefined && /^[^\n]{1,80}$/u.test(strong)) return { label: strong, from: bold + after.length };
+  return plain === undefined || named === undefined ? undefined : { label: named, from: plain.length };
+}
+
+function* proseDrafts(block: TextBlock): Generator<Draft> {
+  const { inline, range, offset, headings, lead } = block;
+  const { label, from } = leadingLabel(block) ?? { label: "", from: 0 };
+  const hasText = inline.text.slice(from).trim() !== "";
+  const context = label !== "" && hasText ? [...lead, labelOf(label)] : lead;
+  const sentences = proseSentences(inline, hasText ? from : 0);
   const cites = citesOf(inline, sentences);
   for (const [index, { start, end }] of sentences.entries()) {
     const text = inline.text.slice(start, end);
     const own = cites[index] ?? [];
     if (!isClaim(text, { isCited: own.length > 0 })) continue;
     const next = sentences[index + 1];
-    const stop = (inline.indices[end - 1] ?? 0) + 1;
+    const begin = offset + (inline.starts[start] ?? range.start);
+    const stop = offset + (inline.ends[end - 1] ?? range.end);
     yield {
       text,
-      headings: block.headings.map(plain),
+      headings,
       context,
-      start: at(markdownIndex(start)),
-      end: at(stop),
+      start: begin,
+      end: stop,
       reach: {
-        start: index === 0 ? at(0) : at(markdownIndex(start)),
-        end: next === undefined ? at(block.content.length - from) : at(markdownIndex(next.start)) - 1,
+        start: index === 0 ? offset + range.start : begin,
+        end: offset + (next === undefined ? range.end : (inline.starts[next.start] ?? range.end) - 1),
       },
-      cites: own.map((source) => ({ at: at(stop), source, isGoogle: false })),
+      cites: own.map((source) => ({ at: stop, source, isGoogle: false })),
     };
   }
 }
 
 /** A sentence that consists of links only belongs to the one before. */
-function proseSentences(inline: InlineText): Sentence[] {
+function proseSentences(inline: InlineText, from: number): Sentence[] {
   const sentences: Sentence[] = [];
-  for (const sentence of sentencesIn(inline.text)) {
+  for (const { start, end } of sentencesIn(inline.text.slice(from))) {
+    const sentence = { start: from + start, end: from + end };
     if (sentences.length > 0 && isLabelled(inline, sentence)) continue;
     sentences.push(sentence);
   }

@@ -1,17 +1,17 @@
-/**
- * Reads the Markdown of one paragraph or cell as plain text, and its citation marks and links as positions in that
- * text.
- */
+/** Reads the inline tokens of a block as plain text, with its citation marks and links as positions in that text. */
 
-import { MARK, numbersIn } from "../../reports/citations/positions.ts";
+import type { Token } from "markdown-it";
+import { citationOf } from "../../reports/document/citations.ts";
+import { formulaOf } from "../../reports/document/formulas.ts";
+import { piecesOf, type Range, rangeOf } from "../../reports/document/ranges.ts";
 
-/** How a report's marks and links lead to source numbers. */
-export interface CitationTargets {
-  numbered(numbers: readonly number[], isGoogleMark: boolean): number[];
-  linked(url: string): number | undefined;
-  /** The URL that the report defines for a label, as in `[1]: url`. */
-  defined(label: string): string | undefined;
-  footnote(label: string): number[] | undefined;
+/** What leads from links to sources. */
+export interface LinkContext {
+  /** The text that the ranges of the tokens count in. */
+  source: string;
+  numberOf: (url: string) => number | undefined;
+  /** The sources that a footnote links to. */
+  footnote: (label: string) => number[];
 }
 
 interface CitationMark {
@@ -26,129 +26,160 @@ interface CitationMark {
 
 export interface InlineText {
   text: string;
-  /** The index in the Markdown of each character of the text. */
-  indices: number[];
+  /** For each character of the text where it begins and ends in the source. */
+  starts: number[];
+  ends: number[];
   marks: CitationMark[];
-}
-
-const URL_PATTERN = String.raw`https?:\/\/[^\s()<>[\]]{1,2000}(?:\([^\s()<>]{0,200}\)[^\s()<>[\]]{0,200})?`;
-
-/** Everything that is not plain text; lengths are bounded. */
-const PATTERNS = {
-  escape: /\\[!-/:-@[-`{-~]/y,
-  citeStart: /\[cite_start\]/iy,
-  image: /!\[[^[\]]{0,300}\]\([^()\n]{0,2000}\)/y,
-  link: new RegExp(
-    String.raw`\[((?:[^[\]\n]|\[[^[\]\n]{0,40}\]){1,300})\]\(\s{0,3}<?(${URL_PATTERN})>?(?:\s{1,3}"[^"\n]{0,300}")?\s{0,3}\)`,
-    "iy",
-  ),
-  reference: /\[(?!\^)([^[\]\n]{1,300})\]\[([^[\]\n]{1,60})\]/y,
-  footnote: /\[\^([^\s\][^]{1,60})\]/y,
-  mark: new RegExp(MARK, "iy"),
-  autolink: new RegExp(`<(${URL_PATTERN})>`, "iy"),
-  tag: /<\/?[a-z][a-z0-9]{0,15}(?:\s[^<>\n]{0,200})?\/?>/iy,
-  address: new RegExp(URL_PATTERN, "iy"),
-  code: /`{1,3}([^`\n]{1,2000})`{1,3}/y,
-  emphasis: /\*{1,3}|~~|(?<![\p{L}\p{N}])_{1,3}(?=\S)|(?<=\S)_{1,3}(?![\p{L}\p{N}])/uy,
-};
-
-/** Where one of the patterns may begin. */
-const CANDIDATE = /[\\[!<*_~`]|https?:/gi;
-
-type Kind = keyof typeof PATTERNS;
-
-/** In the order in which they are tried at one position. */
-const KINDS: readonly Kind[] = [
-  "escape",
-  "citeStart",
-  "image",
-  "link",
-  "mark",
-  "reference",
-  "footnote",
-  "autolink",
-  "tag",
-  "address",
-  "code",
-  "emphasis",
-];
-
-interface Found {
-  /** The whole match and its groups. */
-  groups: readonly (string | undefined)[];
-  start: number;
-  end: number;
+  /** The length of the bold text with which it begins. */
+  bold: number;
 }
 
 interface Reading extends InlineText {
-  content: string;
-  targets: CitationTargets;
+  context: LinkContext;
+  /** The end of the block in the source. */
+  end: number;
   /** Position of a `[cite_start]` that no `[cite: 1]` has used yet. */
   open: number | undefined;
+  isBoldOpen: boolean;
+  isAfterMark: boolean;
 }
 
-export function readInline(content: string, targets: CitationTargets): InlineText {
-  const reading: Reading = { content, targets, text: "", indices: [], marks: [], open: undefined };
-  let copied = 0;
-  for (const { index } of content.matchAll(CANDIDATE)) {
-    if (index < copied) continue;
-    const found = findAt(content, index);
-    if (found === undefined) continue;
-    keep(reading, copied, index);
-    copied = found.end;
-    const before = reading.marks.length;
-    READERS[found.kind](reading, found);
-    if (reading.marks.length > before) dropSpace(reading, copied);
+export function readInline(inline: Token, context: LinkContext): InlineText {
+  const empty = { text: "", starts: [], ends: [], marks: [], bold: 0, open: undefined };
+  const { end } = rangeOf(inline);
+  const reading: Reading = { ...empty, context, end, isBoldOpen: false, isAfterMark: false };
+  const tokens = inline.children ?? [];
+  for (let at = 0; at < tokens.length; at += 1) {
+    const token = tokens[at];
+    if (token === undefined) break;
+    if (token.type === "link_open") {
+      const from = at + 1;
+      while (at < tokens.length && tokens[at]?.type !== "link_close") at += 1;
+      readLink(reading, token, tokens.slice(from, at));
+    } else READERS[token.type]?.(reading, token);
   }
-  keep(reading, copied, content.length);
+  dropSpace(reading, ".");
   return withoutEmptyAsides(reading);
 }
 
-/** `cost more [1].` has no space before the full stop once the mark is taken out. */
-function dropSpace(reading: Reading, at: number): void {
-  const mark = reading.marks.at(-1);
-  if (!reading.text.endsWith(" ") || !/^(?:[.,;:!?)]|$)/.test(reading.content.slice(at, at + 1))) return;
-  reading.text = reading.text.slice(0, -1);
-  reading.indices.pop();
-  if (mark !== undefined) mark.at = reading.text.length;
-}
+const READERS: Readonly<Record<string, (reading: Reading, token: Token) => void>> = {
+  text: readText,
+  code_inline: (reading, token) => keep(reading, token, { from: 0, to: token.content.length }),
+  softbreak: (reading, token) => write(reading, "\n", rangeOf(token)),
+  hardbreak: (reading, token) => write(reading, "\n", rangeOf(token)),
+  formula: (reading, token) => write(reading, formulaOf(token)?.source ?? "", rangeOf(token)),
+  strong_open: (reading) => {
+    reading.isBoldOpen = reading.text === "";
+  },
+  strong_close: (reading) => {
+    if (reading.isBoldOpen) reading.bold = reading.text.length;
+    reading.isBoldOpen = false;
+  },
+  footnote: (reading, { meta }) => cite(reading, { sources: reading.context.footnote(String(meta?.["label"])) }),
+  cite_start: (reading) => {
+    reading.open = reading.text.length;
+  },
+  citation: readMark,
+  mark: readMark,
+};
 
-function findAt(content: string, start: number): (Found & { kind: Kind }) | undefined {
-  for (const kind of KINDS) {
-    const pattern = PATTERNS[kind];
-    pattern.lastIndex = start;
-    const match = pattern.exec(content);
-    if (match !== null) return { kind, groups: [...match], start, end: start + match[0].length };
+function write(reading: Reading, text: string, { start, end }: Range): void {
+  if (text === "") return;
+  dropSpace(reading, text);
+  for (let unit = 0; unit < text.length; unit += 1) {
+    reading.starts.push(start);
+    reading.ends.push(end);
   }
-  return undefined;
+  reading.text += text;
 }
 
-function keep(reading: Reading, from: number, to: number): void {
-  for (let index = from; index < to; index += 1) reading.indices.push(index);
-  reading.text += reading.content.slice(from, to);
+/** Characters of the token's own content. */
+function keep(reading: Reading, token: Token, { from, to }: { from: number; to: number }): void {
+  if (to <= from) return;
+  const text = token.content.slice(from, to);
+  dropSpace(reading, text);
+  for (const { at, size, start, end } of piecesOf(token)) {
+    const isVerbatim = size === end - start;
+    for (let index = Math.max(at, from); index < Math.min(at + size, to); index += 1) {
+      reading.starts.push(isVerbatim ? start + index - at : start);
+      reading.ends.push(isVerbatim ? start + index - at + 1 : end);
+    }
+  }
+  reading.text += text;
 }
 
-function cite(reading: Reading, sources: readonly number[], labelFrom?: number): void {
-  reading.marks.push({ at: reading.text.length, sources: [...sources], labelFrom });
+/** `cost more [1].` has no space before the full stop once the mark is taken out. */
+function dropSpace(reading: Reading, next: string): void {
+  const { isAfterMark, text } = reading;
+  reading.isAfterMark = false;
+  if (!isAfterMark || !text.endsWith(" ") || !/^[.,;:!?)]/.test(next)) return;
+  reading.text = text.slice(0, -1);
+  reading.starts.pop();
+  reading.ends.pop();
+  for (const mark of reading.marks) mark.at = Math.min(mark.at, reading.text.length);
+}
+
+function cite(reading: Reading, mark: Omit<CitationMark, "at">): void {
+  reading.marks.push({ at: reading.text.length, ...mark });
+  reading.isAfterMark = true;
+}
+
+const URL_PATTERN = String.raw`https?:\/\/[^\s()<>[\]]{1,2000}(?:\([^\s()<>]{0,200}\)[^\s()<>[\]]{0,200})?`;
+/** Addresses cite, and tags are no text; the parser reads neither. */
+const ADDRESS_OR_TAG = new RegExp(String.raw`(${URL_PATTERN})|<\/?[a-z][a-z0-9]{0,15}(?:\s[^<>\n]{0,200})?\/?>`, "gi");
+
+function readText(reading: Reading, token: Token): void {
+  const { content } = token;
+  let copied = 0;
+  if (/[<:]/.test(content)) {
+    for (const { index, 0: found, 1: url } of content.matchAll(ADDRESS_OR_TAG)) {
+      keep(reading, token, { from: copied, to: index });
+      copied = index + found.length;
+      if (url !== undefined) citeUrl(reading, url);
+    }
+  }
+  keep(reading, token, { from: copied, to: content.length });
+}
+
+function citeUrl(reading: Reading, url: string): void {
+  const { numberOf } = reading.context;
+  const n = numberOf(url.replace(/[.,;:!?'"]{1,5}$/u, "")) ?? numberOf(url);
+  cite(reading, { sources: n === undefined ? [] : [n] });
+}
+
+/** A year in brackets that no source explains stays text. */
+function readMark(reading: Reading, token: Token): void {
+  const { numbers = [], sources = [], isGoogle = false } = citationOf(token) ?? {};
+  const known = sources.filter((source) => source !== undefined);
+  if (known.length === 0 && !isGoogle && numbers.some((n) => n > 999)) {
+    write(reading, token.content, rangeOf(token));
+    return;
+  }
+  cite(reading, { sources: known, from: isGoogle ? reading.open : undefined });
+  if (isGoogle) reading.open = undefined;
 }
 
 /** Keeps a label that reads as part of the sentence; a number, a domain or an aside is only a mark. */
-function link(reading: Reading, { start, end }: Found, { label, url }: { label: string; url: string }): void {
-  const n = reading.targets.linked(url);
-  const sources = n === undefined ? [] : [n];
-  const [before, after] = [reading.text.slice(-4), reading.content.slice(end, end + 4)];
+function readLink(reading: Reading, opening: Token, tokens: readonly Token[]): void {
+  const { source, numberOf } = reading.context;
+  const { start, end } = rangeOf(opening);
+  const label = tokens.map(({ content }) => content).join("");
+  const [before, after] = [reading.text.slice(-4), source.slice(end, Math.min(end + 4, reading.end))];
   const isAside =
     (/[(（][^()（）]{0,2}$/u.test(before) && /^[)）,;]/u.test(after)) ||
     // Between two sentences, or after the last one.
     (/[.!?。！？]["”’)]?\s?$/u.test(before) && /^\s*(?:$|[\p{Lu}\n[(])/u.test(after));
-  if (isAside || !isProse(label)) return cite(reading, sources);
+  const n = numberOf(String(opening.attrGet("href")));
+  const sources = n === undefined ? [] : [n];
+  if (isAside || !isProse(label)) return cite(reading, { sources });
   const from = reading.text.length;
-  for (const [index, character] of [...label].entries()) {
-    if (/[*_`]/.test(character)) continue;
-    for (let unit = 0; unit < character.length; unit += 1) reading.indices.push(Math.min(start + 1 + index, end - 1));
-    reading.text += character;
+  for (const token of tokens) READERS[token.type]?.(reading, token);
+  // A sentence that begins or ends with the label has the whole link.
+  if (reading.starts.length > from) {
+    reading.starts[from] = start;
+    reading.ends[reading.ends.length - 1] = end;
   }
-  cite(reading, sources, from);
+  cite(reading, { sources, labelFrom: from });
 }
 
 /** False for a URL, a domain, a number and the word "source". */
@@ -158,89 +189,31 @@ const isProse = (label: string): boolean =>
   !/^\W*(?:sources?|link|quellen?|lien)\W*\d*\W*$/iu.test(label) &&
   !/^[^\p{L}]*(?:出典|リンク|参照)[^\p{L}]*$/u.test(label);
 
-const READERS: Record<Kind, (reading: Reading, found: Found) => void> = {
-  escape: (reading, { end }) => keep(reading, end - 1, end),
-  citeStart: (reading) => {
-    reading.open = reading.text.length;
-  },
-  image: () => {},
-  link: (reading, found) => link(reading, found, { label: found.groups[1] ?? "", url: found.groups[2] ?? "" }),
-  reference: (reading, found) => {
-    const [, label = "", name = ""] = found.groups;
-    const url = reading.targets.defined(name);
-    if (url === undefined) keep(reading, found.start, found.end);
-    else link(reading, found, { label, url });
-  },
-  footnote: (reading, { groups, start, end }) => {
-    const sources = reading.targets.footnote(groups[1] ?? "");
-    if (sources === undefined) keep(reading, start, end);
-    else cite(reading, sources);
-  },
-  mark: (reading, found) => {
-    const isGoogleMark = found.groups[1] !== undefined;
-    // `array[1]` is no citation.
-    if (!isGoogleMark && /\w/.test(reading.content[found.start - 1] ?? ""))
-      return keep(reading, found.start, found.end);
-    numbered(reading, found, { list: found.groups[2] ?? "", isGoogleMark });
-  },
-  autolink: (reading, { groups }) => address(reading, groups[1] ?? ""),
-  tag: () => {},
-  address: (reading, { groups }) => address(reading, groups[0] ?? ""),
-  code: (reading, { groups, start }) => {
-    const from = start + (groups[0] ?? "").indexOf(groups[1] ?? "");
-    keep(reading, from, from + (groups[1] ?? "").length);
-  },
-  emphasis: () => {},
-};
-
-function address(reading: Reading, url: string): void {
-  const n = reading.targets.linked(url.replace(/[.,;:!?'"]{1,5}$/u, "")) ?? reading.targets.linked(url);
-  cite(reading, n === undefined ? [] : [n]);
-}
-
-/** A year in brackets that no source explains stays text. */
-function numbered(
-  reading: Reading,
-  { start, end }: Found,
-  { list, isGoogleMark }: { list: string; isGoogleMark: boolean },
-): void {
-  const numbers = numbersIn(list);
-  const url = isGoogleMark || numbers.length > 1 ? undefined : reading.targets.defined(list.trim());
-  const linked = url === undefined ? undefined : reading.targets.linked(url);
-  const sources = linked === undefined ? reading.targets.numbered(numbers, isGoogleMark) : [linked];
-  if (sources.length === 0 && !isGoogleMark && numbers.some((n) => n > 999)) return keep(reading, start, end);
-  reading.marks.push({ at: reading.text.length, sources, from: isGoogleMark ? reading.open : undefined });
-  if (isGoogleMark) reading.open = undefined;
-}
-
 const EMPTY_ASIDE =
   /\s?[(（［][\s,;、]{0,8}(?:(?:see|cf|sources?|quellen?|siehe|vgl|voir|出典|参照)[.:：]?)?[\s,;、]{0,8}[)）］]/giu;
 
 /** Removes the parentheses that are left when the marks inside are taken out. */
-function withoutEmptyAsides({ text, indices, marks }: InlineText): InlineText {
-  const holes =
-    marks.length === 0
-      ? []
-      : [...text.matchAll(EMPTY_ASIDE)].map(({ index, 0: { length } }) => [index, index + length] as const);
-  if (holes.length === 0) return { text, indices, marks };
-  let kept = "";
-  const keptIndices: number[] = [];
+function withoutEmptyAsides({ text, starts, ends, marks, bold }: InlineText): InlineText {
+  const found = marks.length === 0 ? [] : [...text.matchAll(EMPTY_ASIDE)];
+  if (found.length === 0) return { text, starts, ends, marks, bold };
+  const holes = found.map(({ index, 0: { length } }) => ({ from: index, to: index + length }));
+  const kept: InlineText = { text: "", starts: [], ends: [], marks: [], bold };
   let copied = 0;
-  for (const [from, to] of [...holes, [text.length, text.length] as const]) {
-    kept += text.slice(copied, from);
-    for (let index = copied; index < from; index += 1) keptIndices.push(indices[index] ?? 0);
+  for (const { from, to } of [...holes, { from: text.length, to: text.length }]) {
+    kept.text += text.slice(copied, from);
+    for (let index = copied; index < from; index += 1) {
+      kept.starts.push(starts[index] ?? 0);
+      kept.ends.push(ends[index] ?? 0);
+    }
     copied = to;
   }
   let hole = 0;
   let removed = 0;
-  const moved = marks.map((mark) => {
-    while (hole < holes.length && (holes[hole]?.[1] ?? Infinity) <= mark.at) {
-      removed += (holes[hole]?.[1] ?? 0) - (holes[hole]?.[0] ?? 0);
-      hole += 1;
-    }
-    const inside =
-      holes[hole] !== undefined && mark.at > (holes[hole]?.[0] ?? 0) ? mark.at - (holes[hole]?.[0] ?? 0) : 0;
-    return { ...mark, at: mark.at - removed - inside };
-  });
-  return { text: kept, indices: keptIndices, marks: moved };
+  for (const mark of marks) {
+    for (; (holes[hole]?.to ?? Infinity) <= mark.at; hole += 1)
+      removed += (holes[hole]?.to ?? 0) - (holes[hole]?.from ?? 0);
+    const inside = Math.max(0, mark.at - (holes[hole]?.from ?? Infinity));
+    kept.marks.push({ ...mark, at: mark.at - removed - inside });
+  }
+  return kept;
 }
