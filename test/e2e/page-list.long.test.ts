@@ -228,13 +228,12 @@ describe.skipIf(installed === "missing")("the list and the start form in a brows
     await page.locator(".run-link").nth(5).scrollIntoViewIfNeeded();
     await page.mouse.wheel(0, 1_000);
     await expect.poll(() => page.evaluate("scrollY")).toBeGreaterThan(200);
-    const before = await page.locator(".run-link").nth(5).boundingBox();
+    const read = page.getByRole("link", { name: "Question number 1?" });
+    const before = await read.boundingBox();
     await start("A question that comes late?");
-    const button = page.getByRole("button", { name: "1 new run" });
-    await button.waitFor();
-    expect(await page.locator(".run-link").nth(5).boundingBox()).toEqual(before);
-    await button.click();
-    expect(await page.locator(".run-link").first().innerText()).toBe("A question that comes late?");
+    await expect.poll(() => page.locator(".run-link").first().innerText()).toBe("A question that comes late?");
+    // Browsers anchor the position to whole pixels.
+    expect(Math.abs(((await read.boundingBox())?.y ?? 0) - (before?.y ?? 0))).toBeLessThan(2);
   });
 
   test.for([

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ListedRun, RunSummary } from "../../wire.ts";
-import { apiPath, withInserted, listPath, addedRuns, isListed, readFilter, withUpdates } from "./list.ts";
+import { apiPath, listPath, isListed, readFilter, withUpdates } from "./list.ts";
 
 const run = (id: string, minute: number, more: Partial<RunSummary> = {}): ListedRun => ({
   task_id: id,
@@ -56,23 +56,6 @@ test("a changed run is updated in place and keeps its excerpt", () => {
   expect(next[0]).toBe(listed[0]);
 });
 
-test("only runs that belong to this page are added", () => {
-  const listed = [run("c", 30), run("b", 20)];
-  const shown = { filter: filterOf(""), listed, hasMore: true };
-  expect(ids(addedRuns(shown, [run("d", 40), run("b", 20), run("old", 10)]))).toEqual(["d"]);
-  expect(ids(addedRuns({ ...shown, hasMore: false }, [run("old", 10)]))).toEqual(["old"]);
-  expect(addedRuns({ ...shown, filter: filterOf("text=heat") }, [run("d", 40)])).toEqual([]);
-  expect(addedRuns({ ...shown, filter: filterOf("cursor=x&from=100") }, [run("d", 40)])).toEqual([]);
-});
-
-test("a run is added to a filtered list when it matches by state or kind", () => {
-  const shown = { filter: filterOf("status=failed&kind=search"), listed: [], hasMore: false };
-  const fits = run("d", 40, { status: "failed", kind: "search" });
-  expect(ids(addedRuns(shown, [fits, run("e", 41, { kind: "search" }), run("f", 42, { status: "failed" })]))).toEqual([
-    "d",
-  ]);
-});
-
 test("a run belongs to the starred, the archived or the other runs by its marks", () => {
   const [plain, starred, archived] = [run("a", 1), run("b", 2, { starred: true }), run("c", 3, { archived: true })];
   const listedBy = (address: string): string[] =>
@@ -80,15 +63,6 @@ test("a run belongs to the starred, the archived or the other runs by its marks"
   expect(listedBy("")).toEqual(["a", "b"]);
   expect(listedBy("starred=true")).toEqual(["b"]);
   expect(listedBy("archived=true")).toEqual(["c"]);
-  const shown = { filter: filterOf("archived=true"), listed: [], hasMore: false };
-  expect(ids(addedRuns(shown, [plain, archived]))).toEqual(["c"]);
   expect(apiPath(filterOf("archived=true"))).toBe("/api/runs?archived=true&limit=100");
   expect(listPath(filterOf("archived=true&text=a"), { archived: "", starred: "true" })).toBe("/?text=a&starred=true");
-});
-
-test("new runs are sorted by time, each once, and an existing one is kept", () => {
-  const listed = [run("c", 30, { progress: 5 }), run("a", 10)];
-  const next = withInserted(listed, [run("d", 40), run("b", 20), run("c", 30)]);
-  expect(ids(next)).toEqual(["d", "c", "b", "a"]);
-  expect(next[1]?.progress).toBe(5);
 });

@@ -1,4 +1,4 @@
-/** The list as data: its URL, and updates that do not move the rows being read. */
+/** The list as data: its URL, and updates of its rows. */
 
 import type { ListedRun, RunSummary } from "../../wire.ts";
 
@@ -47,7 +47,7 @@ export const EVERYTHING = { text: "", status: "", kind: "", starred: "", archive
 export const apiPath = ({ from: _from, ...fields }: RunsFilter): string =>
   `/api/runs?${filled({ ...fields, limit: String(PAGE_SIZE) })}`;
 
-/** Whether the run belongs to the list by its marks. A run whose state changes stays in the list that is open. */
+/** Whether the run belongs to the list by its marks. */
 export const isListed = ({ starred, archived }: RunsFilter, run: RunSummary): boolean =>
   (run.archived === true) === (archived === "true") && (starred !== "true" || run.starred === true);
 
@@ -59,36 +59,3 @@ export function withUpdates(listed: ListedRun[], changed: RunSummary[]): ListedR
     return next === undefined ? run : { ...next, ...(run.found === undefined ? {} : { found: run.found }) };
   });
 }
-
-interface Shown {
-  filter: RunsFilter;
-  listed: ListedRun[];
-  hasMore: boolean;
-}
-
-/** Runs that a reload would add to this page. Search results are sorted by relevance, so nothing is added to them. */
-export function addedRuns({ filter, listed, hasMore }: Shown, changed: RunSummary[]): RunSummary[] {
-  if (filter.text !== "" || filter.cursor !== "") return [];
-  const known = new Set(listed.map((run) => run.task_id));
-  const oldest = hasMore ? (listed.at(-1)?.created_at ?? "") : "";
-  return changed.filter(
-    (run) =>
-      !known.has(run.task_id) &&
-      run.created_at >= oldest &&
-      isListed(filter, run) &&
-      (filter.status === "" || filter.status === run.status) &&
-      (filter.kind === "" || filter.kind === run.kind),
-  );
-}
-
-/** Newest first; of duplicates the first counts. */
-export function withInserted(listed: ListedRun[], fresh: RunSummary[]): ListedRun[] {
-  const runs = new Map([...listed, ...fresh].toReversed().map((run) => [run.task_id, run]));
-  return [...runs.values()].toSorted((one, other) => order(other, one));
-}
-
-/** Runs of the same time are sorted as on the server. */
-const order = (one: RunSummary, other: RunSummary): number =>
-  compare(one.created_at, other.created_at) || compare(one.task_id, other.task_id);
-
-const compare = (one: string, other: string): number => (one < other ? -1 : Number(one > other));

@@ -14,14 +14,11 @@ import { useTally } from "./tally.ts";
 export function RunsView({ filter: parameters }: { filter: URLSearchParams }) {
   const filter = readFilter(parameters);
   const tally = useTally();
-  const { page, error, loading, waiting, showWaiting } = useRunsPage(filter);
+  const { page, error, loading } = useRunsPage(filter);
   const foundNow = filter.text === "" || loading ? undefined : foundText(page?.found);
   useEffect(() => {
     if (foundNow !== undefined) announce(foundNow);
   }, [foundNow, filter.text]);
-  useEffect(() => {
-    if (waiting.length > 0) announce(newRuns(waiting.length));
-  }, [waiting.length]);
   return (
     <div class="stack runs-view">
       <div class="row apart">
@@ -34,26 +31,10 @@ export function RunsView({ filter: parameters }: { filter: URLSearchParams }) {
         <RunsFilters filter={filter} tally={filter.text === "" ? (tally ?? page) : page?.found} />
       ) : null}
       {error === undefined ? null : <Problem error={error} />}
-      {waiting.length === 0 ? null : (
-        <div class="newcomers">
-          <button
-            type="button"
-            class="button primary"
-            onClick={() => {
-              showWaiting();
-              scrollTo(0, 0);
-            }}
-          >
-            {newRuns(waiting.length)}
-          </button>
-        </div>
-      )}
       {page === undefined ? <Waiting isOver={error !== undefined} /> : <Listing {...{ page, filter, loading }} />}
     </div>
   );
 }
-
-const newRuns = (count: number): string => (count === 1 ? "1 new run" : `${count} new runs`);
 
 const Waiting = ({ isOver }: { isOver: boolean }) => (isOver ? null : <p class="quiet soon">Loading…</p>);
 
