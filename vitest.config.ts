@@ -13,7 +13,7 @@ const ON_POSTGRES = [
   "src/runs/start/{fallback,limits-store,several-writers,start,start-failure,start-sending,start-store,unconfirmed-store}.test.ts",
   "src/runs/{activity/activity,cancel/cancel,local/local-run,poll/poll,streams/stream}.test.ts",
   "src/runs/{plan/plan-turn,scheduling/claim-store,scheduling/runner}.test.ts",
-  "src/runs/recovery/{damaged-rows,database-outage,uncharged-starts}.test.ts",
+  "src/runs/recovery/{database-outage,uncharged-starts}.test.ts",
   "src/runs/history/{change-feed,figures-store,search-store}.test.ts",
   "src/runs/library/organize-store.test.ts",
   "src/verification/judge/kept-judgements.test.ts",
@@ -28,7 +28,7 @@ const ON_POSTGRES = [
 
 /** The fleet, and one end-to-end test of each area. */
 const LONG_ON_POSTGRES = [
-  "test/e2e/{damaged-rows,page-api}.test.ts",
+  "test/e2e/page-api.test.ts",
   "test/e2e/{research-servers,status}.long.test.ts",
   "test/postgres/*.test.ts",
 ];

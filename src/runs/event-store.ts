@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Site } from "../reports/site.ts";
 import { type Database, storable, type Tables } from "../store/database.ts";
 import { lockRun } from "./lock-store.ts";
-import { storedJson } from "./unreadable.ts";
+import { storedJson } from "./stored-json.ts";
 
 export interface RunEvent {
   kind: string;
@@ -154,5 +154,5 @@ const eventOf = ({ seq, at, kind, data_json }: Tables["research_events"]): Store
   seq,
   at,
   kind,
-  ...storedJson(data_json, storedData, { text: "", site: undefined }),
+  ...storedJson(data_json, storedData),
 });

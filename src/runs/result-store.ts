@@ -7,8 +7,8 @@ import type { Source } from "../reports/report.ts";
 import { type Database, storable, type Tables } from "../store/database.ts";
 import { addToSearch, dropFromSearch } from "./library/search-index-store.ts";
 import { lockRun } from "./lock-store.ts";
-import { dropPictures, findPictures, pictureFacts, savePictures } from "./picture-store.ts";
-import { anyRecord, storedJson, unreadableRun } from "./unreadable.ts";
+import { dropPictures, pictureFacts, savePictures } from "./picture-store.ts";
+import { anyRecord, storedJson } from "./stored-json.ts";
 import type { NewResult, SavedRound, StoredResult } from "./run.ts";
 
 const sourceList: z.ZodType<Source[]> = z.array(
@@ -76,9 +76,8 @@ const supportList = z.array(z.object({ text: z.string(), urls: z.array(z.string(
 const supportsJson = (supports: NewResult["supports"] = []): string | null =>
   supports.length === 0 ? null : storable(JSON.stringify(supports.slice(0, MAX_SUPPORTS)));
 
-/** Damaged supports must not cost the report. */
 const storedSupports = (json: string | null): Pick<NewResult, "supports"> =>
-  json === null ? {} : { supports: storedJson(json, supportList, []) };
+  json === null ? {} : { supports: storedJson(json, supportList) };
 
 const textColumns = (result: NewResult) => ({
   report_markdown: storable(result.report),
@@ -103,48 +102,16 @@ const decompressSuggestions = (suggestions: Uint8Array | null): string[] =>
 export async function findResult(db: Database, taskId: string): Promise<StoredResult | undefined> {
   const row = await db.selectFrom("research_results").selectAll().where("task_id", "=", taskId).executeTakeFirst();
   if (row === undefined) return undefined;
-  const pictures = await pictureFacts(db, taskId);
-  return readOrThrowUnreadable(taskId, () => ({
-    report: row.report_markdown,
-    sources: sourceList.parse(JSON.parse(row.sources_json)),
-    citations: citationList.parse(JSON.parse(row.citations_json)),
-    metadata: anyRecord.parse(JSON.parse(row.metadata_json)),
-    partial: row.partial === 1,
-    pictures,
-    searchSuggestions: readableSuggestions(row.suggestions),
-    ...storedSupports(row.supports_json),
-  }));
-}
-
-function readOrThrowUnreadable<Value>(taskId: string, read: () => Value): Value {
-  try {
-    return read();
-  } catch (error) {
-    throw unreadableRun(taskId, error);
-  }
-}
-
-/** The result stored so far, without its damaged parts: damaged data must not prevent the run from ending. */
-export async function findDraft(db: Database, taskId: string): Promise<NewResult | undefined> {
-  const row = await db.selectFrom("research_results").selectAll().where("task_id", "=", taskId).executeTakeFirst();
-  if (row === undefined) return undefined;
   return {
     report: row.report_markdown,
-    sources: storedJson(row.sources_json, sourceList, []),
-    citations: storedJson(row.citations_json, citationList, []),
-    metadata: storedJson(row.metadata_json, anyRecord, {}),
+    sources: storedJson(row.sources_json, sourceList),
+    citations: storedJson(row.citations_json, citationList),
+    metadata: storedJson(row.metadata_json, anyRecord),
     partial: row.partial === 1,
-    pictures: await findPictures(db, taskId),
-    searchSuggestions: readableSuggestions(row.suggestions),
+    pictures: await pictureFacts(db, taskId),
+    searchSuggestions: decompressSuggestions(row.suggestions),
+    ...storedSupports(row.supports_json),
   };
-}
-
-function readableSuggestions(suggestions: Uint8Array | null): string[] {
-  try {
-    return decompressSuggestions(suggestions);
-  } catch {
-    return [];
-  }
 }
 
 /** Whether a finished run has text, complete or partial, without reading it. Finished rounds count as partial. */
@@ -170,11 +137,11 @@ export async function findRounds(db: Database, taskId: string): Promise<SavedRou
     report: row.report_markdown,
     verified: row.verified === 1,
     summary: row.summary,
-    sources: sourceList.parse(JSON.parse(row.sources_json)),
-    queries: stringList.parse(JSON.parse(row.queries_json)),
-    metadata: anyRecord.parse(JSON.parse(row.metadata_json)),
+    sources: storedJson(row.sources_json, sourceList),
+    queries: storedJson(row.queries_json, stringList),
+    metadata: storedJson(row.metadata_json, anyRecord),
   });
-  return readOrThrowUnreadable(taskId, () => rows.map(roundOf));
+  return rows.map(roundOf);
 }
 
 /** The finished rounds without their reports. */
@@ -189,8 +156,8 @@ export async function roundSummaries(db: Database, taskId: string) {
 export async function findingsOfRounds(db: Database, taskId: string): Promise<Pick<SavedRound, "queries" | "sources">> {
   const rounds = await roundsOf(db, taskId).select(["queries_json", "sources_json"]).execute();
   return {
-    queries: rounds.flatMap((round) => storedJson(round.queries_json, stringList, [])),
-    sources: rounds.flatMap((round) => storedJson(round.sources_json, sourceList, [])),
+    queries: rounds.flatMap((round) => storedJson(round.queries_json, stringList)),
+    sources: rounds.flatMap((round) => storedJson(round.sources_json, sourceList)),
   };
 }
 
@@ -199,7 +166,7 @@ export async function storedQueries(db: Database, taskId: string): Promise<{ at:
   const rounds = await roundsOf(db, taskId).select(["queries_json", "completed_at"]).execute();
   if (rounds.length > 0) {
     return rounds.flatMap(({ queries_json: json, completed_at: at }) =>
-      storedJson(json, stringList, []).map((text) => ({ at, text })),
+      storedJson(json, stringList).map((text) => ({ at, text })),
     );
   }
   const result = await db
@@ -208,7 +175,7 @@ export async function storedQueries(db: Database, taskId: string): Promise<{ at:
     .where("task_id", "=", taskId)
     .executeTakeFirst();
   if (result === undefined) return [];
-  const { search_queries_used: used } = storedJson(result.metadata_json, anyRecord, {});
+  const { search_queries_used: used } = storedJson(result.metadata_json, anyRecord);
   const queries = stringList.safeParse(used);
   return queries.success ? queries.data.map((text) => ({ at: result.saved_at, text })) : [];
 }

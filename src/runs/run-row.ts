@@ -1,4 +1,4 @@
-/** Parses a stored row into a run. A row with values that no version of this program writes counts as unreadable. */
+/** Reads a stored row as a run. */
 
 import type { Selectable } from "kysely";
 import { z } from "zod";
@@ -6,50 +6,9 @@ import type { Tables } from "../store/database.ts";
 import { costOfRow, UNCHARGED } from "./cost-columns.ts";
 import { readPlan } from "./plan/run-plan.ts";
 import { FOLLOWUP_CONTEXTS, RUN_KINDS, RUN_STATUSES, type Run } from "./run.ts";
-import { anyRecord, hasImpossibleNumber, noteUnreadable, unreadableRun } from "./unreadable.ts";
+import { anyRecord, storedJson } from "./stored-json.ts";
 
 type Row = Selectable<Tables["research_tasks"]>;
-
-/** SQLite accepts text in a numeric column; an invalid date would break a whole list. */
-const NUMBERS = ["progress", "created_at", "updated_at", "tokens_input", "tokens_output"] as const;
-const OPTIONAL_NUMBERS = [
-  "started_at",
-  "completed_at",
-  "deadline_at",
-  "last_event_at",
-  "cancel_requested_at",
-  "cost_usd",
-] as const;
-
-const numbers = z.object({
-  ...Object.fromEntries(NUMBERS.map((name) => [name, z.number()])),
-  ...Object.fromEntries(OPTIONAL_NUMBERS.map((name) => [name, z.number().nullable()])),
-});
-
-export function runOf(row: Row): Run {
-  try {
-    return readRow(row);
-  } catch (error) {
-    throw unreadableRun(row.task_id, error);
-  }
-}
-
-/** Parses the rows and leaves out those that are damaged. */
-export const readableRuns = (rows: Row[]): Run[] =>
-  rows.flatMap((row) => {
-    try {
-      return [readRow(row)];
-    } catch {
-      noteUnreadable(row.task_id);
-      return [];
-    }
-  });
-
-/** Whether the columns that a poll needs hold valid values. */
-export const isPollable = (row: Pick<Row, "status" | "created_at" | "progress" | "deadline_at">): boolean =>
-  RUN_STATUSES.some((status) => status === row.status) &&
-  !hasImpossibleNumber(row) &&
-  [row.created_at, row.progress, row.deadline_at ?? 0].every(Number.isFinite);
 
 type TurnTimes = Pick<Row, "created_at" | "started_at" | "plan_json">;
 
@@ -78,41 +37,37 @@ function errorOf({ error_code: code, error_message: message, error_suggestion: s
   return { code, message: message ?? "", ...(suggestion === null ? {} : { suggestion }) };
 }
 
-function readRow(row: Row): Run {
-  numbers.parse(row);
-  if (hasImpossibleNumber(row)) throw new RangeError("A number of the row is impossible.");
-  return {
-    taskId: row.task_id,
-    owner: row.owner,
-    kind: z.enum(RUN_KINDS).parse(row.kind),
-    query: row.query,
-    title: row.title ?? undefined,
-    starred: row.starred === 1,
-    archived: row.archived === 1,
-    status: z.enum(RUN_STATUSES).parse(row.status),
-    progress: row.progress,
-    currentAction: row.current_action ?? undefined,
-    mode: row.mode ?? undefined,
-    backend: row.backend ?? undefined,
-    model: row.model ?? undefined,
-    client: row.client ?? undefined,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    startedAt: row.started_at ?? undefined,
-    completedAt: row.completed_at ?? undefined,
-    deadlineAt: row.deadline_at ?? undefined,
-    lastEventAt: row.last_event_at ?? undefined,
-    interactionId: row.interaction_id ?? undefined,
-    parentTaskId: row.parent_task_id ?? undefined,
-    followupContext: z.enum(FOLLOWUP_CONTEXTS).nullable().parse(row.followup_context) ?? undefined,
-    cancelRequestedAt: row.cancel_requested_at ?? undefined,
-    cancelConfirmed: row.cancel_confirmed === null ? undefined : row.cancel_confirmed === 1,
-    enableNotifications: row.enable_notifications === 1,
-    estimate: anyRecord.parse(JSON.parse(row.estimate_json ?? "{}")),
-    options: anyRecord.parse(JSON.parse(row.options_json)),
-    tokens: { input: row.tokens_input, output: row.tokens_output },
-    ...usageOf(row),
-    error: errorOf(row),
-    plan: readPlan(row.plan_json),
-  };
-}
+export const runOf = (row: Row): Run => ({
+  taskId: row.task_id,
+  owner: row.owner,
+  kind: z.enum(RUN_KINDS).parse(row.kind),
+  query: row.query,
+  title: row.title ?? undefined,
+  starred: row.starred === 1,
+  archived: row.archived === 1,
+  status: z.enum(RUN_STATUSES).parse(row.status),
+  progress: row.progress,
+  currentAction: row.current_action ?? undefined,
+  mode: row.mode ?? undefined,
+  backend: row.backend ?? undefined,
+  model: row.model ?? undefined,
+  client: row.client ?? undefined,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  startedAt: row.started_at ?? undefined,
+  completedAt: row.completed_at ?? undefined,
+  deadlineAt: row.deadline_at ?? undefined,
+  lastEventAt: row.last_event_at ?? undefined,
+  interactionId: row.interaction_id ?? undefined,
+  parentTaskId: row.parent_task_id ?? undefined,
+  followupContext: z.enum(FOLLOWUP_CONTEXTS).nullable().parse(row.followup_context) ?? undefined,
+  cancelRequestedAt: row.cancel_requested_at ?? undefined,
+  cancelConfirmed: row.cancel_confirmed === null ? undefined : row.cancel_confirmed === 1,
+  enableNotifications: row.enable_notifications === 1,
+  estimate: storedJson(row.estimate_json ?? "{}", anyRecord),
+  options: storedJson(row.options_json, anyRecord),
+  tokens: { input: row.tokens_input, output: row.tokens_output },
+  ...usageOf(row),
+  error: errorOf(row),
+  plan: readPlan(row.plan_json),
+});

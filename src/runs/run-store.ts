@@ -7,13 +7,12 @@ import { databaseNowPlus, databaseNow, progressAtLeast } from "../store/dialect.
 import { SEARCH_LEASE_MS } from "./lease.ts";
 import { LOCAL_KINDS, type Run, type RunKind, type RunResult, type RunStatus } from "./run.ts";
 import { complexityIn } from "./history/run-estimate.ts";
-import { tryReadPlan } from "./plan/run-plan.ts";
-import { readableRuns, runOf, turnBegan } from "./run-row.ts";
+import { readPlan } from "./plan/run-plan.ts";
+import { runOf, turnBegan } from "./run-row.ts";
 import { saveResult } from "./result-store.ts";
 import { FIGURE_COLUMNS, recordFigures } from "./history/result-figures-store.ts";
 import { costColumns, isExact } from "./cost-columns.ts";
 import { endColumns, errorColumns, transition } from "./transition-store.ts";
-import { hasImpossibleNumber, MAX_STORED_NUMBER } from "./unreadable.ts";
 
 export interface NewRun {
   taskId: string;
@@ -198,15 +197,7 @@ export async function listRuns(db: Database, filter: RunFilter): Promise<Run[]> 
     .orderBy("task_id", "desc")
     .limit(filter.limit + 1)
     .execute();
-  const runs = readableRuns(rows);
-  const last = rows.at(-1);
-  if (runs.length === rows.length || rows.length <= filter.limit || last === undefined) return runs;
-  // Fill up with older runs in place of unreadable rows; a short page would count as the last one. A damaged time may
-  // have been rounded and would lead to the same rows again: all rows beyond the limits are damaged, and are skipped.
-  if (last.created_at < -MAX_STORED_NUMBER) return runs;
-  const createdAt = last.created_at > MAX_STORED_NUMBER ? MAX_STORED_NUMBER : last.created_at;
-  const from = { createdAt, taskId: last.task_id };
-  return [...runs, ...(await listRuns(db, { ...filter, limit: filter.limit - runs.length, before: from }))];
+  return rows.map(runOf);
 }
 
 /** Runs in the order of the given ids, without those of other owners. */
@@ -219,7 +210,7 @@ export async function findRuns(db: Database, owner: string, taskIds: string[]): 
     .where("task_id", "in", taskIds)
     .where("owner", "=", owner)
     .execute();
-  const known = new Map(readableRuns(rows).map((run) => [run.taskId, run]));
+  const known = new Map(rows.map((row) => [row.task_id, runOf(row)]));
   return taskIds.flatMap((taskId) => known.get(taskId) ?? []);
 }
 
@@ -237,22 +228,18 @@ export async function finishedAgentRuns(db: Database, owner: string, limit: numb
     .orderBy("created_at", "desc")
     .limit(limit)
     .execute();
-  return rows
-    .filter((row) => !hasImpossibleNumber(row))
-    .map((row) => ({
-      query: row.query,
-      model: row.model ?? "",
-      durationMs: (row.completed_at ?? row.created_at) - turnBegan(row),
-      // Only complete costs at known prices are used for estimates.
-      costUsd: row.usage_final === 1 && isExact(row) ? researchUsd(row) : undefined,
-      // A research with a plan is classified by its plan.
-      complexity: row.plan_json === null ? undefined : complexityIn(row.estimate_json),
-    }));
+  return rows.map((row) => ({
+    query: row.query,
+    model: row.model ?? "",
+    durationMs: (row.completed_at ?? row.created_at) - turnBegan(row),
+    // Only complete costs at known prices are used for estimates.
+    costUsd: row.usage_final === 1 && isExact(row) ? researchUsd(row) : undefined,
+    // A research with a plan is classified by its plan.
+    complexity: row.plan_json === null ? undefined : complexityIn(row.estimate_json),
+  }));
 }
 
 /** Without the planning turns, which are no part of what a research costs. */
 function researchUsd({ cost_usd, plan_json }: Pick<Tables["research_tasks"], "cost_usd" | "plan_json">) {
-  const plan = tryReadPlan(plan_json);
-  if (cost_usd === null || plan === "damaged") return undefined;
-  return cost_usd - (plan?.earlier.cost.usd ?? 0);
+  return cost_usd === null ? undefined : cost_usd - (readPlan(plan_json)?.earlier.cost.usd ?? 0);
 }

@@ -4,7 +4,7 @@ import type { Insertable } from "kysely";
 import { z } from "zod";
 import { type Evidence, EVIDENCE_KINDS, VERDICTS } from "../claims/evidence.ts";
 import { lockRun } from "../runs/lock-store.ts";
-import { storedJson } from "../runs/unreadable.ts";
+import { storedJson } from "../runs/stored-json.ts";
 import { type Database, storable, type Tables } from "../store/database.ts";
 import { hasClaimsOf } from "./claim-store.ts";
 import type { PageCheck } from "./page-check.ts";
@@ -184,7 +184,7 @@ export async function findPageChecks(db: Database, taskId: string): Promise<Map<
         finalUrl: row.final_url,
         httpStatus: row.http_status ?? undefined,
         hash: row.text_hash ?? undefined,
-        shingles: row.shingles_json === null ? undefined : storedJson(row.shingles_json, hashes, []),
+        shingles: row.shingles_json === null ? undefined : storedJson(row.shingles_json, hashes),
         title: row.title ?? undefined,
         date: row.published ?? undefined,
         author: row.author ?? undefined,

@@ -27,6 +27,13 @@ describe("an answer", () => {
       { usage: { total_input_tokens: 2 ** 53, total_output_tokens: 2 ** 53 } },
     ],
     ["has counts below zero", { usage: { total_input_tokens: -75_000_000 } }],
+    ["has counts beyond all bounds", { usage: { total_input_tokens: 1e300, total_output_tokens: 1e308 } }],
+    ["has counts that are no numbers", { usage: { total_input_tokens: "many", total_output_tokens: null } }],
+    ["has counts that are lists", { usage: { total_input_tokens: [], grounding_tool_count: { count: 1e300 } } }],
+    [
+      "has a count of searches beyond all bounds",
+      { usage: { grounding_tool_count: [{ type: "google_search", count: 1e300 }] } },
+    ],
   ])("that %s is a completed run with its report and sources (S1, P6)", async ([, interactions], context) => {
     const scene = await openResearch(context, { ...interactions, usage_after_ms: 0 });
     const server = await scene.server();

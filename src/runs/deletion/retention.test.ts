@@ -8,7 +8,7 @@ import { appendEvents } from "../event-store.ts";
 import { finishRun } from "../run-store.ts";
 import { NO_COST } from "../../costs/actual.ts";
 import { deleteRun, TABLES_OF_A_RUN } from "./deletion-store.ts";
-import { deleteExpiredRuns, startRetention } from "./retention.ts";
+import { deleteExpiredRuns } from "./retention.ts";
 import { silentLog as log } from "../../../test/kit/log.ts";
 
 const DAY_MS = 86_400_000;

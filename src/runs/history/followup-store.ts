@@ -2,7 +2,7 @@
 
 import type { Database } from "../../store/database.ts";
 import type { Run } from "../run.ts";
-import { readableRuns } from "../run-row.ts";
+import { runOf } from "../run-row.ts";
 
 /** Far above any conversation that a person has. */
 const MAX_FOLLOW_UPS = 100;
@@ -18,7 +18,7 @@ const followUps = (db: Database, owner: string, taskId: string) =>
 /** Oldest first. */
 export async function followUpsOn(db: Database, owner: string, taskId: string): Promise<Run[]> {
   const oldestFirst = followUps(db, owner, taskId).orderBy("created_at").orderBy("task_id");
-  return readableRuns(await oldestFirst.limit(MAX_FOLLOW_UPS).execute());
+  return (await oldestFirst.limit(MAX_FOLLOW_UPS).execute()).map(runOf);
 }
 
 /** Each was paid for on its own. */
@@ -28,7 +28,7 @@ const MAX_TABLES = 1_000;
 export async function tableRunsOn(db: Database, owner: string, taskId: string): Promise<Run[]> {
   const newestFirst = followUps(db, owner, taskId).orderBy("created_at", "desc").orderBy("task_id", "desc");
   const tables = newestFirst.where("options_json", "like", '%"columns":[%').limit(MAX_TABLES);
-  return readableRuns(await tables.execute());
+  return (await tables.execute()).map(runOf);
 }
 
 /** Identifies the API key of the run's interaction, which other keys cannot read. */

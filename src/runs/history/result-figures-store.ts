@@ -4,7 +4,7 @@ import type { Selectable } from "kysely";
 import { type Cost, costFields } from "../../costs/actual.ts";
 import type { Database, Tables } from "../../store/database.ts";
 import { costOfRow } from "../cost-columns.ts";
-import { anyRecord, storedJson } from "../unreadable.ts";
+import { anyRecord, storedJson } from "../stored-json.ts";
 
 /** The columns of a run that `recordFigures` needs. */
 export const FIGURE_COLUMNS = [
@@ -28,7 +28,7 @@ export async function recordFigures(db: Database, taskId: string, row: FinishedR
     .where("task_id", "=", taskId)
     .executeTakeFirst();
   if (stored === undefined) return;
-  const metadata = { ...storedJson(stored.metadata_json, anyRecord, {}), ...figuresOf(row) };
+  const metadata = { ...storedJson(stored.metadata_json, anyRecord), ...figuresOf(row) };
   await db
     .updateTable("research_results")
     .set({ metadata_json: JSON.stringify(metadata) })

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { COMPLEXITIES, type Complexity } from "../../costs/complexity.ts";
-import { storedJson } from "../unreadable.ts";
+import { storedJson } from "../stored-json.ts";
 import { typicalMinutes } from "../progress.ts";
 import type { Run } from "../run.ts";
 import type { UsualMinutes } from "../activity/time-left.ts";
@@ -15,9 +15,7 @@ export type RunEstimate = z.infer<typeof stored>;
 
 /** The class of effort that the estimate was made for. */
 export function complexityIn(estimateJson: string | null): Complexity | undefined {
-  const { complexity } = storedJson(estimateJson ?? "{}", z.object({ complexity: z.enum(COMPLEXITIES).optional() }), {
-    complexity: undefined,
-  });
+  const { complexity } = storedJson(estimateJson ?? "{}", z.object({ complexity: z.enum(COMPLEXITIES).optional() }));
   return complexity;
 }
 

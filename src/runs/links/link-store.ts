@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import type { Database } from "../../store/database.ts";
-import { storedJson } from "../unreadable.ts";
+import { storedJson } from "../stored-json.ts";
 
 const sourceList = z.array(z.looseObject({ url: z.string(), resolved_url: z.string().optional() }));
 
@@ -44,7 +44,7 @@ async function claimResult(db: Database, column: "links_resolved_at" | "citation
 }
 
 const linksIn = (sourcesJson: string): string[] => [
-  ...new Set(storedJson(sourcesJson, sourceList, []).map(({ url }) => url)),
+  ...new Set(storedJson(sourcesJson, sourceList).map(({ url }) => url)),
 ];
 
 /** Re-reads the sources and matches them by URL, because the result may have changed since it was claimed. */
@@ -56,7 +56,7 @@ export function saveResolved(db: Database, taskId: string, resolved: ReadonlyMap
       .where("task_id", "=", taskId)
       .executeTakeFirst();
     if (row === undefined) return;
-    const stored = storedJson(row.sources_json, sourceList, []);
+    const stored = storedJson(row.sources_json, sourceList);
     if (stored.length === 0) return;
     const sources = stored.map((source) => {
       const resolved_url = resolved.get(source.url);

@@ -51,15 +51,6 @@ export function readPlan(json: string | null): RunPlan | undefined {
   return { ...plan, earlier: usageOf(earlier) };
 }
 
-/** For statements over many rows, of which a damaged one must not stop the others. */
-export function tryReadPlan(json: string | null): RunPlan | undefined | "damaged" {
-  try {
-    return readPlan(json);
-  } catch {
-    return "damaged";
-  }
-}
-
 export const readUsage = (json: string | null): TurnUsage =>
   json === null ? NO_USAGE : usageOf(usageSchema.parse(JSON.parse(json)));
 

@@ -72,7 +72,7 @@ test("paid text is stored even if a bug makes reading its sources fail (W5, I8)"
   }
 });
 
-test("an error of the database leaves the end to the next poll; a damaged row and a bug do not (W5, V5)", async (context) => {
+test("an error of the database leaves the end to the next poll; a bug does not (W5, V5)", async (context) => {
   const stage = await openRunner(context);
   const { db, processId } = stage.store;
   const deps = stage.deps();
@@ -99,14 +99,11 @@ test("an error of the database leaves the end to the next poll; a damaged row an
   const noText = Object.create(null);
   const unread = await withTable(deps, run, { ...answer, report: noText });
   expect(unread.metadata).toEqual({ note: expect.stringContaining("could not be read as a table") });
-  for (const options_json of ["{", '{"variant":{"columns":7}}']) {
-    await db.updateTable("research_tasks").set({ options_json }).execute();
-    expect(await gateReport(deps, run, { ...FINISHED, report })).toEqual({ to: "completed", warnings: [] });
-    expect(await gateReport(deps, run, { ...FINISHED, report: noText })).toEqual({
-      to: "completed",
-      warnings: [expect.stringContaining("could not be checked")],
-    });
-    expect(await withTable(deps, run, answer)).toBe(answer);
-  }
-  expect(await withTable(deps, { ...run, taskId: "gone" }, answer)).toBe(answer);
+  // Options of another version, which this one cannot read.
+  await db.updateTable("research_tasks").set({ options_json: '{"variant":{"columns":7}}' }).execute();
+  expect(await gateReport(deps, run, { ...FINISHED, report })).toEqual({
+    to: "completed",
+    warnings: [expect.stringContaining("could not be checked")],
+  });
+  expect((await withTable(deps, run, answer)).report).toBe(answer.report);
 });

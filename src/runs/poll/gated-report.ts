@@ -1,5 +1,6 @@
 /** Runs the result gates on a completed report: rejects placeholders and adds warnings. */
 
+import { AppError } from "../../errors.ts";
 import type { Interaction } from "../../gemini/research-agent.ts";
 import { isRecord } from "../../platform/is-record.ts";
 import { unexpectedError } from "../../platform/unexpected-error.ts";
@@ -9,7 +10,6 @@ import type { Database } from "../../store/database.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { findRun } from "../run-store.ts";
 import { columnsOf, materialOf } from "../start/start-options.ts";
-import { readUnlessDamaged } from "../unreadable.ts";
 import { NOT_A_REPORT } from "./endings.ts";
 import type { PolledRun } from "./polled-run.ts";
 
@@ -21,12 +21,13 @@ export async function gateReport(
   run: PolledRun,
   interaction: Interaction,
 ): Promise<GatedEnd> {
-  const { isTable, ...known } = await circumstances(db, run);
-  // A table is structured data; whether it is one is checked where it is read.
-  if (isTable) return { to: "completed", warnings: [] };
   try {
-    return gatedEnd(run, interaction, known);
+    const { isTable, ...known } = await circumstances(db, run);
+    // A table is structured data; whether it is one is checked where it is read.
+    return isTable ? { to: "completed", warnings: [] } : gatedEnd(run, interaction, known);
   } catch (error) {
+    // An error of the database: the next poll ends the run.
+    if (error instanceof AppError) throw error;
     // A bug in a gate must not keep a paid report from being stored.
     const { id, message } = unexpectedError(error);
     log.forRun(run.taskId).error(message);
@@ -52,20 +53,14 @@ function gatedEnd(
 const hasSources = ({ report, sources, searches }: Interaction): boolean =>
   sources.length > 0 || searches.length > 0 || linkedSources(report).length > 0;
 
-/** A damaged row must not keep a paid report from being stored. */
-const circumstances = async (db: Database, run: PolledRun): Promise<Circumstances> =>
-  (await readUnlessDamaged(() => readCircumstances(db, run))) ?? UNKNOWN_CIRCUMSTANCES;
-
 interface Circumstances {
   language: string | undefined;
   needsSources: boolean;
   isTable: boolean;
 }
 
-const UNKNOWN_CIRCUMSTANCES: Circumstances = { language: undefined, needsSources: false, isTable: false };
-
 /** A follow-up answers from the report before it, and a run with material from that: neither needs a web page. */
-async function readCircumstances(db: Database, { owner, taskId }: PolledRun): Promise<Circumstances> {
+async function circumstances(db: Database, { owner, taskId }: PolledRun): Promise<Circumstances> {
   const run = await findRun(db, owner, taskId);
   const wishes = run.options["wishes"];
   const language = isRecord(wishes) ? wishes["language"] : undefined;

@@ -12,7 +12,8 @@ import { withLongestText } from "./longest-text.ts";
 import { FIGURE_COLUMNS, recordFigures } from "../history/result-figures-store.ts";
 import { dropPlans } from "../plan/plan-store.ts";
 import { keepPlan, recordTurnUsage, type WrittenPlan } from "../plan/turn-store.ts";
-import { dropResult, findDraft, mayKeepText, saveResult } from "../result-store.ts";
+import { findPictures } from "../picture-store.ts";
+import { dropResult, findResult, mayKeepText, saveResult } from "../result-store.ts";
 import type { NewResult } from "../run.ts";
 import { endColumns, type Transition, transition } from "../transition-store.ts";
 
@@ -60,7 +61,7 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
     } else if (finish.plan !== undefined) {
       await keepPlan(transaction, finish.plan);
     } else if (finish.result !== undefined) {
-      const result = withLongestText(await findDraft(transaction, run.taskId), finish.result);
+      const result = withLongestText(await storedDraft(transaction, run.taskId), finish.result);
       await saveResult(transaction, { taskId: run.taskId, query: updated.query, result, raw, now });
     }
     await recordFigures(transaction, run.taskId, updated);
@@ -85,6 +86,12 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
   });
 }
 
+/** The result stored so far, with the bytes of its pictures. */
+async function storedDraft(transaction: Database, taskId: string): Promise<NewResult | undefined> {
+  const result = await findResult(transaction, taskId);
+  return result && { ...result, pictures: await findPictures(transaction, taskId) };
+}
+
 interface LaterText {
   run: Pick<PolledRun, "taskId" | "epoch">;
   result: NewResult;
@@ -98,7 +105,7 @@ export function keepLaterText(db: Database, { run, result, raw, now }: LaterText
   return db.transaction().execute(async (transaction) => {
     await lockRun(transaction, taskId);
     if (!(await mayKeepText(transaction, run))) return;
-    const stored = await findDraft(transaction, taskId);
+    const stored = await storedDraft(transaction, taskId);
     if (stored !== undefined && stored.report.trim().length >= result.report.trim().length) return;
     const row = await transaction
       .selectFrom("research_tasks")

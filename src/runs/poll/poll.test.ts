@@ -12,7 +12,6 @@ import { findResult, savePartial } from "../result-store.ts";
 import type { RunResult } from "../run.ts";
 import { findRun } from "../run-store.ts";
 import { startResearch } from "../start/start.ts";
-import { clearImpossibleFigures } from "../recovery/impossible-figures-store.ts";
 import { settlingOf } from "../scheduling/local-poller.ts";
 
 const MINUTE = 60_000;
@@ -262,27 +261,4 @@ describe("paid text", () => {
       metadata: { earlier_outputs: ["A plan.", LONG] },
     });
   });
-});
-
-test("token figures that cannot be read are set aside and stop no other run (P5)", async (context) => {
-  const stage = await openRunner(context);
-  const [poisoned, other] = [await followed(stage), await followed(stage)];
-  await stage.store.db
-    .updateTable("research_tasks")
-    .set({ tokens_input: 2 ** 60, cost_usd: -75 })
-    .where("task_id", "=", poisoned.taskId)
-    .execute();
-  await other.poll(FINISHED);
-  expect((await other.run()).status).toBe("completed");
-  await stage.store.db
-    .updateTable("research_tasks")
-    .set({ tokens_input: 2 ** 60, cost_usd: -75 })
-    .execute();
-  expect((await clearImpossibleFigures(stage.store.db)).toSorted()).toEqual([poisoned.taskId, other.taskId].toSorted());
-  expect(await poisoned.run()).toMatchObject({
-    tokens: { input: 0, output: 0 },
-    cost: { usd: undefined },
-    usageFinal: false,
-  });
-  expect(await clearImpossibleFigures(stage.store.db)).toEqual([]);
 });

@@ -1,9 +1,10 @@
 /** The data of a polled run that a poll needs, and the columns it is read from. */
 
-import { type Selectable, sql } from "kysely";
+import type { Selectable } from "kysely";
+import { z } from "zod";
 import type { Tables } from "../../store/database.ts";
-import { type RunPlan, tryReadPlan } from "../plan/run-plan.ts";
-import { isPollable, turnBegan } from "../run-row.ts";
+import { readPlan, type RunPlan } from "../plan/run-plan.ts";
+import { turnBegan } from "../run-row.ts";
 import { RUN_STATUSES, type RunStatus } from "../run.ts";
 
 /*
@@ -28,13 +29,10 @@ export interface PolledRun {
   currentAction: string | undefined;
   completedAt: number;
   oddAnswer: string | undefined;
-  /** `input/output`, as text: an impossible count does not keep the run from being polled. */
-  tokens: string;
+  tokens: { input: number; output: number };
   /** Undefined for a run without a plan. */
   plan: RunPlan | undefined;
 }
-
-export const tokensOf = ({ input, output }: { input: number; output: number }): string => `${input}/${output}`;
 
 export const POLLED_COLUMNS = [
   "task_id",
@@ -54,33 +52,29 @@ export const POLLED_COLUMNS = [
   "current_action",
   "completed_at",
   "odd_answer",
+  "tokens_input",
+  "tokens_output",
 ] as const;
 
-export const TOKENS_COLUMN = sql<string>`cast(tokens_input as text) || '/' || cast(tokens_output as text)`.as("tokens");
+type PolledRow = Pick<Selectable<Tables["research_tasks"]>, (typeof POLLED_COLUMNS)[number]>;
 
-type PolledRow = Pick<Selectable<Tables["research_tasks"]>, (typeof POLLED_COLUMNS)[number]> & { tokens: string };
-
-/** Undefined when the row is damaged or has no interaction id. */
-export function polledRunOf(row: PolledRow): PolledRun | undefined {
-  const plan = tryReadPlan(row.plan_json);
-  if (row.interaction_id === null || plan === "damaged" || !isPollable(row)) return undefined;
-  return {
-    taskId: row.task_id,
-    owner: row.owner,
-    query: row.query,
-    interactionId: row.interaction_id,
-    status: RUN_STATUSES.find((status) => status === row.status) ?? "failed",
-    agent: row.model ?? "",
-    epoch: row.lease_epoch,
-    createdAt: turnBegan(row),
-    deadlineAt: row.deadline_at ?? Number.MAX_SAFE_INTEGER,
-    cancelRequestedAt: row.cancel_requested_at ?? undefined,
-    keepPartial: row.keep_partial === 1,
-    progress: row.progress,
-    currentAction: row.current_action ?? undefined,
-    completedAt: row.completed_at ?? row.created_at,
-    oddAnswer: row.odd_answer ?? undefined,
-    tokens: row.tokens,
-    plan,
-  };
-}
+/** Of a row with an interaction id. */
+export const polledRunOf = (row: PolledRow): PolledRun => ({
+  taskId: row.task_id,
+  owner: row.owner,
+  query: row.query,
+  interactionId: row.interaction_id ?? "",
+  status: z.enum(RUN_STATUSES).parse(row.status),
+  agent: row.model ?? "",
+  epoch: row.lease_epoch,
+  createdAt: turnBegan(row),
+  deadlineAt: row.deadline_at ?? Number.MAX_SAFE_INTEGER,
+  cancelRequestedAt: row.cancel_requested_at ?? undefined,
+  keepPartial: row.keep_partial === 1,
+  progress: row.progress,
+  currentAction: row.current_action ?? undefined,
+  completedAt: row.completed_at ?? row.created_at,
+  oddAnswer: row.odd_answer ?? undefined,
+  tokens: { input: row.tokens_input, output: row.tokens_output },
+  plan: readPlan(row.plan_json),
+});

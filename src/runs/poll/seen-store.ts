@@ -5,7 +5,7 @@ import type { Cost } from "../../costs/actual.ts";
 import { type Database, storable } from "../../store/database.ts";
 import { progressAtLeast } from "../../store/dialect.ts";
 import { costColumns } from "../cost-columns.ts";
-import { type PolledRun, tokensOf } from "./polled-run.ts";
+import type { PolledRun } from "./polled-run.ts";
 
 export interface Seen {
   /** By Google's events, never by time. */
@@ -25,7 +25,7 @@ export function changesOf(run: PolledRun, seen: Seen): Seen | undefined {
     !changed &&
     Math.round(progress) <= run.progress &&
     (currentAction === undefined || currentAction === run.currentAction) &&
-    (tokens === undefined || tokensOf(tokens) === run.tokens);
+    (tokens === undefined || (tokens.input === run.tokens.input && tokens.output === run.tokens.output));
   return isKnown ? undefined : seen;
 }
 

@@ -5,7 +5,6 @@
 
 import type { ResearchDeps } from "../deps.ts";
 import { saveReportsOfUnsavedRuns } from "./database-outage.ts";
-import { repairImpossibleFigures, reportUnreadableRuns } from "./impossible-figures.ts";
 import { endExpiredPlans } from "../plan/expired-plans.ts";
 import { markInterruptedSearches } from "./interrupted-searches.ts";
 import { releaseFiles } from "../start/file-store.ts";
@@ -28,13 +27,8 @@ export interface SweepOptions {
  * is missing once a minute in one process of the fleet (scheduling/fleet-poller.ts), runs in memory while the database
  * cannot be written (database-outage.ts, called by the runner).
  */
-/** Returns whether new unreadable runs were found: the next sweep checks figures, which may make them readable. */
-export async function sweep(
-  { deps, repairPolls, deliver, savedToFile }: SweepOptions,
-  { checkFigures }: { checkFigures: boolean },
-): Promise<boolean> {
+export async function sweep({ deps, repairPolls, deliver, savedToFile }: SweepOptions): Promise<void> {
   const { db, clock, log, queue, stateDir } = deps;
-  if (checkFigures) await repairImpossibleFigures(deps);
   await importOrphanedIds(db, { directory: stateDir, log, now: clock.now(), queue });
   await saveUnsavedIds(deps);
   await saveReportsOfUnsavedRuns(deps, savedToFile);
@@ -44,5 +38,4 @@ export async function sweep(
   await markInterruptedSearches(db, log, clock.now());
   await releaseFiles(db);
   await deliver();
-  return reportUnreadableRuns(deps);
 }

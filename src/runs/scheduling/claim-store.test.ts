@@ -68,7 +68,7 @@ describe("a claim", () => {
         currentAction: "Reading",
         completedAt: 9,
         oddAnswer: undefined,
-        tokens: "0/0",
+        tokens: { input: 0, output: 0 },
       },
     ]);
     expect(await rowOf(db, "a")).toMatchObject({

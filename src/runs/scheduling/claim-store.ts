@@ -13,10 +13,9 @@ import {
   msUntilPermit,
 } from "../../store/rate-limiter.ts";
 import { POLL_LEASE_MS } from "../lease.ts";
-import { tryReadPlan } from "../plan/run-plan.ts";
-import { POLLED_COLUMNS, type PolledRun, polledRunOf, TOKENS_COLUMN } from "../poll/polled-run.ts";
+import { readPlan } from "../plan/run-plan.ts";
+import { POLLED_COLUMNS, type PolledRun, polledRunOf } from "../poll/polled-run.ts";
 import { progressColumn, type Seen, seenColumns } from "../poll/seen-store.ts";
-import { noteUnreadable } from "../unreadable.ts";
 
 export interface Claim {
   processId: string;
@@ -117,26 +116,9 @@ export async function claimDueRuns(db: Database, claim: Omit<Claim, "maxRps">): 
     .where("next_poll_at", "<=", claim.now)
     .where(unleased(claim.now))
     .returning(POLLED_COLUMNS)
-    .returning(TOKENS_COLUMN)
     .execute();
-  const runs = rows.map((row) => polledRunOf(row));
-  const damaged = rows.filter((_, n) => runs[n] === undefined).map(({ task_id }) => task_id);
-  if (damaged.length > 0) await postponeDamaged(db, damaged, claim.now);
-  return runs.filter((run) => run !== undefined);
+  return rows.map(polledRunOf);
 }
-
-/** Postpones unreadable runs instead of ending them, so that they are polled again once their rows are repaired. */
-async function postponeDamaged(db: Database, taskIds: string[], now: number): Promise<void> {
-  for (const taskId of taskIds) noteUnreadable(taskId);
-  await db
-    .updateTable("research_tasks")
-    .set({ next_poll_at: now + DAMAGED_ROW_DELAY_MS, lease_until: null })
-    .where("task_id", "in", taskIds)
-    .execute();
-}
-
-/** How long the poll of a damaged row is postponed. */
-export const DAMAGED_ROW_DELAY_MS = 10 * 60_000;
 
 export async function countPolledRuns(db: Database): Promise<number> {
   const row = await db
@@ -285,15 +267,11 @@ export async function unfinishedInteractions(db: Database, limit: number) {
     .limit(limit)
     .$narrowType<{ interaction_id: NotNull }>()
     .execute();
-  return rows.map((row) => {
-    const plan = tryReadPlan(row.plan_json);
-    return {
-      taskId: row.task_id,
-      query: row.query,
-      interactionId: row.interaction_id,
-      enableNotifications: row.enable_notifications === 1,
-      // What a damaged row was doing is not known: its text is kept rather than lost.
-      isPlanning: plan === "damaged" ? undefined : plan?.isPlanning,
-    };
-  });
+  return rows.map((row) => ({
+    taskId: row.task_id,
+    query: row.query,
+    interactionId: row.interaction_id,
+    enableNotifications: row.enable_notifications === 1,
+    isPlanning: readPlan(row.plan_json)?.isPlanning,
+  }));
 }

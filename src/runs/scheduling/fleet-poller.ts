@@ -9,7 +9,7 @@ import { MAX_AHEAD_MS, waitForPermit } from "./poll-permit.ts";
 import { pollKeyOf } from "../../store/poll-key.ts";
 import { polledKeys } from "../../store/processes.ts";
 import { inDetachedTrace } from "../../telemetry/telemetry.ts";
-import { DAMAGED_ROW_DELAY_MS, pauseAllPolls, rateOf } from "./claim-store.ts";
+import { pauseAllPolls, rateOf } from "./claim-store.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 import { pollRun, waitForKey } from "../poll/poll.ts";
 import type { ResearchDeps } from "../deps.ts";
@@ -123,10 +123,7 @@ async function pollBatch(fleet: Fleet, due: DuePoll[], speed: PollSpeed): Promis
   const taskIds = due.map(({ taskId }) => taskId);
   const runs = await readPolledRuns(deps.db, taskIds);
   await owners.refresh();
-  const known = taskIds.flatMap((taskId) => {
-    const run = runs.get(taskId);
-    return run === undefined || run === "damaged" ? [] : [run];
-  });
+  const known = taskIds.flatMap((taskId) => runs.get(taskId) ?? []);
   const requests = speed === "slow" ? POLLS_BEFORE_EXPIRED : 1;
   const needed = known.length * requests;
   const permits =
@@ -138,7 +135,6 @@ async function pollBatch(fleet: Fleet, due: DuePoll[], speed: PollSpeed): Promis
     due.map(async (poll): Promise<Polled> => {
       const run = runs.get(poll.taskId);
       if (run === undefined) return { poll };
-      if (run === "damaged") return { poll, outcome: { next: { afterMs: DAMAGED_ROW_DELAY_MS } } };
       const offset = offsets.get(run) ?? 0;
       const permit =
         "waitMs" in permits

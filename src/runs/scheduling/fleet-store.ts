@@ -2,24 +2,15 @@
 
 import { sql } from "kysely";
 import type { Database } from "../../store/database.ts";
-import { noteUnreadable } from "../unreadable.ts";
-import { POLLED_COLUMNS, type PolledRun, polledRunOf, TOKENS_COLUMN } from "../poll/polled-run.ts";
+import { POLLED_COLUMNS, type PolledRun, polledRunOf } from "../poll/polled-run.ts";
 
 const polledRuns = (db: Database) =>
   db.selectFrom("research_tasks").where("next_poll_at", "is not", null).where("interaction_id", "is not", null);
 
-const readRuns = (db: Database) => polledRuns(db).select(POLLED_COLUMNS).select(TOKENS_COLUMN);
-
-/** Reads the runs that are still polled. A damaged row stays in the queue and is polled again once it is repaired. */
-export async function readPolledRuns(db: Database, taskIds: string[]): Promise<Map<string, PolledRun | "damaged">> {
-  const rows = await readRuns(db).where("task_id", "in", taskIds).execute();
-  return new Map(
-    rows.map((row) => {
-      const run = polledRunOf(row);
-      if (run === undefined) noteUnreadable(row.task_id);
-      return [row.task_id, run ?? "damaged"];
-    }),
-  );
+/** Reads the runs that are still polled. */
+export async function readPolledRuns(db: Database, taskIds: string[]): Promise<Map<string, PolledRun>> {
+  const rows = await polledRuns(db).select(POLLED_COLUMNS).where("task_id", "in", taskIds).execute();
+  return new Map(rows.map((row) => [row.task_id, polledRunOf(row)]));
 }
 
 /** The given runs that are still polled, with their poll keys. */
@@ -57,7 +48,8 @@ export async function withoutKey(
   db: Database,
   { keys, now, limit }: { keys: string[]; now: number; limit: number },
 ): Promise<PolledRun[]> {
-  const rows = await readRuns(db)
+  const rows = await polledRuns(db)
+    .select(POLLED_COLUMNS)
     .where("status", "=", "running_async")
     .where("poll_key", "not in", ["", ...keys])
     .where((run) =>
@@ -66,5 +58,5 @@ export async function withoutKey(
     .orderBy("deadline_at")
     .limit(limit)
     .execute();
-  return rows.flatMap((row) => polledRunOf(row) ?? []);
+  return rows.map(polledRunOf);
 }

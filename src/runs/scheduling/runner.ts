@@ -132,21 +132,20 @@ function createSleeper({ clock, leaving }: Pick<ResearchDeps, "clock" | "leaving
   };
 }
 
-/** Sweeps every few seconds; checks stored figures at the first sweep, and after one that found an unreadable run. */
+/** Sweeps every few seconds. */
 function createSweeper({ deps, deliver }: RunnerOptions, poller: Poller) {
   const { clock } = deps;
   const savedToFile = new Set<string>();
   const options = { deps, deliver, savedToFile, repairPolls: () => poller.sweep() };
   let sweptAt = 0;
   let hasSwept = false;
-  let checkFigures = true;
   return {
     sweepIfDue: async (): Promise<void> => {
       const sinceLast = clock.now() - sweptAt;
       // Negative when the clock was set back, in which case the poll times need repair.
       if (sinceLast >= 0 && sinceLast < SWEEP_MS) return;
       sweptAt = clock.now();
-      checkFigures = await sweep(options, { checkFigures });
+      await sweep(options);
       hasSwept = true;
     },
     dueAt: (): number => sweptAt + SWEEP_MS,

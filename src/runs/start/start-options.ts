@@ -4,7 +4,7 @@ import { z } from "zod";
 import { FILE_KINDS, type Material } from "../../gemini/material.ts";
 import type { RequestVariant } from "../../gemini/research-agent.ts";
 import { isRecord } from "../../platform/is-record.ts";
-import { anyRecord } from "../unreadable.ts";
+import { anyRecord, storedJson } from "../stored-json.ts";
 
 const DEFAULT_WAIT_MS = 8 * 3_600_000;
 
@@ -43,7 +43,7 @@ export const materialOf = (options: Record<string, unknown>): Material | undefin
 /** The columns of a run that makes a table; undefined for any other. */
 export const columnsOf = (options: Record<string, unknown>): string[] | undefined => variantOf(options)?.columns;
 
-/** The same as a yes or no, which a damaged row cannot make fail. */
+/** The same as a yes or no, without reading the columns. */
 export const isTableStart = ({ variant }: Record<string, unknown>): boolean =>
   isRecord(variant) && variant["columns"] !== undefined;
 
@@ -51,7 +51,7 @@ export const isTableStart = ({ variant }: Record<string, unknown>): boolean =>
 export const drawsPictures = (options: Record<string, unknown>): boolean =>
   variantOf(options)?.visualization === "auto";
 
-export const parseOptions = (json: string): Record<string, unknown> => anyRecord.parse(JSON.parse(json));
+export const parseOptions = (json: string): Record<string, unknown> => storedJson(json, anyRecord);
 
 interface StoredStart {
   maxWaitMs: number;

@@ -10,7 +10,7 @@ import { appendEvents, storedCursor, type StreamCursor } from "../event-store.ts
 import { recordSeen } from "../poll/seen-store.ts";
 import { progressBySeen } from "../progress.ts";
 import type { ResearchDeps } from "../deps.ts";
-import { storedJson } from "../unreadable.ts";
+import { storedJson } from "../stored-json.ts";
 import { createEventConverter, type StreamEvent } from "./stream-events.ts";
 
 export interface WatchedRun {
@@ -72,7 +72,7 @@ const eventKeyOf = ({ interactionId }: WatchedRun, position: string[]): string =
   JSON.stringify([interactionId, ...position]);
 
 function eventIdOf({ interactionId }: WatchedRun, key: string | undefined): string | undefined {
-  const [interaction, eventId] = storedJson(key ?? "[]", z.array(z.string()), []);
+  const [interaction, eventId] = storedJson(key ?? "[]", z.array(z.string()));
   return interaction === interactionId && eventId !== "" ? eventId : undefined;
 }
 

@@ -8,7 +8,6 @@ import type { Run } from "../run.ts";
 import { findRun } from "../run-store.ts";
 import { comparedText } from "../start/duplicate-start-store.ts";
 import { columnsOf } from "../start/start-options.ts";
-import { readUnlessDamaged } from "../unreadable.ts";
 
 interface Wanted {
   owner: string;
@@ -43,7 +42,7 @@ export async function findTable(db: Database, wanted: Wanted): Promise<Found> {
 }
 
 async function hasTable(db: Database, { taskId }: Run): Promise<boolean> {
-  const result = await readUnlessDamaged(() => findResult(db, taskId));
+  const result = await findResult(db, taskId);
   return result !== undefined && tableIn(result.metadata) !== undefined;
 }
 

@@ -1,5 +1,6 @@
 /** Turns the answer of a run that makes a table into its result: a Markdown table, with the cells as data. */
 
+import { AppError } from "../../errors.ts";
 import { unexpectedError } from "../../platform/unexpected-error.ts";
 import { readTable } from "../../reports/table/read-table.ts";
 import { storedTableMarkdown } from "../../reports/table/table-markdown.ts";
@@ -10,7 +11,6 @@ import { findResult } from "../result-store.ts";
 import type { NewResult } from "../run.ts";
 import { findRun } from "../run-store.ts";
 import { columnsOf } from "../start/start-options.ts";
-import { readUnlessDamaged } from "../unreadable.ts";
 import type { ResearchDeps } from "../deps.ts";
 import type { PolledRun } from "../poll/polled-run.ts";
 
@@ -20,11 +20,12 @@ export async function withTable(
   { owner, taskId }: Pick<PolledRun, "owner" | "taskId">,
   result: NewResult,
 ): Promise<NewResult> {
-  const request = await tableRequest(db, owner, taskId);
-  if (request === undefined) return result;
   try {
-    return tableResult(result, request);
+    const request = await tableRequest(db, owner, taskId);
+    return request === undefined ? result : tableResult(result, request);
   } catch (error) {
+    // An error of the database: the next poll ends the run.
+    if (error instanceof AppError) throw error;
     // A bug in reading the answer must not keep its paid run from ending.
     log.forRun(taskId).error(unexpectedError(error).message);
     return malformed(result);
@@ -37,15 +38,13 @@ interface TableRequest {
   sources: readonly Source[];
 }
 
-/** Damaged rows must not prevent the run from ending: then its answer is kept as it is. */
-const tableRequest = (db: Database, owner: string, taskId: string): Promise<TableRequest | undefined> =>
-  readUnlessDamaged(async () => {
-    const { options, parentTaskId } = await findRun(db, owner, taskId);
-    const columns = columnsOf(options);
-    if (columns === undefined) return undefined;
-    const report = parentTaskId === undefined ? undefined : await readUnlessDamaged(() => findResult(db, parentTaskId));
-    return { columns, sources: report?.sources ?? [] };
-  });
+async function tableRequest(db: Database, owner: string, taskId: string): Promise<TableRequest | undefined> {
+  const { options, parentTaskId } = await findRun(db, owner, taskId);
+  const columns = columnsOf(options);
+  if (columns === undefined) return undefined;
+  const report = parentTaskId === undefined ? undefined : await findResult(db, parentTaskId);
+  return { columns, sources: report?.sources ?? [] };
+}
 
 const MALFORMED = "Google's answer could not be read as a table. Its text was paid for and is kept as it is.";
 const CUT = "Google's answer ends early: rows after the last complete one are missing.";

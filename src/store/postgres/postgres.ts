@@ -98,10 +98,7 @@ export const connectionConfig = (url: string) =>
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
   }) satisfies ClientConfig;
 
-/**
- * int8 and numeric, which the driver returns as text. Ours are times, counts and sums far below 2^53; a damaged one
- * beyond it is rounded, and the reader of its row rejects it.
- */
+/** int8 and numeric, which the driver returns as text. Ours are times, counts and sums far below 2^53. */
 const NUMBERS = new Set([20, 1_700]);
 
 /** An optional dependency: installations that use SQLite do not need it. */

@@ -1,6 +1,6 @@
 /** Kysely driver for node:sqlite: one handle for reads, one for serialised writes, and no blocking waits. */
 
-import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -15,7 +15,7 @@ import {
 } from "kysely";
 import type { Database } from "../database.ts";
 import { busyDeadline, createWriterLock, retryWhileBusy, type WriterLock } from "./busy.ts";
-import { isOutOfRange, storageError } from "./errors.ts";
+import { storageError } from "./errors.ts";
 
 /** Two connections to one file, or the same connection twice for an in-memory database. */
 export interface Handles {
@@ -187,37 +187,12 @@ function run<Row>(handle: DatabaseSync, query: CompiledQuery): QueryResult<Row> 
   const statement = handle.prepare(query.sql);
   const values = query.parameters.map(bindable);
   if (statement.columns().length > 0) {
-    const rows = isRead(query) ? readRows(statement, values) : readRounded(statement, values);
+    const rows = statement.all(...values);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Kysely knows the type of a row, the driver does not
     return { rows: rows as Row[] };
   }
   const { changes, lastInsertRowid } = statement.run(...values);
   return { rows: [], insertId: BigInt(lastInsertRowid), numAffectedRows: BigInt(changes) };
-}
-
-type OutputRow = Record<string, SQLOutputValue>;
-
-/** One damaged integer, beyond 2^53, would make node:sqlite reject all rows of the query. */
-function readRows(statement: StatementSync, values: Bindable[]): OutputRow[] {
-  try {
-    return statement.all(...values);
-  } catch (error) {
-    if (!isOutOfRange(error)) throw error;
-    return readRounded(statement, values);
-  }
-}
-
-/**
- * Rounds integers beyond 2^53, as for PostgreSQL; the reader of the row rejects them. Rows that a write returns are read
- * in no other way: the write has taken effect when a value is rejected, and must not be executed twice.
- */
-function readRounded(statement: StatementSync, values: Bindable[]): OutputRow[] {
-  statement.setReadBigInts(true);
-  const rows = statement.all(...values);
-  for (const row of rows) {
-    for (const column in row) if (typeof row[column] === "bigint") row[column] = Number(row[column]);
-  }
-  return rows;
 }
 
 type Bindable = null | number | bigint | string | Uint8Array;

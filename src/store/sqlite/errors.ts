@@ -15,10 +15,6 @@ const SQLITE_CANTOPEN = 14;
 /** Another connection holds the lock that this statement needs. */
 export const isBusy = (error: unknown): boolean => resultCode(error) === SQLITE_BUSY;
 
-/** A stored integer cannot be represented as a JavaScript number. */
-export const isOutOfRange = (error: unknown): boolean =>
-  error instanceof RangeError && "code" in error && error.code === "ERR_OUT_OF_RANGE";
-
 export function storageError(error: unknown, file?: string): unknown {
   const code = resultCode(error);
   if (code === undefined) return error;
