@@ -200,8 +200,8 @@ interface DashboardFlags {
 }
 
 const MIGRATE_HELP = `
-First stop the servers and workers that use the file. If the migration is interrupted, run the command
-again to continue. Other users of this machine can read command arguments, so set
+First stop the servers and workers that use the file. If the migration is interrupted, nothing was
+copied: run the command again. Other users of this machine can read command arguments, so set
 GEMINI_SEARCH_DATABASE_URL, or pass the URL on stdin with --to -.`;
 
 function addMigrate(program: Command): void {

@@ -5,7 +5,7 @@ import type { Log } from "../platform/log.ts";
 import { thisProcess } from "../platform/process-identity.ts";
 import type { Database, OpenDatabase } from "./database.ts";
 import { hostHere } from "./dialect.ts";
-import { rejectUnfinishedMigration, warnIfMigrated } from "./migrate-to-postgres/progress.ts";
+import { warnIfMigrated } from "./migrate-to-postgres.ts";
 import { forgetProcess, registerProcess } from "./processes.ts";
 import type { RunNotifications } from "./postgres/run-notifications.ts";
 import { openInstalled } from "./sqlite/sqlite.ts";
@@ -39,7 +39,6 @@ export async function openStore({ file, shared, clock, log, version }: StoreOpti
   const opened = await (shared === undefined
     ? openInstalled(file ?? ":memory:", log, async (db) => {
         await register(db);
-        // After the registration: if a migration starts at the same time, at least one of the two detects the other.
         await warnIfMigrated(db, log);
       })
     : openShared(shared, log, { ...identity, register }));
@@ -76,7 +75,6 @@ async function openShared(
   if ((await opened.obstacle()) !== undefined) return opened;
   try {
     await register(opened.db);
-    await rejectUnfinishedMigration(opened.db);
     return opened;
   } catch (error) {
     // Without its row in `processes`, other machines would treat this process as dead.

@@ -15,7 +15,7 @@ import {
   type StorePair,
   migrateStore,
   rejectOtherTarget,
-} from "../../store/migrate-to-postgres/copy.ts";
+} from "../../store/migrate-to-postgres.ts";
 import { openPostgres, readOnlyPostgres } from "../../store/postgres/postgres.ts";
 import { openSqlite, readOnly } from "../../store/sqlite/sqlite.ts";
 import { storageError } from "../../store/sqlite/errors.ts";

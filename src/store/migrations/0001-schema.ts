@@ -44,7 +44,7 @@ const tablesOfRuns = (isPostgres: boolean): Statement[] => {
       joined_at bigint,
       estimate_json text,
       client text,
-      parent_task_id text references research_tasks (task_id),
+      parent_task_id text references research_tasks (task_id) deferrable,
       followup_context text check (followup_context in ('google', 'stored_report')),
       plan_json text,
       enable_notifications integer not null default 1,

@@ -1,6 +1,7 @@
 /** A database file with rows in every table, including values that are easily lost in a copy. */
 
 import { randomBytes } from "node:crypto";
+import { deflateRawSync } from "node:zlib";
 import { addToSearch } from "../../../src/runs/library/search-index-store.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { openSqlite } from "../../../src/store/sqlite/sqlite.ts";
@@ -90,7 +91,7 @@ async function addResult(db: Database, task_id: string, { text, number }: { text
       report_markdown: report,
       ...json,
       raw: number % 4 === 0 ? null : randomBytes(1_000),
-      suggestions: number % 4 === 0 ? randomBytes(100) : null,
+      suggestions: number % 4 === 0 ? deflateRawSync(JSON.stringify([text])) : null,
       partial: 0,
       saved_at: number,
       search_rowid: number === 2 ? null : await addToSearch(db, { taskId: task_id, query, report }),
