@@ -22,7 +22,7 @@ const RANDOM = atLength({ short: 10, long: 95 });
 
 test(
   "nothing is lost, doubled or torn by kills at named points and at random (I8, P2, P5, O2)",
-  { timeout: 300_000 },
+  { timeout: 900_000 },
   async () => {
     const here = await world({ seed: Number(process.env["KILL_SEED"] ?? 20_261_115) });
     await killAll(here, { each: EACH, random: RANDOM, lanes: 4 });

@@ -217,7 +217,7 @@ async function resume(world: KillWorld, child: ProductProcess): Promise<void> {
 /** A worker finishes all remaining runs and exits. */
 export async function drain(world: KillWorld): Promise<void> {
   const worker = world.begin({ args: ["worker", "--until-idle"] });
-  const timer = setTimeout(worker.kill, 60_000);
+  const timer = setTimeout(worker.kill, 240_000);
   const { code } = await worker.ended;
   clearTimeout(timer);
   if (code !== 0) throw new Error(`The last worker did not exit when idle: ${worker.stderr()}`);
