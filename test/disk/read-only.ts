@@ -160,7 +160,7 @@ async function withoutDatabase(here: KillWorld, { folder, temporary }: Record<"f
   chmodSync(config, WRITABLE);
   await sleep(RETRY_MS);
   const refused = (await child.call("start_deep_research", { query: "What is not sent?" }))?.error;
-  const { task_id } = search?.["metadata"] as { task_id: string };
+  const task_id = Object(search?.["metadata"]).task_id;
   const read = await child.call("get_research_results", { task_id });
   await end(child);
   return [

@@ -9,7 +9,7 @@ export interface FuzzTarget {
   open(): Promise<OpenTarget> | OpenTarget;
 }
 
-export interface OpenTarget {
+interface OpenTarget {
   /** Throws if a promise is broken. Returns a name for the outcome; a new name counts as new coverage. */
   check(input: string): string | Promise<string>;
   close?(): Promise<void> | void;

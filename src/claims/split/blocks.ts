@@ -55,8 +55,15 @@ interface Walk {
 export function* blocksOf(document: Document, links: Omit<LinkContext, "source">): Generator<TextBlock> {
   const walk: Walk = {
     read: (token) => readInline(token, { ...links, source: "" }),
-    ...{ offset: 0, headings: [], items: [], introduction: "", listLevel: undefined, isAfterListTitle: false },
-    ...{ rows: 0, table: undefined, isNote: false },
+    offset: 0,
+    headings: [],
+    items: [],
+    introduction: "",
+    listLevel: undefined,
+    isAfterListTitle: false,
+    rows: 0,
+    table: undefined,
+    isNote: false,
   };
   for (const { tokens, text, start, repeated } of parseParts(document).parts) {
     walk.read = (token) => readInline(token, { ...links, source: text });

@@ -6,7 +6,7 @@ import type { Database } from "../../store/database.ts";
 import { FINISHED, RUN_KINDS, RUN_STATUSES, type RunKind, type RunStatus, UNFINISHED } from "../run.ts";
 
 /** Uses an index-only scan. */
-export async function countRuns(db: Database, owner: string): Promise<Partial<Record<RunStatus, number>>> {
+async function countRuns(db: Database, owner: string): Promise<Partial<Record<RunStatus, number>>> {
   const rows = await db
     .selectFrom("research_tasks")
     .select(["status", (select) => select.fn.countAll<number>().as("count")])

@@ -22,7 +22,7 @@ export const pngOf = (width: number, height: number, bytes = 100): Buffer =>
 
 const PNG_FRAME_BYTES = 57;
 
-export function pngChunk(type: string, data: Buffer): Buffer {
+function pngChunk(type: string, data: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(type, "latin1"), data]);
   const [length, check] = [Buffer.alloc(4), Buffer.alloc(4)];
   length.writeUInt32BE(data.length);
