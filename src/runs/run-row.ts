@@ -5,6 +5,7 @@ import { z } from "zod";
 import type { Tables } from "../store/database.ts";
 import { costOfRow, UNCHARGED } from "./cost-columns.ts";
 import { readPlan } from "./plan/run-plan.ts";
+import { obstacleOf } from "./poll/obstacle.ts";
 import { FOLLOWUP_CONTEXTS, RUN_KINDS, RUN_STATUSES, type Run } from "./run.ts";
 import { anyRecord, storedJson } from "./stored-json.ts";
 
@@ -48,6 +49,7 @@ export const runOf = (row: Row): Run => ({
   status: z.enum(RUN_STATUSES).parse(row.status),
   progress: row.progress,
   currentAction: row.current_action ?? undefined,
+  obstacle: obstacleOf(row),
   mode: row.mode ?? undefined,
   backend: row.backend ?? undefined,
   model: row.model ?? undefined,

@@ -5,6 +5,7 @@ import type { Cost } from "../costs/actual.ts";
 import type { RunPlan } from "./plan/run-plan.ts";
 import type { Picture, PictureFacts } from "../reports/pictures/picture.ts";
 import type { Source } from "../reports/report.ts";
+import type { Obstacle } from "./poll/obstacle.ts";
 
 export const RUN_KINDS = ["search", "deep_search", "deep_research", "agent"] as const;
 export type RunKind = (typeof RUN_KINDS)[number];
@@ -82,6 +83,7 @@ export interface Run {
   status: RunStatus;
   progress: number;
   currentAction: string | undefined;
+  obstacle: Obstacle | undefined;
   mode: string | undefined;
   backend: string | undefined;
   model: string | undefined;

@@ -5,6 +5,7 @@ import { z } from "zod";
 import type { Cost } from "../costs/actual.ts";
 import type { Database, Tables } from "../store/database.ts";
 import { costColumns } from "./cost-columns.ts";
+import { obstacleColumns } from "./poll/obstacle.ts";
 import { isFinished, type RunError, type RunStatus, statesBefore } from "./run.ts";
 
 type Columns = Omit<UpdateObject<Tables, "research_tasks">, "status">;
@@ -55,9 +56,13 @@ export const errorColumns = (error: RunError | undefined) => ({
   error_suggestion: error?.suggestion ?? null,
 });
 
+/** Of a run that is not polled, or waits for its first poll. */
+export const NO_ACTION = { current_action: null, ...obstacleColumns(undefined) };
+
 /** What the end of a search and of a polled run set alike. Unknown tokens and cost keep their stored values. */
 export const endColumns = ({ to, error, tokens, cost, usageFinal, result, now }: Ending): Columns => ({
   ...(to === "completed" ? { progress: 100 } : {}),
+  ...NO_ACTION,
   current_action: to === "completed" ? warnedCompletion(result?.metadata) : null,
   ...errorColumns(error),
   ...(tokens === undefined ? {} : { tokens_input: tokens.input, tokens_output: tokens.output }),

@@ -15,6 +15,10 @@ export interface Tables {
     status: string;
     progress: Generated<number>;
     current_action: string | null;
+    /** Why polls fail at the moment; shown instead of the action. */
+    obstacle: string | null;
+    /** What the run was started with: the first digits of its key's SHA-256, or an address. */
+    obstacle_setting: string | null;
     mode: string | null;
     backend: string | null;
     model: string | null;

@@ -149,7 +149,7 @@ describe.concurrent("a polled run", () => {
       const task_id = await startRun(first);
       await first.close();
       for (const GEMINI_API_KEY of ["another-key-0001", ""]) {
-        scene.sql("update research_tasks set next_poll_at = 0, current_action = null");
+        scene.sql("update research_tasks set next_poll_at = 0, obstacle = null");
         const second = await scene.server({ env: { GEMINI_API_KEY } });
         await second.call("resume_research", { task_id });
         await waitFor(

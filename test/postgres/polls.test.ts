@@ -320,7 +320,7 @@ describe("in a fleet with several keys, a run", () => {
     await waitFor(async () => {
       expect(await rowOf(fleet.db, waiting)).toMatchObject({
         status: "running_async",
-        current_action: expect.stringMatching(/^Waiting: /),
+        obstacle: "other_key",
       });
       expect(await rowOf(fleet.db, late)).toMatchObject({ status: "failed", next_poll_at: null });
     }, SOON);

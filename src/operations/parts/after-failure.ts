@@ -65,7 +65,8 @@ export async function withRefusedEnd(deps: Pick<OperationDeps, "backupOf" | "rec
   const { tokens = run.tokens, cost = run.cost } = usageOf({ costOf }, { agent, createdAt, plan }, backup.usage);
   const { code, message, suggestion } = refusedByDatabase(run, backup);
   const currentAction = "The research has ended, but its report is not stored yet";
-  return { ...run, tokens, cost: roundCost(cost), currentAction, error: { code, message, suggestion } };
+  const error = { code, message, suggestion };
+  return { ...run, tokens, cost: roundCost(cost), currentAction, obstacle: undefined, error };
 }
 
 export function withoutText(run: Run, isDiscarded: boolean): AppError {

@@ -2,6 +2,7 @@
 
 import { oneLine } from "../../platform/clean-text.ts";
 import { lastEvent } from "../../runs/event-store.ts";
+import type { Obstacle } from "../../runs/poll/obstacle.ts";
 import { isFinished, type Run } from "../../runs/run.ts";
 import type { Call, OperationDeps } from "../operation.ts";
 
@@ -16,14 +17,38 @@ const ACTION: Record<Run["status"], string> = {
   cancelled: "Cancelled",
 };
 
-export const actionOf = ({ currentAction, status }: Run): string => currentAction ?? ACTION[status];
+/** Shown while polls fail; afterwards the last known action is shown again. */
+const OBSTRUCTED: Record<Exclude<Obstacle["kind"], "other_key" | "other_address">, string> = {
+  unreachable: "Google cannot be reached; trying again",
+  failing: "Google's service is overloaded or failing; trying again",
+  unreadable: "Google's answer cannot be read; trying again",
+  billing: "Google refuses polls because the prepaid credits are used up; add credits at https://ai.studio/projects",
+  location: "Google does not serve this server's location; trying again",
+  credentials: "Google reports more than one credential in each poll; trying again",
+  missing: "Google does not find this research at the moment; trying again",
+  forbidden: "Google does not allow polls at the moment; trying again",
+  rejected: "Google rejects requests for this research at the moment; trying again",
+  too_long: "Google's response is too large to be read here; AI Studio shows the research",
+};
+
+function obstacleText({ kind, setting }: Obstacle): string {
+  if (kind === "other_key")
+    return `Waiting: it was started with another API key (its SHA-256 begins with ${setting ?? "none"}); set GEMINI_API_KEY to that key to collect it`;
+  if (kind !== "other_address") return OBSTRUCTED[kind];
+  return setting === undefined
+    ? "Waiting: it was started at Google's own address; unset GOOGLE_GEMINI_BASE_URL to collect it"
+    : `Waiting: it was started at ${setting}; set GOOGLE_GEMINI_BASE_URL to that address to collect it`;
+}
+
+export const actionOf = ({ obstacle, currentAction, status }: Run): string =>
+  obstacle === undefined ? (currentAction ?? ACTION[status]) : obstacleText(obstacle);
 
 export const lastThought = async (deps: OperationDeps, { kind, taskId: id }: Run): Promise<string | undefined> =>
   kind === "agent" ? (await lastEvent(await deps.database(), id, "thought"))?.text : undefined;
 
 /** The action, or only the heading of the thought that it is. */
 export const shortActionOf = (run: Run, thought: string | undefined): string =>
-  thought !== undefined && oneLine(thought) === run.currentAction ? headingOf(thought) : actionOf(run);
+  thought !== undefined && oneLine(thought) === actionOf(run) ? headingOf(thought) : actionOf(run);
 
 const MAX_HEADING_CHARACTERS = 80;
 

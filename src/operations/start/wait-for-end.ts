@@ -13,12 +13,14 @@ export async function waitForEnd(deps: OperationDeps, call: Call, { run, ms }: {
   const unwatch = watchProgress(runner, run);
   const report = createActionReporter(deps, call);
   const { owner, signal, returnWhen } = call;
+  let hasNews = false;
   return waitForRun(research.db, deps.clock, {
     owner,
     taskId: run.taskId,
     until: async (seen) => {
       // The first message was that of the start, with the task_id; it stays until there is news.
-      if (seen.currentAction !== undefined) await report(seen);
+      hasNews ||= seen.currentAction !== undefined || seen.obstacle !== undefined;
+      if (hasNews) await report(seen);
       return isIdle(seen.status);
     },
     ms,

@@ -5,7 +5,7 @@ import { readColumns } from "../lock-store.ts";
 import { dropPlans } from "../plan/plan-store.ts";
 import { dropResult } from "../result-store.ts";
 import type { RunStatus } from "../run.ts";
-import { transition } from "../transition-store.ts";
+import { NO_ACTION, transition } from "../transition-store.ts";
 
 interface RequestedCancel {
   taskId: string;
@@ -78,7 +78,7 @@ export function cancelHere(
         completed_at: now,
         updated_at: now,
         lease_until: null,
-        current_action: null,
+        ...NO_ACTION,
         // Until Google confirms the cancel the run is polled: its report may still arrive, and is paid for.
         ...(confirmed ? { next_poll_at: null } : {}),
       },

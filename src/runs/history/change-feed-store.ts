@@ -51,7 +51,7 @@ export async function writtenRuns(db: Database, owner: string, taskIds: string[]
 const shownColumns = (db: Database, owner: string) =>
   db
     .selectFrom("research_tasks")
-    .select(["task_id", "kind", "status", "progress", "current_action", "usage_final"])
+    .select(["task_id", "kind", "status", "progress", "current_action", "obstacle", "usage_final"])
     .select(["created_at", "updated_at", "title", "starred", "archived"])
     .where("owner", "=", owner)
     .orderBy("updated_at");
@@ -63,6 +63,6 @@ const writtenRun = (row: ShownRow): WrittenRun => ({
   finished: FINISHED.some((status) => status === row.status),
   createdAt: row.created_at,
   updatedAt: row.updated_at,
-  shown: JSON.stringify([row.status, row.progress, row.current_action, row.usage_final]),
+  shown: JSON.stringify([row.status, row.progress, row.current_action, row.obstacle, row.usage_final]),
   marks: JSON.stringify([row.title, row.starred, row.archived]),
 });

@@ -11,7 +11,7 @@ import { lockRun } from "../lock-store.ts";
 import type { PolledRun } from "../poll/polled-run.ts";
 import { refuseAboveLimits, type StartLimits } from "../start/limits-store.ts";
 import { admitCost, type CheckCost } from "../start/unconfirmed-store.ts";
-import { errorColumns, type Transition, transition } from "../transition-store.ts";
+import { errorColumns, NO_ACTION, type Transition, transition } from "../transition-store.ts";
 import { newestPlan, PLAN_EXPIRED, type StoredPlan } from "./plan-store.ts";
 import { addUsage, NO_USAGE, readUsage, type RunPlan, type TurnUsage, withEarlierTurns } from "./run-plan.ts";
 
@@ -79,7 +79,7 @@ const NOT_POLLED = {
   next_poll_at: null,
   odd_answer: null,
   odd_answer_since: null,
-  current_action: null,
+  ...NO_ACTION,
   progress: 0,
   ...errorColumns(undefined),
 } as const;

@@ -3,10 +3,9 @@
 import { describe, expect, test } from "vitest";
 import type { Interaction, PollResult } from "../../gemini/research-agent.ts";
 import { clock, FINISHED, openRunner, request, type Stage, WORKING } from "../../../test/kit/store/runner.ts";
-import { AppError } from "../../errors.ts";
+import { AppError, type FailureReason } from "../../errors.ts";
 import { cancelHere, requestCancel } from "../cancel/cancel-store.ts";
 import { claimDueRuns, settlePoll } from "../scheduling/claim-store.ts";
-import { appendEvents } from "../event-store.ts";
 import { pollRun } from "./poll.ts";
 import { findResult, savePartial } from "../result-store.ts";
 import type { RunResult } from "../run.ts";
@@ -65,21 +64,45 @@ const ended = (rawStatus: Interaction["rawStatus"], more: Partial<Interaction> =
 
 describe("the current action", () => {
   test("stays the last known one while polls show nothing new (J2)", async (context) => {
-    const stage = await openRunner(context);
-    const { poll, run, taskId } = await followed(stage);
+    const { poll, run } = await followed(await openRunner(context));
     await poll(working());
-    expect((await run()).currentAction).toBe("Researching");
+    expect((await run()).currentAction).toBeUndefined();
     await poll(working({ thoughts: ["**Reading**\n\nTwo pages differ."] }));
     const known = (await run()).currentAction;
     expect(known).toContain("Reading");
     await poll(working());
     expect((await run()).currentAction).toBe(known);
-    await appendEvents(stage.store.db, taskId, [{ kind: "thought", text: "From the stream", at: clock.now() }]);
     await poll({ kind: "forbidden" });
-    expect((await run()).currentAction).toBe("Google does not allow polls at the moment; trying again");
+    expect(await run()).toMatchObject({ currentAction: known, obstacle: { kind: "forbidden" } });
     await poll(working());
-    expect((await run()).currentAction).toBe("From the stream");
+    expect(await run()).toMatchObject({ currentAction: known, obstacle: undefined });
   });
+});
+
+test("each obstacle is stored, and cleared by the next answer (P4)", async (context) => {
+  const { poll, run } = await followed(await openRunner(context));
+  const failedBy = (reason: FailureReason): PollResult => ({
+    kind: "unreachable",
+    error: new AppError({ code: "GEMINI_UNAVAILABLE", message: "It failed.", reason }),
+  });
+  const polls: [string, PollResult][] = [
+    ["unreachable", failedBy("network")],
+    ["failing", failedBy("overloaded")],
+    ["unreadable", failedBy("not_google")],
+    ["billing", failedBy("billing")],
+    ["location", failedBy("location")],
+    ["credentials", failedBy("credentials")],
+    ["rejected", failedBy("input")],
+    ["missing", { kind: "missing" }],
+    ["forbidden", { kind: "forbidden" }],
+    ["too_long", { kind: "too_long" }],
+  ];
+  for (const [kind, polled] of polls) {
+    await poll(polled);
+    expect((await run()).obstacle).toEqual({ kind });
+    await poll(working());
+    expect((await run()).obstacle).toBeUndefined();
+  }
 });
 
 describe("a status of an unknown name", () => {
@@ -126,7 +149,7 @@ test("a run whose polls are rejected permanently ends, one whose polls are forbi
   await poll({ kind: "rejected" });
   expect(await run()).toMatchObject({
     status: "running_async",
-    currentAction: "Google rejects requests for this research at the moment; trying again",
+    obstacle: { kind: "rejected" },
   });
   await age(11 * MINUTE);
   await poll({ kind: "rejected" });
@@ -169,7 +192,10 @@ test("a run of another key or address waits when its polls are rejected (P3)", a
     await poll({ kind: "rejected" });
     await age(11 * MINUTE);
   }
-  expect(await run()).toMatchObject({ status: "running_async", currentAction: expect.stringMatching(/^Waiting: /) });
+  expect(await run()).toMatchObject({
+    status: "running_async",
+    obstacle: { kind: "other_address", setting: "https://other.test" },
+  });
 });
 
 describe("paid text", () => {

@@ -2,16 +2,18 @@
 
 import type { Interaction } from "../../gemini/research-agent.ts";
 import { countAgentRun, countAgentUsage } from "../../gemini/call-telemetry.ts";
+import { oneLine } from "../../platform/clean-text.ts";
 import { failpoint } from "../../platform/failpoint.ts";
+import { storable } from "../../store/database.ts";
 import { resultOrText } from "./agent-result.ts";
 import { type AgentFinish, finishAgentRun, keepLaterText } from "./poll-result-store.ts";
 import { ask, canHaveExpired } from "./ask.ts";
 import { gateReport } from "./gated-report.ts";
-import { actionOf, noteOf, NOTES } from "./current-action.ts";
 import { endedEarlyMessage, EXPIRED, failedMessage, failure, NO_REPORT, REJECTED, UNKNOWN_STATUS } from "./endings.ts";
 import type { PolledRun } from "./polled-run.ts";
 import { LATE_USAGE_MS, pollForUsage } from "./late-usage.ts";
 import { missingSetting } from "./missing-setting.ts";
+import { type Obstacle, obstacleBehind } from "./obstacle.ts";
 import { clearOddAnswer, REJECTION, sameAnswerSince } from "./odd-answer-store.ts";
 import { packRaw } from "./raw-json.ts";
 import { AGAIN, NEVER, type Outcome, type PollSpeed, RATE_LIMIT_MS } from "./outcome.ts";
@@ -30,7 +32,7 @@ const PERMANENT_REJECTION_MS = 10 * 60_000;
 /** An unknown status counts as an end after this time without a change; sooner when text, usage or an error exists. */
 const UNKNOWN_IS_END_MS = 30 * 60_000;
 const UNKNOWN_IS_END_WITH_RESULT_MS = 2 * 60_000;
-const AGAIN_MS = { [NOTES.tooLong]: 10 * 60_000, [NOTES.missing]: 60_000 };
+const AGAIN_MS = { too_long: 10 * 60_000, missing: 60_000 };
 
 export async function pollRun(deps: ResearchDeps, run: PolledRun, speed: PollSpeed = "slow"): Promise<Outcome> {
   if (run.status === "completed") return pollForUsage(deps, run, speed);
@@ -48,10 +50,10 @@ export async function pollRun(deps: ResearchDeps, run: PolledRun, speed: PollSpe
     case "rate_limited":
       return (await pastDeadline(deps, run)) ?? { next: "interval", pauseMs: polled.retryAfterMs ?? RATE_LIMIT_MS };
     case "too_long":
-      return (await pastDeadline(deps, run)) ?? againLater(deps, run, NOTES.tooLong);
+      return (await pastDeadline(deps, run)) ?? againLater(deps, run, "too_long");
     case "unreachable":
       deps.log.forRun(run.taskId).debug(`Run ${run.taskId}: ${polled.error.message}`);
-      return (await pastDeadline(deps, run)) ?? note(deps, run, noteOf(polled.error));
+      return (await pastDeadline(deps, run)) ?? obstructed(deps, run, obstacleBehind(polled.error));
     default:
       return rejected(deps, run);
   }
@@ -61,13 +63,13 @@ export async function pollRun(deps: ResearchDeps, run: PolledRun, speed: PollSpe
 export async function waitForKey(deps: ResearchDeps, run: PolledRun): Promise<Outcome> {
   if (deps.clock.now() >= run.deadlineAt) return pollRun(deps, run);
   const needed = await missingSetting(deps, run);
-  return needed === undefined ? AGAIN : note(deps, run, needed);
+  return needed === undefined ? AGAIN : obstructed(deps, run, needed);
 }
 
-/** The first time may be transient; a run that already has the note is polled less often. */
-function againLater(deps: ResearchDeps, run: PolledRun, currentAction: keyof typeof AGAIN_MS): Outcome {
-  if (run.currentAction === currentAction) return { next: { afterMs: AGAIN_MS[currentAction] } };
-  return note(deps, run, currentAction);
+/** The first time may be transient; a run that already has the obstacle is polled less often. */
+function againLater(deps: ResearchDeps, run: PolledRun, kind: keyof typeof AGAIN_MS): Outcome {
+  if (run.obstacle?.kind === kind) return { next: { afterMs: AGAIN_MS[kind] } };
+  return obstructed(deps, run, { kind });
 }
 
 async function found(deps: ResearchDeps, run: PolledRun, interaction: Interaction): Promise<Outcome> {
@@ -125,16 +127,16 @@ async function rejected(deps: ResearchDeps, run: PolledRun): Promise<Outcome> {
   if (needed !== undefined) return waitForSetting(deps, run, needed);
   const now = deps.clock.now();
   const since = await sameAnswerSince(deps.db, { taskId: run.taskId, answer: REJECTION, now });
-  if (now - since < PERMANENT_REJECTION_MS) return note(deps, run, NOTES.rejected);
+  if (now - since < PERMANENT_REJECTION_MS) return obstructed(deps, run, { kind: "rejected" });
   if (run.status !== "running_async") return { next: { afterMs: UNKNOWN_AGAIN_MS } };
   const failed = failure(run, { code: "RESEARCH_FAILED", message: REJECTED }, now);
   return record(deps, run, { ...failed, nextPollAt: now + UNKNOWN_AGAIN_MS });
 }
 
 /** The run can only be read with the key and base URL it was started with; waits until they are set. */
-async function waitForSetting(deps: ResearchDeps, run: PolledRun, needed: string): Promise<Outcome> {
+async function waitForSetting(deps: ResearchDeps, run: PolledRun, needed: Obstacle): Promise<Outcome> {
   if (run.oddAnswer === REJECTION) await clearOddAnswer(deps.db, run.taskId);
-  return { ...note(deps, run, needed), next: { afterMs: WRONG_KEY_AGAIN_MS } };
+  return { ...obstructed(deps, run, needed), next: { afterMs: WRONG_KEY_AGAIN_MS } };
 }
 
 /** Stores text that arrives after the run has ended here: it is paid for and may be longer than the stored text. */
@@ -150,14 +152,16 @@ async function working(deps: ResearchDeps, run: PolledRun, interaction: Interact
     return (await pastDeadline(deps, run)) ?? AGAIN;
   }
   const now = deps.clock.now();
-  const action = await actionOf(deps.db, run, interaction);
+  // Polls of a running interaction usually contain no thoughts or searches; then the last known action is kept.
+  const last = interaction.thoughts.at(-1) ?? (interaction.searches.at(-1) || undefined);
+  const currentAction = last === undefined ? undefined : storable(oneLine(last));
   const seen = changesOf(run, {
     progress: progressBySeen(run.agent, {
       searches: interaction.searches.length,
       thoughts: interaction.thoughts.length,
     }),
-    currentAction: action.text,
-    changed: action.changed,
+    currentAction,
+    changed: currentAction !== undefined && currentAction !== run.currentAction,
     ...usageOf(deps, run, interaction.usage),
     now,
   });
@@ -268,9 +272,8 @@ async function inaccessible(deps: ResearchDeps, run: PolledRun, kind: "missing" 
   const now = deps.clock.now();
   const needed = await missingSetting(deps, run);
   if (needed !== undefined) return (await pastDeadline(deps, run, "polled")) ?? waitForSetting(deps, run, needed);
-  if (kind === "forbidden") return (await pastDeadline(deps, run)) ?? note(deps, run, NOTES.forbidden);
-  if (!(await canHaveExpired(deps, run)))
-    return (await pastDeadline(deps, run)) ?? againLater(deps, run, NOTES.missing);
+  if (kind === "forbidden") return (await pastDeadline(deps, run)) ?? obstructed(deps, run, { kind: "forbidden" });
+  if (!(await canHaveExpired(deps, run))) return (await pastDeadline(deps, run)) ?? againLater(deps, run, "missing");
   if (run.status !== "running_async") return NEVER;
   return record(deps, run, failure(run, { code: "RESEARCH_FAILED", message: EXPIRED }, now));
 }
@@ -289,7 +292,7 @@ async function pastDeadline(deps: ResearchDeps, run: PolledRun, afterwards?: "po
   return record(deps, run, afterwards === undefined ? failed : { ...failed, nextPollAt: now + WRONG_KEY_AGAIN_MS });
 }
 
-const note = (deps: ResearchDeps, run: PolledRun, currentAction: string): Outcome => ({
+const obstructed = ({ clock }: ResearchDeps, run: PolledRun, obstacle: Obstacle): Outcome => ({
   next: "interval",
-  seen: changesOf(run, { progress: run.progress, currentAction, changed: false, now: deps.clock.now() }),
+  seen: changesOf(run, { progress: run.progress, obstacle, changed: false, now: clock.now() }),
 });

@@ -6,6 +6,7 @@ import type { Tables } from "../../store/database.ts";
 import { readPlan, type RunPlan } from "../plan/run-plan.ts";
 import { turnBegan } from "../run-row.ts";
 import { RUN_STATUSES, type RunStatus } from "../run.ts";
+import { type Obstacle, obstacleOf } from "./obstacle.ts";
 
 /*
  * A run is polled while `next_poll_at` is set. That includes finished runs: completed ones whose usage is missing,
@@ -27,6 +28,7 @@ export interface PolledRun {
   keepPartial: boolean;
   progress: number;
   currentAction: string | undefined;
+  obstacle: Obstacle | undefined;
   completedAt: number;
   oddAnswer: string | undefined;
   tokens: { input: number; output: number };
@@ -50,6 +52,8 @@ export const POLLED_COLUMNS = [
   "keep_partial",
   "progress",
   "current_action",
+  "obstacle",
+  "obstacle_setting",
   "completed_at",
   "odd_answer",
   "tokens_input",
@@ -73,6 +77,7 @@ export const polledRunOf = (row: PolledRow): PolledRun => ({
   keepPartial: row.keep_partial === 1,
   progress: row.progress,
   currentAction: row.current_action ?? undefined,
+  obstacle: obstacleOf(row),
   completedAt: row.completed_at ?? row.created_at,
   oddAnswer: row.odd_answer ?? undefined,
   tokens: { input: row.tokens_input, output: row.tokens_output },

@@ -1,6 +1,5 @@
 /** SQL for polls in batches, where pg-boss schedules them. */
 
-import { sql } from "kysely";
 import type { Database } from "../../store/database.ts";
 import { POLLED_COLUMNS, type PolledRun, polledRunOf } from "../poll/polled-run.ts";
 
@@ -43,7 +42,7 @@ export async function endPolling(db: Database, runs: Pick<PolledRun, "taskId" | 
   }
 }
 
-/** Runs whose key no process has, and whose deadline has passed or whose status text does not mention it yet. */
+/** Runs whose key no process has, and whose deadline has passed or whose obstacle is not this yet. */
 export async function withoutKey(
   db: Database,
   { keys, now, limit }: { keys: string[]; now: number; limit: number },
@@ -53,7 +52,11 @@ export async function withoutKey(
     .where("status", "=", "running_async")
     .where("poll_key", "not in", ["", ...keys])
     .where((run) =>
-      run.or([run("deadline_at", "<=", now), sql<boolean>`coalesce(current_action, '') not like 'Waiting: %'`]),
+      run.or([
+        run("deadline_at", "<=", now),
+        run("obstacle", "is", null),
+        run("obstacle", "not in", ["other_key", "other_address"]),
+      ]),
     )
     .orderBy("deadline_at")
     .limit(limit)

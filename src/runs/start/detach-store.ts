@@ -6,7 +6,7 @@ import { costColumns } from "../cost-columns.ts";
 import { NO_USAGE, readPlan } from "../plan/run-plan.ts";
 import { dropResult } from "../result-store.ts";
 import { RUN_STATUSES } from "../run.ts";
-import { errorColumns, transition } from "../transition-store.ts";
+import { errorColumns, NO_ACTION, transition } from "../transition-store.ts";
 
 const DETACHED_ERROR = errorColumns({
   code: "START_UNKNOWN",
@@ -33,7 +33,7 @@ export async function detachInteraction(
       // Fences a poll in flight, which would store the other run's text.
       lease_epoch: set("lease_epoch", "+", 1),
       progress: 0,
-      current_action: null,
+      ...NO_ACTION,
       tokens_input: 0,
       tokens_output: 0,
       usage_final: 0,

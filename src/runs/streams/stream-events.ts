@@ -17,7 +17,7 @@ interface Converted extends Pick<StreamEvent, "kind" | "text" | "site" | "isSile
 }
 
 /** Begins the text of an event for a page that the report cites. */
-export const CITING = "Citing: ";
+const CITING = "Citing: ";
 
 /** Google's largest runs search 160 times. */
 const MAX_SITES = 500;

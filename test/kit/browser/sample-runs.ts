@@ -76,6 +76,8 @@ const DEFAULT_ROW: Omit<TaskRow, "task_id" | "created_at" | "started_at" | "upda
   status: "completed",
   progress: 100,
   current_action: null,
+  obstacle: null,
+  obstacle_setting: null,
   mode: "async",
   backend: "api",
   model: DEFAULT_AGENT,

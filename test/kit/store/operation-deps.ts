@@ -63,6 +63,7 @@ const STORED: StoredRun = {
     status: "completed",
     progress: 100,
     currentAction: undefined,
+    obstacle: undefined,
     mode: undefined,
     backend: undefined,
     model: undefined,
