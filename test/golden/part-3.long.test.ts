@@ -1,0 +1,3 @@
+import { recordPart } from "./scenes.ts";
+
+recordPart(3);
