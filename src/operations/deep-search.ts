@@ -22,7 +22,6 @@ import {
   type SearchStart,
   storedMetadata,
   trackSearch,
-  warningMetadata,
 } from "./parts/search-run.ts";
 import { saveReadEvidence } from "./rounds/read-evidence.ts";
 import { roundLine, roundMetadata, roundsOf, withNamedSources } from "./rounds/stored-rounds.ts";
@@ -90,7 +89,6 @@ export const deepSearchOperation = defineOperation({
         verification: _verification,
         incomplete: _incomplete,
         note: _note,
-        warnings: _warnings,
         ...rest
       } = metadata;
       const own = ownFields.parse(metadata);
@@ -182,7 +180,8 @@ function searchInRounds(deps: OperationDeps, request: DeepSearchRun, call: Call)
       result: {
         report: best.report,
         sources,
-        metadata: { ...metadata, ...own, ...warningMetadata(warnings) },
+        metadata: { ...metadata, ...own },
+        hasWarning: warnings.length > 0,
         partial: false,
         searchSuggestions: keepSuggestions(findings.searchSuggestions),
         supports: best.supports,

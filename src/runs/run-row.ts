@@ -50,6 +50,7 @@ export const runOf = (row: Row): Run => ({
   progress: row.progress,
   currentAction: row.current_action ?? undefined,
   obstacle: obstacleOf(row),
+  hasWarning: row.has_warning === 1,
   mode: row.mode ?? undefined,
   backend: row.backend ?? undefined,
   model: row.model ?? undefined,

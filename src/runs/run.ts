@@ -84,6 +84,8 @@ export interface Run {
   progress: number;
   currentAction: string | undefined;
   obstacle: Obstacle | undefined;
+  /** Of a completed run: its report did not pass every gate. */
+  hasWarning: boolean;
   mode: string | undefined;
   backend: string | undefined;
   model: string | undefined;
@@ -125,6 +127,8 @@ export interface RunResult {
   citations?: Citation[] | undefined;
   /** Output fields of the tool other than the report, such as `verified` and the rounds. */
   metadata: Record<string, unknown>;
+  /** It did not pass every gate; the note of the metadata says why. */
+  hasWarning?: boolean | undefined;
   partial: boolean;
   /** Google's Search Suggestions: untrusted HTML, shown in a sandbox with the report. */
   searchSuggestions?: readonly string[] | undefined;

@@ -1,12 +1,11 @@
 /** The only place that updates the status of a run: a transition names the states, and the holder, that it expects. */
 
 import type { UpdateObject } from "kysely";
-import { z } from "zod";
 import type { Cost } from "../costs/actual.ts";
 import type { Database, Tables } from "../store/database.ts";
 import { costColumns } from "./cost-columns.ts";
 import { obstacleColumns } from "./poll/obstacle.ts";
-import { isFinished, type RunError, type RunStatus, statesBefore } from "./run.ts";
+import { isFinished, type RunError, type RunResult, type RunStatus, statesBefore } from "./run.ts";
 
 type Columns = Omit<UpdateObject<Tables, "research_tasks">, "status">;
 
@@ -45,7 +44,7 @@ interface Ending {
   tokens?: { input: number; output: number } | undefined;
   cost?: Cost | undefined;
   usageFinal: boolean;
-  result?: { metadata: Record<string, unknown> } | undefined;
+  result?: Pick<RunResult, "hasWarning"> | undefined;
   now: number;
 }
 
@@ -63,7 +62,7 @@ export const NO_ACTION = { current_action: null, ...obstacleColumns(undefined) }
 export const endColumns = ({ to, error, tokens, cost, usageFinal, result, now }: Ending): Columns => ({
   ...(to === "completed" ? { progress: 100 } : {}),
   ...NO_ACTION,
-  current_action: to === "completed" ? warnedCompletion(result?.metadata) : null,
+  has_warning: result?.hasWarning === true ? 1 : 0,
   ...errorColumns(error),
   ...(tokens === undefined ? {} : { tokens_input: tokens.input, tokens_output: tokens.output }),
   ...(cost === undefined ? {} : costColumns(cost)),
@@ -72,9 +71,3 @@ export const endColumns = ({ to, error, tokens, cost, usageFinal, result, now }:
   completed_at: now,
   lease_until: null,
 });
-
-/** A result that did not pass every gate is never listed as plainly completed. */
-function warnedCompletion(metadata: Record<string, unknown> | undefined): string | null {
-  const [warning] = z.array(z.string()).catch([]).parse(metadata?.["warnings"]);
-  return warning === undefined ? null : `Completed with a warning: ${warning}`;
-}

@@ -19,6 +19,8 @@ export interface Tables {
     obstacle: string | null;
     /** What the run was started with: the first digits of its key's SHA-256, or an address. */
     obstacle_setting: string | null;
+    /** The report did not pass every gate; the note of its metadata says why. */
+    has_warning: Generated<Flag>;
     mode: string | null;
     backend: string | null;
     model: string | null;

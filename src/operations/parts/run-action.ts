@@ -40,8 +40,11 @@ function obstacleText({ kind, setting }: Obstacle): string {
     : `Waiting: it was started at ${setting}; set GOOGLE_GEMINI_BASE_URL to that address to collect it`;
 }
 
-export const actionOf = ({ obstacle, currentAction, status }: Run): string =>
-  obstacle === undefined ? (currentAction ?? ACTION[status]) : obstacleText(obstacle);
+export function actionOf({ obstacle, currentAction, status, hasWarning }: Run): string {
+  if (obstacle !== undefined) return obstacleText(obstacle);
+  if (status === "completed" && hasWarning) return "Completed with a warning: the note of its report says why";
+  return currentAction ?? ACTION[status];
+}
 
 export const lastThought = async (deps: OperationDeps, { kind, taskId: id }: Run): Promise<string | undefined> =>
   kind === "agent" ? (await lastEvent(await deps.database(), id, "thought"))?.text : undefined;

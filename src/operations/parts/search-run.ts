@@ -81,7 +81,8 @@ export function runSingleRound<Asked extends Record<string, string>>(
       result: {
         report: findings.answer.report ?? "",
         sources,
-        metadata: { ...metadata, ...marks, ...warningMetadata(warnings) },
+        metadata: { ...metadata, ...marks },
+        hasWarning: warnings.length > 0,
         partial: false,
         searchSuggestions: keepSuggestions(findings.searchSuggestions),
         supports: findings.supports,
@@ -94,7 +95,7 @@ export function runSingleRound<Asked extends Record<string, string>>(
 /** The same answer, read from the stored run. */
 export async function storedSingleRound<Metadata>(stored: StoredRun, schema: z.ZodType<Metadata>) {
   const { report, metadata } = await finishedSearch(stored);
-  const { incomplete: _incomplete, note: _note, warnings: _warnings, ...rest } = metadata;
+  const { incomplete: _incomplete, note: _note, ...rest } = metadata;
   return { report, ...storedIncomplete.catch({}).parse(metadata), metadata: storedMetadata(schema, rest) };
 }
 
@@ -177,10 +178,6 @@ export function joinNotes(notes: readonly (string | undefined)[]): string | unde
   const known = notes.filter((note) => note !== undefined);
   return known.length === 0 ? undefined : known.join(" ");
 }
-
-/** Stored beside the note: a run with warnings is not listed as plainly completed. */
-export const warningMetadata = (warnings: string[]): { warnings?: string[] } =>
-  warnings.length === 0 ? {} : { warnings };
 
 const storedIncomplete = z.object({ incomplete: z.boolean().optional(), note: z.string().optional() });
 

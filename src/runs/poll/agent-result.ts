@@ -31,7 +31,7 @@ export function resultOrText(log: Log, interaction: Interaction, facts: ResultFa
     const note = [facts.note, ...(facts.warnings ?? []), lost].filter((each) => each !== undefined).join(" ");
     const { report, earlierOutputs, rawStatus } = interaction;
     const metadata = { upstream_status: rawStatus, ...withEarlier(earlierOutputs), note };
-    return { report, sources: [], metadata, partial: facts.partial };
+    return { report, sources: [], metadata, hasWarning: true, partial: facts.partial };
   }
 }
 
@@ -53,9 +53,9 @@ export function resultOf(interaction: Interaction, { partial, note, warnings = [
       upstream_status: rawStatus,
       searches: interaction.searches.length,
       ...withEarlier(earlierOutputs),
-      ...(warnings.length > 0 ? { warnings } : {}),
       ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
     },
+    hasWarning: warnings.length > 0,
     partial,
     pictures,
     searchSuggestions: keepSuggestions(interaction.searchSuggestions),

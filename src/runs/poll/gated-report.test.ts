@@ -44,11 +44,11 @@ test("a report twice or without any source is completed with a warning (W5)", as
   const ungrounded = { sources: [], citations: [], searches: [] };
   const { run, result } = await completedWith(context, { report: `${once}\n\n${once}`, ...ungrounded });
   expect(run.status).toBe("completed");
-  expect(run.currentAction).toBe("Completed with a warning: The report contains its text twice: read the first half.");
+  expect(run.hasWarning).toBe(true);
   expect(result).toMatchObject({ report: `${once}\n\n${once}`, partial: false });
   expect(result?.metadata["note"]).toMatch(/twice.*No web page was found or opened/);
   const good = await completedWith(context, { report: once, searches: ["lakes"] });
-  expect(good.run.currentAction).toBeUndefined();
+  expect(good.run.hasWarning).toBe(false);
   expect(good.result?.metadata).not.toHaveProperty("note");
 });
 

@@ -39,6 +39,7 @@ const tablesOfRuns = (isPostgres: boolean): Statement[] => {
       obstacle text check (obstacle in ('unreachable', 'failing', 'unreadable', 'billing', 'location', 'credentials',
         'missing', 'forbidden', 'rejected', 'too_long', 'other_key', 'other_address')),
       obstacle_setting text,
+      has_warning integer not null default 0,
       mode text check (mode in ('sync', 'async')),
       backend text,
       model text,

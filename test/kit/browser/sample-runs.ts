@@ -78,6 +78,7 @@ const DEFAULT_ROW: Omit<TaskRow, "task_id" | "created_at" | "started_at" | "upda
   current_action: null,
   obstacle: null,
   obstacle_setting: null,
+  has_warning: 0,
   mode: "async",
   backend: "api",
   model: DEFAULT_AGENT,

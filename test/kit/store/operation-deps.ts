@@ -64,6 +64,7 @@ const STORED: StoredRun = {
     progress: 100,
     currentAction: undefined,
     obstacle: undefined,
+    hasWarning: false,
     mode: undefined,
     backend: undefined,
     model: undefined,
