@@ -73,7 +73,7 @@ async function makeCall(world: FleetWorld, client: HttpClient, own: string[]): P
 
 async function cancelRun({ user }: FleetWorld, { call }: HttpClient, taskId: string): Promise<ToolResult> {
   const answer = Promise.withResolvers<ToolResult>();
-  await user.cancelling(taskId, async () => {
+  await user.cancelling({ taskId, query: undefined }, async () => {
     answer.resolve(await call("cancel_research", { task_id: taskId }, { timeout: CALL_MS }));
     return !(await answer.promise).isError;
   });

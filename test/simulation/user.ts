@@ -61,11 +61,13 @@ export function decidesOnPlan({ world: { chance, database, user }, instance, oth
 const NOTHING_TO_CANCEL = ["RESEARCH_ALREADY_COMPLETED", "RESEARCH_FAILED"];
 
 export function cancels({ world: { chance, database, user }, instance, record }: Window): void {
-  const run = chance.pick(database.all<{ task_id: string }>("select task_id from research_tasks order by rowid"));
+  const run = chance.pick(
+    database.all<{ task_id: string; query: string }>("select task_id, query from research_tasks order by rowid"),
+  );
   if (run === undefined) return;
   record(`cancels ${run.task_id}`);
   const keepPartial = chance.is(0.5);
-  void user.cancelling(run.task_id, () =>
+  void user.cancelling({ taskId: run.task_id, query: run.query }, () =>
     instance.cancel(run.task_id, keepPartial).then(
       () => true,
       (error: unknown) => error instanceof AppError && NOTHING_TO_CANCEL.includes(error.code),

@@ -39,8 +39,8 @@ export interface User {
   /** What the latest decision about a run was about. */
   subjectOf(taskId: string): string | undefined;
   resuming(taskId: string): { settled(): void };
-  /** `call` resolves with whether the cancel was answered. */
-  cancelling(taskId: string, call: () => Promise<boolean>): Promise<void>;
+  /** A question that is asked again after its run was cancelled is another decision. `call`: was the cancel answered? */
+  cancelling(run: { taskId: string; query: string | undefined }, call: () => Promise<boolean>): Promise<void>;
 }
 
 export const planSubject = (interactionId: string): string => `plan ${interactionId}`;
@@ -51,6 +51,7 @@ export function createUser(atGoogle: () => AtGoogle[]): User {
   const subjects = new Map<string, string>();
   const resumes: Resume[] = [];
   const cancels: Cancel[] = [];
+  const cancelled = new Map<string, number>();
   let step = 0;
   const count = (key: string, subject: string): void => {
     const { asks } = decisions.get(key) ?? { asks: 0 };
@@ -63,7 +64,7 @@ export function createUser(atGoogle: () => AtGoogle[]): User {
     resumes,
     cancels,
     ask: (subject, about) => {
-      count(subject, subject);
+      count(`${subject} after ${cancelled.get(subject) ?? 0} cancels`, subject);
       if (about !== undefined) subjects.set(about, subject);
     },
     askAgain: ({ subject, accepted }) => count(`${subject} again after ${accepted}`, subject),
@@ -73,7 +74,8 @@ export function createUser(atGoogle: () => AtGoogle[]): User {
       resumes.push(resume);
       return { settled: () => void (resume.settled = step += 1) };
     },
-    cancelling: async (taskId, call) => {
+    cancelling: async ({ taskId, query }, call) => {
+      if (query !== undefined) cancelled.set(query, (cancelled.get(query) ?? 0) + 1);
       const asked = (step += 1);
       const before = new Set(atGoogle().map(({ id }) => id));
       if (await call()) cancels.push({ taskId, asked, seen: atGoogle().filter(({ id }) => before.has(id)) });

@@ -57,7 +57,7 @@ export async function recordCall<Answer extends Answered>(
   const question = text(input["query"]) ?? text(input["question"]);
   if (name === "cancel_research") {
     const { promise, resolve } = Promise.withResolvers<Answer | undefined>();
-    await user.cancelling(taskId, async () => {
+    await user.cancelling({ taskId, query: knownRun(taskId)?.query }, async () => {
       const answer = await call();
       resolve(answer);
       return answer?.success === true || NOTHING_TO_CANCEL.includes(answer?.error?.code ?? "");
