@@ -122,7 +122,12 @@ export const resumeResearch = defineOperation({
       task_id: current.taskId,
       status: current.status,
       ...NO_PLAN,
-      message: unused === undefined ? messageOf(resumed.kind, current) : UNUSED[unused],
+      message:
+        resumed.kind === "polling" && refusal !== undefined
+          ? `The run continues at Google, but its report cannot be stored now. ${refusal.suggestion}`
+          : unused === undefined
+            ? messageOf(resumed.kind, current)
+            : UNUSED[unused],
       check_status_command: `check_research_status(task_id='${current.taskId}')`,
     };
   },

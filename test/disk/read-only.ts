@@ -28,11 +28,13 @@ export function canRunUnprivileged(): boolean {
 
 const [READ_ONLY, WRITABLE] = [0o500, 0o700];
 
+const HOUR_MS = 3_600_000;
+const AT_ONCE = { name: "read-only", interactions: { speed: 1_000, duration_ms: 0 } };
+const HOUR = { name: "an hour", interactions: { speed: 1, duration_ms: HOUR_MS } };
+
 /** Returns one sentence for each broken promise. */
 export async function playReadOnly(): Promise<string[]> {
-  const here = await openKillWorld({
-    scenario: { name: "read-only", interactions: { speed: 1_000, duration_ms: 0 } },
-  });
+  const here = await openKillWorld({ scenario: AT_ONCE });
   const folder = join(here.configDir, "..");
   const temporary = join(folder, "tmp");
   mkdirSync(temporary);
@@ -142,11 +144,32 @@ async function readOnlyConfig(here: KillWorld, begin: () => ProductProcess, task
 
 async function readOnlyFile(here: KillWorld, begin: () => ProductProcess, taskId: string): Promise<string[]> {
   const path = join(here.configDir, "deep_research.db");
+  const task_id = await runningRun(here, begin());
   chmodSync(path, 0o400);
   const child = begin();
+  const resumed = await child.call("resume_research", { task_id });
   const broken = await readOnlyDatabase(here, child, { path, writable: 0o600, taskId });
+  here.gemini.skip(HOUR_MS);
   await end(child);
-  return [...broken, ...unless(child.stderr().includes("Stored runs can be read"), "No warning was logged.")];
+  return [
+    ...broken,
+    ...unless(
+      String(resumed?.["message"]).startsWith("The run continues at Google, but its report cannot be stored now."),
+      `With ${path} read-only, a resumed run was answered with ${JSON.stringify(resumed)}.`,
+    ),
+    ...unless(child.stderr().includes("Stored runs can be read"), "No warning was logged."),
+  ];
+}
+
+async function runningRun(here: KillWorld, child: ProductProcess): Promise<string> {
+  here.gemini.setScenario(HOUR);
+  const answer = await child.call("start_deep_research", { query: "What takes an hour?" });
+  here.gemini.setScenario(AT_ONCE);
+  const taskId = answer?.task_id;
+  if (taskId === undefined) throw new Error(`A start was refused: ${JSON.stringify(answer)}`);
+  here.returned.add(taskId);
+  await end(child);
+  return taskId;
 }
 
 /** The first searches of an installation are in memory; they stay there until the process ends, and are not lost. */
