@@ -34,5 +34,7 @@ const LIMITS: Readonly<Record<string, AnswerLimit>> = {
 };
 
 /** Undefined for a client whose limit is not known. */
-export const answerLimitOf = (name = ""): AnswerLimit | undefined =>
-  Object.hasOwn(LIMITS, name) ? LIMITS[name] : undefined;
+export function answerLimitOf(server: Server, context: ServerContext): AnswerLimit | undefined {
+  const { name = "" } = clientOf(server, context);
+  return Object.hasOwn(LIMITS, name) ? LIMITS[name] : undefined;
+}

@@ -50,7 +50,7 @@ export function registerHandlers(server: McpServer, app: App, connection: Connec
 function lazyRunTasks(app: App): TaskSource {
   const load = async (): Promise<TaskSource> => (await import("./tasks/run-tasks.ts")).runTasks(app);
   return {
-    find: async (owner, taskId) => (await load()).find(owner, taskId),
+    find: async (reader, taskId) => (await load()).find(reader, taskId),
     cancel: async (caller, taskId) => (await load()).cancel(caller, taskId),
     update: async (owner, taskId, responses) => (await load()).update(owner, taskId, responses),
     list: async (owner, cursor) => (await load()).list(owner, cursor),

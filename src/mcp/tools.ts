@@ -127,7 +127,7 @@ async function callOperation(
   const receivedAt = deps.clock.monotonic();
   const client = clientOf(server, context).name;
   const isCancelled = (): boolean => hasCancelled(context, protocolEra);
-  const own = { answerLimit: answerLimitOf(client), estimates: new Map(), attempts: new Map() };
+  const own = { answerLimit: answerLimitOf(server, context), estimates: new Map(), attempts: new Map() };
   const call: Call = { ...caller, client, signal, isCancelled, progress, ...own };
   try {
     const { GEMINI_API_KEY: apiKey, GEMINI_SEARCH_DATABASE_URL: databaseUrl } = app.config.settings;
@@ -145,7 +145,7 @@ async function callOperation(
     // A 2025-11-25 client that requested a task accepts nothing else; a modern one prefers the answer itself.
     const answerWithinMs = protocolEra === "legacy" ? 0 : deps.settings.taskAfterMs;
     const answer = await performDetachable(operation, deps, { input, call: confirmed, answerWithinMs });
-    if ("taskId" in answer) return handles[protocolEra](await requireTask(tasks, caller.owner, answer.taskId));
+    if ("taskId" in answer) return handles[protocolEra](await requireTask(tasks, call, answer.taskId));
     if (protocolEra === "legacy" && answer.outcome.failed) throw failedBeforeTask(answer.outcome);
     return await resultWithPictures(deps, answer.outcome);
   } finally {

@@ -239,7 +239,7 @@ describe("a task", () => {
       ...operation(() => ({})),
       task: { kind: "search", answer: ({ run }, { now }) => ({ of: run.taskId, now, web: "\u0007x" }) },
     };
-    expect(await outcomeOfRun(asTask, deps, stored)).toMatchObject({
+    expect(await outcomeOfRun(asTask, deps, { stored })).toMatchObject({
       failed: false,
       structured: { of: stored.run.taskId, now: deps.clock.now(), web: "x" },
     });
@@ -252,12 +252,12 @@ describe("a task", () => {
         },
       },
     };
-    expect(await outcomeOfRun(failing, deps, stored)).toMatchObject({ failed: true });
+    expect(await outcomeOfRun(failing, deps, { stored })).toMatchObject({ failed: true });
     expect(
       await outcomeOfRun(
         operation(() => ({})),
         deps,
-        stored,
+        { stored },
       ),
     ).toMatchObject({ failed: false, structured: {} });
   });

@@ -8,7 +8,7 @@ import { unexpectedError } from "../platform/unexpected-error.ts";
 import { inSpan, RUN_ID } from "../telemetry/telemetry.ts";
 import type { PictureLink } from "./parts/answer-extras.ts";
 import { factLines } from "./parts/answer-text.ts";
-import { DEFAULT_LIMIT, settingLimit } from "./reading/answer-limit.ts";
+import { limitOf } from "./reading/answer-limit.ts";
 import { withDetails } from "./question/vague-question.ts";
 import type { StoredRun } from "../runs/history/read.ts";
 import { type Call, CAUTION, type Operation, type OperationDeps, type Question, taskIdField } from "./operation.ts";
@@ -114,11 +114,16 @@ export async function performDetachable(
 }
 
 /** The outcome of the call that created a run, rebuilt from the stored run. */
-export const outcomeOfRun = (operation: Operation, deps: OperationDeps, stored: StoredRun): Promise<Outcome> =>
-  outcomeOf(operation, deps, () => {
-    const limit = settingLimit(deps.settings) ?? DEFAULT_LIMIT;
-    return operation.task?.answer(stored, { now: deps.clock.now(), limit }) ?? {};
-  });
+export const outcomeOfRun = (
+  operation: Operation,
+  deps: OperationDeps,
+  { stored, ...reader }: Pick<Call, "answerLimit"> & { stored: StoredRun },
+): Promise<Outcome> =>
+  outcomeOf(
+    operation,
+    deps,
+    () => operation.task?.answer(stored, { now: deps.clock.now(), limit: limitOf(deps, reader) }) ?? {},
+  );
 
 /** Names the run in the log when the call is about one. */
 function logFor(input: unknown, { log }: LogDeps): LogDeps["log"] {

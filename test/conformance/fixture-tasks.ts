@@ -24,7 +24,7 @@ const ownTask = (owner: string, taskId: string): FixtureTask | undefined => {
 
 /** Serves the tasks of the fixtures besides the runs. */
 export const withFixtureTasks = (runs: TaskSource): TaskSource => ({
-  find: async (owner, taskId) => ownTask(owner, taskId)?.state ?? runs.find(owner, taskId),
+  find: async (reader, taskId) => ownTask(reader.owner, taskId)?.state ?? runs.find(reader, taskId),
   cancel: async (caller, taskId) => {
     const task = ownTask(caller.owner, taskId);
     return task === undefined ? runs.cancel(caller, taskId) : task.cancel();

@@ -13,6 +13,7 @@ import { z } from "zod";
 import { AppError } from "../../errors.ts";
 import type { Failure } from "../../operations/perform.ts";
 import { isoTime } from "../../platform/clock.ts";
+import { answerLimitOf } from "../client.ts";
 import { createProgressReporter } from "../progress.ts";
 import { isTerminal, requireTask, type ListedTask, type TaskSource, type TaskState } from "./task-source.ts";
 import type { Connection } from "../connection.ts";
@@ -24,17 +25,20 @@ const params = { params: z.looseObject({ taskId: z.string() }) };
 const page = { params: z.looseObject({ cursor: z.string().max(200).optional() }) };
 
 export function serveLegacyTasks({ server }: McpServer, tasks: TaskSource, { caller }: Connection): void {
-  const findTask = (taskId: string): Promise<TaskState> => requireTask(tasks, caller.owner, taskId);
-  server.setRequestHandler("tasks/get", params, async ({ taskId }) => legacyTask(asListed(await findTask(taskId))));
+  const findTask = (taskId: string, context: ServerContext): Promise<TaskState> =>
+    requireTask(tasks, { ...caller, answerLimit: answerLimitOf(server, context) }, taskId);
+  server.setRequestHandler("tasks/get", params, async ({ taskId }, context) =>
+    legacyTask(asListed(await findTask(taskId, context))),
+  );
   server.setRequestHandler("tasks/result", params, async ({ taskId }, context) => {
-    const ended = await waitForEnd(() => findTask(taskId), context);
+    const ended = await waitForEnd(() => findTask(taskId, context), context);
     return { ...payload(ended), _meta: { [RELATED_TASK_META_KEY]: { taskId } } };
   });
-  server.setRequestHandler("tasks/cancel", params, async ({ taskId }) => {
-    const { status } = await findTask(taskId);
+  server.setRequestHandler("tasks/cancel", params, async ({ taskId }, context) => {
+    const { status } = await findTask(taskId, context);
     if (isTerminal(status)) throw invalid(`The task has already ended (${status}) and cannot be cancelled.`);
     await tasks.cancel(caller, taskId);
-    return legacyTask(asListed(await findTask(taskId)));
+    return legacyTask(asListed(await findTask(taskId, context)));
   });
   server.setRequestHandler("tasks/list", page, async ({ cursor }) => {
     const { tasks: found, nextCursor } = await tasks.list(caller.owner, cursor).catch(refuseCursor);

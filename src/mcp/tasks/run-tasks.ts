@@ -12,7 +12,7 @@ import { outcomeOfRun, perform } from "../../operations/perform.ts";
 import { readStored, type StoredRun } from "../../runs/history/read.ts";
 import type { Run } from "../../runs/run.ts";
 import { findRun } from "../../runs/run-store.ts";
-import type { ListedTask, TaskSource, TaskState } from "./task-source.ts";
+import type { ListedTask, TaskReader, TaskSource, TaskState } from "./task-source.ts";
 import { resultWithPictures } from "../tools.ts";
 
 const POLL_MS = { search: 1_000, deep_search: 2_000, deep_research: 2_000, agent: 5_000 };
@@ -24,9 +24,9 @@ const DAY_MS = 86_400_000;
 export function runTasks({ deps, config }: App): TaskSource {
   const ttlMs = keptMs(config.settings.RESEARCH_KEEP_DAYS);
   return {
-    find: async (owner, taskId) => {
+    find: async ({ owner, answerLimit }, taskId) => {
       const run = await currentRun(deps, owner, taskId);
-      return run === undefined ? undefined : stateOf(deps, run, ttlMs);
+      return run === undefined ? undefined : stateOf(deps, run, { ttlMs, answerLimit });
     },
     cancel: async (caller, taskId) => {
       const call = { ...caller, client: undefined, signal: deps.leaving, progress: () => {} };
@@ -61,22 +61,29 @@ async function currentRun(deps: OperationDeps, owner: string, taskId: string): P
 /** Retention counts from the end of a run, so it is a lower bound from its creation. */
 const keptMs = (keepDays: number): number | null => (keepDays === 0 ? null : keepDays * DAY_MS);
 
-async function stateOf(deps: OperationDeps, run: Run, ttlMs: number | null): Promise<TaskState> {
+interface Shown extends Pick<TaskReader, "answerLimit"> {
+  ttlMs: number | null;
+}
+
+async function stateOf(deps: OperationDeps, run: Run, { ttlMs, answerLimit }: Shown): Promise<TaskState> {
   const { status: _status, toolFailed: _toolFailed, ...head } = listed(run, ttlMs);
   const { taskId } = head;
   const status = statusOf(run);
   if (status === "working") return { ...head, status };
   const stored = await readStored(await deps.database(), run.owner, taskId);
-  return { ...head, status, result: await resultOf(deps, stored) };
+  return { ...head, status, result: await resultOf(deps, { stored, answerLimit }) };
 }
 
 /** The result that the call that created the run would have returned. */
-async function resultOf(deps: OperationDeps, stored: StoredRun): Promise<CallToolResult> {
-  const { kind, followupContext } = stored.run;
+async function resultOf(
+  deps: OperationDeps,
+  read: Pick<TaskReader, "answerLimit"> & { stored: StoredRun },
+): Promise<CallToolResult> {
+  const { kind, followupContext } = read.stored.run;
   const isFollowup = followupContext !== undefined;
   const operation = OPERATIONS.find(({ task }) => task?.kind === kind && (task.isFollowup ?? false) === isFollowup);
-  if (operation === undefined) throw new Error(`No operation creates runs of kind ${stored.run.kind}.`);
-  return resultWithPictures(deps, await outcomeOfRun(operation, deps, stored));
+  if (operation === undefined) throw new Error(`No operation creates runs of kind ${kind}.`);
+  return resultWithPictures(deps, await outcomeOfRun(operation, deps, read));
 }
 
 const listed = (run: Run, ttlMs: number | null): ListedTask => ({

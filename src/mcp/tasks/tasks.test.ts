@@ -29,7 +29,7 @@ function oneTask(state: TaskState): TaskSource & { polls: number; updates: unkno
   const source = {
     polls: 0,
     updates: [] as unknown[],
-    find: async (_owner: string, taskId: string) => {
+    find: async (_reader: unknown, taskId: string) => {
       source.polls += 1;
       return taskId === "t" ? state : undefined;
     },

@@ -9,7 +9,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { isoTime } from "../../platform/clock.ts";
-import { clientOf } from "../client.ts";
+import { answerLimitOf, clientOf } from "../client.ts";
 import { serveLegacyTasks } from "./legacy-tasks.ts";
 import { isTerminal, requireTask, type TaskSource, type TaskState } from "./task-source.ts";
 import type { Connection } from "../connection.ts";
@@ -34,7 +34,7 @@ export function serveTasks(mcpServer: McpServer, tasks: TaskSource, connection: 
     if (!declaresTasks(mcpServer, context)) {
       throw new MissingRequiredClientCapabilityError({ requiredCapabilities: REQUIRED });
     }
-    return requireTask(tasks, caller.owner, taskId);
+    return requireTask(tasks, { ...caller, answerLimit: answerLimitOf(server, context) }, taskId);
   };
   const params = { params: taskParams };
   server.setRequestHandler("tasks/get", params, async ({ taskId }, context) =>

@@ -13,8 +13,10 @@ const WHOLE: AnswerLimit = { max: Infinity };
 export const settingLimit = ({ inlineCharacters: max }: OperationDeps["settings"]): AnswerLimit | undefined =>
   max === undefined ? undefined : { max };
 
-export const limitOf = ({ settings }: OperationDeps, { wholeReports, answerLimit }: Call): AnswerLimit =>
-  wholeReports === true ? WHOLE : (settingLimit(settings) ?? answerLimit ?? DEFAULT_LIMIT);
+export const limitOf = (
+  { settings }: OperationDeps,
+  { wholeReports, answerLimit }: Pick<Call, "wholeReports" | "answerLimit">,
+): AnswerLimit => (wholeReports === true ? WHOLE : (settingLimit(settings) ?? answerLimit ?? DEFAULT_LIMIT));
 
 /** What `perform` adds to an answer, and a little more. */
 const MARGIN = 500;
