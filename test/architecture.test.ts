@@ -1,16 +1,11 @@
-/** Checks the architecture: import directions, sizes of files and folders, and what only one file may do. */
+/** Checks the architecture: import directions, names, and what only one file may do. */
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { basename, dirname, join, relative, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { expect, test } from "vitest";
 
 const ROOT = resolve(import.meta.dirname, "..");
 const SRC = join(ROOT, "src");
-
-const MAX_FILE_LINES = 300;
-/** Without test files. */
-const MAX_FOLDER_FILES = 15;
-const MAX_SIBLINGS_WITH_PREFIX = 3;
 
 const DRAWERS = /^(?:utils?|helpers?|common|shared|lib|types|constants|misc|index)(?:\.ts)?$/;
 
@@ -110,35 +105,11 @@ test("there are no import cycles", () => {
   expect(cycles).toEqual([]);
 });
 
-test("no file is too long or named as a drawer, and each opens with its responsibility", () => {
+test("no file is named as a drawer, and each opens with its responsibility", () => {
   const wrong = [...sources, ...simulator].flatMap(({ file, text, isTest }) => [
-    ...(text.split("\n").length > MAX_FILE_LINES + 1 && !file.startsWith("store/migrations/")
-      ? [`${file}: over ${MAX_FILE_LINES} lines`]
-      : []),
     ...(file.split("/").some((part) => DRAWERS.test(part)) ? [`${file}: a drawer`] : []),
     ...(isTest || text.startsWith("/**") ? [] : [`${file}: no opening sentence`]),
   ]);
-  expect(wrong).toEqual([]);
-});
-
-test("no folder holds too many files, and no prefix is shared by so many siblings that it is a folder", () => {
-  const paths = [
-    ...product.filter(({ file }) => !file.startsWith("store/migrations/")).map(({ file }) => `src/${file}`),
-    ...simulator.filter(({ isTest }) => !isTest).map(({ file }) => `simulator/${file}`),
-  ];
-  const wrong = [...Map.groupBy(paths, dirname)].flatMap(([folder, files]) => {
-    const names = files.map((file) => basename(file));
-    const prefixes = Map.groupBy(
-      names.filter((name) => name.includes("-")),
-      (name) => name.slice(0, name.indexOf("-")),
-    );
-    return [
-      ...(names.length > MAX_FOLDER_FILES ? [`${folder}: ${names.length} files`] : []),
-      ...[...prefixes].flatMap(([prefix, siblings]) =>
-        siblings.length > MAX_SIBLINGS_WITH_PREFIX ? [`${folder}: ${siblings.length} files named ${prefix}-…`] : [],
-      ),
-    ];
-  });
   expect(wrong).toEqual([]);
 });
 
