@@ -158,7 +158,7 @@ test("a server that could lose a paid id restarts no unknown start, but still ad
   expect(await statusOf(server, task_id)).toMatchObject({ status: "start_unknown" });
   const [taken] = scene.gemini.ledger.acceptedStarts();
   const adopted = await other.call("resume_research", { task_id, interaction_id: taken?.id });
-  expect(adopted.structured).toMatchObject({ success: true });
+  expect(adopted.structured).toMatchObject({ success: true, status: "running_async" });
   const stored = scene.sql("select interaction_id from research_tasks");
   expect([scene.posts(), stored]).toEqual([1, [{ interaction_id: taken?.id }]]);
 });

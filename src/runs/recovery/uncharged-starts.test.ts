@@ -2,11 +2,14 @@
 
 import { expect, test } from "vitest";
 import { clock, follow } from "../../../test/kit/store/runner.ts";
-import { breakStore, error, NOT_SENT, openSender, TAKEN } from "../../../test/kit/simulator/sender.ts";
+import { breakStore, error, LOST, NOT_SENT, openSender, TAKEN } from "../../../test/kit/simulator/sender.ts";
 import { rowOf } from "../../../test/kit/store/store-rows.ts";
 import { AppError } from "../../errors.ts";
 import type { Database } from "../../store/database.ts";
+import { currentAttempt } from "../attempt-store.ts";
 import { START_LEASE_MS } from "../lease.ts";
+import { resumeAgentRun } from "../start/resume.ts";
+import { flushUnchargedFailures } from "./uncharged-starts.ts";
 import { waitFor } from "../../../test/kit/wait-for.ts";
 
 /** The next transaction is committed, but its acknowledgement is lost. */
@@ -70,4 +73,24 @@ test("an intent whose commit succeeded but was not acknowledged is not sent and 
     error_message: "The database cannot be reached. The research was not sent and nothing was charged.",
   });
   expect(sender.sent.map(({ labels }) => labels["run"])).toEqual([again]);
+});
+
+test("a restart that the database refuses leaves the earlier start unknown, so that its report can be adopted (P5, I8)", async (context) => {
+  const sender = await openSender(context, [LOST]);
+  const taskId = await sender.start();
+  const refusal = new AppError({ code: "SQLITE_ERROR", message: "The database cannot be written." });
+  const attemptId = (await currentAttempt(sender.db, taskId))?.attempt_id;
+  const restarted = resumeAgentRun(sender.research, {
+    owner: "local",
+    taskId,
+    interactionId: undefined,
+    acceptDoubleCharge: true,
+    attemptId,
+    checkCost: () => {
+      throw refusal;
+    },
+  });
+  await expect(restarted).rejects.toMatchObject({ code: "SQLITE_ERROR" });
+  await flushUnchargedFailures(sender.research);
+  expect(await rowOf(sender.db, taskId)).toMatchObject({ status: "start_unknown", completed_at: null });
 });

@@ -199,16 +199,17 @@ export function recordStartFailure(db: Database, failure: StartFailure): Promise
   const { taskId, attemptId, now } = failure;
   return db.transaction().execute(async (transaction) => {
     await lockRun(transaction, taskId);
-    const earlier = await transaction
-      .selectFrom("research_attempts")
+    const attempts = transaction.selectFrom("research_attempts");
+    const own = await attempts.select("turn").where("attempt_id", "=", attemptId).executeTakeFirst();
+    // A restart that was never committed says nothing about the run: its earlier start may be charged.
+    if (own === undefined) return;
+    const earlier = await attempts
       .select("attempt_id")
       .where("task_id", "=", taskId)
       .where("attempt_id", "!=", attemptId)
       .where("state", "=", "unknown")
       // An unknown start of an earlier turn does not make this turn unknown.
-      .where("turn", "=", (attempt) =>
-        attempt.selectFrom("research_attempts as own").select("own.turn").where("own.attempt_id", "=", attemptId),
-      )
+      .where("turn", "=", own.turn)
       .executeTakeFirst();
     const { to, error } = earlier === undefined ? failure : stillUnknown(failure);
     await transaction
