@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { addToken } from "../src/http/auth/token-store.ts";
+import { addToken } from "../src/http/auth/tokens.ts";
 import { openSqlite } from "../src/store/sqlite/sqlite.ts";
 import { type RunningHttpServer, startHttpServer } from "../test/kit/server/http-server.ts";
 import {

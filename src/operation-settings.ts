@@ -2,7 +2,7 @@
 
 import type { Config } from "./config/config.ts";
 import { fileAccess } from "./material/file-access.ts";
-import { pageUrl } from "./http/browser/server-address.ts";
+import { pageUrl } from "./http/host-guard.ts";
 import type { OperationDeps } from "./operations/operation.ts";
 
 export function operationSettings(config: Config): OperationDeps["settings"] {

@@ -10,7 +10,7 @@ import { isoTime } from "../platform/clock.ts";
 import { unexpectedError } from "../platform/unexpected-error.ts";
 import type { Authenticate } from "./auth/authenticate.ts";
 import type { Guard } from "./host-guard.ts";
-import type { WellKnown } from "./auth/oauth-metadata.ts";
+import type { WellKnown } from "./auth/oauth.ts";
 import { isPagePath } from "./browser/paths.ts";
 import type { Admitted, BrowserAuth } from "./browser/browser-auth.ts";
 import { setDataHeaders, setSecurityHeaders } from "./browser/security-headers.ts";

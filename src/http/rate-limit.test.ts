@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createFailedLogins, networkOf } from "./auth/failed-logins.ts";
+import { createFailedLogins, networkOf } from "./auth/authenticate.ts";
 import { createBuckets, createRateLimit } from "./rate-limit.ts";
 import { createTestLog } from "../../test/kit/log.ts";
 

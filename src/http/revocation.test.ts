@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import type { Credential } from "./browser/login-key-store.ts";
+import type { Credential } from "./browser/sessions.ts";
 import { createEndWhenRevoked } from "./revocation.ts";
 import { waitFor } from "../../test/kit/wait-for.ts";
 

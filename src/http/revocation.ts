@@ -4,7 +4,7 @@
  */
 
 import { isEventStream } from "../mcp/http/response-end.ts";
-import type { Credential } from "./browser/login-key-store.ts";
+import type { Credential } from "./browser/sessions.ts";
 
 const CHECK_EVERY_MS = 500;
 

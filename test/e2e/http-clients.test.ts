@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { addToken } from "../../src/http/auth/token-store.ts";
+import { addToken } from "../../src/http/auth/tokens.ts";
 import { openSqlite } from "../../src/store/sqlite/sqlite.ts";
 import { openHttpScene } from "../kit/server/http-server.ts";
 import { callMarked, openMarkedClient, searchMarked } from "../kit/server/marked-clients.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { pageUrl } from "../../http/browser/server-address.ts";
+import { pageUrl } from "../../http/host-guard.ts";
 import { linkTo, portOf } from "./dashboard-link.ts";
 
 test("the port of an address is known even if it is the default port of http (A9)", () => {

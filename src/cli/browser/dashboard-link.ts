@@ -1,8 +1,8 @@
 /** Creates links to the dashboard with a one-time code instead of a token, and opens them in a browser. */
 
 import type { App } from "../../app.ts";
-import { addressOf } from "../../http/browser/server-address.ts";
-import { holderOfLink, type KeyHolder, makeLink } from "../../http/browser/login-key-store.ts";
+import { addressOf } from "../../http/host-guard.ts";
+import { holderOfLink, type KeyHolder, makeLink } from "../../http/browser/sessions.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { openBrowser } from "./open-browser.ts";
 import { createLoginFile } from "./login-file.ts";

@@ -1,7 +1,7 @@
 /** `token`: adds, lists and revokes the tokens of other users of the HTTP server. */
 
 import { AppError } from "../../errors.ts";
-import { addToken, listTokens, revokeToken, type TokenEntry } from "../../http/auth/token-store.ts";
+import { addToken, listTokens, revokeToken, type TokenEntry } from "../../http/auth/tokens.ts";
 import { isoTime, systemClock } from "../../platform/clock.ts";
 import type { Database } from "../../store/database.ts";
 import { openStore } from "../../store/store.ts";

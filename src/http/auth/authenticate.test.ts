@@ -8,9 +8,8 @@ import { AppError } from "../../errors.ts";
 import { systemClock } from "../../platform/clock.ts";
 import type { Database } from "../../store/database.ts";
 import { openStore, type Store } from "../../store/store.ts";
-import { type Authenticate, type Authenticated, createAuthenticate } from "./authenticate.ts";
-import { createCredentials } from "./credentials.ts";
-import { addToken, listTokens, revokeToken } from "./token-store.ts";
+import { type Authenticate, type Authenticated, createAuthenticate, createCredentials } from "./authenticate.ts";
+import { addToken, listTokens, revokeToken } from "./tokens.ts";
 import { createTestLog } from "../../../test/kit/log.ts";
 
 const OWN = "the-servers-own-token";

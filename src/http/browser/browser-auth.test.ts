@@ -7,10 +7,10 @@ import { RESOURCE, startIssuer } from "../../../test/kit/services/issuer.ts";
 import { browserHeaders, type BrowserHeaders, destinationOf } from "../../../test/kit/browser/page-session.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { openStore, type Store } from "../../store/store.ts";
-import { createCredentials, type Credentials } from "../auth/credentials.ts";
+import { createCredentials, type Credentials } from "../auth/authenticate.ts";
 import { createBrowserAuth, type BrowserAuth } from "./browser-auth.ts";
-import { makeLink } from "./login-key-store.ts";
-import { addToken, revokeToken } from "../auth/token-store.ts";
+import { makeLink } from "./sessions.ts";
+import { addToken, revokeToken } from "../auth/tokens.ts";
 import { createEndWhenRevoked } from "../revocation.ts";
 import { silentLog as log } from "../../../test/kit/log.ts";
 

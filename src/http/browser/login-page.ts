@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { PAGE_SECRET_ITEM, PAGE_USER_ITEM } from "../../web/page-session.ts";
-import type { OpenedSession } from "./session.ts";
+import type { OpenedSession } from "./sessions.ts";
 
 export interface SignIn {
   status: number;

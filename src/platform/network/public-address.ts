@@ -59,7 +59,7 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /** The eight groups in lower-case hexadecimal without leading zeros. */
-function ipv6Groups(address: string): string[] {
+export function ipv6Groups(address: string): string[] {
   // The URL parser writes the one canonical form, in which a dotted IPv4 tail is two groups.
   const canonical = new URL(`http://[${address}]/`).hostname.slice(1, -1);
   const [before = "", after] = canonical.split("::");

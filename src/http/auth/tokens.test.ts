@@ -4,8 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeEach, describe, expect, test } from "vitest";
-import { localToken } from "./token-file.ts";
-import { bearerToken, newToken } from "./tokens.ts";
+import { bearerToken, localToken, newToken } from "./tokens.ts";
 import { createTestLog } from "../../../test/kit/log.ts";
 
 let configDir: string;
@@ -103,7 +102,7 @@ describe("the server's own token (A9)", () => {
 
   test("is the same for all servers that start at the same moment, and one of them prints it", async () => {
     const program = `
-      import { localToken } from ${JSON.stringify(join(import.meta.dirname, "token-file.ts"))};
+      import { localToken } from ${JSON.stringify(join(import.meta.dirname, "tokens.ts"))};
       import { createLog } from ${JSON.stringify(join(import.meta.dirname, "../../platform/log.ts"))};
       const [configDir, at] = process.argv.slice(1);
       const log = createLog({ from: "INFO", format: "text", redact: (text) => text });

@@ -1,7 +1,95 @@
-/** Login keys in the database: single-use links that expire after two minutes, and browser sessions. */
+/**
+ * Browser sessions and the single-use links that open one. Both are keys in the database, valid only while the token is
+ * with which they were created: a link for two minutes, a session, named by its cookie, for 30 days after its last use.
+ */
 
+import type { ExpressionBuilder } from "kysely";
+import { parse, serialize } from "hono/utils/cookie";
+import type { App } from "../../app.ts";
+import { PAGE_SECRET_HEADER } from "../../web/page-session.ts";
 import type { Database, Tables } from "../../store/database.ts";
 import { hashToken, newToken, sameHash } from "../auth/tokens.ts";
+
+const KEY = /^[\w-]{43}$/;
+
+export interface OpenedSession {
+  /** `Set-Cookie` header; a browser sends the cookie to every port of this host. */
+  cookie: string;
+  /** For the dashboard's localStorage. The cookie alone is not accepted. */
+  secret: string;
+  /** Shown on the dashboard, for everybody but the user of this machine. */
+  user: string | undefined;
+}
+
+interface FoundSession {
+  credential: Credential;
+  hasSecret: boolean;
+  /** `Set-Cookie` with a new expiry, if the session was extended. */
+  cookie: string | undefined;
+}
+
+export interface PageSessions {
+  /** Undefined without a cookie of ours, or with one that is no longer valid. */
+  find(request: Request): Promise<FoundSession | undefined>;
+  open(request: Request, holder: KeyHolder): Promise<OpenedSession>;
+  /** Returns the `Set-Cookie` header that deletes the cookie. */
+  close(request: Request): Promise<string>;
+  hasCookie(request: Request): boolean;
+}
+
+interface SessionOptions {
+  deps: Pick<App["deps"], "database" | "clock">;
+  publicUrl: string | undefined;
+  /** Whose sessions show no name. */
+  ownOwner: string;
+  isStillValid: (holder: KeyHolder) => Promise<boolean>;
+}
+
+export function createPageSessions({ deps, publicUrl: url, ownOwner, isStillValid }: SessionOptions): PageSessions {
+  const { database, clock } = deps;
+  const publicUrl = URL.parse(url ?? "");
+  const cookie = (request: Request, key: string, maxAge: number): string => {
+    // TLS ends at a proxy: only for the configured public URL is it known that the browser uses TLS.
+    const secure = publicUrl?.protocol === "https:" && request.headers.get("host")?.toLowerCase() === publicUrl.host;
+    return serialize(cookieName(request), key, { path: "/", httpOnly: true, sameSite: "Strict", maxAge, secure });
+  };
+  const cookieUntil = (request: Request, key: string, end: number): string =>
+    cookie(request, key, Math.max(0, Math.ceil((end - clock.now()) / 1_000)));
+  return {
+    find: async (request) => {
+      const key = keyIn(request);
+      if (key === undefined) return undefined;
+      const secret = request.headers.get(PAGE_SECRET_HEADER) ?? undefined;
+      const session = await findSession(await database(), key, { now: clock.now(), secret });
+      if (session === undefined || !(await isStillValid(session))) return undefined;
+      const { renewed, expiresAt, hasSecret, ...credential } = session;
+      return { credential, hasSecret, cookie: renewed ? cookieUntil(request, key, expiresAt) : undefined };
+    },
+    open: async (request, holder) => {
+      const { key, secret, expiresAt } = await openSession(await database(), holder, clock.now());
+      const user = holder.owner === ownOwner ? undefined : holder.owner;
+      return { cookie: cookieUntil(request, key, expiresAt), secret, user };
+    },
+    close: async (request) => {
+      const key = keyIn(request);
+      if (key !== undefined) await endSession(await database(), key);
+      return cookie(request, "", 0);
+    },
+    hasCookie: (request) => keyIn(request) !== undefined,
+  };
+}
+
+/** Contains the port: cookies are shared by all ports of a host, and another server of ours may use another one. */
+function cookieName(request: Request): string {
+  const [, port = "80"] = /:(\d{1,5})$/.exec(request.headers.get("host") ?? "") ?? [];
+  return `gemini_search_page_${port}`;
+}
+
+function keyIn(request: Request): string | undefined {
+  const name = cookieName(request);
+  const key = parse(request.headers.get("cookie") ?? "", name)[name];
+  return key !== undefined && KEY.test(key) ? key : undefined;
+}
 
 const LINK_MS = 2 * 60_000;
 const DAY_MS = 24 * 3_600_000;
@@ -21,7 +109,7 @@ export interface Credential extends KeyHolder {
   sessionHash?: string | undefined;
 }
 
-export interface Session extends KeyHolder {
+interface Session extends KeyHolder {
   sessionHash: string;
   /** Whether the request also contained the secret of this session. */
   hasSecret: boolean;
@@ -41,7 +129,7 @@ export async function makeLink(
   return (await makeKey(db, { kind: "link", holder, now, address, secretHash: null })).key;
 }
 
-export interface NewSession extends NewKey {
+interface NewSession extends NewKey {
   /** For the dashboard's localStorage, which no other origin can read. */
   secret: string;
 }
@@ -96,33 +184,27 @@ interface LinkUse {
   now: number;
 }
 
+const HOLDER = ["owner", "token_hash", "token_expires_at"] as const;
+
+const isUsable =
+  (code: string, { addresses, now }: LinkUse) =>
+  ({ and, eb }: ExpressionBuilder<Tables, "page_keys">) =>
+    and([
+      eb("key_hash", "=", hashToken(code)),
+      eb("kind", "=", "link"),
+      eb("expires_at", ">", now),
+      eb("address", "in", addresses),
+    ]);
+
 /** One statement, so that only one of two simultaneous requests can use a link. */
-export async function useLink(db: Database, code: string, { addresses, now }: LinkUse): Promise<KeyHolder | undefined> {
-  const row = await db
-    .deleteFrom("page_keys")
-    .where("key_hash", "=", hashToken(code))
-    .where("kind", "=", "link")
-    .where("expires_at", ">", now)
-    .where("address", "in", addresses)
-    .returning(["owner", "token_hash", "token_expires_at"])
-    .executeTakeFirst();
+export async function useLink(db: Database, code: string, use: LinkUse): Promise<KeyHolder | undefined> {
+  const row = await db.deleteFrom("page_keys").where(isUsable(code, use)).returning(HOLDER).executeTakeFirst();
   return row === undefined ? undefined : holderOf(row);
 }
 
 /** The holder of a link, without using the link up; undefined if it cannot be used. */
-export async function holderOfLink(
-  db: Database,
-  code: string,
-  { addresses, now }: LinkUse,
-): Promise<KeyHolder | undefined> {
-  const row = await db
-    .selectFrom("page_keys")
-    .select(["owner", "token_hash", "token_expires_at"])
-    .where("key_hash", "=", hashToken(code))
-    .where("kind", "=", "link")
-    .where("expires_at", ">", now)
-    .where("address", "in", addresses)
-    .executeTakeFirst();
+export async function holderOfLink(db: Database, code: string, use: LinkUse): Promise<KeyHolder | undefined> {
+  const row = await db.selectFrom("page_keys").select(HOLDER).where(isUsable(code, use)).executeTakeFirst();
   return row === undefined ? undefined : holderOf(row);
 }
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../../platform/clock.ts";
 import { openStore, type Store } from "../../store/store.ts";
-import { endSession, findSession, type KeyHolder, makeLink, openSession, useLink } from "./login-key-store.ts";
+import { endSession, findSession, type KeyHolder, makeLink, openSession, useLink } from "./sessions.ts";
 import { hashToken } from "../auth/tokens.ts";
 import { silentLog as log } from "../../../test/kit/log.ts";
 
