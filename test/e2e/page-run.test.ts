@@ -85,6 +85,7 @@ test("cancelling asks first, Escape closes the question, and the chosen option i
   await page.goto(`${server.url}/runs/${taskId}`);
   const cancel = page.getByRole("button", { name: "Cancel…" });
   await cancel.click();
+  await page.getByRole("dialog").waitFor(SOON);
   await page.keyboard.press("Escape");
   await page.getByRole("dialog").waitFor({ ...SOON, state: "detached" });
   await page.locator("button:focus", { hasText: "Cancel…" }).waitFor(SOON);
