@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { claimSplitting } from "../../test/fuzz/claim-splitting.ts";
 import { bestPassages } from "./best-passages.ts";
-import { compareClaims, comparePage } from "./compare-page.ts";
+import { compareClaims, comparePage, type ComparisonJob } from "./compare-page.ts";
 import { indexPage } from "./page-index.ts";
 import { splitClaims } from "./split-claims.ts";
 
@@ -93,28 +93,40 @@ test("a report that fuzzing found is split and compared in less than a second (T
   expect(user + system).toBeLessThan(1_000_000);
 });
 
+function comparisonOf(unit: string, length: number): ComparisonJob {
+  const text = unit.repeat(Math.ceil(300_000 / unit.length));
+  return {
+    page: { title: "", blocks: Array.from({ length: 15_000_000 / length }, () => text.slice(0, length)) },
+    claims: Array.from({ length: 200 }, (_unused, n) => ({ text: text.slice(n, n + 1_500), context: [] })),
+    passages: 5,
+  };
+}
+
 test.for([
   ["clauses", "a, b; ", 300_000],
   ["figures", "5 May 2025 8% ", 300_000],
   ["table cells", "a: b: c: 5 ", 11],
   ["words without an end", "a", 300_000],
   ["sentences", "It is so. ", 300_000],
+] as const)("a page of megabytes is compared within seconds: %s (T15, W3)", { timeout: 60_000 }, async (given) => {
+  const [, unit, length] = given;
+  const began = process.cpuUsage();
+  expect(await compareClaims(comparisonOf(unit, length), new AbortController().signal)).toHaveLength(200);
+  const { user, system } = process.cpuUsage(began);
+  expect(user + system).toBeLessThan(5_000_000);
+});
+
+// Only texts that take far longer than the time after which the event loop gets its turn.
+test.for([
+  ["table cells", "a: b: c: 5 ", 11],
+  ["sentences", "It is so. ", 300_000],
 ] as const)(
   "a page of megabytes is compared while the process goes on: %s (T15, W3)",
   { timeout: 60_000 },
   async (given) => {
     const [, unit, length] = given;
-    const text = unit.repeat(Math.ceil(300_000 / unit.length));
-    const page = { title: "", blocks: Array.from({ length: 15_000_000 / length }, () => text.slice(0, length)) };
-    const claims = Array.from({ length: 200 }, (_unused, n) => ({ text: text.slice(n, n + 1_500), context: [] }));
-    const job = { page, claims, passages: 5 };
-    const began = process.cpuUsage();
-    expect(await compareClaims(job, new AbortController().signal)).toHaveLength(200);
-    const { user, system } = process.cpuUsage(began);
-    expect(user + system).toBeLessThan(5_000_000);
     const stopping = new AbortController();
-    const timer = setImmediate(() => stopping.abort(new Error("stopped")));
-    await expect(compareClaims(job, stopping.signal)).rejects.toThrow("stopped");
-    clearImmediate(timer);
+    setImmediate(() => stopping.abort(new Error("stopped")));
+    await expect(compareClaims(comparisonOf(unit, length), stopping.signal)).rejects.toThrow("stopped");
   },
 );
