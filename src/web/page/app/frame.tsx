@@ -70,7 +70,7 @@ export function Frame({ route, children }: { route: Route; children: ComponentCh
             <kbd aria-hidden="true">?</kbd>
           </button>
           <SignedInUser />
-          <button type="button" class="button plain small" onClick={() => void signOut()}>
+          <button type="button" class="button plain" onClick={() => void signOut()}>
             Sign out
           </button>
         </div>

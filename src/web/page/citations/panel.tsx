@@ -52,7 +52,7 @@ function Counts({ view }: { view: CitationsView }) {
   const { counts, independent_domains: domains, copies } = view;
   return (
     <>
-      <ul class="verdict-counts">
+      <ul class="row verdict-counts">
         {VERDICTS.map((verdict) =>
           counts[verdict] === undefined ? null : (
             <li key={verdict}>

@@ -32,7 +32,7 @@ export function Activity({ run }: { run: RunDetail }) {
 function Sites({ latest_sites: latest, sites }: LiveActivity) {
   const more = sites - latest.length;
   return (
-    <ul class="sites small" aria-label="Latest sites">
+    <ul class="row sites small" aria-label="Latest sites">
       {latest.map(({ url, title, domain }) => (
         <li key={url}>
           <a href={url} target="_blank" rel="noopener noreferrer nofollow" referrerpolicy="no-referrer" dir="auto">

@@ -29,7 +29,7 @@ export function TimelineList({ entries, run, section }: TimelineProps) {
       <div class="row apart">
         <h2 id="timeline-title">Activity</h2>
         {isFilterable ? (
-          <fieldset class="timeline-filters">
+          <fieldset class="row chips timeline-filters">
             <legend class="unseen">Show in the activity</legend>
             {TIMELINE_FILTERS.map(({ filter: one, name }) => (
               <label key={one} class="chip">

@@ -204,7 +204,7 @@ function Verification({ report: { verified, verified_in_round: round, verificati
       <span class={verified ? "badge verification" : "badge verification unverified"}>
         {verified ? confirmed : "Not verified"}
       </span>
-      {verification === undefined ? null : <span class="verified-claims muted">{verification}</span>}
+      {verification === undefined ? null : <span class="quiet">{verification}</span>}
     </>
   );
 }

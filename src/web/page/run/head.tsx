@@ -24,7 +24,7 @@ export function RunHead({ run }: { run: RunDetail }) {
         </span>
         <Cost run={run} />
         {run.partial === true ? <span class="badge partial">Partial report</span> : null}
-        {run.archived === true ? <span class="badge archived">Archived</span> : null}
+        {run.archived === true ? <span class="badge">Archived</span> : null}
       </div>
       <Progress run={{ ...run, current_action: shortAction(run) }} />
       <Activity run={run} />

@@ -60,7 +60,7 @@ function StateFilter({
   ].map(({ name, count, ...choice }) => ({ name, count, choice, isCurrent: isCurrent(filter, choice) }));
   const shown = choices.filter(({ name, count, isCurrent: current }) => name === "All" || count > 0 || current);
   return (
-    <nav aria-label="Filter" class="states">
+    <nav aria-label="Filter" class="row chips states">
       {shown.map(({ name, count, choice, isCurrent: current }) => (
         <a key={name} href={listPath(filter, choice)} aria-current={current ? "true" : undefined}>
           {name} <span class="count">{count.toLocaleString("en-US")}</span>
