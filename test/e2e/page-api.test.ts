@@ -188,6 +188,15 @@ describe("the page's API", () => {
     expect(await server.post(`/api/runs/${taskId}/resume`, {})).toMatchObject({ status: 200 });
   });
 
+  test("a run without a plan has none to read: 404 in the one error shape (V2, A6)", async (context) => {
+    const server = await (await openPageServer(context, SLOW)).serve();
+    const taskId = await started(server);
+    expect(await server.get(`/api/runs/${taskId}/plan`)).toMatchObject({
+      status: 404,
+      body: { success: false, error: { code: "NOT_FOUND", message: "This run has no plan." } },
+    });
+  });
+
   test("rejects bodies that are invalid, too large or not JSON in the one error shape (A6)", async (context) => {
     const server = await (await openPageServer(context)).serve();
     const { token } = server;
