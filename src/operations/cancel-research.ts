@@ -8,7 +8,7 @@ import type { DeletedAtGoogle, DeleteDeps, DeleteRequest } from "../runs/deletio
 import { readStored } from "../runs/history/read.ts";
 import { isFinished, type Run } from "../runs/run.ts";
 import { factLines } from "./parts/answer-text.ts";
-import { costSchema } from "./parts/cost-schema.ts";
+import { costSchema } from "./view/run-view.ts";
 import { dollars, requireConsent } from "./parts/cost-confirmation.ts";
 import { defineOperation, flagField, hashOfInput, outputSchema, type Question, taskIdField } from "./operation.ts";
 

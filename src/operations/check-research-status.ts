@@ -11,7 +11,8 @@ import { waitForRun } from "../runs/history/wait.ts";
 import { isoTime } from "../platform/clock.ts";
 import { backupOf, withRefusedEnd } from "./parts/after-failure.ts";
 import { factLines } from "./parts/answer-text.ts";
-import { costSchema } from "./parts/cost-schema.ts";
+import { stalledSince } from "./view/read-view.ts";
+import { costSchema } from "./view/run-view.ts";
 import { lastPlan, planFields } from "./parts/plan.ts";
 import { createActionReporter, lastThought, shortActionOf } from "./parts/run-action.ts";
 import {
@@ -23,9 +24,6 @@ import {
   wholeNumberField,
 } from "./operation.ts";
 import { tokensUsed } from "./parts/search-run.ts";
-
-/** Google sends no heartbeat; most runs send an event about every minute. */
-const STALLED_AFTER_MS = 10 * 60_000;
 
 const CURSOR_FORMAT = /^(\d{1,6})-(\d{1,3})-([0-9a-f]{8})(-stalled)?$/;
 const CURSOR_ERROR = "cursor must be the one from the previous answer.";
@@ -74,7 +72,7 @@ export const checkResearchStatus = defineOperation({
     const now = deps.clock.now();
     const endedAt = run.completedAt ?? (run.status === "awaiting_approval" ? run.updatedAt : now);
     const elapsed = endedAt - (run.startedAt ?? run.createdAt);
-    const thought = await lastThought(deps, run);
+    const thought = await lastThought(await deps.database(), run);
     const { cost_usd, ...marks } = costFields(run.cost);
     const mark = await markOf(thought);
     const running = !isIdle(run.status) && backupOf(deps, run) === undefined;
@@ -204,9 +202,4 @@ async function followRun(deps: OperationDeps, run: Run): Promise<() => void> {
     deps.log.debug("This process could not poll the run.");
     return () => {};
   }
-}
-
-export function stalledSince(run: Run, now: number): string | undefined {
-  if (run.status !== "running_async" || run.lastEventAt === undefined) return undefined;
-  return now - run.lastEventAt > STALLED_AFTER_MS ? new Date(run.lastEventAt).toISOString() : undefined;
 }

@@ -21,7 +21,7 @@ import {
 } from "./parts/answer-extras.ts";
 import { factLines, list } from "./parts/answer-text.ts";
 import { checkedCitations, citationsCheckedField } from "./citations/checked-citations.ts";
-import { costSchema } from "./parts/cost-schema.ts";
+import { costSchema } from "./view/run-view.ts";
 import { conversationFields, conversationLines, conversationOf } from "./followup/conversation.ts";
 import { materialField, materialIn, materialLines } from "./parts/material.ts";
 import {

@@ -1,16 +1,22 @@
 /** `list_research`: lists stored runs, newest first, or searches them by words, best match first. */
 
 import { z } from "zod";
-import { costFields } from "../costs/actual.ts";
 import { AppError } from "../errors.ts";
-import { isoTime } from "../platform/clock.ts";
 import type { Database } from "../store/database.ts";
 import { type Run, RUN_KINDS, RUN_STATUSES } from "../runs/run.ts";
 import { findRuns, listRuns, type RunFilter } from "../runs/run-store.ts";
 import type { FoundPiece } from "../runs/history/search-terms.ts";
 import { factLines } from "./parts/answer-text.ts";
-import { costSchema } from "./parts/cost-schema.ts";
-import { CAUTION, defineOperation, flagField, outputSchema, wholeNumberField } from "./operation.ts";
+import { headOf } from "./view/read-view.ts";
+import { costSchema, type RunHead, runHead } from "./view/run-view.ts";
+import {
+  CAUTION,
+  defineOperation,
+  flagField,
+  type OperationDeps,
+  outputSchema,
+  wholeNumberField,
+} from "./operation.ts";
 
 const listInput = z.strictObject({
   status: z
@@ -49,15 +55,10 @@ export const listResearch = defineOperation({
   output: outputSchema({
     runs: z.array(
       z.looseObject({
-        task_id: z.string(),
-        kind: z.string(),
-        query: z.string(),
-        status: z.string(),
-        progress: z.number(),
-        error_code: z.string().optional(),
+        ...runHead.pick({ task_id: true, kind: true, query: true, status: true, progress: true }).shape,
+        error_code: runHead.shape.error_code,
         follow_up: z.boolean().optional(),
-        created_at: z.string(),
-        completed_at: z.string().optional(),
+        ...runHead.pick({ created_at: true, completed_at: true }).shape,
         ...costSchema,
         found: z.string().optional(),
       }),
@@ -68,7 +69,7 @@ export const listResearch = defineOperation({
   positional: undefined,
   webText: true,
   // Archived runs too: a model looks for a certain run, and must not start and pay for it again.
-  run: async (deps, input, call) => listAnswer(await runPage(await deps.database(), call.owner, input)),
+  run: async (deps, input, call) => listAnswer(await runPage(await deps.database(), call.owner, input), deps),
   toText: ({ caution, runs, next_cursor }) => {
     if (runs.length === 0) return "No matching runs.";
     const lines = [...(caution === undefined ? [] : [caution]), ...runs.map((run) => factLines(run))];
@@ -81,35 +82,38 @@ export const listResearch = defineOperation({
 export const listLibrary = defineOperation({
   ...listResearch,
   input: libraryInput,
-  run: async (deps, input, call) => listAnswer(await runPage(await deps.database(), call.owner, input)),
+  run: async (deps, input, call) => listAnswer(await runPage(await deps.database(), call.owner, input), deps),
 });
 
-const listAnswer = ({ runs, next_cursor }: ListedPage) => ({
+const listAnswer = ({ runs, next_cursor }: ListedPage, { clock }: Pick<OperationDeps, "clock">) => ({
   success: true,
   // Excerpts of reports contain text from the web; the questions are the user's own.
   caution: runs.some(({ found = [] }) => found.length > 0) ? CAUTION : undefined,
-  runs: runs.map(({ run, found }) => ({ ...listRow(run), found: found?.map(({ text }) => text).join("") })),
+  runs: runs.map(({ run, found }) => ({
+    ...listRow(headOf(run, clock.now())),
+    found: found?.map(({ text }) => text).join(""),
+  })),
   next_cursor,
 });
 
-function listRow(run: Run) {
-  return {
-    task_id: run.taskId,
-    kind: run.kind,
-    query: run.query,
-    title: run.title,
-    starred: run.starred ? true : undefined,
-    archived: run.archived ? true : undefined,
-    status: run.status,
-    progress: run.progress,
-    error_code: run.status === "failed" ? run.error?.code : undefined,
-    // Not a research that could be started again.
-    follow_up: run.followupContext === undefined ? undefined : true,
-    created_at: isoTime(run.createdAt),
-    completed_at: run.completedAt === undefined ? undefined : isoTime(run.completedAt),
-    ...costFields(run.cost),
-  };
-}
+const listRow = (run: RunHead) => ({
+  task_id: run.task_id,
+  kind: run.kind,
+  query: run.query,
+  title: run.title,
+  starred: run.starred,
+  archived: run.archived,
+  status: run.status,
+  progress: run.progress,
+  error_code: run.error_code,
+  // Not a research that could be started again.
+  follow_up: run.followup_context === undefined ? undefined : true,
+  created_at: run.created_at,
+  completed_at: run.completed_at,
+  cost_usd: run.cost_usd,
+  cost_incomplete: run.cost_incomplete,
+  cost_estimated: run.cost_estimated,
+});
 
 interface FoundInList {
   run: Run;

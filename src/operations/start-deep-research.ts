@@ -15,7 +15,7 @@ import {
   requireDurable,
   waitForStartOutcome,
 } from "./parts/start-outcome.ts";
-import { costSchema } from "./parts/cost-schema.ts";
+import { costSchema } from "./view/run-view.ts";
 import { costQuestion, dollars, estimateFor, requireCostConsent, runAgreedTo } from "./parts/cost-confirmation.ts";
 import { resultMetadataSchema, sourceSchema } from "./get-research-results.ts";
 import { pictureField, suggestionsField } from "./parts/answer-extras.ts";

@@ -1,10 +1,11 @@
 /** The contract between the run card in a chat and the server: answers of the tools that only the card calls. */
 
-import type { PlanView, ReportView, RunDetail, TimelineEntry } from "./wire.ts";
+import type { RunLive, TimelineEntry } from "../operations/view/run-view.ts";
+import type { PlanView, ReportView } from "./wire.ts";
 
 /** Of `view_run`. */
 export interface RunCardView {
-  run: RunDetail;
+  run: RunLive;
   /** New ones, and always the milestones; merged by id. */
   entries: TimelineEntry[];
   /** While it waits for approval. */

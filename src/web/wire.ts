@@ -1,42 +1,8 @@
-/** Contract between dashboard and server: types of the JSON API. Times are ISO 8601 UTC; unknown values are absent. */
+/** Contract between dashboard and server: types of the JSON API. `GET /api/runs/:id` returns a `RunLive`. Times are ISO 8601 UTC; unknown values are absent. */
 
-import type { UsualMinutes } from "../runs/activity/time-left.ts";
-import type { FollowupContext, RunKind, RunStatus } from "../runs/run.ts";
+import type { RunHead, RunLive, TimelineEntry } from "../operations/view/run-view.ts";
+import type { RunStatus } from "../runs/run.ts";
 import type { ConsentQuestion, RefusalDetails } from "./prices.ts";
-
-/** An entry of the list. */
-export interface RunSummary {
-  task_id: string;
-  kind: RunKind;
-  query: string;
-  /** The name that the user gave the run; without one it is shown by its question. */
-  title?: string;
-  starred?: true;
-  /** Hidden from the list, unless archived runs are asked for. */
-  archived?: true;
-  status: RunStatus;
-  progress: number;
-  /** Google reports no percentage: the progress is estimated. */
-  progress_is_estimate?: boolean;
-  current_action: string;
-  created_at: string;
-  started_at?: string;
-  completed_at?: string;
-  cost_usd?: number;
-  /** Some usage has no known price: the amount is a lower bound. */
-  cost_incomplete?: true;
-  /** A model without a known price was priced by its family. */
-  cost_estimated?: true;
-  /** The likely cost, estimated at the start. */
-  estimated_usd?: number;
-  stalled_since?: string;
-  /** Present for a follow-up: whether Google continued the conversation, or got the stored report. */
-  followup_context?: FollowupContext;
-  /** A follow-up that makes a table of the report. */
-  is_table?: true;
-  /** While it is in progress: how long such runs take, for the time left. */
-  usual_minutes?: UsualMinutes;
-}
 
 /** Runs of the owner, without the filter. */
 export interface RunCounts {
@@ -55,65 +21,18 @@ export interface RunCounts {
  */
 export interface RunPage extends RunCounts {
   runs: ListedRun[];
-  next_cursor?: string;
+  next_cursor?: string | undefined;
   /** With a text: the matches. */
-  found?: RunCounts;
+  found?: RunCounts | undefined;
 }
 
-export interface ListedRun extends RunSummary {
+export interface ListedRun extends RunHead {
   /** An excerpt around the words that were found, which are marked. */
-  found?: { text: string; marked?: boolean }[];
-}
-
-/** A possible action on a run; lists are in the order in which to offer them. */
-export type RunAction =
-  /** Stop the run here and at Google. */
-  | "cancel"
-  /** For a failed or timed-out run: check whether Google has its report by now. */
-  | "poll_again"
-  /** For an interrupted deep_search: continue with its next round. */
-  | "continue"
-  /** For a start whose response was lost: use the interaction id that Google shows. */
-  | "adopt"
-  /** For a start whose response was lost: start again, which may be charged twice. */
-  | "restart"
-  /** Delete the run and all of its data permanently. */
-  | "delete";
-
-/** `GET /api/runs/:id` */
-export interface RunDetail extends RunSummary {
-  actions: RunAction[];
-  has_report: boolean;
-  /** The turn of the newest plan, which `GET /api/runs/:id/plan` returns. */
-  plan_turn?: number;
-  /** The run ended early: the report is incomplete. */
-  partial?: boolean;
-  mode?: string;
-  model?: string;
-  backend?: string;
-  client?: string;
-  interaction_id?: string;
-  parent_task_id?: string;
-  deadline_at?: string;
-  cancel_requested_at?: string;
-  tokens: { input: number; output: number };
-  /** False until Google has reported what the run used. */
-  usage_final: boolean;
-  /** What was wished of the answer, besides the question. */
-  wishes?: Wishes;
-  /** What was sent with the question, one line each. */
-  material?: string[];
-  estimate?: { min_usd?: number; likely_usd?: number; max_usd?: number; likely_minutes?: number };
-  /** While it is in progress. */
-  activity?: LiveActivity;
-  last_thought?: string;
-  /** File with the report, if the database could not store it. */
-  backup_file?: string;
-  error?: { code: string; message: string; suggestion?: string };
+  found?: { text: string; marked?: boolean | undefined }[] | undefined;
 }
 
 /** A question and, with `has_report`, its answer, which `/api/runs/:id/report` returns. */
-export interface Turn extends RunSummary {
+export interface Turn extends RunHead {
   has_report: boolean;
 }
 
@@ -124,9 +43,9 @@ export interface ConversationView {
   /** What continues it, in the order in which it was asked. */
   later: Turn[];
   /** The run that the next question continues, its likely cost, and what the user must confirm. */
-  next?: { task_id: string; likely_usd?: number; question?: ConsentQuestion };
+  next?: { task_id: string; likely_usd?: number | undefined; question?: ConsentQuestion | undefined } | undefined;
   /** What a table of this run would cost, and what the user must confirm. */
-  table?: { likely_usd?: number; question?: ConsentQuestion };
+  table?: { likely_usd?: number | undefined; question?: ConsentQuestion | undefined } | undefined;
 }
 
 /** `GET /api/runs/:id/plan`: the newest plan of a run. */
@@ -146,38 +65,11 @@ export interface PlanView {
   edit_question?: ConsentQuestion | undefined;
 }
 
-/** Part of a question; asked of the model, not enforced. Dates are YYYY-MM-DD, domains host names. */
-export interface Wishes {
-  language?: string;
-  length?: string;
-  prefer_domains?: string[];
-  avoid_domains?: string[];
-  since?: string;
-  until?: string;
-}
-
-/** What a run is doing, as far as Google names it. */
-export interface LiveActivity {
-  phase: string;
-  searches: number;
-  sites: number;
-  /** Newest first; `url` is http or https. `domain` is empty if a redirect link hides it. */
-  latest_sites: { url: string; title: string; domain: string }[];
-}
-
 /** `GET /api/runs/:id/timeline`: the events of a run, oldest first. */
 export interface Timeline {
   entries: TimelineEntry[];
   /** The `after` for `/api/live`, so that no entry is missed or sent twice. */
   last_seq: number;
-}
-
-export interface TimelineEntry {
-  /** Stable within the run: the same entry has the same id in `/api/live` and in the timeline. */
-  id: string;
-  at: string;
-  kind: "state" | "thought" | "search" | "source" | "round";
-  text: string;
 }
 
 /** Placeholder for the nonce in the document of a frame: only the page that contains the frame knows its nonce. */
@@ -252,7 +144,7 @@ export interface Acted {
 }
 
 /** `POST /api/runs/:id/organize` with `{title?, starred?, archived?}`; an empty title is none. Returns the run. */
-export type Organized = RunSummary;
+export type Organized = RunHead;
 
 /**
  * `GET /api/live?run=<task_id>&after=<seq>&run=…`: server-sent events, one stream for all tabs because a browser has few
@@ -262,9 +154,9 @@ export interface LiveEvents {
   /** At every connection, and after events were dropped: the client refetches its list. */
   hello: { version: string };
   /** New or changed runs. */
-  runs: { runs: RunSummary[]; list_changed: boolean };
+  runs: { runs: RunHead[]; list_changed: boolean };
   /** A run in a `run` parameter, after each change. */
-  run: RunDetail;
+  run: RunLive;
   /** One entry of its timeline. */
   timeline: TimelineEntry & { task_id: string };
 }

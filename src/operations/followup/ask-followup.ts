@@ -17,7 +17,7 @@ import {
   taskIdField,
 } from "../operation.ts";
 import { costQuestion, requireCostConsent, runAgreedTo } from "../parts/cost-confirmation.ts";
-import { costSchema } from "../parts/cost-schema.ts";
+import { costSchema } from "../view/run-view.ts";
 import { limitOf } from "../reading/answer-limit.ts";
 import {
   ANSWER_WITHIN_MS,

@@ -4,6 +4,7 @@ import { oneLine } from "../../platform/clean-text.ts";
 import { lastEvent } from "../../runs/event-store.ts";
 import type { Obstacle } from "../../runs/poll/obstacle.ts";
 import { isFinished, type Run } from "../../runs/run.ts";
+import type { Database } from "../../store/database.ts";
 import type { Call, OperationDeps } from "../operation.ts";
 
 const ACTION: Record<Run["status"], string> = {
@@ -46,8 +47,8 @@ export function actionOf({ obstacle, currentAction, status, hasWarning }: Run): 
   return currentAction ?? ACTION[status];
 }
 
-export const lastThought = async (deps: OperationDeps, { kind, taskId: id }: Run): Promise<string | undefined> =>
-  kind === "agent" ? (await lastEvent(await deps.database(), id, "thought"))?.text : undefined;
+export const lastThought = async (db: Database, { kind, taskId: id }: Run): Promise<string | undefined> =>
+  kind === "agent" ? (await lastEvent(db, id, "thought"))?.text : undefined;
 
 /** The action, or only the heading of the thought that it is. */
 export const shortActionOf = (run: Run, thought: string | undefined): string =>
@@ -70,6 +71,6 @@ export function createActionReporter(deps: OperationDeps, call: Call): (run: Run
     if (action === sent || isFinished(run.status)) return;
     sent = action;
     const progress = run.kind === "agent" && run.progress > 0 ? `${run.progress} % (estimate): ` : "";
-    call.progress(`${progress}${shortActionOf(run, await lastThought(deps, run))}`);
+    call.progress(`${progress}${shortActionOf(run, await lastThought(await deps.database(), run))}`);
   };
 }

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { costFields } from "../../costs/actual.ts";
-import { costSchema } from "./cost-schema.ts";
+import { costSchema } from "../view/run-view.ts";
 import { AppError, isErrorCode } from "../../errors.ts";
 import { isoTime } from "../../platform/clock.ts";
 import type { NumberedReport } from "../../reports/document/numbered.ts";

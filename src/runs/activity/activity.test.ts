@@ -11,7 +11,7 @@ test("a deep search is in the phase of its round, with the searches and sites of
   const db = await openDatabase();
   await insertRun(db, { task_id: taskId, kind: "deep_search", status: "running" });
   const run = { kind: "deep_search", taskId } as const;
-  expect(await readActivity(db, run)).toEqual({ phase: "Searching", searches: 0, sites: 0, latestSites: [] });
+  expect(await readActivity(db, run)).toEqual({ phase: "Searching", searches: 0, sites: 0, latest_sites: [] });
   const phase = (text: string, at: number) => appendEvents(db, taskId, [{ kind: "phase", text, at }]);
   await phase("Round 1 of at most 5: searching from five perspectives", 1);
   const urls = ["https://www.iea.org/1", "https://iea.org/2", "https://who.int/", "javascript:alert(1)"];
@@ -30,7 +30,7 @@ test("a deep search is in the phase of its round, with the searches and sites of
     phase: "Round 2 of at most 5: verifying",
     searches: 3,
     sites: 2,
-    latestSites: [
+    latest_sites: [
       { url: "https://who.int/", title: "Page 3", domain: "who.int" },
       { url: "https://www.iea.org/1", title: "Page 1", domain: "iea.org" },
     ],
@@ -41,7 +41,7 @@ test("a run of Google's agent without any event is planning; one with thoughts o
   const db = await openDatabase();
   await insertRun(db, { task_id: taskId });
   const run = { kind: "agent", taskId } as const;
-  expect(await readActivity(db, run)).toEqual({ phase: "Planning", searches: 0, sites: 0, latestSites: [] });
+  expect(await readActivity(db, run)).toEqual({ phase: "Planning", searches: 0, sites: 0, latest_sites: [] });
   await appendEvents(db, taskId, [{ kind: "thought", text: "**Weighing**", at: 1, eventKey: "k1" }]);
   expect(await readActivity(db, run)).toMatchObject({ phase: "Researching", searches: 0, sites: 0 });
 });

@@ -12,7 +12,7 @@ export interface RunActivity {
   searches: number;
   sites: number;
   /** The newest sites, newest first. */
-  latestSites: Site[];
+  latest_sites: Site[];
 }
 
 const MAX_LATEST_SITES = 5;
@@ -36,7 +36,7 @@ async function agentActivity(db: Database, taskId: string): Promise<RunActivity>
     }),
     searches: events.get("search")?.count ?? 0,
     sites: events.get("source")?.count ?? 0,
-    latestSites: newest.flatMap(({ site }) => (site === undefined ? [] : [site])),
+    latest_sites: newest.flatMap(({ site }) => (site === undefined ? [] : [site])),
   };
 }
 
@@ -52,6 +52,6 @@ async function searchActivity(db: Database, taskId: string): Promise<RunActivity
     phase: (await lastEvent(db, taskId, "phase"))?.text ?? "Searching",
     searches: queries.length,
     sites: sites.size,
-    latestSites: [...sites.values()].slice(-MAX_LATEST_SITES).toReversed(),
+    latest_sites: [...sites.values()].slice(-MAX_LATEST_SITES).toReversed(),
   };
 }

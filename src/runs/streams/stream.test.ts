@@ -192,7 +192,7 @@ describe("sites in a stream", () => {
       phase: "Writing",
       searches: 1,
       sites: 2,
-      latestSites: [
+      latest_sites: [
         { url: "https://who.int/", title: "Health", domain: "who.int" },
         { url: "https://www.iea.org/reports/1", title: "iea.org", domain: "iea.org" },
       ],
@@ -209,7 +209,7 @@ describe("sites in a stream", () => {
     await followFor(stage, run, { opens: 1, stream: flood });
     const activity = await readActivity(stage.store.db, { kind: "agent", taskId: run.taskId });
     expect(activity).toMatchObject({ phase: "Reading", sites: 500 });
-    expect(activity.latestSites).toHaveLength(5);
+    expect(activity.latest_sites).toHaveLength(5);
   });
 });
 

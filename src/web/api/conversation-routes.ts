@@ -13,17 +13,17 @@ import { consentQuestion } from "../consent.ts";
 import type { ConversationView, Turn } from "../wire.ts";
 import { jsonResponse } from "./json-response.ts";
 import { requestedRun } from "./requested-run.ts";
-import { omitUndefined, summaryOf } from "./summary.ts";
+import { headOf } from "../../operations/view/read-view.ts";
 
 export function serveConversations(web: Hono<CallerEnv>, { deps }: App): void {
   const turnOf = async (run: Run): Promise<Turn> => ({
-    ...summaryOf(run, deps.clock.now()),
+    ...headOf(run, deps.clock.now()),
     has_report: await hasReport(run),
   });
   const hasReport = async ({ status, taskId }: Run): Promise<boolean> =>
     isFinished(status) && (await reportPresence(await deps.database(), taskId)) !== undefined;
   const tableOffer = async (owner: string, taskId: string): Promise<NonNullable<ConversationView["table"]>> => {
-    return omitUndefined(offerOf(await tableTerms(deps, { owner, taskId })));
+    return offerOf(await tableTerms(deps, { owner, taskId }));
   };
   web.get("/api/runs/:id/conversation", async (context) => {
     const { owner } = context.get("caller");
@@ -37,10 +37,8 @@ export function serveConversations(web: Hono<CallerEnv>, { deps }: App): void {
     const view: ConversationView = {
       earlier: await Promise.all((await earlierTurns(db, run)).map(turnOf)),
       later,
-      ...(last === undefined || terms === undefined
-        ? {}
-        : { next: omitUndefined({ task_id: last, ...offerOf(terms) }) }),
-      ...(isReadable && !isTableRun(run) ? { table: await tableOffer(owner, run.taskId) } : {}),
+      next: last === undefined || terms === undefined ? undefined : { task_id: last, ...offerOf(terms) },
+      table: isReadable && !isTableRun(run) ? await tableOffer(owner, run.taskId) : undefined,
     };
     return jsonResponse(view);
   });

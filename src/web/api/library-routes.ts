@@ -7,7 +7,7 @@ import { perform } from "../../operations/perform.ts";
 import { readJsonBody } from "./json-body.ts";
 import { jsonResponse, outcomeResponse } from "./json-response.ts";
 import { requestedRun } from "./requested-run.ts";
-import { summaryOf } from "./summary.ts";
+import { headOf } from "../../operations/view/read-view.ts";
 import type { CallerEnv } from "../../caller.ts";
 import type { Organized } from "../wire.ts";
 
@@ -19,6 +19,6 @@ export function serveLibrary(web: Hono<CallerEnv>, { deps, shutdown }: App): voi
     const outcome = await shutdown.during(perform(organizeRun, deps, { input, call }));
     if (outcome.failed) return outcomeResponse(outcome);
     const run = await requestedRun(deps, caller.owner, input.task_id);
-    return jsonResponse(summaryOf(run, deps.clock.now()) satisfies Organized);
+    return jsonResponse(headOf(run, deps.clock.now()) satisfies Organized);
   });
 }

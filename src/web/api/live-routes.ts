@@ -11,7 +11,7 @@ import { subscribeToRuns } from "../../runs/history/shared-change-feed.ts";
 import type { RunChanges } from "../../runs/history/change-feed.ts";
 import { type EventSink, eventStream } from "./event-stream.ts";
 import { requestedRun } from "./requested-run.ts";
-import { summaryOf } from "./summary.ts";
+import { headOf } from "../../operations/view/read-view.ts";
 import { type Send, streamRunUpdates } from "./run-updates.ts";
 
 const HEARTBEAT_INTERVAL_MS = 15_000;
@@ -124,5 +124,5 @@ async function sendChanges(
   const ids = changes.runs.map(({ taskId }) => taskId);
   const runs = await findRuns(await deps.database(), owner, ids);
   const now = deps.clock.now();
-  send("runs", { runs: runs.map((run) => summaryOf(run, now)), list_changed: changes.listChanged });
+  send("runs", { runs: runs.map((run) => headOf(run, now)), list_changed: changes.listChanged });
 }

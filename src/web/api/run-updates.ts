@@ -3,7 +3,7 @@
 import type { OperationDeps } from "../../operations/operation.ts";
 import { isIdle, type Run } from "../../runs/run.ts";
 import { milestones, type RunTimelineEntry, timelineEntriesAfter } from "../../runs/history/timeline.ts";
-import { detailOf, timelineEntry } from "./summary.ts";
+import { readLive, timelineEntry } from "../../operations/view/read-view.ts";
 import type { LiveEvents } from "../wire.ts";
 
 /** Returns false if the client lags and the event was not sent. */
@@ -72,7 +72,7 @@ async function pushChanges(deps: OperationDeps, { watched, sent, send }: UpdateC
   await followInteraction(deps, run, sent);
   // A client that lags would not get the details either, and reading them is not free: the next push sends them.
   if (!(await sendTimeline(deps, run, { sent, send }))) return;
-  const detail = await detailOf(deps, run);
+  const detail = await readLive(deps, run);
   const text = JSON.stringify(detail);
   if (text !== sent.detail && send("run", detail)) sent.detail = text;
 }

@@ -8,7 +8,7 @@ import { readTimeline } from "../../runs/history/timeline.ts";
 import { countListed, type ListCounts } from "../../runs/library/count-store.ts";
 import { jsonResponse } from "./json-response.ts";
 import { requestedRun } from "./requested-run.ts";
-import { detailOf, summaryOf, timelineEntry } from "./summary.ts";
+import { headOf, readLive, timelineEntry } from "../../operations/view/read-view.ts";
 import type { CallerEnv } from "../../caller.ts";
 import type { RunCounts, RunPage, Timeline } from "../wire.ts";
 
@@ -22,16 +22,16 @@ export function serveRuns(web: Hono<CallerEnv>, { deps }: App): void {
     const matches = await countMatches(db, owner, request);
     const now = deps.clock.now();
     const page: RunPage = {
-      runs: runs.map(({ run, found }) => ({ ...summaryOf(run, now), ...(found === undefined ? {} : { found }) })),
-      ...(next_cursor === undefined ? {} : { next_cursor }),
+      runs: runs.map(({ run, found }) => ({ ...headOf(run, now), found })),
+      next_cursor,
       ...withTotal(counts),
-      ...(matches === undefined ? {} : { found: withTotal(matches) }),
+      found: matches && withTotal(matches),
     };
     return jsonResponse(page);
   });
   web.get("/api/runs/:id", async (context) => {
     const run = await requestedRun(deps, context.get("caller").owner, context.req.param("id"));
-    return jsonResponse(await detailOf(deps, run));
+    return jsonResponse(await readLive(deps, run));
   });
   web.get("/api/runs/:id/timeline", async (context) => {
     const run = await requestedRun(deps, context.get("caller").owner, context.req.param("id"));

@@ -17,7 +17,7 @@ import { isoTime } from "../../platform/clock.ts";
 import type { Run } from "../../runs/run.ts";
 import { listRuns } from "../../runs/run-store.ts";
 import { milestones, readTimeline, type RunTimelineEntry, timelineEntriesAfter } from "../../runs/history/timeline.ts";
-import { detailOf, timelineEntry } from "../api/summary.ts";
+import { readLive, timelineEntry } from "../../operations/view/read-view.ts";
 import type { CardPlan, RunCardView } from "../wire-chat.ts";
 
 /** A card has room for these; the dashboard shows all. */
@@ -58,7 +58,7 @@ export const viewRun = defineOperation({
       seen === undefined ? found : await waitForNews(deps, found, { call, seen, ms: input.wait_seconds * 1_000 });
     const { entries, seq } = await newEntries(deps, run, seen?.seq);
     const view: RunCardView = {
-      run: await detailOf(deps, run),
+      run: await readLive(deps, run),
       entries: entries.map(timelineEntry),
       plan: await cardPlan(deps, call, run),
     };

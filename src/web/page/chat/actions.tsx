@@ -1,7 +1,7 @@
 /** Buttons of the card. None of them can start or approve anything that is paid for. */
 
 import { useEffect, useState } from "preact/hooks";
-import type { RunDetail } from "../../wire.ts";
+import type { RunLive } from "../../../operations/view/run-view.ts";
 import { announce } from "../ui/parts.tsx";
 import { requestMode } from "./appearance.ts";
 import type { Host, HostContext } from "./host.ts";
@@ -38,7 +38,7 @@ export function HostButton({ label, done, act }: HostButtonProps) {
 }
 
 /** Asks once more, because a cancelled run cannot be continued. */
-export function CancelButton({ run, tools }: { run: RunDetail; tools: HostTools }) {
+export function CancelButton({ run, tools }: { run: RunLive; tools: HostTools }) {
   const [step, setStep] = useState<"idle" | "asked" | "sent" | "failed">("idle");
   if (step === "sent" || run.cancel_requested_at !== undefined) return <span class="quiet">Cancelling…</span>;
   if (step === "idle") {

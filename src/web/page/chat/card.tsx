@@ -1,7 +1,7 @@
 /** The card: a run in progress with its timeline, then its report. */
 
 import type { CardPlan } from "../../wire-chat.ts";
-import type { RunDetail, TimelineEntry } from "../../wire.ts";
+import type { RunLive, TimelineEntry } from "../../../operations/view/run-view.ts";
 import { TimelineList } from "../live/timeline-list.tsx";
 import { RunHead } from "../run/head.tsx";
 import { exactTime } from "../ui/ages.ts";
@@ -13,7 +13,7 @@ import type { HostTools } from "./host-tools.ts";
 import { CardReport, ReportButtons } from "./report.tsx";
 
 export interface CardState {
-  run?: RunDetail;
+  run?: RunLive;
   entries: TimelineEntry[];
   plan?: CardPlan | undefined;
   /** Known before the run is. */
@@ -65,7 +65,7 @@ function Waiting({ state, host }: { state: CardState; host: Host | undefined }) 
 }
 
 /** What only the user can decide costs money, so that it is decided in the chat, where the server asks. */
-const DECISIONS: Partial<Record<RunDetail["status"], string>> = {
+const DECISIONS: Partial<Record<RunLive["status"], string>> = {
   awaiting_approval: "The plan waits for your approval. Approve or change it in the chat.",
   start_unknown: "It isn't known whether Google started this run. Decide in the chat whether to start it again.",
 };
@@ -86,7 +86,7 @@ const Plan = ({ plan: { text, estimated_cost: cost, expires_at: expiry } }: { pl
   </section>
 );
 
-function RunCard({ run, state, host, tools, context, setContext }: CardParts & { run: RunDetail; state: CardState }) {
+function RunCard({ run, state, host, tools, context, setContext }: CardParts & { run: RunLive; state: CardState }) {
   const decision = DECISIONS[run.status];
   const isOver = run.completed_at !== undefined;
   const isFullscreen = context.displayMode === "fullscreen";

@@ -1,6 +1,7 @@
 /** The report in the card, with its buttons: into the model's context, and as a file. */
 
-import type { ReportView, RunDetail } from "../../wire.ts";
+import type { RunLive } from "../../../operations/view/run-view.ts";
+import type { ReportView } from "../../wire.ts";
 import { Report } from "../report/section.tsx";
 import { Problem, useLoad } from "../ui/parts.tsx";
 import { HostButton } from "./actions.tsx";
@@ -8,7 +9,7 @@ import type { Host } from "./host.ts";
 import type { HostTools } from "./host-tools.ts";
 
 interface CardReportProps {
-  run: RunDetail;
+  run: RunLive;
   tools: HostTools;
   /** In the chat the report has a limited height. */
   isScrolling: boolean;

@@ -1,7 +1,7 @@
 /** The buttons that star, rename and archive a run: with names on its own page, as icons in the list. */
 
 import { useRef, useState } from "preact/hooks";
-import type { RunSummary } from "../../wire.ts";
+import type { RunHead } from "../../../operations/view/run-view.ts";
 import { hasEnded } from "../runs/tally.ts";
 import { announce, Problem } from "../ui/parts.tsx";
 import { useSending } from "../ui/sending.ts";
@@ -15,7 +15,7 @@ const BOX = "M2 3h12v3H2zM3 6v7h10V6M6.2 8.5h3.6";
 const BOX_OPEN = "M2 3h12v3H2zM3 6v7h10V6M8 11.5V8M6.3 9.5 8 7.8l1.7 1.7";
 
 interface OrganizeButtonsProps {
-  run: RunSummary;
+  run: RunHead;
   /** In the list: icons, whose names include that of the run. */
   compact?: boolean;
 }
@@ -107,7 +107,7 @@ function OrganizeButton({ name, shape, compact, disabled, of, pressed, press }: 
   );
 }
 
-function useOrganize({ task_id: taskId }: RunSummary) {
+function useOrganize({ task_id: taskId }: RunHead) {
   const { pending, error, send } = useSending<"organize">();
   const act = (marks: Marks): Promise<boolean> => send("organize", () => organize(taskId, marks));
   return { pending: pending !== undefined, error, act };

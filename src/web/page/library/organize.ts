@@ -1,6 +1,7 @@
 /** Renames, stars and archives runs on the server, and shows the result everywhere on this page at once. */
 
-import type { Organized, RunSummary } from "../../wire.ts";
+import type { RunHead } from "../../../operations/view/run-view.ts";
+import type { Organized } from "../../wire.ts";
 import { postJson } from "../app/request.ts";
 import { receive } from "../live/live.ts";
 
@@ -11,7 +12,7 @@ export interface Marks {
 }
 
 /** What a run is called: its title, or else its question. */
-export const nameOf = ({ title, query }: Pick<RunSummary, "title" | "query">): string => title ?? query;
+export const nameOf = ({ title, query }: Pick<RunHead, "title" | "query">): string => title ?? query;
 
 /** Other pages receive the change with their event stream; this one need not wait for it. */
 export async function organize(taskId: string, marks: Marks): Promise<void> {
@@ -20,7 +21,7 @@ export async function organize(taskId: string, marks: Marks): Promise<void> {
 }
 
 /** The marks of a run, without those of its earlier state. */
-export function withMarks<Run extends RunSummary>(run: Run, { title, starred, archived }: RunSummary): Run {
+export function withMarks<Run extends RunHead>(run: Run, { title, starred, archived }: RunHead): Run {
   const next = { ...run };
   delete next.title;
   delete next.starred;

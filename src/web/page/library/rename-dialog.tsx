@@ -1,7 +1,7 @@
 /** The dialog that renames a run. */
 
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import type { RunSummary } from "../../wire.ts";
+import type { RunHead } from "../../../operations/view/run-view.ts";
 import { ConfirmDialog } from "../run/actions-dialogs.tsx";
 import { nameOf } from "./organize.ts";
 
@@ -10,7 +10,7 @@ const MAX_TITLE_CHARACTERS = 200;
 const MAX_SHOWN_CHARACTERS = 400;
 
 interface RenameDialogProps {
-  run: RunSummary;
+  run: RunHead;
   state: { isPending: boolean; error: unknown };
   close: () => void;
   rename: (title: string) => void;

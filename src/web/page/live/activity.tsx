@@ -2,10 +2,10 @@
 
 import { activityCounts } from "../../../runs/activity/counts.ts";
 import { durationText } from "../../../platform/duration.ts";
-import type { LiveActivity, RunDetail } from "../../wire.ts";
+import type { RunLive } from "../../../operations/view/run-view.ts";
 import { useNow } from "../ui/parts.tsx";
 
-export function Activity({ run }: { run: RunDetail }) {
+export function Activity({ run }: { run: RunLive }) {
   const now = useNow();
   const { activity } = run;
   if (activity === undefined) return null;
@@ -29,7 +29,7 @@ export function Activity({ run }: { run: RunDetail }) {
   );
 }
 
-function Sites({ latest_sites: latest, sites }: LiveActivity) {
+function Sites({ latest_sites: latest, sites }: NonNullable<RunLive["activity"]>) {
   const more = sites - latest.length;
   return (
     <ul class="row sites small" aria-label="Latest sites">

@@ -1,7 +1,7 @@
 /** Notifications of the browser about the end of runs, for which the user asked. They need this tab to be open. */
 
 import { useEffect, useState } from "preact/hooks";
-import type { RunDetail } from "../../wire.ts";
+import type { RunLive } from "../../../operations/view/run-view.ts";
 import { keep, readKept } from "../app/browser-storage.ts";
 import { fetchJson } from "../app/request.ts";
 import { go, runPath } from "../app/router.ts";
@@ -18,7 +18,7 @@ const writeIds = (ids: string[]): void => keep(KEY, ids.length === 0 ? undefined
 
 type Answer = "unasked" | "granted" | "denied";
 
-export function NotifyButton({ run }: { run: RunDetail }) {
+export function NotifyButton({ run }: { run: RunLive }) {
   const [answer, setAnswer] = useState<Answer>(() => (readIds().includes(run.task_id) ? "granted" : "unasked"));
   if (!isUnfinished(run.status) || typeof Notification === "undefined") return null;
   const ask = async (): Promise<void> => {
@@ -53,7 +53,7 @@ export function useNotifications(): void {
 }
 
 async function check(id: string): Promise<void> {
-  const run = await fetchJson<RunDetail>(`/api/runs/${id}`).catch(() => undefined);
+  const run = await fetchJson<RunLive>(`/api/runs/${id}`).catch(() => undefined);
   if (run === undefined || isUnfinished(run.status) || !readIds().includes(id)) return;
   writeIds(readIds().filter((other) => other !== id));
   const notification = new Notification(statusLabel(run.status), { body: nameOf(run), tag: id });

@@ -2,7 +2,8 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { activityCounts } from "../../../runs/activity/counts.ts";
-import type { LiveEvents, RunDetail, Timeline, TimelineEntry } from "../../wire.ts";
+import type { RunLive, TimelineEntry } from "../../../operations/view/run-view.ts";
+import type { LiveEvents, Timeline } from "../../wire.ts";
 import { fetchJson } from "../app/request.ts";
 import { useLive } from "./live.ts";
 import { announce, statusLabel } from "../ui/parts.tsx";
@@ -10,7 +11,7 @@ import { withMarks } from "../library/organize.ts";
 import { mergeEntries } from "./timeline.ts";
 
 export interface LoadedRun {
-  run: RunDetail;
+  run: RunLive;
   timeline: Timeline;
 }
 
@@ -18,11 +19,11 @@ export async function loadRun(taskId: string, signal?: AbortSignal): Promise<Loa
   const init = signal === undefined ? {} : { signal };
   // The timeline first: later entries arrive live.
   const timeline = await fetchJson<Timeline>(`/api/runs/${taskId}/timeline`, init);
-  return { run: await fetchJson<RunDetail>(`/api/runs/${taskId}`, init), timeline };
+  return { run: await fetchJson<RunLive>(`/api/runs/${taskId}`, init), timeline };
 }
 
 interface WatchedRun {
-  run: RunDetail;
+  run: RunLive;
   entries: TimelineEntry[];
   /** Call it after an action on the run. */
   reload: () => void;
@@ -52,7 +53,7 @@ export function useWatchedRun(first: LoadedRun): WatchedRun {
       if (hasConnected.current) reload();
       hasConnected.current = true;
     },
-    run: (next: RunDetail) => {
+    run: (next: RunLive) => {
       updates.current += 1;
       setRun(next);
     },
@@ -69,7 +70,7 @@ export function useWatchedRun(first: LoadedRun): WatchedRun {
   return { run, entries, reload };
 }
 
-function useStatusAnnouncement({ status }: RunDetail): void {
+function useStatusAnnouncement({ status }: RunLive): void {
   const last = useRef(status);
   useEffect(() => {
     if (last.current !== status) announce(`The run is now: ${statusLabel(status)}.`);
@@ -81,7 +82,7 @@ function useStatusAnnouncement({ status }: RunDetail): void {
 const ANNOUNCE_INTERVAL_MS = 15_000;
 
 /** Announces phases, with what was found by then, and not every search or site. */
-function usePhaseAnnouncement({ activity }: RunDetail): void {
+function usePhaseAnnouncement({ activity }: RunLive): void {
   const announced = useRef({ phase: activity?.phase, at: 0 });
   const latest = useRef(activity);
   latest.current = activity;

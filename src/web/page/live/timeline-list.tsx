@@ -2,7 +2,7 @@
 
 import type { RefObject } from "preact";
 import { useState } from "preact/hooks";
-import type { RunDetail, TimelineEntry } from "../../wire.ts";
+import type { RunLive, TimelineEntry } from "../../../operations/view/run-view.ts";
 import { exactTime } from "../ui/ages.ts";
 import { countEntries, entryName, entryText, shownEntries, TIMELINE_FILTERS, type TimelineFilter } from "./timeline.ts";
 
@@ -11,7 +11,7 @@ const MIN_FILTERED_ENTRIES = 5;
 
 interface TimelineProps {
   entries: TimelineEntry[];
-  run: RunDetail;
+  run: RunLive;
   section: RefObject<HTMLElement | null>;
 }
 

@@ -1,7 +1,7 @@
 /** Merging polled and live events into one timeline. */
 
+import type { TimelineEntry } from "../../../operations/view/run-view.ts";
 import { expect, test } from "vitest";
-import type { TimelineEntry } from "../../wire.ts";
 import { countEntries, entryText, mergeEntries, shownEntries } from "./timeline.ts";
 
 const entry = (id: string, second: number, rest: Partial<TimelineEntry> = {}): TimelineEntry => ({

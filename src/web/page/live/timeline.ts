@@ -1,6 +1,6 @@
 /** Merges the timeline entries of a run from live events and requests. */
 
-import type { TimelineEntry } from "../../wire.ts";
+import type { TimelineEntry } from "../../../operations/view/run-view.ts";
 
 export type TimelineFilter = "all" | "thoughts" | "searches" | "states";
 

@@ -1,7 +1,8 @@
 /** The plan of a run: read and edited as text while it waits for approval, with the probable cost of the research. */
 
 import { useRef, useState } from "preact/hooks";
-import type { Acted, PlanView, RunDetail } from "../../wire.ts";
+import type { RunLive } from "../../../operations/view/run-view.ts";
+import type { Acted, PlanView } from "../../wire.ts";
 import { fetchJson, postJson } from "../app/request.ts";
 import { exactTime } from "../ui/ages.ts";
 import { money } from "../ui/amounts.ts";
@@ -10,7 +11,7 @@ import { announce, Problem, useLoad } from "../ui/parts.tsx";
 import { useSending } from "../ui/sending.ts";
 
 interface PlanProps {
-  run: RunDetail;
+  run: RunLive;
   /** Called after the plan was sent. */
   done: () => void;
 }

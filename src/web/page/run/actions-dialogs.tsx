@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import type { RunAction, RunDetail } from "../../wire.ts";
+import type { RunAction, RunLive } from "../../../operations/view/run-view.ts";
 import { actionText, type ActionInput, interactionIdProblem } from "./actions-text.ts";
 import { RefusedError } from "../app/request.ts";
 import { Check } from "../ui/check.tsx";
@@ -16,7 +16,7 @@ export interface ActionState {
 }
 
 interface DialogProps {
-  run: RunDetail;
+  run: RunLive;
   actionState: ActionState;
   close: () => void;
 }

@@ -1,6 +1,6 @@
 /** Names and explanations of the actions on a run. */
 
-import type { RunAction, RunDetail } from "../../wire.ts";
+import type { RunAction, RunLive } from "../../../operations/view/run-view.ts";
 import type { ConsentQuestion } from "../../prices.ts";
 
 export interface ActionText {
@@ -14,7 +14,7 @@ export interface ActionText {
   tone: "primary" | "danger" | "plain";
 }
 
-type Known = Pick<RunDetail, "kind" | "interaction_id" | "cost_usd" | "estimate">;
+type Known = Pick<RunLive, "kind" | "interaction_id" | "cost_usd" | "estimate">;
 
 const TEXTS: Record<RunAction, (run: Known) => ActionText> = {
   cancel: (run) => ({

@@ -1,7 +1,8 @@
 /** The actions on a run: buttons that act immediately or ask first, and the result. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Acted, RunAction, RunDetail } from "../../wire.ts";
+import type { RunAction, RunLive } from "../../../operations/view/run-view.ts";
+import type { Acted } from "../../wire.ts";
 import { type ActionState, AdoptDialog, CancelDialog, DeleteDialog, RestartDialog } from "./actions-dialogs.tsx";
 import { actionText, type ActionInput, requestFor } from "./actions-text.ts";
 import { AskAgain } from "./ask-again.tsx";
@@ -14,7 +15,7 @@ import { useSending } from "../ui/sending.ts";
 import { go } from "../app/router.ts";
 
 interface ActionsProps {
-  run: RunDetail;
+  run: RunLive;
   /** Called after an action has changed the run. */
   done: () => void;
 }
@@ -79,7 +80,7 @@ export function Actions({ run, done }: ActionsProps) {
 }
 
 interface ActionButtonProps {
-  run: RunDetail;
+  run: RunLive;
   action: RunAction;
   pending: RunAction | undefined;
   begin: () => void;
@@ -109,7 +110,7 @@ function ActionButton({ run, action, pending, begin }: ActionButtonProps) {
 
 /** One action at a time; further clicks are ignored. */
 function useAction(
-  run: RunDetail,
+  run: RunLive,
   done: (message: string, status: Acted["status"]) => void,
 ): ActionState & { forget: () => void } {
   const { send, ...state } = useSending<RunAction>();

@@ -1,6 +1,6 @@
 /** Asks the question of a finished run again, unchanged or edited. */
 
-import type { RunDetail } from "../../wire.ts";
+import type { RunLive } from "../../../operations/view/run-view.ts";
 import { go, runPath } from "../app/router.ts";
 import { hasEnded } from "../runs/tally.ts";
 import { askSearch } from "../start/ask.ts";
@@ -8,7 +8,7 @@ import { draftOf, isSearch, storeDraft } from "../start/draft.ts";
 import { announce, Problem } from "../ui/parts.tsx";
 import { useSending } from "../ui/sending.ts";
 
-export function AskAgain({ run }: { run: RunDetail }) {
+export function AskAgain({ run }: { run: RunLive }) {
   const { pending, error, send } = useSending<"ask">();
   // A follow-up makes no sense without what it continues; the next one is asked below its answer.
   if (!hasEnded(run.status) || run.followup_context !== undefined) return null;

@@ -1,7 +1,8 @@
 /** A run in its conversation: what it continues, the follow-ups on it, and the form that asks the next one. */
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { ConversationView, ReportSource, ReportView, RunDetail, Turn } from "../../wire.ts";
+import type { RunLive } from "../../../operations/view/run-view.ts";
+import type { ConversationView, ReportSource, ReportView, Turn } from "../../wire.ts";
 import { keep, readKept } from "../app/browser-storage.ts";
 import { fetchJson } from "../app/request.ts";
 import { runPath } from "../app/router.ts";
@@ -19,7 +20,7 @@ const load = (taskId: string) => (signal: AbortSignal) =>
   fetchJson<ConversationView>(`/api/runs/${taskId}/conversation`, { signal });
 
 /** Above a follow-up: the questions and answers that it continues, folded. */
-export function Earlier({ run }: { run: RunDetail }) {
+export function Earlier({ run }: { run: RunLive }) {
   const { value, error } = useLoad(run.task_id, load(run.task_id));
   if (error !== undefined) return <Problem error={error} />;
   const { earlier = [] } = value ?? {};
@@ -53,7 +54,7 @@ function FoldedTurn({ turn }: { turn: Turn }) {
 }
 
 /** Below a report: its follow-ups, and the next question. */
-export function Later({ run }: { run: RunDetail }) {
+export function Later({ run }: { run: RunLive }) {
   const { value, error, reload } = useLoad(run.task_id, load(run.task_id));
   const known = value?.later ?? [];
   useLive({

@@ -1,7 +1,7 @@
 /** Details of a run: times, tokens, model, and ids. */
 
 import type { ComponentChildren } from "preact";
-import type { RunDetail } from "../../wire.ts";
+import type { RunLive } from "../../../operations/view/run-view.ts";
 import { CopyButton } from "./copy.tsx";
 import { exactTime } from "../ui/ages.ts";
 import { runPath } from "../app/router.ts";
@@ -9,7 +9,7 @@ import { runPath } from "../app/router.ts";
 /** The width at which the details are beside the timeline instead of above it. */
 const WIDE = "(min-width: 64rem)";
 
-export function RunFacts({ run }: { run: RunDetail }) {
+export function RunFacts({ run }: { run: RunLive }) {
   const isOver = run.completed_at !== undefined;
   return (
     <details class="facts" open={!isOver && matchMedia(WIDE).matches}>
@@ -42,7 +42,7 @@ const CLIENTS: Readonly<Record<string, string>> = { page: "dashboard", cli: "com
 const nameIn = (names: Readonly<Record<string, string>>, key: string | undefined): string | undefined =>
   key === undefined ? undefined : (names[key] ?? key);
 
-function tokensOf({ tokens: { input, output }, usage_final }: RunDetail): string | undefined {
+function tokensOf({ tokens: { input, output }, usage_final }: RunLive): string | undefined {
   if (input + output === 0) return usage_final ? "none" : undefined;
   const counts = `${input.toLocaleString("en-US")} in, ${output.toLocaleString("en-US")} out`;
   return usage_final ? counts : `${counts} so far`;

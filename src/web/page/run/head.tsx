@@ -1,6 +1,6 @@
 /** The head of a run: question, state, progress, cost, and warnings. */
 
-import type { RunDetail } from "../../wire.ts";
+import type { RunLive } from "../../../operations/view/run-view.ts";
 import { kindName } from "../ui/kinds.ts";
 import { costRemark, markedMoney, money } from "../ui/amounts.ts";
 import { durationText } from "../../../platform/duration.ts";
@@ -11,7 +11,7 @@ import { entryText } from "../live/timeline.ts";
 
 const MAX_TITLE_CHARACTERS = 240;
 
-export function RunHead({ run }: { run: RunDetail }) {
+export function RunHead({ run }: { run: RunLive }) {
   return (
     <header class="run-head stack tight">
       <Question run={run} />
@@ -34,13 +34,13 @@ export function RunHead({ run }: { run: RunDetail }) {
 }
 
 /** The timeline shows the current thought in full; here its first line suffices. */
-function shortAction({ current_action: action, last_thought: thought }: RunDetail): string {
+function shortAction({ current_action: action, last_thought: thought }: RunLive): string {
   const head = thought === undefined ? "" : entryText(thought).head;
   return head !== "" && action.startsWith(head) ? head : action;
 }
 
 /** The heading: the title and the question, or the question alone. */
-function Question({ run: { title, query } }: { run: RunDetail }) {
+function Question({ run: { title, query } }: { run: RunLive }) {
   const isLong = query.length > MAX_TITLE_CHARACTERS;
   const shown = isLong ? `${query.slice(0, MAX_TITLE_CHARACTERS).trimEnd()}…` : query;
   return (
@@ -65,12 +65,12 @@ function Question({ run: { title, query } }: { run: RunDetail }) {
   );
 }
 
-function Duration({ run: { started_at, created_at, completed_at } }: { run: RunDetail }) {
+function Duration({ run: { started_at, created_at, completed_at } }: { run: RunLive }) {
   if (completed_at === undefined) return null;
   return <> · {durationText(Date.parse(completed_at) - Date.parse(started_at ?? created_at))}</>;
 }
 
-function Cost({ run }: { run: RunDetail }) {
+function Cost({ run }: { run: RunLive }) {
   const { cost_usd: cost, estimate = {}, usage_final } = run;
   const { min_usd: min, max_usd: max } = estimate;
   const likely = estimate.likely_usd ?? run.estimated_usd;
@@ -88,10 +88,10 @@ function Cost({ run }: { run: RunDetail }) {
   );
 }
 
-const isInProgress = ({ status }: RunDetail): boolean =>
+const isInProgress = ({ status }: RunLive): boolean =>
   status === "pending" || status === "running" || status === "running_async";
 
-function Warnings({ run }: { run: RunDetail }) {
+function Warnings({ run }: { run: RunLive }) {
   const { error, backup_file, cancel_requested_at, stalled_since } = run;
   const suggestion = plainAdvice(error?.suggestion);
   return (

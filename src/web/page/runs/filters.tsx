@@ -1,7 +1,8 @@
 /** The filters of the list: text, kind, and state or mark, all stored in the URL. */
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { RunCounts, RunSummary } from "../../wire.ts";
+import type { RunHead } from "../../../operations/view/run-view.ts";
+import type { RunCounts } from "../../wire.ts";
 import { KIND_NAMES } from "../ui/kinds.ts";
 import { statusLabel } from "../ui/parts.tsx";
 import { go } from "../app/router.ts";
@@ -11,7 +12,7 @@ import { SEARCH } from "../app/shortcuts.ts";
 const TYPING_PAUSE_MS = 250;
 
 /** The two running states have different names here, because they are separate choices. */
-const STATES: { status: RunSummary["status"]; name: string }[] = [
+const STATES: { status: RunHead["status"]; name: string }[] = [
   { status: "pending", name: statusLabel("pending") },
   { status: "running", name: "Running locally" },
   { status: "running_async", name: "Running at Google" },

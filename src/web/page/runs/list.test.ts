@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
-import type { ListedRun, RunSummary } from "../../wire.ts";
+import type { RunHead } from "../../../operations/view/run-view.ts";
+import type { ListedRun } from "../../wire.ts";
 import { apiPath, listPath, isListed, readFilter, withUpdates } from "./list.ts";
 
-const run = (id: string, minute: number, more: Partial<RunSummary> = {}): ListedRun => ({
+const run = (id: string, minute: number, more: Partial<RunHead> = {}): ListedRun => ({
   task_id: id,
   kind: "agent",
   query: `question ${id}`,
@@ -13,7 +14,7 @@ const run = (id: string, minute: number, more: Partial<RunSummary> = {}): Listed
   ...more,
 });
 const filterOf = (address: string) => readFilter(new URLSearchParams(address));
-const ids = (runs: RunSummary[]): string[] => runs.map((listed) => listed.task_id);
+const ids = (runs: RunHead[]): string[] => runs.map((listed) => listed.task_id);
 
 test("the filter is written to the address and read back", () => {
   const filter = filterOf("text=+heat+pumps+&status=failed&kind=agent&cursor=abc&from=100");

@@ -1,6 +1,7 @@
 /** The list as data: its URL, and updates of its rows. */
 
-import type { ListedRun, RunSummary } from "../../wire.ts";
+import type { RunHead } from "../../../operations/view/run-view.ts";
+import type { ListedRun } from "../../wire.ts";
 
 export const PAGE_SIZE = 100;
 
@@ -48,11 +49,11 @@ export const apiPath = ({ from: _from, ...fields }: RunsFilter): string =>
   `/api/runs?${filled({ ...fields, limit: String(PAGE_SIZE) })}`;
 
 /** Whether the run belongs to the list by its marks. */
-export const isListed = ({ starred, archived }: RunsFilter, run: RunSummary): boolean =>
+export const isListed = ({ starred, archived }: RunsFilter, run: RunHead): boolean =>
   (run.archived === true) === (archived === "true") && (starred !== "true" || run.starred === true);
 
 /** Replaces changed runs in place; their search excerpts stay. */
-export function withUpdates(listed: ListedRun[], changed: RunSummary[]): ListedRun[] {
+export function withUpdates(listed: ListedRun[], changed: RunHead[]): ListedRun[] {
   const news = new Map(changed.map((run) => [run.task_id, run]));
   return listed.map((run) => {
     const next = news.get(run.task_id);

@@ -1,7 +1,8 @@
 /** One page of the list: changed runs are updated in place, and a change of the list itself loads the page again. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { RunPage, RunSummary } from "../../wire.ts";
+import type { RunHead } from "../../../operations/view/run-view.ts";
+import type { RunPage } from "../../wire.ts";
 import { fetchJson } from "../app/request.ts";
 import { useLive } from "../live/live.ts";
 import { announce, statusLabel } from "../ui/parts.tsx";
@@ -78,13 +79,13 @@ export function useRunsPage(filter: RunsFilter): Listing {
   return listing;
 }
 
-function withChanges(before: Listing, filter: RunsFilter, changed: RunSummary[]): Listing {
+function withChanges(before: Listing, filter: RunsFilter, changed: RunHead[]): Listing {
   if (before.page === undefined) return before;
   const runs = withUpdates(before.page.runs, changed).filter((run) => isListed(filter, run));
   return { ...before, page: { ...before.page, runs } };
 }
 
-function announceEnds(listed: RunSummary[], changed: RunSummary[]): void {
+function announceEnds(listed: RunHead[], changed: RunHead[]): void {
   const working = new Set(listed.filter(({ status }) => isUnfinished(status)).map((run) => run.task_id));
   const ended = changed.filter((run) => working.has(run.task_id) && !isUnfinished(run.status));
   if (ended.length > 0)

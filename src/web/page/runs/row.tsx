@@ -1,6 +1,7 @@
 /** One run in the list. The roles are explicit because the row is a card on narrow screens. */
 
-import type { ListedRun, RunSummary } from "../../wire.ts";
+import type { RunHead } from "../../../operations/view/run-view.ts";
+import type { ListedRun } from "../../wire.ts";
 import { OrganizeButtons } from "../library/buttons.tsx";
 import { nameOf } from "../library/organize.ts";
 import { kindName } from "../ui/kinds.ts";
@@ -68,13 +69,13 @@ const Marked = ({ pieces }: { pieces: Pieces }) => (
 /** Heading marks are removed from excerpts. */
 const plain = (text: string): string => text.replaceAll(/(^|[\s…])#{1,6} /g, "$1");
 
-function RunDuration({ run }: { run: RunSummary }) {
+function RunDuration({ run }: { run: RunHead }) {
   if (run.completed_at === undefined) return null;
   const took = Date.parse(run.completed_at) - Date.parse(run.started_at ?? run.created_at);
   return <span class="took quiet small">took {durationText(took)}</span>;
 }
 
-function Cost({ run }: { run: RunSummary }) {
+function Cost({ run }: { run: RunHead }) {
   if (isUnfinished(run.status) && run.estimated_usd !== undefined) {
     return (
       <span class="quiet" title="Estimated at the start">

@@ -1,16 +1,17 @@
 /** The number of runs in each state, for the list's filters and the tab title. */
 
 import { useEffect, useState } from "preact/hooks";
-import type { RunCounts, RunPage, RunSummary } from "../../wire.ts";
+import type { RunHead } from "../../../operations/view/run-view.ts";
+import type { RunCounts, RunPage } from "../../wire.ts";
 import { fetchJson } from "../app/request.ts";
 import { useLive } from "../live/live.ts";
 
-const UNFINISHED: RunSummary["status"][] = ["pending", "running", "running_async"];
+const UNFINISHED: RunHead["status"][] = ["pending", "running", "running_async"];
 
-export const isUnfinished = (status: RunSummary["status"]): boolean => UNFINISHED.includes(status);
+export const isUnfinished = (status: RunHead["status"]): boolean => UNFINISHED.includes(status);
 
 /** Whether the run has ended: not in progress, and not waiting for the user. */
-export const hasEnded = (status: RunSummary["status"]): boolean =>
+export const hasEnded = (status: RunHead["status"]): boolean =>
   !isUnfinished(status) && status !== "start_unknown" && status !== "awaiting_approval";
 
 export const unfinished = ({ counts }: RunCounts): number =>

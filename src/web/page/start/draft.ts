@@ -1,7 +1,8 @@
 /** The draft of a new question, stored in the browser until it is asked. */
 
 import { useState } from "preact/hooks";
-import type { RunDetail, Wishes } from "../../wire.ts";
+import type { RunLive } from "../../../operations/view/run-view.ts";
+import type { Wishes } from "../../../search/wishes.ts";
 import { KIND_NAMES } from "../ui/kinds.ts";
 import { keep, readKept } from "../app/browser-storage.ts";
 
@@ -68,7 +69,7 @@ export const EMPTY: Draft = {
   wishes: {},
 };
 
-type Asked = Pick<RunDetail, "query" | "kind" | "model" | "wishes">;
+type Asked = Pick<RunLive, "query" | "kind" | "model" | "wishes">;
 
 /** The question of a run, to ask it again or change it first. */
 export const draftOf = ({ query, kind, model, wishes = {} }: Asked): Draft => ({
@@ -78,7 +79,7 @@ export const draftOf = ({ query, kind, model, wishes = {} }: Asked): Draft => ({
   depth: kind === "agent" ? (AGENTS.find(({ depth }) => depth === model)?.depth ?? STANDARD) : depthOf(kind),
 });
 
-const depthOf = (kind: RunDetail["kind"]): string => (kind === "search" ? "search" : "deep_search");
+const depthOf = (kind: RunLive["kind"]): string => (kind === "search" ? "search" : "deep_search");
 
 export const MAX_QUESTION_CHARACTERS = 10_000;
 export const MAX_HOURS = 72;

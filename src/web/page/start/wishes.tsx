@@ -1,7 +1,7 @@
 /** The fields for wishes: language, length and sources of an answer. */
 
 import { useState } from "preact/hooks";
-import type { Wishes } from "../../wire.ts";
+import type { Wishes } from "../../../search/wishes.ts";
 import type { KeptDraft } from "./draft.ts";
 
 type WishName = keyof Wishes;

@@ -17,8 +17,8 @@ export function markedMoney(usd: number, { cost_incomplete, cost_estimated }: Co
 }
 
 interface CostMarks {
-  cost_incomplete?: true;
-  cost_estimated?: true;
+  cost_incomplete?: boolean | undefined;
+  cost_estimated?: boolean | undefined;
 }
 
 /** The marks as text. */

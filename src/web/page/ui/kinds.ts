@@ -1,8 +1,8 @@
 /** Display names of the kinds of runs. */
 
-import type { RunSummary } from "../../wire.ts";
+import type { RunHead } from "../../../operations/view/run-view.ts";
 
-export const KIND_NAMES: Record<RunSummary["kind"] | "followup", string> = {
+export const KIND_NAMES: Record<RunHead["kind"] | "followup", string> = {
   search: "Search",
   deep_search: "Deep search",
   deep_research: "Quick report",
@@ -10,5 +10,5 @@ export const KIND_NAMES: Record<RunSummary["kind"] | "followup", string> = {
   followup: "Follow-up",
 };
 
-export const kindName = ({ kind, followup_context: context, is_table: isTable }: RunSummary): string =>
+export const kindName = ({ kind, followup_context: context, is_table: isTable }: RunHead): string =>
   isTable === true ? "Table" : KIND_NAMES[context === undefined ? kind : "followup"];

@@ -3,12 +3,12 @@
 import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { minutesLeft, timeLeftText } from "../../../runs/activity/time-left.ts";
-import type { RunSummary } from "../../wire.ts";
+import type { RunHead } from "../../../operations/view/run-view.ts";
 import { RefusedError, SERVER_BACK } from "../app/request.ts";
 import { ago, exactTime } from "./ages.ts";
 
 /** A label and a shape, because colours alone are not accessible. SVG paths in a 16 by 16 box. */
-const STATUSES: Record<RunSummary["status"], { label: string; shape: string }> = {
+const STATUSES: Record<RunHead["status"], { label: string; shape: string }> = {
   pending: { label: "Waiting", shape: "M8 3a5 5 0 1 0 0 10A5 5 0 0 0 8 3" },
   running: { label: "Running", shape: "M8 3a5 5 0 1 1-5 5M8 5.5V8l2 1.5" },
   running_async: { label: "Running", shape: "M8 3a5 5 0 1 1-5 5M8 5.5V8l2 1.5" },
@@ -19,9 +19,9 @@ const STATUSES: Record<RunSummary["status"], { label: string; shape: string }> =
   cancelled: { label: "Cancelled", shape: "M8 3a5 5 0 1 0 0 10A5 5 0 0 0 8 3M4.5 11.5l7-7" },
 };
 
-export const statusLabel = (status: RunSummary["status"]): string => STATUSES[status].label;
+export const statusLabel = (status: RunHead["status"]): string => STATUSES[status].label;
 
-export function Status({ status }: { status: RunSummary["status"] }) {
+export function Status({ status }: { status: RunHead["status"] }) {
   const { label, shape } = STATUSES[status];
   return (
     <span class="badge" data-status={status}>
@@ -43,7 +43,7 @@ export function Age({ at }: { at: string }) {
 }
 
 /** Renders nothing for a finished run. */
-export function Progress({ run }: { run: RunSummary }) {
+export function Progress({ run }: { run: RunHead }) {
   if (run.status !== "pending" && run.status !== "running" && run.status !== "running_async") return null;
   // At 0 nothing of its work was seen yet, which a bar would show as no progress.
   const isSeen = run.progress > 0;
@@ -65,7 +65,7 @@ export function Progress({ run }: { run: RunSummary }) {
   );
 }
 
-function TimeLeft({ run: { progress, usual_minutes: usual, started_at, created_at } }: { run: RunSummary }) {
+function TimeLeft({ run: { progress, usual_minutes: usual, started_at, created_at } }: { run: RunHead }) {
   const now = useNow();
   if (usual === undefined) return null;
   const elapsedMs = now - Date.parse(started_at ?? created_at);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { RunKind, RunStatus } from "../../runs/run.ts";
-import { actionsFor } from "./summary.ts";
+import { actionsFor } from "./read-view.ts";
 
 test.for<[RunKind, RunStatus, { interactionId?: string; hasText?: boolean }, string[]]>([
   ["agent", "pending", {}, ["cancel"]],
