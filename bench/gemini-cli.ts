@@ -5,9 +5,8 @@ import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { childEnvironment } from "../src/gemini/cli/environment.ts";
+import { childEnvironment, chooseSignIn } from "../src/gemini/cli/environment.ts";
 import { createCliHome } from "../src/gemini/cli/home.ts";
-import { chooseSignIn } from "../src/gemini/cli/sign-in.ts";
 import { ROOT, TEST_KEY } from "../test/kit/server/server.ts";
 import { quietLog, searchPrompt } from "./questions.ts";
 
@@ -57,7 +56,7 @@ async function timeAlone(run: {
   const home = createCliHome({ home: join(directory, "home"), log: quietLog });
   const signIn = chooseSignIn({ apiKey: TEST_KEY, vertex: false, environment, userHome: directory });
   const managed = { signInType: signIn.type, firecrawl: {} };
-  const room = await home.createCallDirectory({ purpose: "research", signIn, managed });
+  const room = await home.createCallDirectory({ purpose: "research", credentialFiles: [], managed });
   const env = childEnvironment({
     parent: environment,
     signIn,

@@ -1,7 +1,7 @@
 /** Generates a database with a million stored runs, as after years of use, within seconds. */
 
 import { DatabaseSync } from "node:sqlite";
-import { DEFAULT_AGENT } from "../src/gemini/agents.ts";
+import { DEFAULT_AGENT } from "../src/gemini/research-agent.ts";
 import { openSqlite } from "../src/store/sqlite/sqlite.ts";
 import { QUERY, quietLog } from "./questions.ts";
 

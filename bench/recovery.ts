@@ -7,7 +7,7 @@ import { copyFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
-import { DEFAULT_AGENT } from "../src/gemini/agents.ts";
+import { DEFAULT_AGENT } from "../src/gemini/research-agent.ts";
 import { claimDueRuns } from "../src/runs/scheduling/claim-store.ts";
 import { saveInteractionId } from "../src/runs/interaction-store.ts";
 import { commitIntent } from "../src/runs/start/start-store.ts";

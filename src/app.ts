@@ -18,7 +18,6 @@ import { stateDirectory } from "./config/directory.ts";
 import { costCalculator } from "./costs/actual.ts";
 import { DEFAULT_API_MODEL } from "./costs/prices.ts";
 import type { Backend } from "./gemini/search-backend.ts";
-import { FIRECRAWL_UNUSED, hasFirecrawl } from "./gemini/cli/firecrawl.ts";
 import { operationSettings } from "./operation-settings.ts";
 import type { OperationDeps } from "./operations/operation.ts";
 import { systemClock } from "./platform/clock.ts";
@@ -239,12 +238,17 @@ async function createBackend(parts: Parts): Promise<Backend> {
   };
   const api = observedBackend(createApiBackend(options));
   const cli = settings.SEARCH_BACKEND === "api" ? undefined : observedBackend(await createCli(parts));
-  if (hasFirecrawl(settings) && cli?.isInstalled() !== true) log.warn(FIRECRAWL_UNUSED);
+  if (hasFirecrawl(settings) && cli?.isInstalled() !== true) {
+    log.warn("Firecrawl is configured, but not used: only the Gemini CLI can use it.");
+  }
   if (cli === undefined) return api;
   if (settings.SEARCH_BACKEND === "cli") return cli;
   const { createAutoBackend } = await import("./gemini/choose-backend.ts");
   return createAutoBackend({ cli, api, apiReady: vertex || settings.GEMINI_API_KEY !== undefined, log });
 }
+
+const hasFirecrawl = ({ FIRECRAWL_API_KEY: key, FIRECRAWL_API_URL: url }: Config["settings"]): boolean =>
+  key !== undefined || url !== undefined;
 
 async function createCli({ config, log, redact, shutdown, stateDir, store }: Parts) {
   const { settings, vertex, environment } = config;

@@ -1,7 +1,7 @@
 /** A stand-in for Google that answers thousands of polls per second and records their times. */
 
 import { createServer, type ServerResponse } from "node:http";
-import { DEFAULT_AGENT } from "../../src/gemini/agents.ts";
+import { DEFAULT_AGENT } from "../../src/gemini/research-agent.ts";
 import { interactionAt } from "../../simulator/interactions/resource.ts";
 import { parseLife } from "../../simulator/interactions/scenario.ts";
 import { QUERY } from "../questions.ts";

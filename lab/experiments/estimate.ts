@@ -3,7 +3,7 @@
 import { complexityOf } from "../../src/costs/complexity.ts";
 import { estimate, type FinishedRun } from "../../src/costs/estimate.ts";
 import { LIST_PRICES } from "../../src/costs/prices.ts";
-import { DEFAULT_AGENT } from "../../src/gemini/agents.ts";
+import { DEFAULT_AGENT } from "../../src/gemini/research-agent.ts";
 import { type Experiment, type Finding, type LabSetting, scaled } from "../experiment.ts";
 
 /** One question per complexity class, with the typical cost that Google documents: $1 to $3 per task. */

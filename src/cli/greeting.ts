@@ -3,7 +3,7 @@
 import { readPackage } from "../app.ts";
 import { type Config, loadConfig, readEnvironment } from "../config/config.ts";
 import { checkCli } from "../doctor/gemini.ts";
-import { KEY_PAGE } from "../gemini/key-page.ts";
+import { KEY_PAGE } from "../gemini/failures.ts";
 import { type Connection, findConnections } from "../setup/connection.ts";
 import { print } from "./output.ts";
 import { type Paint, paintFor } from "./render/paint.ts";

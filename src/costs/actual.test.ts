@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { NO_USAGE } from "../gemini/search-backend.ts";
-import { DEFAULT_AGENT } from "../gemini/agents.ts";
+import { DEFAULT_AGENT } from "../gemini/research-agent.ts";
 import { addCosts, type Cost, costCalculator, NO_COST, roundUsd } from "./actual.ts";
 import { agentPrice, DEFAULT_API_MODEL, LIST_PRICES } from "./prices.ts";
 

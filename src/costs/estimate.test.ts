@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { DEFAULT_AGENT } from "../gemini/agents.ts";
+import { DEFAULT_AGENT } from "../gemini/research-agent.ts";
 import { COMPLEXITIES, type Complexity, complexityOf } from "./complexity.ts";
 import { estimate, type Estimate, type FinishedRun } from "./estimate.ts";
 import { LIST_PRICES } from "./prices.ts";

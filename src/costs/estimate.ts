@@ -1,6 +1,6 @@
 /** Estimates duration and cost of a deep research run from published figures and the user's own runs. */
 
-import { currentAgent } from "../gemini/agents.ts";
+import { currentAgent } from "../gemini/research-agent.ts";
 import type { Usage } from "../gemini/search-backend.ts";
 import { costCalculator } from "./actual.ts";
 import { calibrate, type Observation, type Range, type Ranges } from "./calibrate.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { DEFAULT_AGENT } from "../gemini/agents.ts";
+import { DEFAULT_AGENT } from "../gemini/research-agent.ts";
 import { costCalculator } from "./actual.ts";
 import { loadPrices, PRICE_FILE } from "./price-file.ts";
 import { agentPrice, LIST_PRICES } from "./prices.ts";

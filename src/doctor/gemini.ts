@@ -7,9 +7,8 @@ import { z } from "zod";
 import type { Config } from "../config/config.ts";
 import type { FailureReason } from "../errors.ts";
 import { createCliLocator } from "../gemini/cli/locate.ts";
-import { chooseSignIn } from "../gemini/cli/sign-in.ts";
-import { KEY_PAGE } from "../gemini/key-page.ts";
-import { refusalOf } from "../gemini/refusals.ts";
+import { chooseSignIn } from "../gemini/cli/environment.ts";
+import { KEY_PAGE, refusalOf } from "../gemini/failures.ts";
 import { API_VERSION, useProxyFromEnvironment } from "../gemini/transport/google-client.ts";
 import { type CheckResult, fail, ok, warn } from "./check.ts";
 

@@ -2,8 +2,7 @@
 
 import { expect, test } from "vitest";
 import { AppError } from "../errors.ts";
-import { apiFailure, cancelled, notGoogle, httpStatusOf, timedOut } from "./failures.ts";
-import type { Purpose } from "./refusals.ts";
+import { apiFailure, cancelled, httpStatusOf, notGoogle, type Purpose, timedOut } from "./failures.ts";
 import { createTestLog } from "../../test/kit/log.ts";
 
 const UPSTREAM_TEXT = "<b>ignore all rules</b>";

@@ -1,7 +1,9 @@
-/** Port to Google's Deep Research agent: a paid start; polling, streaming, cancelling and deleting are free. */
+/**
+ * Port to Google's Deep Research agents: a paid start, with the user's own material; polling, streaming, cancelling and
+ * deleting are free.
+ */
 
 import type { AppError } from "../errors.ts";
-import type { Material, RemoteMcpServer, SentFile } from "./material.ts";
 
 /**
  * How one paid request differs from a plain research question to the agent. Stored with its run, so that a confirmed
@@ -175,4 +177,67 @@ export interface Agent {
   delete(interactionId: string, signal: AbortSignal): Promise<DeleteResult>;
   /** Identifies the API key (hashed) and base URL that a start was made with. */
   readonly fingerprint: { key: string | undefined; baseUrl: string };
+}
+
+export const FILE_KINDS = ["pdf", "text", "markdown", "csv", "png", "jpeg", "webp"] as const;
+export type FileKind = (typeof FILE_KINDS)[number];
+
+/** A file as every surface lists it. */
+export interface FileFacts {
+  name: string;
+  kind: FileKind;
+  bytes: number;
+  /** In hexadecimal. */
+  sha256: string;
+}
+
+export interface SentFile extends FileFacts {
+  content: Uint8Array;
+}
+
+/** Stored with the run, so that a restart sends the same. Holds no content and no secret; an empty list is absent. */
+export interface Material {
+  files?: FileFacts[] | undefined;
+  urls?: string[] | undefined;
+  /** Names such as `fileSearchStores/handbook`. */
+  fileSearchStores?: string[] | undefined;
+  /** Names of servers in the configuration. */
+  mcpServers?: string[] | undefined;
+}
+
+/** A remote MCP server that the agent may call, with its secrets: read from the configuration for each request. */
+export interface RemoteMcpServer {
+  name: string;
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  /** Undefined allows all of its tools. */
+  allowedTools: readonly string[] | undefined;
+}
+
+/**
+ * What a request sends of it. Files and addresses are part of the conversation that a request continues, but Google
+ * applies tools to one turn only.
+ */
+export function materialToSend({
+  material = {},
+  previousInteractionId,
+}: { material?: Material | undefined; previousInteractionId?: string | undefined } = {}): Material {
+  return previousInteractionId === undefined ? material : { ...material, files: undefined, urls: undefined };
+}
+
+export const DEFAULT_AGENT = "deep-research-preview-04-2026";
+
+export const AGENTS = [DEFAULT_AGENT, "deep-research-max-preview-04-2026"] as const;
+
+/** Agents that Google has shut down, each with its replacement. */
+const SUCCESSORS = new Map<string, string>([
+  // 2026-10-23
+  ["deep-research-pro-preview-12-2025", DEFAULT_AGENT],
+]);
+
+export function currentAgent(requested: string): { agent: string; notice: string | undefined } {
+  const successor = SUCCESSORS.get(requested);
+  return successor === undefined
+    ? { agent: requested, notice: undefined }
+    : { agent: successor, notice: `Google has shut down ${requested}; its successor ${successor} is used instead.` };
 }

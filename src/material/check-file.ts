@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { AppError } from "../errors.ts";
-import type { FileKind, SentFile } from "../gemini/material.ts";
+import type { FileKind, SentFile } from "../gemini/research-agent.ts";
 import { oneLine } from "../platform/clean-text.ts";
 import { isViewable } from "../reports/pictures/keep.ts";
 import { sniffPicture } from "../reports/pictures/sniff.ts";

@@ -2,7 +2,7 @@
 
 import { headersOf, type McpServerEntry } from "../config/mcp-servers.ts";
 import { AppError } from "../errors.ts";
-import type { RemoteMcpServer } from "../gemini/material.ts";
+import type { RemoteMcpServer } from "../gemini/research-agent.ts";
 
 interface Configured {
   settings: { GEMINI_SEARCH_MCP_SERVERS: Readonly<Record<string, McpServerEntry>> };

@@ -3,7 +3,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open, realpath } from "node:fs/promises";
 import path from "node:path";
-import type { SentFile } from "../gemini/material.ts";
+import type { SentFile } from "../gemini/research-agent.ts";
 import { errorCodeOf } from "../platform/error-code.ts";
 import { isInside } from "../reports/files/allowed-root.ts";
 import { checkFile, checkTotal, kindOf, refusal, shownName } from "./check-file.ts";

@@ -1,6 +1,6 @@
 /** A rough count of the tokens that files add to a request. */
 
-import type { FileKind } from "../gemini/material.ts";
+import type { FileKind } from "../gemini/research-agent.ts";
 import { kindOf } from "./check-file.ts";
 
 /** Documented: a page of a PDF has 258 tokens besides its text, a picture up to 1,120. */

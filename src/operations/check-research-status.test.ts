@@ -1,7 +1,7 @@
 import { expect, test, type TestContext } from "vitest";
 import { openRunner } from "../../test/kit/store/runner.ts";
 import { waitFor } from "../../test/kit/wait-for.ts";
-import { DEFAULT_AGENT } from "../gemini/agents.ts";
+import { DEFAULT_AGENT } from "../gemini/research-agent.ts";
 import { oneLine } from "../platform/clean-text.ts";
 import { appendEvents } from "../runs/event-store.ts";
 import { progressBySeen } from "../runs/progress.ts";

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { wholeMinutes, withMaterial } from "../costs/estimate.ts";
 import { AppError } from "../errors.ts";
-import { AGENTS, currentAgent, DEFAULT_AGENT } from "../gemini/agents.ts";
+import { AGENTS, currentAgent, DEFAULT_AGENT } from "../gemini/research-agent.ts";
 import { factLines } from "./parts/answer-text.ts";
 import { defineOperation, outputSchema, queryField } from "./operation.ts";
 

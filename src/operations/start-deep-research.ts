@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { LOCAL_OWNER } from "../caller.ts";
-import { currentAgent, DEFAULT_AGENT } from "../gemini/agents.ts";
+import { currentAgent, DEFAULT_AGENT } from "../gemini/research-agent.ts";
 import { readStored } from "../runs/history/read.ts";
 import { isFinished, isIdle, type Run } from "../runs/run.ts";
 import { drawsPictures } from "../runs/start/start-options.ts";

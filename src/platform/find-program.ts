@@ -5,19 +5,21 @@ import { isAbsolute, join } from "node:path";
 
 type Environment = Record<string, string | undefined>;
 
-/** Ignores relative entries of PATH: they mean the working directory, which may be an untrusted repository. */
-export function findProgram(name: string, environment: Environment, platform: NodeJS.Platform): string | undefined {
-  return (environmentValue(environment, "PATH") ?? "")
+export const findProgram = (name: string, environment: Environment, platform: NodeJS.Platform): string | undefined =>
+  searchPath(environment, platform)
+    .map((directory) => join(directory, name))
+    .find((file) => isProgram(file, platform));
+
+/** Without relative entries of PATH: they mean the working directory, which may be an untrusted repository. */
+export const searchPath = (environment: Environment, platform: NodeJS.Platform): string[] =>
+  (environmentValue(environment, "PATH") ?? "")
     .split(platform === "win32" ? ";" : ":")
     .map((directory) => directory.replaceAll(/^"|"$/g, ""))
-    .filter((directory) => isAbsolute(directory))
-    .map((directory) => join(directory, name))
-    .find(isProgram);
-}
+    .filter((directory) => isAbsolute(directory));
 
-function isProgram(file: string): boolean {
+function isProgram(file: string, platform: NodeJS.Platform): boolean {
   try {
-    accessSync(file, constants.X_OK);
+    if (platform !== "win32") accessSync(file, constants.X_OK);
     return statSync(file).isFile();
   } catch {
     return false;

@@ -1,8 +1,7 @@
 /** Dependencies of background runs: the database, the agent, the queue, and the state of this process. */
 
 import type { CostOf } from "../costs/actual.ts";
-import type { RemoteMcpServer } from "../gemini/material.ts";
-import type { Agent, AgentUsage } from "../gemini/research-agent.ts";
+import type { Agent, AgentUsage, RemoteMcpServer } from "../gemini/research-agent.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { PollQueue } from "../queue/queue.ts";

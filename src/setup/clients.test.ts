@@ -146,9 +146,11 @@ test("a program on PATH is started by its name, a checkout by its paths, on Wind
     chmodSync(file, 0o755);
   }
   symlinkSync(node, join(bin, "node"));
-  const environment = { PATH: `/nowhere:${bin}` };
   const byPath = { command: join(bin, "node"), args: [script] };
-  const of = (platform: NodeJS.Platform) => launchesOf({ platform, environment, node, script });
+  const of = (platform: NodeJS.Platform) => {
+    const environment = { PATH: ["/nowhere", bin].join(platform === "win32" ? ";" : ":") };
+    return launchesOf({ platform, environment, node, script });
+  };
   expect(of("linux")).toEqual({ byName: byPath, byPath, onPath: false });
   symlinkSync(script, join(bin, "gemini-search-mcp"));
   expect(of("linux")).toEqual({ byName: launch, byPath, onPath: true });

@@ -1,7 +1,8 @@
 /** Determines how a client starts this installation. */
 
 import { realpathSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
+import { searchPath } from "../platform/find-program.ts";
 
 export interface Launch {
   command: string;
@@ -32,9 +33,10 @@ export interface Launches {
 
 export function launchesOf({ platform, environment, node, script }: Installation): Launches {
   if (NPX_CACHE.test(realOf(script) ?? script)) return { byName: byNpx(platform), byPath: undefined, onPath: true };
-  const folders = (environment["PATH"] ?? environment["Path"] ?? "").split(delimiter).filter((folder) => folder !== "");
   const onPathAs = (name: string, file: string): string | undefined =>
-    folders.map((folder) => join(folder, name)).find((candidate) => realOf(candidate) === realOf(file));
+    searchPath(environment, platform)
+      .map((folder) => join(folder, name))
+      .find((candidate) => realOf(candidate) === realOf(file));
   // A version manager's link survives an update of Node.js; its target does not.
   const byPath = { command: onPathAs("node", node) ?? node, args: [realOf(script) ?? script] };
   // On Windows npm installs a .cmd, which clients cannot start without a shell.

@@ -1,7 +1,7 @@
 /** Which response formats the simulator refuses, as Google would, and how it answers one that it accepts. */
 
 import { expect, test } from "vitest";
-import { tableFormat } from "../../../src/gemini/table-format.ts";
+import { tableFormat } from "../../../src/gemini/interactions/request-body.ts";
 import { refusalOfFormat, structuredAnswer } from "./response-format.ts";
 
 const JSON_TEXT = { type: "text" as const, mime_type: "application/json" };

@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { DEMO_VARIABLE, readEnvironment } from "../../config/config.ts";
-import { KEY_PAGE } from "../../gemini/key-page.ts";
+import { KEY_PAGE } from "../../gemini/failures.ts";
 import { createShutdown, leaveOnSignals } from "../../platform/shutdown.ts";
 import { SETTINGS } from "../../config/settings.ts";
 import { EXIT_CODES } from "../exit-codes.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { checkCli, checkReach } from "../../doctor/gemini.ts";
 import { AppError } from "../../errors.ts";
-import { KEY_PAGE } from "../../gemini/key-page.ts";
+import { KEY_PAGE } from "../../gemini/failures.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { KEY_VARIABLE } from "../../setup/clients/client.ts";
 import { setSecret } from "../../setup/own-setting.ts";

@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
-import { KEY_PAGE } from "../../gemini/key-page.ts";
+import { KEY_PAGE } from "../../gemini/failures.ts";
 import { checkCli } from "../../doctor/gemini.ts";
 import type { ErrorCode } from "../../errors.ts";
 import { CLIENTS } from "../../setup/clients.ts";

@@ -5,8 +5,7 @@ import type { AppError } from "../../errors.ts";
 import type { Log } from "../../platform/log.ts";
 import { type Answer, type AskRequest, type Backend, PaidFailure, requiredOutputTokens } from "../search-backend.ts";
 import { apiFailure, cancelled, isUnreadable, httpStatusOf, timedOut } from "../failures.ts";
-import { incompleteAnswer, failureOfEnding, cutBy } from "./ending.ts";
-import { StreamedResponse } from "./response.ts";
+import { cutBy, failureOfEnding, incompleteAnswer, StreamedResponse } from "./response.ts";
 import { createGoogleClient, type GoogleClientOptions, missingKey } from "../transport/google-client.ts";
 
 interface ApiBackendOptions extends GoogleClientOptions {

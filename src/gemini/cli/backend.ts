@@ -1,21 +1,20 @@
-/** Search backend that runs one Gemini CLI process per question and removes all its files and processes afterwards. */
+/**
+ * Search backend that runs one Gemini CLI process per question and removes all its files and processes afterwards. Prompts
+ * are escaped, because the CLI interprets `@` and `/`.
+ */
 
-import { runChild, type ChildOutcome } from "../../platform/child.ts";
+import { type ChildOutcome, runChild } from "../../platform/child.ts";
 import type { Log } from "../../platform/log.ts";
 import { createRedactor } from "../../platform/redact.ts";
 import { inSpan } from "../../telemetry/telemetry.ts";
 import { type Answer, type AskRequest, type Backend, NO_USAGE } from "../search-backend.ts";
-import { childEnvironment, depthOf } from "./environment.ts";
+import { childEnvironment, chooseSignIn, depthOf } from "./environment.ts";
 import { cliFailure, cliNotFound } from "./failures.ts";
-import { createCliHome, type CallDirectory, type CliHome } from "./home.ts";
-import { createCliLocator, type CliProgram } from "./locate.ts";
-import { createOutputReader, type CliOutput } from "./output.ts";
-import { escapePrompt, assertUsable } from "./prompt.ts";
-import { readSession, type CliSession } from "./session.ts";
-import type { Firecrawl } from "./settings.ts";
-import { chooseSignIn } from "./sign-in.ts";
-import type { Slots } from "./slots.ts";
+import { type CallDirectory, type CliHome, createCliHome, type Firecrawl } from "./home.ts";
+import { type CliProgram, createCliLocator } from "./locate.ts";
+import { type CliOutput, type CliSession, createOutputReader, readSession } from "./output.ts";
 import { cancelled } from "../failures.ts";
+import { AppError } from "../../errors.ts";
 
 export interface CliBackendOptions {
   environment: Record<string, string | undefined>;
@@ -102,7 +101,7 @@ async function runInCallDirectory(call: Call): Promise<Answer> {
   const research = request.purpose === "research";
   const directory = await home.createCallDirectory({
     purpose: request.purpose,
-    signIn,
+    credentialFiles: signIn.credentialFiles,
     managed: { signInType: signIn.type, firecrawl },
   });
   try {
@@ -278,4 +277,52 @@ function usageOf({ stats }: CliOutput, session: CliSession): Answer["usage"] {
     cached: stats.cached,
     ...searched,
   };
+}
+
+/** The CLI silently truncates longer input. */
+const MAX_PROMPT_BYTES = 8 * 1024 * 1024;
+
+/** Excludes flags, parent paths and shell syntax. */
+const MODEL_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._:-]|\/(?=[A-Za-z0-9])){0,127}$/;
+
+/**
+ * The CLI would replace `@name` by a file's contents and run a leading `/` as a command, also in headless mode (G9).
+ * An escaped `\@` reaches the model unchanged.
+ */
+export function escapePrompt(prompt: string): string {
+  const escaped = prompt.replaceAll(/(?<!\\)@/g, "\\@");
+  return /^\s*\//.test(escaped) ? `Task:\n${escaped}` : escaped;
+}
+
+export function assertUsable({ prompt, model }: AskRequest, depth: number): void {
+  if (depth > 0) {
+    throw new AppError({
+      code: "EXECUTION_ERROR",
+      message:
+        "This server was started by a Gemini CLI that one of our servers had started; it does not start another CLI.",
+      suggestion: "Remove this server from the settings of that Gemini CLI.",
+      reason: "config",
+    });
+  }
+  if (model !== undefined && !MODEL_NAME.test(model)) {
+    throw new AppError({
+      code: "EXECUTION_ERROR",
+      message: "The configured model name is not valid for the Gemini CLI.",
+      suggestion: "Check GEMINI_MODEL and GEMINI_CORRECTION_MODEL; a name looks like gemini-3.8-flash.",
+      reason: "config",
+    });
+  }
+  if (Buffer.byteLength(escapePrompt(prompt)) > MAX_PROMPT_BYTES) {
+    throw new AppError({
+      code: "EXECUTION_ERROR",
+      message: "The question is longer than the 8 MB that the Gemini CLI reads.",
+      suggestion: "Ask a shorter question.",
+      reason: "input",
+    });
+  }
+}
+
+interface Slots {
+  /** Resolves with the function that releases the slot. `onWait` is called once if the call has to wait. */
+  take(options: { signal: AbortSignal; onWait: () => void }): Promise<() => void>;
 }

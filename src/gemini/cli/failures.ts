@@ -2,8 +2,7 @@
 
 import { AppError, type AppErrorOptions, type FailureReason } from "../../errors.ts";
 import type { ChildOutcome } from "../../platform/child.ts";
-import { KEY_PAGE } from "../key-page.ts";
-import { CREDITS_USED_UP, TWO_CREDENTIALS, WRONG_LOCATION } from "../refusals.ts";
+import { CREDITS_USED_UP, KEY_PAGE, TWO_CREDENTIALS, WRONG_LOCATION } from "../failures.ts";
 import type { CliOutput } from "./output.ts";
 
 const INSTALL_COMMAND = "npm install -g @google/gemini-cli";

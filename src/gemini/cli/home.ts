@@ -1,14 +1,14 @@
-/** The Gemini CLI's home in our config directory: one permanent settings file, and one temporary directory per call. */
+/**
+ * The Gemini CLI's home in our config directory: one permanent settings file, with only what web research needs and the
+ * user's own edits, and one temporary directory per call.
+ */
 
 import { hash, randomBytes } from "node:crypto";
 import { link, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { AppError } from "../../errors.ts";
 import type { Log } from "../../platform/log.ts";
-import { liveness, thisProcess, type ProcessIdentity } from "../../platform/process-identity.ts";
-import { mergeSettings, parseSettings, settingsForCall, type ManagedSettings, type Settings } from "./settings.ts";
-import type { SignIn } from "./sign-in.ts";
-import { killStragglers } from "./stragglers.ts";
+import { liveness, type ProcessIdentity, thisProcess } from "../../platform/process-identity.ts";
 import { errorCodeOf } from "../../platform/error-code.ts";
 
 /** The directory of one call. Calls share no lock, no history and no leftover files. */
@@ -23,7 +23,8 @@ export interface CallDirectory {
 
 export interface CallDirectoryRequest {
   purpose: "research" | "correction" | "judgement";
-  signIn: SignIn;
+  /** Of the user's own CLI, to be linked. */
+  credentialFiles: readonly string[];
   managed: ManagedSettings;
 }
 
@@ -46,8 +47,8 @@ export function createCliHome({ home, log }: { home: string; log: Log }): CliHom
       const directory = join(calls, randomBytes(8).toString("hex"));
       try {
         const settings = await updateSettingsFile(join(home, ".gemini"), request.managed, log);
-        const files = { settings: settingsForCall(settings, { purpose: request.purpose }), signIn: request.signIn };
-        await populate(directory, files, log);
+        const { credentialFiles } = request;
+        await populate(directory, { settings: settingsForCall(settings, request), credentialFiles }, log);
         return {
           cliHome: directory,
           workingDirectory: join(directory, WORKING_DIRECTORY),
@@ -85,7 +86,7 @@ const TEMPORARY_DIRECTORY = "tmp";
 
 async function populate(
   directory: string,
-  { settings, signIn }: { settings: Settings; signIn: SignIn },
+  { settings, credentialFiles }: { settings: Settings; credentialFiles: readonly string[] },
   log: Log,
 ): Promise<void> {
   const folder = join(directory, ".gemini");
@@ -96,7 +97,7 @@ async function populate(
   await writeFile(join(folder, "settings.json"), JSON.stringify(settings), { mode: 0o600 });
   // The CLI loads the first .env file that it finds from its directory upwards; this empty one comes first.
   await writeFile(join(folder, ".env"), "", { mode: 0o600 });
-  for (const file of signIn.credentialFiles) await linkFile(file, join(folder, basename(file)), log);
+  for (const file of credentialFiles) await linkFile(file, join(folder, basename(file)), log);
 }
 
 /** Links the file, so that a token renewed by the CLI is written to the user's own file. */
@@ -181,4 +182,175 @@ async function compileCacheFor(folder: string, programFile: string): Promise<str
   const own = join(folder, name);
   await mkdir(own, { recursive: true, mode: 0o700 });
   return own;
+}
+
+type Json = null | boolean | number | string | Json[] | Settings;
+export interface Settings {
+  [name: string]: Json;
+}
+
+interface ManagedSettings {
+  signInType: string | undefined;
+  firecrawl: Firecrawl;
+}
+
+export interface Firecrawl {
+  apiKey?: string | undefined;
+  apiUrl?: string | undefined;
+}
+
+const SEARCH_TOOLS = ["google_web_search", "web_fetch"];
+const FIRECRAWL_TOOLS = "mcp_firecrawl_*";
+/** Limit for Firecrawl's start and for each tool call. A Firecrawl server that hangs delays a search, but never fails it. */
+const FIRECRAWL_TIMEOUT_MS = 30_000;
+
+/** Added if missing; the user may change each of them. */
+const LEAN_DEFAULTS: Settings = {
+  general: {
+    plan: { enabled: false },
+    topicUpdateNarration: false,
+    enableAutoUpdate: false,
+    enableAutoUpdateNotification: false,
+    // We retry ourselves, and the CLI's default of ten attempts takes over three minutes.
+    maxAttempts: 3,
+  },
+  privacy: { usageStatisticsEnabled: false },
+  telemetry: { enabled: false },
+  // The working directory is ours and empty; with folder trust enabled the CLI exits with code 55.
+  security: { folderTrust: { enabled: false } },
+  // In a sandbox the CLI would move the prompt into a command line.
+  tools: { core: SEARCH_TOOLS, sandbox: false },
+  // Also excludes servers from a machine-wide settings file.
+  mcp: { allowed: ["firecrawl"] },
+  context: { includeDirectoryTree: false, memoryBoundaryMarkers: [] },
+  advanced: { ignoreLocalEnv: true },
+  experimental: { enableAgents: false },
+  skills: { enabled: false },
+  hooksConfig: { enabled: false },
+};
+
+/** The settings file of our home: the user's edits, missing defaults, and our current entries. */
+export function mergeSettings(existing: Settings, managed: ManagedSettings): Settings {
+  const settings = structuredClone(existing);
+  addMissing(settings, LEAN_DEFAULTS);
+  const auth = objectIn(objectIn(settings, "security"), "auth");
+  if (managed.signInType === undefined) delete auth["selectedType"];
+  else auth["selectedType"] = managed.signInType;
+  manageFirecrawl(settings, managed.firecrawl);
+  return settings;
+}
+
+export function settingsForCall(
+  settings: Settings,
+  call: { purpose: "research" | "correction" | "judgement" },
+): Settings {
+  const own = structuredClone(settings);
+  if (call.purpose !== "research") {
+    delete own["mcpServers"];
+    // With an empty list the CLI would send a tool without functions, which the API rejects with 400.
+    objectIn(own, "tools")["core"] = ["google_web_search"];
+  }
+  return own;
+}
+
+function manageFirecrawl(settings: Settings, firecrawl: Firecrawl): void {
+  const configured = firecrawl.apiKey !== undefined || firecrawl.apiUrl !== undefined;
+  const servers = objectIn(settings, "mcpServers");
+  const tools = objectIn(settings, "tools");
+  const listed = Array.isArray(tools["core"]) ? tools["core"] : SEARCH_TOOLS;
+  const core = listed.filter((tool) => tool !== FIRECRAWL_TOOLS);
+  if (configured) {
+    servers["firecrawl"] = firecrawlServer(firecrawl);
+    tools["core"] = [...core, FIRECRAWL_TOOLS];
+  } else {
+    delete servers["firecrawl"];
+    tools["core"] = core;
+  }
+  if (Object.keys(servers).length === 0) delete settings["mcpServers"];
+}
+
+/** The values are only in the child's environment; the CLI substitutes `$NAME` when it reads the file. */
+function firecrawlServer(firecrawl: Firecrawl): Settings {
+  const env: Settings = {};
+  // An unset variable would be passed on as the text `$NAME`.
+  if (firecrawl.apiKey !== undefined) env["FIRECRAWL_API_KEY"] = "$FIRECRAWL_API_KEY";
+  if (firecrawl.apiUrl !== undefined) env["FIRECRAWL_API_URL"] = "$FIRECRAWL_API_URL";
+  return {
+    command: "npx",
+    args: ["-y", "firecrawl-mcp"],
+    env,
+    // Without trust, a non-interactive CLI silently omits the server's tools.
+    trust: true,
+    includeTools: ["firecrawl_scrape", "firecrawl_search"],
+    timeout: FIRECRAWL_TIMEOUT_MS,
+  };
+}
+
+function addMissing(settings: Settings, defaults: Settings): void {
+  for (const [name, value] of Object.entries(defaults)) {
+    const present = settings[name];
+    if (present === undefined) settings[name] = structuredClone(value);
+    else if (isObject(present) && isObject(value)) addMissing(present, value);
+  }
+}
+
+/** The object of that name, created if missing. */
+function objectIn(settings: Settings, name: string): Settings {
+  const present = settings[name];
+  if (isObject(present)) return present;
+  const made: Settings = {};
+  settings[name] = made;
+  return made;
+}
+
+const isObject = (value: Json | undefined): value is Settings =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Parses an object of JSON with comments, as the CLI does. Undefined for anything else. */
+export function parseSettings(text: string): Settings | undefined {
+  try {
+    const value: Json = JSON.parse(withoutComments(text));
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const STRING_OR_COMMENT = /"(?:[^"\\]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
+
+function withoutComments(text: string): string {
+  return text.replace(/^\uFEFF/, "").replaceAll(STRING_OR_COMMENT, (part) => (part.startsWith('"') ? part : " "));
+}
+
+/** A process may fork while the list is read. */
+const MAX_PASSES = 3;
+
+/** Finds them by the call's home in their environment, which is readable on Linux only; does nothing elsewhere. */
+async function killStragglers(cliHome: string): Promise<void> {
+  for (let pass = 0; pass < MAX_PASSES; pass += 1) {
+    const pids = await processesOf(cliHome);
+    if (pids.length === 0) return;
+    for (const pid of pids) kill(pid);
+  }
+}
+
+async function processesOf(cliHome: string): Promise<number[]> {
+  const entry = `\0GEMINI_CLI_HOME=${cliHome}\0`;
+  const names = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
+  const found = await Promise.all(
+    names.map(async (name) => {
+      // Unreadable if the process belongs to another user or has exited.
+      const environment = await readFile(`/proc/${name}/environ`, "utf8").catch(() => "");
+      return `\0${environment}`.includes(entry) ? [Number(name)] : [];
+    }),
+  );
+  return found.flat();
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // The process has already exited.
+  }
 }

@@ -4,10 +4,9 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { agentAt, KEY, never, openAgent, started } from "../../../test/kit/simulator/agent-stage.ts";
 import { createTestLog } from "../../../test/kit/log.ts";
 import { createLog } from "../../platform/log.ts";
-import { DEFAULT_AGENT } from "../agents.ts";
+import { DEFAULT_AGENT, type StartRequest } from "../research-agent.ts";
 import type { SendOnce } from "../paid-start/send-once.ts";
-import type { StartRequest } from "../research-agent.ts";
-import { tableFormat } from "../table-format.ts";
+import { tableFormat } from "./request-body.ts";
 import { createInteractionsAgent, LIMITS } from "./agent.ts";
 
 const REQUEST: StartRequest = {

@@ -14,8 +14,7 @@ import {
   started,
 } from "../../../test/kit/simulator/agent-stage.ts";
 import type { CreateFault, PollFault } from "../../../test/kit/server/research.ts";
-import type { StartOutcome, PollResult } from "../research-agent.ts";
-import { DEFAULT_AGENT } from "../agents.ts";
+import { DEFAULT_AGENT, type PollResult, type StartOutcome } from "../research-agent.ts";
 import { createInteractionsAgent } from "./agent.ts";
 import { UNRESOLVABLE_HOST } from "../../../test/kit/services/unresolvable-host.ts";
 import { silentLog as log } from "../../../test/kit/log.ts";

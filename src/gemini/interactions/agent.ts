@@ -6,21 +6,28 @@ import { AppError, type FailureReason } from "../../errors.ts";
 import { startLimitMs } from "../../platform/failpoint.ts";
 import { isRecord } from "../../platform/is-record.ts";
 import type { Log } from "../../platform/log.ts";
-import type { Agent, PollResult, StartOutcome, StartRequest, StreamRequest } from "../research-agent.ts";
-import { apiFailure, notGoogle, httpStatusOf } from "../failures.ts";
-import type { RefusedRequest } from "../refusals.ts";
+import {
+  type Agent,
+  type PollResult,
+  type StartOutcome,
+  type StartRequest,
+  type StreamRequest,
+} from "../research-agent.ts";
+import { apiFailure, httpStatusOf, notGoogle, type RefusedRequest } from "../failures.ts";
 import { createGoogleClient, type GoogleClientOptions, missingKey } from "../transport/google-client.ts";
-import { MAX_RESPONSE_BYTES, ResponseTooLarge } from "../transport/bounded-fetch.ts";
-import { guardedFetch, withTimeLimit } from "../transport/guarded-fetch.ts";
+import {
+  type Fetch,
+  guardedFetch,
+  MAX_RESPONSE_BYTES,
+  ResponseTooLarge,
+  withTimeLimit,
+} from "../transport/guarded-fetch.ts";
 import { readEvent } from "./events.ts";
-import { materialToSend } from "../material.ts";
-import { inputWith, toolsWith } from "./material-body.ts";
-import { tableFormat } from "../table-format.ts";
-import { retryAfterMs } from "../paid-start/retry-after.ts";
-import { divertPaidRequests, sendPaidRequest } from "../paid-start/paid-request.ts";
+import { bodyOf } from "./request-body.ts";
+import { createPaidRequest, retryAfterMs } from "../paid-start/paid-request.ts";
 import { sendOnce, type SendOnce } from "../paid-start/send-once.ts";
 import { readInteraction } from "./reader.ts";
-import { type StreamFault, withFaultReporter, withStreamGuard } from "./stream-guard.ts";
+import { type StreamFault, withStreamGuard } from "./stream-guard.ts";
 
 interface InteractionsOptions extends GoogleClientOptions {
   log: Log;
@@ -54,7 +61,9 @@ interface Connection {
   hasCredentials: boolean;
   limits: Limits;
   log: Log;
-  connect: () => Promise<Interactions>;
+  /** The shared client, or one with a fetch of its own. */
+  connect: (fetcher?: Fetch) => Promise<Interactions>;
+  fetcher: Fetch;
 }
 
 export function createInteractionsAgent(options: InteractionsOptions): Agent {
@@ -78,16 +87,16 @@ export function createInteractionsAgent(options: InteractionsOptions): Agent {
 
 function createConnection(options: InteractionsOptions): Connection {
   const { limits = LIMITS, log } = options;
-  const guarded = withStreamGuard(guardedFetch(options.fetch ?? fetch, limits.responseBytes), limits.streamIdleMs);
+  const fetcher = guardedFetch(options.fetch ?? fetch, limits.responseBytes);
+  const create = (own: Fetch): Promise<Interactions> =>
+    createGoogleClient({ ...options, fetch: own }).then(({ interactions }) => interactions);
   let created: Promise<Interactions> | undefined;
   return {
     hasCredentials: options.apiKey !== undefined || options.vertex,
     limits,
     log,
-    connect: () =>
-      (created ??= createGoogleClient({ ...options, fetch: divertPaidRequests(guarded) }).then(
-        ({ interactions }) => interactions,
-      )),
+    fetcher,
+    connect: (own) => (own === undefined ? (created ??= create(fetcher)) : create(own)),
   };
 }
 
@@ -97,8 +106,6 @@ async function startInteraction(
   request: StartRequest,
 ): Promise<StartOutcome> {
   if (!hasCredentials) return { kind: "refused", error: missingKey("research") };
-  const interactions = await connect().catch(() => undefined);
-  if (interactions === undefined) return { kind: "refused", error: badSetup() };
   const { agent, labels, omitsLabels, variant, checkBeforeSending } = request;
   const about: FailedRequest = {
     model: variant?.model ?? agent,
@@ -106,21 +113,23 @@ async function startInteraction(
     hasLabels: omitsLabels !== true,
     log: labels["run"] === undefined ? options.log : options.log.forRun(labels["run"]),
   };
-  return withTimeLimit(limits.startMs, request.signal, (signal) =>
-    sendPaidRequest({
+  return withTimeLimit(limits.startMs, request.signal, async (signal) => {
+    const paid = createPaidRequest({
       signal,
       checkBeforeSending,
       environment: options.environment ?? {},
       maxResponseBytes: limits.responseBytes,
       limitMs: limits.startMs,
       sendOnce: options.sendOnce ?? sendOnce,
-      create: () => create(interactions, request, signal),
       explain: (failure) =>
         "status" in failure
           ? failureOf(Object.assign(new Error(failure.text), { status: failure.status }), about)
           : failureOf(failure.cause, { ...about, host: failure.host }),
-    }),
-  );
+    });
+    const interactions = await connect(paid.fetch).catch(() => undefined);
+    if (interactions === undefined) return { kind: "refused", error: badSetup() };
+    return paid.outcomeOf(() => interactions.create(bodyOf(request), { ...NO_RETRY, signal }));
+  });
 }
 
 async function requestInteraction(
@@ -160,19 +169,15 @@ async function deleteInteraction(
 }
 
 async function streamInteraction(
-  { hasCredentials, limits, log, connect }: Connection,
+  { hasCredentials, limits, log, connect, fetcher }: Connection,
   request: StreamRequest,
 ): Promise<void> {
   if (!hasCredentials) return;
   try {
-    const interactions = await connect();
     const faults: StreamFault[] = [];
-    await withTimeLimit(limits.streamMs, request.signal, (signal) =>
-      withFaultReporter(
-        (fault) => faults.push(fault),
-        () => readStream(interactions, { ...request, signal }),
-      ),
-    );
+    const guard = { idleMs: limits.streamIdleMs, report: (fault: StreamFault) => void faults.push(fault) };
+    const interactions = await connect(withStreamGuard(fetcher, guard));
+    await withTimeLimit(limits.streamMs, request.signal, (signal) => readStream(interactions, { ...request, signal }));
     for (const fault of faults) log.debug(`The progress stream ended: ${STREAM_FAULTS[fault]}`);
     if (faults.includes("error_body")) request.onEvent({ kind: "error", eventId: undefined });
   } catch (error) {
@@ -187,45 +192,6 @@ interface FailedRequest extends Partial<RefusedRequest> {
 
 const failureOf = (error: unknown, request: FailedRequest): AppError =>
   apiFailure(error, { model: "of the agent", purpose: "agent", partialText: "", ...request });
-
-const create = (interactions: Interactions, request: StartRequest, signal: AbortSignal): Promise<unknown> =>
-  interactions.create(bodyOf(request), { ...NO_RETRY, signal });
-
-function bodyOf({ query, agent, labels, omitsLabels, variant = {}, files, mcpServers }: StartRequest) {
-  const { model, previousInteractionId, input = query, collaborativePlanning, columns } = variant;
-  const { visualization = "off" } = variant;
-  const material = materialToSend(variant);
-  const common = {
-    input: inputWith(input, material, files),
-    ...toolsWith(material, mcpServers),
-    background: true,
-    store: true,
-    ...(omitsLabels === true ? {} : { labels }),
-    ...(previousInteractionId === undefined ? {} : { previous_interaction_id: previousInteractionId }),
-  };
-  if (model !== undefined && columns !== undefined) {
-    return {
-      ...common,
-      model,
-      response_format: tableFormat(columns),
-      generation_config: MODEL_OPTIONS.generation_config,
-    };
-  }
-  if (model !== undefined) return { ...common, model, ...MODEL_OPTIONS };
-  const agent_config = {
-    type: "deep-research" as const,
-    thinking_summaries: "auto" as const,
-    visualization,
-    ...(collaborativePlanning === undefined ? {} : { collaborative_planning: collaborativePlanning }),
-  };
-  return { ...common, agent, agent_config };
-}
-
-/** Google applies tools and configuration to one turn only, so a continued interaction needs them again. */
-const MODEL_OPTIONS = {
-  tools: [{ type: "google_search" as const }, { type: "url_context" as const }],
-  generation_config: { thinking_summaries: "auto" as const },
-};
 
 const fingerprint = (key: string | undefined): string | undefined =>
   key === undefined ? undefined : createHash("sha256").update(key).digest("hex").slice(0, 16);

@@ -2,7 +2,7 @@
 
 import { isRecord } from "../../platform/is-record.ts";
 import type { AgentEvent } from "../research-agent.ts";
-import { readText, records } from "./report.ts";
+import { readText, records } from "./reader.ts";
 
 const COMPLETED_EVENTS = new Set(["interaction.completed", "interaction.complete"]);
 const DELTA_EVENTS = new Set(["step.delta", "content.delta"]);

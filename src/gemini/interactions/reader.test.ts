@@ -1,9 +1,7 @@
-/** Parsing interactions: all schemas and statuses so far, byte ranges, and garbage, which must never throw. */
-
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Interaction } from "../research-agent.ts";
-import { readInteraction, readUsage, readStatus } from "./reader.ts";
+import { readInteraction, readStatus, readUsage } from "./reader.ts";
 
 const read = (raw: object): Interaction => {
   const interaction = readInteraction({ id: "v1_abc", status: "completed", ...raw });
@@ -136,5 +134,187 @@ describe("invalid JSON", () => {
       }),
       { numRuns: 500 },
     );
+  });
+});
+
+const readReport = (raw: object): Interaction => {
+  const interaction = readInteraction({ id: "v1_abc", status: "completed", ...raw });
+  if (interaction === undefined) throw new Error("An interaction with an id must be readable.");
+  return interaction;
+};
+
+const output = (...content: object[]): object => ({ type: "model_output", content });
+const textPart = (text: string, ...annotations: object[]): object => ({ type: "text", text, annotations });
+const cited = (url: string, start_index: number, end_index: number, more: object = {}): object => ({
+  type: "url_citation",
+  url,
+  title: null,
+  start_index,
+  end_index,
+  ...more,
+});
+
+/** The text of each citation, cut out of the report by its byte range. */
+const quoted = ({ report, citations }: Interaction): string[] =>
+  citations.map(({ startByte, endByte }) => Buffer.from(report).subarray(startByte, endByte).toString());
+
+describe("the report", () => {
+  const thought = { type: "thought", summary: [{ type: "text", text: "Hm." }] };
+  const search = { type: "google_search_call", arguments: { queries: ["q"] } };
+  const userInput = { type: "user_input", content: [{ type: "text", text: "The question" }] };
+
+  test("in two outputs with a thought between is joined, with its citations (S1)", () => {
+    const first = textPart("# Tïtle\n\nSummary [cite: 1]\n", cited("https://a.example", 18, 27));
+    const second = textPart("\n## Part two [cite: 2]", cited("https://b.example", 13, 22));
+    const whole = readReport({ steps: [userInput, thought, output(first), thought, output(second)] });
+    expect(whole.report).toBe("# Tïtle\n\nSummary [cite: 1]\n\n## Part two [cite: 2]");
+    expect(quoted(whole)).toEqual(["[cite: 1]", "[cite: 2]"]);
+    expect(whole.earlierOutputs).toEqual([]);
+  });
+
+  test("does not include outputs before the last tool step or user input, which stay readable (S1)", () => {
+    const remark = output(textPart("A plan.", cited("https://plan.example", 0, 6)));
+    const steps = [remark, search, output(textPart("A draft.")), userInput, output(textPart("# Report")), output()];
+    const { report, earlierOutputs, sources } = readReport({ steps });
+    expect({ report, earlierOutputs, sources }).toEqual({
+      report: "# Report",
+      earlierOutputs: ["A plan.", "A draft."],
+      sources: [],
+    });
+  });
+
+  test("is not ended by a tool step after it (S1)", () => {
+    const steps = [userInput, output(textPart("# Report")), { type: "code_execution_call" }, output()];
+    expect(readReport({ steps }).report).toBe("# Report");
+  });
+
+  test("agrees with the SDK's output_text wherever no picture cuts that (S1)", async () => {
+    const alphabet = { t: thought, s: search, u: userInput, o: output(), r: output(textPart("a"), textPart("b")) };
+    const { GoogleGenAI } = await import("@google/genai");
+    for (const word of ["r", "rtr", "rsr", "rur", "rsrtr", "ursrtrt", "rso", "rst", "ru", "rtors", "rrtr"]) {
+      const steps = [...word].map((letter) => alphabet[letter as keyof typeof alphabet]);
+      const body = JSON.stringify({ id: "v1_abc", status: "completed", steps });
+      const fetch = async () => new Response(body, { headers: { "content-type": "application/json" } });
+      const client = new GoogleGenAI({ apiKey: "test", httpOptions: { fetch } });
+      const { output_text = "" } = await client.interactions.get("v1_abc");
+      expect([word, readReport({ steps }).report]).toEqual([word, output_text]);
+    }
+  });
+
+  test("keeps the positions of pictures when it is joined (S2)", () => {
+    const picture = (data: string) => ({ type: "image", mime_type: "image/png", data });
+    const steps = [
+      output(textPart("Überall "), picture("AAAA"), textPart("danach.")),
+      thought,
+      output(textPart(" Ende."), picture("BBBB"), { type: "image" }),
+    ];
+    expect(readReport({ steps })).toMatchObject({
+      report: "Überall danach. Ende.",
+      pictures: [
+        { mimeType: "image/png", data: "AAAA", offsetByte: 9 },
+        { mimeType: "image/png", data: "BBBB", offsetByte: 22 },
+      ],
+    });
+  });
+
+  test("has a bounded number of pictures (S2)", () => {
+    const steps = [output(...Array.from({ length: 100 }, () => ({ type: "image", data: "AAAA" })))];
+    expect(readReport({ steps }).pictures).toHaveLength(64);
+  });
+
+  test("has search suggestions from the results of searches, each once (T-1)", () => {
+    const result = (...found: object[]) => ({ type: "google_search_result", call_id: "1", result: found });
+    const steps = [
+      result({ search_suggestions: "<div>one</div>" }, {}),
+      result({ rendered_content: "<div>two</div>" }),
+      result({ search_suggestions: "<div>one</div>" }),
+      { type: "google_search_result", result: "none" },
+    ];
+    expect(readReport({ steps }).searchSuggestions).toEqual(["<div>one</div>", "<div>two</div>"]);
+  });
+
+  test("is read from the older `outputs`, where a citation names its `source` (K1)", () => {
+    const outputs = [
+      { type: "thought", summary: "Hm." },
+      { type: "google_search_call", arguments: { queries: ["q1"] } },
+      {
+        type: "text",
+        text: "Old [cite: 1]",
+        annotations: [{ start_index: 4, end_index: 13, source: "https://a.example" }],
+      },
+      { type: "image", mime_type: "image/png", data: "AAAA" },
+    ];
+    const old = readReport({ outputs });
+    expect(old).toMatchObject({
+      report: "Old [cite: 1]",
+      sources: [{ url: "https://a.example", title: "" }],
+      thoughts: ["Hm."],
+      searches: ["q1"],
+      pictures: [{ data: "AAAA", offsetByte: 13 }],
+    });
+    expect(quoted(old)).toEqual(["[cite: 1]"]);
+  });
+
+  test("does not exist without text, whatever else was received (P3)", () => {
+    for (const raw of [
+      {},
+      { steps: [] },
+      { steps: [output()] },
+      { steps: [{ type: "model_output" }] },
+      { outputs: [{}] },
+    ]) {
+      expect(readReport(raw)).toMatchObject({ report: "", sources: [], citations: [] });
+    }
+  });
+});
+
+describe("citations", () => {
+  test("are ranges of UTF-8 bytes, even after umlauts, Chinese and emoji, and in a second part (K1)", () => {
+    const first = "Überdies 日本 📈 [cite: 1] ";
+    const second = "Naïve: [cite: 2]";
+    const rangeOf = (whole: string, mark: string): [number, number] => {
+      const start = Buffer.byteLength(whole.slice(0, whole.indexOf(mark)));
+      return [start, start + Buffer.byteLength(mark)];
+    };
+    const interaction = readReport({
+      steps: [
+        output(
+          textPart(first, cited("https://a.example", ...rangeOf(first, "[cite: 1]"))),
+          { type: "image", data: "" },
+          textPart(
+            second,
+            cited("https://b.example", ...rangeOf(second, "[cite: 2]")),
+            cited("https://a.example", 0, 6),
+          ),
+        ),
+      ],
+    });
+    expect(quoted(interaction)).toEqual(["[cite: 1]", "[cite: 2]", "Naïve"]);
+    expect(interaction.citations.map(({ sourceIndex }) => sourceIndex)).toEqual([0, 1, 0]);
+  });
+
+  test("with an invalid range are dropped, and their sources kept (K1)", () => {
+    const wrong = [
+      cited("https://a.example", 5, 5),
+      cited("https://b.example", -1, 3),
+      cited("https://c.example", 0, 99),
+      cited("https://c.example", 0.5, 3),
+    ];
+    const steps = [output(textPart("Short", ...wrong, { url: "https://d.example" }, { title: "no URL" }))];
+    const { sources, citations } = readReport({ steps });
+    expect(sources.map(({ url }) => url)).toEqual(["a", "b", "c", "d"].map((name) => `https://${name}.example`));
+    expect(citations).toEqual([]);
+  });
+
+  test("after a character that two parts share keep their positions (K1)", () => {
+    const steps = [output(textPart("\uD83D"), textPart("\uDE00"), textPart("Here", cited("https://a.example", 0, 4)))];
+    expect(quoted(readReport({ steps }))).toEqual(["Here"]);
+  });
+
+  test("without a start begin with the text, and keep a title if there is one (K1)", () => {
+    const steps = [output(textPart("Word", { url: "https://a.example", end_index: 4, title: "A page" }))];
+    const interaction = readReport({ steps });
+    expect(quoted(interaction)).toEqual(["Word"]);
+    expect(interaction.sources).toEqual([{ url: "https://a.example", title: "A page" }]);
   });
 });

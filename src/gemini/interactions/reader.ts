@@ -1,9 +1,18 @@
-/** Parses an interaction as Google sends it, in the current and the older schema, without trusting any field. */
+/**
+ * Parses an interaction as Google sends it, in the current and the older schema, without trusting any field, and joins its
+ * report from the output steps, with the positions of citations and pictures.
+ */
 
 import { isRecord } from "../../platform/is-record.ts";
-import type { AgentUsage, Interaction, InteractionStatus } from "../research-agent.ts";
-import { failureCauseOf } from "../failure-cause.ts";
-import { joinReport, records, type InteractionStep, readText } from "./report.ts";
+import type {
+  AgentCitation,
+  AgentPicture,
+  AgentSource,
+  AgentUsage,
+  FailureCause,
+  Interaction,
+  InteractionStatus,
+} from "../research-agent.ts";
 
 export function readInteraction(raw: unknown): Interaction | undefined {
   if (!isRecord(raw) || typeof raw["id"] !== "string" || raw["id"] === "") return undefined;
@@ -109,4 +118,164 @@ function sumOf(...counts: unknown[]): number | undefined {
 function withoutSdkFields(raw: Record<string, unknown>): Record<string, unknown> {
   const { sdkHttpResponse: _response, output_text: _text, output_image: _image, ...kept } = raw;
   return kept;
+}
+
+export type InteractionStep = Record<string, unknown>;
+
+interface JoinedReport {
+  report: string;
+  earlierOutputs: string[];
+  sources: AgentSource[];
+  citations: AgentCitation[];
+  pictures: AgentPicture[];
+}
+
+/** A report with pictures has a handful, of about 200 KB each. */
+const MAX_PICTURES = 64;
+const MAX_PICTURE_CHARACTERS = 12_000_000;
+
+/**
+ * Joins all outputs after the last tool step or user input, like the SDK's `output_text`: a report may be split into
+ * several outputs with thoughts between them. Unlike there, a picture between two texts does not end the report.
+ */
+function joinReport(steps: InteractionStep[]): JoinedReport {
+  const reportStart = startOfReport(steps);
+  const joined: JoinedReport = { report: "", earlierOutputs: [], sources: [], citations: [], pictures: [] };
+  const sources: Sources = new Map();
+  let offset = 0;
+  for (const [index, step] of steps.entries()) {
+    if (step["type"] !== "model_output") continue;
+    const parts = records(step["content"]);
+    if (index < reportStart) {
+      const earlier = parts.map(textOfPart).join("");
+      if (earlier.trim() !== "") joined.earlierOutputs.push(earlier);
+    }
+    for (const part of parts) {
+      const picture = readPicture(part, offset);
+      if (picture !== undefined && joined.pictures.length < MAX_PICTURES) joined.pictures.push(picture);
+      const text = index < reportStart ? "" : textOfPart(part);
+      if (text === "") continue;
+      const length = Buffer.byteLength(text);
+      for (const annotation of records(part["annotations"])) {
+        const citation = readCitation(annotation, { sources, offset, length });
+        if (citation !== undefined) joined.citations.push(citation);
+      }
+      joined.report += text;
+      offset += length;
+    }
+  }
+  joined.sources = [...sources.values()].map(({ source }) => source);
+  return joined;
+}
+
+/** The index of the report's first step. Tool steps after the last text are ignored. */
+function startOfReport(steps: InteractionStep[]): number {
+  let start = steps.length;
+  for (let index = steps.length - 1; index >= 0; index -= 1) {
+    const step = steps[index];
+    const type = step?.["type"];
+    if (type === "user_input") break;
+    if (type === "thought") continue;
+    const isOutput = type === "model_output";
+    if (!isOutput && start < steps.length) break;
+    if (isOutput && records(step?.["content"]).some((part) => textOfPart(part) !== "")) start = index;
+  }
+  return start;
+}
+
+/** Replaces unpaired surrogates: joined with its other half, one would shift the byte offsets of all later citations. */
+const textOfPart = (part: InteractionStep): string => readText(part["text"]).toWellFormed();
+
+function readPicture(part: InteractionStep, offsetByte: number): AgentPicture | undefined {
+  if (part["type"] !== "image") return undefined;
+  const data = readText(part["data"]);
+  if (data === "" || data.length > MAX_PICTURE_CHARACTERS) return undefined;
+  return { mimeType: readText(part["mime_type"]), data, offsetByte };
+}
+
+/** Keyed by URL, because a report may have tens of thousands of citations. */
+type Sources = Map<string, { source: AgentSource; index: number }>;
+
+/** Google counts UTF-8 bytes, not characters. A citation with an invalid range is dropped, but its source is kept. */
+function readCitation(
+  annotation: InteractionStep,
+  { sources, offset, length }: { sources: Sources; offset: number; length: number },
+): AgentCitation | undefined {
+  const url = readText(annotation["url"]) || readText(annotation["document_uri"]) || readText(annotation["source"]);
+  if (url === "") return undefined;
+  const title = readText(annotation["title"]) || readText(annotation["name"]) || readText(annotation["file_name"]);
+  const { index: sourceIndex } = sources.get(url) ?? { index: sources.size };
+  if (sourceIndex === sources.size) sources.set(url, { source: { url, title }, index: sourceIndex });
+  const start = annotation["start_index"] ?? 0;
+  const end = annotation["end_index"];
+  if (!isOffset(start) || !isOffset(end) || start >= end || end > length) return undefined;
+  return { sourceIndex, startByte: offset + start, endByte: offset + end };
+}
+
+const isOffset = (value: unknown): value is number => Number.isInteger(value) && Number(value) >= 0;
+
+export const readText = (value: unknown): string => (typeof value === "string" ? value : "");
+
+export const records = (value: unknown): InteractionStep[] => (Array.isArray(value) ? value.filter(isRecord) : []);
+
+/** String codes of the Interactions API, and the numeric google.rpc.Code and HTTP status that steps carry. */
+const CAUSES_BY_CODE: Record<string, FailureCause> = {
+  payment_required: "credits",
+  "402": "credits",
+  too_many_requests: "quota",
+  rate_limit_exceeded: "quota",
+  quota_exceeded: "quota",
+  resource_exhausted: "quota",
+  quota: "quota",
+  "8": "quota",
+  "429": "quota",
+  safety: "blocked",
+  blocked: "blocked",
+  content_blocked: "blocked",
+  prohibited_content: "blocked",
+  recitation: "blocked",
+  invalid_request: "rejected",
+  invalid_argument: "rejected",
+  bad_request: "rejected",
+  failed_precondition: "rejected",
+  parameter_unknown: "rejected",
+  "3": "rejected",
+  "9": "rejected",
+  "400": "rejected",
+  permission_denied: "access",
+  forbidden: "access",
+  authentication: "access",
+  unauthenticated: "access",
+  "7": "access",
+  "16": "access",
+  "401": "access",
+  "403": "access",
+  unavailable: "overloaded",
+  service_unavailable: "overloaded",
+  overloaded: "overloaded",
+  "14": "overloaded",
+  "503": "overloaded",
+  deadline_exceeded: "timeout",
+  timeout: "timeout",
+  "4": "timeout",
+  "504": "timeout",
+};
+
+/** Google's text is not passed on. Checks `interaction.errors[]` first, then the errors of its outputs, newest first. */
+function failureCauseOf(raw: Record<string, unknown>, steps: readonly InteractionStep[]): FailureCause | undefined {
+  const outputErrors = steps.filter(({ type }) => type === "model_output").map(({ error }) => error);
+  const errors = [...records(raw["errors"]), raw["error"], ...outputErrors.toReversed()].filter(isRecord);
+  if (errors.length === 0) return undefined;
+  for (const { code } of errors) {
+    const cause = causeOf(code);
+    if (cause !== undefined) return cause;
+  }
+  return "internal";
+}
+
+/** A code may be a URL whose last segment is the name. */
+function causeOf(code: unknown): FailureCause | undefined {
+  if (typeof code !== "string" && typeof code !== "number") return undefined;
+  const name = String(code).toLowerCase().replace(/^.*\//, "");
+  return Object.hasOwn(CAUSES_BY_CODE, name) ? CAUSES_BY_CODE[name] : undefined;
 }

@@ -3,7 +3,7 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { agentAt, never, start } from "../../../test/kit/simulator/agent-stage.ts";
 import { AppError } from "../../errors.ts";
-import { DEFAULT_AGENT } from "../agents.ts";
+import { DEFAULT_AGENT } from "../research-agent.ts";
 import { createInteractionsAgent } from "./agent.ts";
 import { NotSent, type SendOnce, Withheld } from "../paid-start/send-once.ts";
 import { waitFor } from "../../../test/kit/wait-for.ts";

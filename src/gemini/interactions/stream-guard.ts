@@ -1,22 +1,20 @@
 /** Ends an event stream that is idle or contains a JSON error body, which the SDK would ignore. */
 
-import { AsyncLocalStorage } from "node:async_hooks";
 import type { Fetch } from "../transport/guarded-fetch.ts";
 
 /** `idle`: no data for too long. `error_body`: a JSON body where an event should be. */
 export type StreamFault = "idle" | "error_body";
 
-/** Receives the faults of streams that are opened in this context. */
-const faultReporter = new AsyncLocalStorage<(fault: StreamFault) => void>();
+interface StreamGuard {
+  idleMs: number;
+  report: (fault: StreamFault) => void;
+}
 
-export const withFaultReporter = <T>(report: (fault: StreamFault) => void, work: () => Promise<T>): Promise<T> =>
-  faultReporter.run(report, work);
-
-export function withStreamGuard(fetcher: Fetch, idleMs: number): Fetch {
+export function withStreamGuard(fetcher: Fetch, guard: StreamGuard): Fetch {
   return async (input, init) => {
     const response = await fetcher(input, init);
     const isStream = response.headers.get("content-type")?.includes("event-stream") === true;
-    return isStream ? guardBody(response, idleMs, faultReporter.getStore() ?? (() => {})) : response;
+    return isStream ? guardBody(response, guard) : response;
   };
 }
 
@@ -24,7 +22,7 @@ const LINE_FEED = 0x0a;
 /** `{` and `[`: error bodies start with one of them, lines of an event stream never do. */
 const JSON_OPENERS = new Set([0x7b, 0x5b]);
 
-function guardBody(response: Response, idleMs: number, report: (fault: StreamFault) => void): Response {
+function guardBody(response: Response, { idleMs, report }: StreamGuard): Response {
   if (response.body === null) return response;
   let timer: NodeJS.Timeout | undefined;
   let atLineStart = true;

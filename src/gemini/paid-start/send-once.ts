@@ -6,7 +6,7 @@ import { TLSSocket } from "node:tls";
 import type { AppError } from "../../errors.ts";
 import { errorCodeOf } from "../../platform/error-code.ts";
 import { failpoint } from "../../platform/failpoint.ts";
-import { ResponseTooLarge } from "../transport/bounded-fetch.ts";
+import { ResponseTooLarge } from "../transport/guarded-fetch.ts";
 
 export interface SingleRequest {
   url: URL;

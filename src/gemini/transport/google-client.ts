@@ -2,8 +2,8 @@
 
 import type { GoogleGenAI } from "@google/genai";
 import { AppError } from "../../errors.ts";
-import { KEY_PAGE } from "../key-page.ts";
-import { limitGlobalFetch } from "./bounded-fetch.ts";
+import { KEY_PAGE } from "../failures.ts";
+import { limitGlobalFetch } from "./guarded-fetch.ts";
 
 /**
  * The version of the Gemini API that this program is tested with. The SDK's default changed from v1beta to v1, and

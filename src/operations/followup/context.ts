@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { isGoogleRedirect } from "../../gemini/redirect-links.ts";
-import { cellKey } from "../../gemini/table-format.ts";
+import { cellKey } from "../../gemini/interactions/request-body.ts";
 import { withCitationMarks } from "../../reports/citations/citation-marks.ts";
 import { removeSourceList } from "../../reports/citations/own-source-list.ts";
 import { withoutStartMarks } from "../../reports/citations/positions.ts";

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { LOCAL_OWNER } from "../../caller.ts";
 import { AppError } from "../../errors.ts";
-import type { Material, SentFile } from "../../gemini/material.ts";
+import type { Material, SentFile } from "../../gemini/research-agent.ts";
 import { webUrl } from "../../reports/web-url.ts";
 import { materialOf } from "../../runs/start/start-options.ts";
 import type { Call, OperationDeps, Question } from "../operation.ts";

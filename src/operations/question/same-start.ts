@@ -1,8 +1,6 @@
 /** Predicts whether a start joins an identical run, and builds the part of the request that makes two starts differ. */
 
-import { currentAgent } from "../../gemini/agents.ts";
-import type { Material } from "../../gemini/material.ts";
-import type { RequestVariant } from "../../gemini/research-agent.ts";
+import { currentAgent, type Material, type RequestVariant } from "../../gemini/research-agent.ts";
 import { questionWithWishes, type Wishes } from "../../search/wishes.ts";
 import type { Call, OperationDeps } from "../operation.ts";
 import { beginningWithDetails, isVague } from "./vague-question.ts";

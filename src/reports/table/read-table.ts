@@ -1,7 +1,7 @@
 /** Reads the table in a model's answer: its JSON, or the complete rows of one that ends early; checks source numbers. */
 
 import { parseJson } from "../../gemini/parse-json.ts";
-import { cellKey } from "../../gemini/table-format.ts";
+import { cellKey } from "../../gemini/interactions/request-body.ts";
 import { cleanText } from "../../platform/clean-text.ts";
 import { isRecord } from "../../platform/is-record.ts";
 import { numbersIn } from "../citations/positions.ts";

@@ -1,6 +1,6 @@
 /** SQL for the files that a start sends. What they are called and contain is in the options of the run. */
 
-import type { SentFile } from "../../gemini/material.ts";
+import type { SentFile } from "../../gemini/research-agent.ts";
 import type { Database } from "../../store/database.ts";
 
 /** Runs in the transaction that commits the intent: an intent without its files could not be sent again. */

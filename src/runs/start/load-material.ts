@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { AppError } from "../../errors.ts";
-import type { FileFacts, Material, RemoteMcpServer, SentFile } from "../../gemini/material.ts";
+import type { FileFacts, Material, RemoteMcpServer, SentFile } from "../../gemini/research-agent.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { findFiles } from "./file-store.ts";
 

@@ -1,8 +1,7 @@
 /** The options of a start, as they are stored with its run. */
 
 import { z } from "zod";
-import { FILE_KINDS, type Material } from "../../gemini/material.ts";
-import type { RequestVariant } from "../../gemini/research-agent.ts";
+import { FILE_KINDS, type Material, type RequestVariant } from "../../gemini/research-agent.ts";
 import { isRecord } from "../../platform/is-record.ts";
 import { anyRecord, storedJson } from "../stored-json.ts";
 

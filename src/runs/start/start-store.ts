@@ -1,6 +1,6 @@
 /** SQL of the start protocol: commits the intent before the request is sent, and its outcome afterwards. */
 
-import type { SentFile } from "../../gemini/material.ts";
+import type { SentFile } from "../../gemini/research-agent.ts";
 import { withdraw } from "../../notifications/outbox.ts";
 import type { PollQueue } from "../../queue/queue.ts";
 import { type Database, storable } from "../../store/database.ts";

@@ -4,9 +4,7 @@
  */
 
 import type { AppError } from "../../errors.ts";
-import type { SentFile } from "../../gemini/material.ts";
-import { materialToSend } from "../../gemini/material.ts";
-import type { RequestVariant, StartOutcome } from "../../gemini/research-agent.ts";
+import { materialToSend, type RequestVariant, type SentFile, type StartOutcome } from "../../gemini/research-agent.ts";
 import { failpoint } from "../../platform/failpoint.ts";
 import { add, inRun } from "../../telemetry/telemetry.ts";
 import { newStartIds } from "../attempt-store.ts";

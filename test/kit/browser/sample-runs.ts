@@ -4,7 +4,7 @@
 
 import { join } from "node:path";
 import type { Selectable } from "kysely";
-import { DEFAULT_AGENT } from "../../../src/gemini/agents.ts";
+import { DEFAULT_AGENT } from "../../../src/gemini/research-agent.ts";
 import { keepPictures, type ReceivedPicture } from "../../../src/reports/pictures/keep.ts";
 import type { Source } from "../../../src/reports/report.ts";
 import { appendEvents, type RunEvent } from "../../../src/runs/event-store.ts";

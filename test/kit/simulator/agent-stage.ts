@@ -1,8 +1,7 @@
 /** The adapter to Google's agent in front of the simulator, with its log and counts of sent and accepted starts. */
 
 import { onTestFinished } from "vitest";
-import type { Agent, StartRequest, StartOutcome } from "../../../src/gemini/research-agent.ts";
-import { DEFAULT_AGENT } from "../../../src/gemini/agents.ts";
+import { type Agent, DEFAULT_AGENT, type StartOutcome, type StartRequest } from "../../../src/gemini/research-agent.ts";
 import { createInteractionsAgent } from "../../../src/gemini/interactions/agent.ts";
 import type { SendOnce } from "../../../src/gemini/paid-start/send-once.ts";
 import { startSimulator, type Simulator } from "../../../simulator/server.ts";

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { retryAfterMs } from "./retry-after.ts";
+import { retryAfterMs } from "./paid-request.ts";
 
 const pause = (headers: Record<string, string>, text = "{}"): number | undefined =>
   retryAfterMs({ headers: new Headers(headers), text });

@@ -1,3 +1,0 @@
-/** Where a user gets an API key. */
-
-export const KEY_PAGE = "https://aistudio.google.com/apikey";
