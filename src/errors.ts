@@ -1,5 +1,7 @@
 /** Defines AppError, the error that every surface shows, and the list of its codes. */
 
+import type { Action } from "./action.ts";
+
 /** Each code with its meaning and, where it could be misunderstood, what it does not mean. */
 export const ERROR_CODES = {
   CLI_NOT_FOUND: "The Gemini CLI is not installed and no other backend can answer.",
@@ -75,7 +77,10 @@ export interface AppErrorOptions {
   code: ErrorCode;
   /** A complete sentence of our own, never text from a web page, a model or an upstream error. */
   message: string;
+  /** Another such sentence: what to do. It names no tool, parameter or command of its own surface. */
   suggestion?: string | undefined;
+  /** What can be done about it, the best first. */
+  next?: readonly Action[] | undefined;
   details?: Record<string, unknown> | undefined;
   run?: ErrorRun | undefined;
   reason?: FailureReason | undefined;
@@ -98,6 +103,7 @@ export class UnexpectedRunError extends Error {
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly suggestion: string | undefined;
+  readonly next: readonly Action[] | undefined;
   readonly details: Record<string, unknown> | undefined;
   readonly run: ErrorRun | undefined;
   readonly reason: FailureReason | undefined;
@@ -108,6 +114,7 @@ export class AppError extends Error {
     this.name = "AppError";
     this.code = options.code;
     this.suggestion = options.suggestion;
+    this.next = options.next;
     this.details = options.details;
     this.run = options.run;
     this.reason = options.reason;

@@ -1,7 +1,7 @@
 /** Prints the error that ended a command: text on stderr, with --json also the structured form on stdout. */
 
 import { AppError } from "../errors.ts";
-import type { Failure } from "../operations/perform.ts";
+import { type Failure, failureOf } from "../operations/perform.ts";
 import { failureCode } from "./exit-codes.ts";
 import { print, printFailure } from "./output.ts";
 import { type FailureSpace, failureView } from "./render/failure-view.ts";
@@ -13,21 +13,19 @@ interface Printing extends Pick<FailureSpace, "finishedRounds"> {
 
 /** Returns the exit code. */
 export async function printFailedOutcome(
-  { structured }: Pick<Failure, "structured">,
+  { structured, advice }: Failure,
   { json, ...more }: Printing,
 ): Promise<number> {
   const { stderr } = process;
-  await printFailure(failureView(structured, { isTerminal: stderr.isTTY, paint: paintFor(stderr), ...more }));
+  await printFailure(
+    failureView({ structured, advice }, { isTerminal: stderr.isTTY, paint: paintFor(stderr), ...more }),
+  );
   if (json) await print(JSON.stringify(structured, null, 2));
   return failureCode(structured);
 }
 
-/** For commands that are no operation: without the details in the text. Rethrows a bug; returns the exit code. */
+/** For commands that are no operation. Rethrows a bug; returns the exit code. */
 export function printError(error: unknown, json: boolean): Promise<number> {
   if (!(error instanceof AppError)) throw error;
-  const { code, message, suggestion, details } = error;
-  return printFailedOutcome(
-    { structured: { success: false, error: { code, message, suggestion, details } } },
-    { json },
-  );
+  return printFailedOutcome(failureOf(error), { json });
 }

@@ -11,7 +11,7 @@ import type { Call, Operation, OperationDeps } from "../operations/operation.ts"
 import { type Failure, type Outcome, perform, refused } from "../operations/perform.ts";
 import { findRounds } from "../runs/result-store.ts";
 import { openCommand } from "./answer-command.ts";
-import type { TerminalView } from "./render/answer-view.ts";
+import { shortId, type TerminalView } from "./render/answer-view.ts";
 import { askForDetails, confirmCost } from "./confirm.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 import { answerSpace } from "./answer-space.ts";
@@ -19,7 +19,6 @@ import { collectUsage, followRun } from "./commands/follow-run.ts";
 import { createLogLines, createProgressLine, type LogLines, print, type ProgressLine } from "./output.ts";
 import { printFailedOutcome } from "./print-error.ts";
 import { withWholeTaskId } from "./task-id.ts";
-import { forPeople } from "./wording.ts";
 
 export interface CommandCall<Output> {
   input: Record<string, unknown>;
@@ -79,7 +78,7 @@ function callOf<Output>(
     ...LOCAL_CALLER,
     client: "cli",
     signal: shutdown.signal,
-    progress: (message) => line.show(forPeople(message)),
+    progress: (text, taskId) => line.show(taskId === undefined ? text : `${text} (${shortId(taskId)})`),
     wholeReports: true,
     hasTypedPaths: true,
     visualization: "auto",

@@ -39,20 +39,23 @@ test("a message about a field names what was typed", () => {
 test("the error about a plan that waits names the commands that read and approve it (V2)", () => {
   const text = failureView(
     {
-      success: false,
-      error: {
-        code: "RESEARCH_NOT_COMPLETED",
-        message: "This run has no report yet: its plan waits for approval.",
-        suggestion: "resume_research with approve true starts the research, which is charged.",
-        details: undefined,
+      structured: {
+        success: false,
+        error: {
+          code: "RESEARCH_NOT_COMPLETED",
+          message: "This run has no report yet: its plan waits for approval.",
+          suggestion: undefined,
+          details: undefined,
+        },
+        task_id: ID,
+        status: "awaiting_approval",
       },
-      task_id: ID,
-      status: "awaiting_approval",
+      advice: { next: [{ do: "read" }, { do: "approve" }] },
     },
     { isTerminal: true },
   );
   expect(text.split("\n").slice(1)).toEqual([
-    "Read the plan: gemini-search-mcp plan 3f2a9c1e",
+    "Read it:  gemini-search-mcp show 3f2a9c1e",
     "Start it: gemini-search-mcp approve 3f2a9c1e",
   ]);
 });

@@ -168,15 +168,15 @@ const rounded = ({ min, likely, max }: Range): Range => ({
 
 const ADVICE: Record<Complexity, string> = {
   simple:
-    "Simple query: search answers it in seconds for about a cent, and deep_search checks the answer in minutes; deep research is worth its price only where thoroughness matters.",
-  medium: "Medium query: suited to start_deep_research; deep_search covers most of it for a few cents.",
+    "Simple query: a search answers it in seconds for about a cent, and a deep search checks the answer in minutes; deep research is worth its price only where thoroughness matters.",
+  medium: "Medium query: suited to deep research; a deep search covers most of it for a few cents.",
   complex: "Complex query: expect the upper part of the range; a narrower question would take less.",
 };
 
 function delivery({ complexity, goAsync, minutes }: Pick<Estimate, "complexity" | "goAsync" | "minutes">): string {
   if (!goAsync) return "It will likely be answered within the call.";
   const certainty = complexity === "simple" ? "very likely" : "almost certainly";
-  return `It will ${certainty} run in the background (about ${minutesText(minutes.likely)}): start it, then use check_research_status.`;
+  return `It will ${certainty} run in the background (about ${minutesText(minutes.likely)}): start it, then follow its status.`;
 }
 
 /** A fraction of a minute would suggest a precision that no estimate has. */

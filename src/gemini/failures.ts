@@ -213,7 +213,7 @@ const interactionsOnly = ({ model }: RefusedRequest): Failure => ({
   code: "EXECUTION_ERROR",
   message: `The model ${model} cannot search: Google serves it through the Interactions API only.`,
   suggestion:
-    "Unset GEMINI_MODEL or set it to a current Gemini model; use Deep Research agents with start_deep_research.",
+    "Unset GEMINI_MODEL or set it to a current Gemini model; Deep Research agents can be used for research only, not for searches.",
   reason: "config",
 });
 

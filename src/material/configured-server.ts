@@ -17,7 +17,7 @@ export function configuredServer({ settings, environment }: Configured, name: st
     const names = Object.keys(servers);
     throw new AppError({
       code: "INVALID_INPUT",
-      message: "mcp_servers contains a name that is not in the configuration. Nothing was sent.",
+      message: "An MCP server was named that is not in the configuration. Nothing was sent.",
       suggestion: `GEMINI_SEARCH_MCP_SERVERS configures ${names.length === 0 ? "none" : names.join(", ")}.`,
       details: { field: "mcp_servers" },
     });

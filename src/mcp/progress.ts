@@ -10,7 +10,7 @@ const FIRST_PROGRESS_MS = 1_000;
 const MAX_SILENCE_MS = 14_000;
 
 export interface ProgressReporter {
-  progress: (message: string) => void;
+  progress: (message: string, taskId?: string) => void;
   stop: () => void;
 }
 
@@ -37,7 +37,8 @@ export function createProgressReporter({ mcpReq }: ServerContext): ProgressRepor
   const repeatMessage = (): void => send(`${lastMessage} (${Math.round((performance.now() - startedAt) / 1_000)} s)`);
   timer = setTimeout(repeatMessage, FIRST_PROGRESS_MS);
   return {
-    progress: (message) => {
+    progress: (text, taskId) => {
+      const message = taskId === undefined ? text : `${text} (task_id ${taskId})`;
       lastMessage = message;
       send(message);
     },

@@ -122,8 +122,8 @@ const notDeleted = (run: Run): AppError => {
 const withoutDelete = (): AppError =>
   new AppError({
     code: "INVALID_INPUT",
-    message: "delete_at_google requires delete.",
-    suggestion: "Set delete to true, or omit delete_at_google.",
+    message: "A run can be deleted at Google only if it is deleted here, too.",
+    suggestion: "Delete it in both places, or nowhere.",
     details: { status: 400, field: "delete_at_google" },
   });
 

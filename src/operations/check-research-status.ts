@@ -9,7 +9,8 @@ import { watchProgress } from "../runs/streams/watched-streams.ts";
 import { usualMinutes } from "../runs/history/run-estimate.ts";
 import { waitForRun } from "../runs/history/wait.ts";
 import { isoTime } from "../platform/clock.ts";
-import { backupOf, withRefusedEnd } from "./parts/after-failure.ts";
+import { adviceText } from "./parts/advice.ts";
+import { backupOf, nextAfterFailure, withRefusedEnd } from "./parts/after-failure.ts";
 import { factLines } from "./parts/answer-text.ts";
 import { stalledSince } from "./view/read-view.ts";
 import { costSchema } from "./view/run-view.ts";
@@ -102,7 +103,7 @@ export const checkResearchStatus = defineOperation({
       last_thought: mark === seen?.thoughtMark ? undefined : thought,
       backup_file: deps.backupOf(run.taskId)?.path,
       cursor: `${(seen?.calls ?? 0) + 1}-${Math.floor(run.progress)}-${mark}${stalled === undefined ? "" : "-stalled"}`,
-      error: run.error,
+      error: run.error && { ...run.error, suggestion: adviceOn(run) },
     };
   },
   // What a person must see comes last: some clients show only the last three lines.
@@ -112,6 +113,9 @@ export const checkResearchStatus = defineOperation({
       factLines({ last_thought, ...facts, ...overdue(facts, status), error, current_action, status, progress }),
     ].join("\n\n"),
 });
+
+const adviceOn = (run: Run): string | undefined =>
+  adviceText({ suggestion: run.error?.suggestion, next: nextAfterFailure(run) });
 
 /** Alone, 0 minutes would read as "done at any moment". */
 const overdue = (

@@ -140,7 +140,7 @@ function searchInRounds(deps: OperationDeps, request: DeepSearchRun, call: Call)
       run.setProgress((100 * round.roundNumber) / maxRounds);
       await run.saveRound({ ...round, sources: numberSources(round.sources), metadata: roundMetadata(round) });
     };
-    if (maxRounds < request.maxRounds) run.log.warn(`max_iterations is limited to ${MAX_ROUNDS} rounds.`);
+    if (maxRounds < request.maxRounds) run.log.warn(`The number of rounds is limited to ${MAX_ROUNDS}.`);
     // The earlier rounds belong to this run too, even if it fails.
     for (const round of earlier) await onRound(round);
     const { deepSearch, summarise } = await import("../search/deep.ts");

@@ -276,7 +276,7 @@ function noticeOf({ followupContext, options: { notice } }: Run): string | undef
 
 /** Why the report is partial, in our own words (K2). */
 function howItEnded({ kind, status, error }: Run): string | undefined {
-  const goesOn = kind === "deep_search" ? " resume_research continues it at the next round." : "";
+  const goesOn = kind === "deep_search" ? " It can be resumed at the next round." : "";
   if (status === "cancelled") return `The run was cancelled before its report was complete.${goesOn}`;
   if (error === undefined) return undefined;
   return `The run failed before its report was complete (${error.code}): ${error.message}${goesOn}`;

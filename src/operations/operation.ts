@@ -108,7 +108,8 @@ export interface Call extends Caller {
   isCancelled?: (() => boolean) | undefined;
   /** Arrival of the call by the monotonic clock. Undefined: time limits count from the start of the operation. */
   since?: number | undefined;
-  progress: (message: string) => void;
+  /** `taskId`: the run that was created, under which a lost answer is found. */
+  progress: (message: string, taskId?: string) => void;
   /** The answer is printed or piped, so a report of any length is returned whole. */
   wholeReports?: boolean | undefined;
   /** The longest answer that the calling program accepts, if that is known. */

@@ -85,12 +85,16 @@ describe("an input", () => {
 });
 
 describe("an error", () => {
+  const ADVICE =
+    "Try again. get_research_results returns its text; resume_research with accept_possible_double_charge sends it again under the same task_id if the user agrees, which may be charged twice.";
+
   test("of ours has its code, message, suggestion, details and run, in structure and text (A6)", () => {
     const { deps, lines } = openApp();
     const error = new AppError({
       code: "RESEARCH_FAILED",
       message: "It failed.\u0007",
       suggestion: "Try again.",
+      next: [{ do: "read" }, { do: "restart" }],
       details: { path: "/a\u202E", lines: "one\ntwo" },
       run: { task_id: "t-1", status: "failed", progress: 40 },
     });
@@ -101,14 +105,15 @@ describe("an error", () => {
         error: {
           code: "RESEARCH_FAILED",
           message: "It failed.",
-          suggestion: "Try again.",
+          suggestion: ADVICE,
           details: { path: "/a", lines: "one\ntwo" },
         },
         task_id: "t-1",
         status: "failed",
         progress: 40,
       },
-      text: "RESEARCH_FAILED: It failed.\nTry again.\ntask_id: t-1\nstatus: failed\nprogress: 40\npath: /a\nlines:\none\ntwo",
+      text: `RESEARCH_FAILED: It failed.\n${ADVICE}\ntask_id: t-1\nstatus: failed\nprogress: 40\npath: /a\nlines:\none\ntwo`,
+      advice: { suggestion: "Try again.", next: [{ do: "read" }, { do: "restart" }] },
     });
     expect(lines).toEqual([]);
   });

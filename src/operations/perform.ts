@@ -1,11 +1,13 @@
 /** The one boundary around every operation: checks the input, cleans the output and gives errors their one shape. */
 
 import type { z } from "zod";
+import type { Advice } from "../action.ts";
 import { AppError, type ErrorRun, UnexpectedRunError } from "../errors.ts";
 import { isRecord } from "../platform/is-record.ts";
 import { cleanValue } from "../platform/clean-text.ts";
 import { unexpectedError } from "../platform/unexpected-error.ts";
 import { inSpan, RUN_ID } from "../telemetry/telemetry.ts";
+import { adviceText } from "./parts/advice.ts";
 import type { PictureLink } from "./parts/answer-extras.ts";
 import { factLines } from "./parts/answer-text.ts";
 import { limitOf } from "./reading/answer-limit.ts";
@@ -32,8 +34,11 @@ export interface Success<Output> {
 
 export interface Failure {
   failed: true;
+  /** Its suggestion names the tools that help. */
   structured: FailureAnswer;
   text: string;
+  /** The same as data, for surfaces on which people read it. */
+  advice: Advice;
 }
 
 export interface Request {
@@ -173,7 +178,7 @@ export function clarified<Input>({ clarify, positional }: Operation, input: Inpu
 type LogDeps = Pick<OperationDeps, "log">;
 
 export const refused = (error: unknown, deps: LogDeps): Failure =>
-  failure(error instanceof AppError ? error : unexpected(error, deps));
+  failureOf(error instanceof AppError ? error : unexpected(error, deps));
 
 /** Fields of an answer that hold text from web pages, or from a model that has read them. */
 const WEB_TEXT = ["result", "report", "results", "outline", "document", "last_thought", "plan", "findings"];
@@ -236,11 +241,12 @@ function unexpected(error: unknown, { log }: LogDeps): AppError {
   });
 }
 
-function failure({ code, message, suggestion, details, run }: AppError): Failure {
+export function failureOf({ code, message, suggestion, next, details, run }: AppError): Failure {
+  const advice = { suggestion, next };
   const cautioned = WEB_TEXT_DETAILS.some((field) => details?.[field] !== undefined) ? { caution: CAUTION } : {};
-  const error = { code, message, suggestion, details: details && { ...cautioned, ...details } };
-  const structured: FailureAnswer = cleanValue({ success: false, error, ...run });
-  return { failed: true, structured, text: failureText(structured) };
+  const shown = { code, message, suggestion: adviceText(advice), details: details && { ...cautioned, ...details } };
+  const structured: FailureAnswer = cleanValue({ success: false, error: shown, ...run });
+  return { failed: true, structured, text: failureText(structured), advice: cleanValue(advice) };
 }
 
 function failureText({ error, task_id, status, progress }: FailureAnswer): string {

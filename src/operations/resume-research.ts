@@ -150,7 +150,7 @@ function editIn({ approve, plan_edit, interaction_id }: PlanInput): string | und
   if (interaction_id !== undefined) {
     throw new AppError({
       code: "INVALID_INPUT",
-      message: "interaction_id cannot be combined with approve or plan_edit. Nothing was sent.",
+      message: "An interaction id cannot be combined with a decision on a plan. Nothing was sent.",
       suggestion: "Adopt the interaction first, then decide on its plan.",
       details: { status: 400, field: "interaction_id" },
     });
@@ -158,8 +158,8 @@ function editIn({ approve, plan_edit, interaction_id }: PlanInput): string | und
   if (approve !== true || plan_edit === undefined) return plan_edit;
   throw new AppError({
     code: "INVALID_INPUT",
-    message: "approve and plan_edit exclude each other: a changed plan is shown before it is approved.",
-    suggestion: "Pass plan_edit first, then approve the new plan.",
+    message: "A plan cannot be changed and approved at once: a changed plan is shown before it is approved.",
+    suggestion: "Change it first, then approve the new plan.",
     details: { status: 400, field: "approve" },
   });
 }
@@ -229,7 +229,7 @@ const MAY_CHARGE_TWICE = "The amount counts the first start too, which may be ru
 const UNUSED = {
   withheld: "The research was not sent again: its interaction was adopted meanwhile, and the run is polled.",
   unknown:
-    "The research was sent again, and this second start may be running and charged: Google's answer was lost. The interaction of the first start was adopted meanwhile, and the run is polled. resume_research with the interaction_id of the second one (AI Studio shows it) adopts that one, too.",
+    "The research was sent again, and this second start may be running and charged: Google's answer was lost. The interaction of the first start was adopted meanwhile, and the run is polled. The interaction id of the second one (AI Studio shows it) can be adopted, too.",
 };
 
 /** A call that joined sent nothing, whatever becomes of the start. */

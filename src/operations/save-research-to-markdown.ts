@@ -210,8 +210,8 @@ function noDirectory(): AppError {
   return new AppError({
     code: "PERMISSION_DENIED",
     message: "This server does not save reports for callers over the network.",
-    suggestion:
-      "The server's operator can set a directory for them with RESEARCH_REPORTS_DIR. get_research_results returns the report.",
+    suggestion: "The server's operator can set a directory for them with RESEARCH_REPORTS_DIR.",
+    next: [{ do: "read" }],
   });
 }
 
@@ -263,7 +263,8 @@ function nothingToSave(run: Run, isDiscarded: boolean): AppError {
     return new AppError({
       code: "RESEARCH_NOT_COMPLETED",
       message: `This run is not finished (${run.status}), so it has no report yet.`,
-      suggestion: "check_research_status shows its progress. Try again when it is completed.",
+      suggestion: "Try again when it is completed.",
+      next: [{ do: "wait" }],
       run: about,
     });
   }
@@ -271,7 +272,7 @@ function nothingToSave(run: Run, isDiscarded: boolean): AppError {
     return new AppError({
       code: "RESEARCH_FAILED",
       message: "This run failed before producing any text, so it has no report.",
-      suggestion: adviceWithoutReport(run),
+      ...adviceWithoutReport(run),
       details: { reason: run.error?.code },
       run: about,
     });
@@ -279,7 +280,7 @@ function nothingToSave(run: Run, isDiscarded: boolean): AppError {
   return new AppError({
     code: "RESEARCH_NOT_COMPLETED",
     message: isDiscarded ? DISCARDED : `This run has no report (${run.status}).`,
-    suggestion: adviceWithoutReport(run),
+    ...adviceWithoutReport(run),
     run: about,
   });
 }

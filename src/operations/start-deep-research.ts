@@ -138,7 +138,7 @@ export const startDeepResearch = defineOperation({
     const started = await start(deps, call, { subject: aboutStart(requested), input, agent, notice, given });
     const { taskId } = started;
     call.onRunCreated?.(taskId);
-    call.progress(`Starting deep research (task_id ${taskId})`);
+    call.progress("Starting deep research", taskId);
     const sending = started.kind === "started" ? started.sending : undefined;
     const { run: accepted } = await waitForStartOutcome(deps, { owner: call.owner, taskId, sending, answerBy });
     const window = Math.min(deps.settings.syncWindowMs, answerBy - deps.clock.monotonic());

@@ -158,8 +158,8 @@ export async function findRun(db: Database, owner: string, taskId: string): Prom
   if (row === undefined) {
     throw new AppError({
       code: "TASK_NOT_FOUND",
-      message: "There is no run with this task_id.",
-      suggestion: "list_research shows the runs that are stored.",
+      message: "There is no run with this id.",
+      next: [{ do: "list" }],
     });
   }
   return runOf(row);

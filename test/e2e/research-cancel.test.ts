@@ -67,7 +67,7 @@ test("a cancel stops a run of another process, here and at Google, in exactly th
   expect(trafficOf(scene)).toMatchObject({ cancels, polls });
 });
 
-const DISCARDED = "This run was cancelled with save_partial false, so nothing was kept.";
+const DISCARDED = "This run was cancelled without keeping what it had found.";
 
 test("a cancel keeps the received text, or nothing on request (L1)", async (context) => {
   const scene = await openResearch(context, SLOW);

@@ -251,7 +251,7 @@ describe.concurrent("a polled run", () => {
     const { error } = await untilStatus(server, task_id, "failed");
     expect(error).toEqual({
       code: "RESEARCH_FAILED",
-      message: "The research timed out: it was not finished after 3 hours. resume_research checks again.",
+      message: "The research timed out: it was not finished after 3 hours. It can be checked again.",
     });
     expect((await server.call(RESULTS, { task_id })).structured).toMatchObject({
       partial: true,

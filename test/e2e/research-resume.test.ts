@@ -41,8 +41,7 @@ describe("an unknown start", () => {
     const { task_id } = await lostStart(scene, server);
     expect(await statusOf(server, task_id)).toMatchObject({
       status: "start_unknown",
-      current_action: expect.stringContaining("resume_research"),
-      error: { code: "START_UNKNOWN" },
+      error: { code: "START_UNKNOWN", suggestion: expect.stringContaining("resume_research") },
     });
     const { structured } = await server.call("get_research_results", { task_id });
     expect(structured).toMatchObject({
@@ -226,7 +225,7 @@ describe("a run that cannot be resumed", () => {
       [refused, "RESEARCH_FAILED", "cannot be resumed: it was never started at Google."],
       [cancelled, "RESEARCH_FAILED", "cannot be resumed: it was cancelled."],
       [search, "INVALID_INPUT", "A single search"],
-      [crypto.randomUUID(), "TASK_NOT_FOUND", "task_id"],
+      [crypto.randomUUID(), "TASK_NOT_FOUND", "no run"],
     ] as const;
     for (const [task_id, code, message] of answers) {
       const { isError, structured } = await resume(server, task_id, RESTART);

@@ -100,7 +100,7 @@ test("no client finds, completes or reads a run of another owner (T14, T-5)", as
     for (const uri of [`${RUNS}/${other}`, `${RUNS}/${other}/report.md`]) {
       await expect(client.readResource({ uri })).rejects.toMatchObject({
         code: -32_602,
-        message: "There is no run with this task_id.",
+        message: "There is no run with this id.",
       });
     }
   }

@@ -114,8 +114,8 @@ describe.each(["legacy", "modern"] as const)("%s client", (era) => {
         (error: unknown) => error,
       );
     const sentences = {
-      [`research://runs/${UNKNOWN_ID}`]: "There is no run with this task_id.",
-      [`research://runs/${UNKNOWN_ID}/report.md`]: "There is no run with this task_id.",
+      [`research://runs/${UNKNOWN_ID}`]: "There is no run with this id.",
+      [`research://runs/${UNKNOWN_ID}/report.md`]: "There is no run with this id.",
       "research://runs/..%2Fsecret": "task_id must be the UUID that a tool returned.",
       [`research://runs/${"x".repeat(10_000)}`]: "task_id must be the UUID that a tool returned.",
       [`research://runs/${going}/report.md`]: "This run is not finished (running_async), so it has no report yet.",

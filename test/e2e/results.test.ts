@@ -99,7 +99,7 @@ describe("get_research_results", () => {
       success: false,
       error: {
         code: "TASK_NOT_FOUND",
-        message: "There is no run with this task_id.",
+        message: "There is no run with this id.",
         suggestion: expect.stringContaining("list_research"),
       },
     });

@@ -1,9 +1,11 @@
-/** Renders an error for people: what happened, and the command that helps. */
+/** Renders an error for people: what happened, and the commands that help. */
 
+import type { Advice } from "../../action.ts";
 import type { ErrorCode } from "../../errors.ts";
-import type { FailureAnswer } from "../../operations/perform.ts";
+import type { Failure, FailureAnswer } from "../../operations/perform.ts";
 import { aboutField, forPeople } from "../wording.ts";
-import { shell, shortId } from "./answer-view.ts";
+import { nextCommands } from "./answer-view.ts";
+import { commandFor } from "./commands.ts";
 import { type Paint, unpainted } from "./paint.ts";
 
 export interface FailureSpace {
@@ -14,67 +16,42 @@ export interface FailureSpace {
   finishedRounds?: number;
 }
 
-export function failureView({ error, ...run }: FailureAnswer, space: FailureSpace): string {
-  const { isTerminal, paint = unpainted } = space;
-  const { code, details = {} } = error;
-  const advice = adviceFor({ error, ...run }, space);
-  const message = advice.message ?? forPeople(aboutField(error.message, details["field"]));
+type Failed = Pick<Failure, "structured" | "advice">;
+
+export function failureView(
+  { structured, advice }: Failed,
+  { isTerminal, paint = unpainted, finishedRounds = 0 }: FailureSpace,
+): string {
+  const { code, details = {} } = structured.error;
+  const message =
+    stopped(code, finishedRounds) ??
+    stillRunning(structured) ??
+    forPeople(aboutField(structured.error.message, details["field"]));
   const head = isTerminal
     ? paint(code === "INTERRUPTED" || code === "DECLINED" ? "careful" : "bad", message)
     : `${code}: ${message}`;
-  return [head, ...advice.lines, ...detailLines(details)].filter((line) => line !== "").join("\n");
+  const { suggestion = "", next = [] } = code === "INTERRUPTED" ? afterStop(finishedRounds) : advice;
+  const commands = next.map((action) => commandFor(action, structured.task_id));
+  return [head, forPeople(suggestion), nextCommands(commands, { paint }), ...detailLines(details)]
+    .filter((line) => line !== "")
+    .join("\n");
 }
 
-interface Advice {
-  /** Replaces the message. */
-  message?: string;
-  lines: string[];
+/** Of a command that was interrupted: the user knows why. */
+function stopped(code: ErrorCode, rounds: number): string | undefined {
+  if (code !== "INTERRUPTED") return undefined;
+  if (rounds === 0) return "Stopped. No answer was saved.";
+  return `Stopped after ${rounds === 1 ? "round 1" : `${rounds} rounds`}.`;
 }
 
-type Failed = FailureAnswer & { error: { code: ErrorCode } };
+const afterStop = (rounds: number): Advice => (rounds === 0 ? {} : { next: [{ do: "continue" }, { do: "read" }] });
 
-function adviceFor(
-  { error, task_id: taskId, status, progress = 0 }: Failed,
-  { finishedRounds = 0 }: FailureSpace,
-): Advice {
-  const id = taskId === undefined ? "<run>" : shortId(taskId);
-  const { code, suggestion } = error;
-  if (code === "INTERRUPTED" && finishedRounds > 0) {
-    const rounds = finishedRounds === 1 ? "round 1" : `${finishedRounds} rounds`;
-    return {
-      message: `Stopped after ${rounds}.`,
-      lines: [`Continue with: ${shell(`resume ${id}`)}`, `Read what was found: ${shell(`show ${id}`)}`],
-    };
-  }
-  if (code === "INTERRUPTED") return { message: "Stopped. No answer was saved.", lines: [] };
-  if (code === "START_UNKNOWN" || status === "start_unknown") return { lines: AFTER_UNKNOWN_START(id) };
-  if (code === "TASK_NOT_FOUND") {
-    return { message: aboutMissing(error.message), lines: [`To see your runs: ${shell("list")}`] };
-  }
-  if (
-    code === "RESEARCH_NOT_COMPLETED" &&
-    (status === "running_async" || status === "running" || status === "pending")
-  ) {
-    const percent = progress === 0 ? "" : ` (${Math.round(progress)} %)`;
-    return { message: `Still running${percent}.`, lines: [`Follow it: ${shell(`watch ${id}`)}`] };
-  }
-  if (code === "RESEARCH_NOT_COMPLETED" && status === "awaiting_approval") {
-    return { lines: [`Read the plan: ${shell(`plan ${id}`)}`, `Start it: ${shell(`approve ${id}`)}`] };
-  }
-  if (code === "RESEARCH_ALREADY_COMPLETED") return { lines: [`Read it: ${shell(`show ${id}`)}`] };
-  return { lines: suggestion === undefined ? [] : [forPeople(suggestion)] };
+function stillRunning({ error: { code }, status = "", progress = 0 }: FailureAnswer): string | undefined {
+  if (code !== "RESEARCH_NOT_COMPLETED" || !IN_PROGRESS.has(status)) return undefined;
+  return `Still running${progress === 0 ? "" : ` (${Math.round(progress)} %)`}.`;
 }
 
-/** A message that names the beginning of an id is already about what was typed. */
-const aboutMissing = (message: string): string =>
-  message.includes("task_id.") ? "There is no run with this id." : forPeople(message);
-
-const AFTER_UNKNOWN_START = (id: string): string[] => [
-  "It is not repeated automatically, because it may be running and charged. What you can do:",
-  `  If AI Studio shows it, follow that run (free):  ${shell(`resume ${id} --interaction-id <id>`)}`,
-  `  Start it again (may be charged twice):          ${shell(`resume ${id} --accept-possible-double-charge`)}`,
-  `  Abandon it:                                     ${shell(`stop ${id}`)}`,
-];
+const IN_PROGRESS = new Set(["pending", "running", "running_async"]);
 
 /** Facts for programs, or already part of the message. */
 const HIDDEN = new Set([

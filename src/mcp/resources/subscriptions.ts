@@ -140,6 +140,6 @@ async function requireExisting({ deps }: App, owner: string, uri: string): Promi
   if (parsed.taskId === undefined) return;
   await deps.findRun(owner, parsed.taskId).catch((error: unknown) => {
     if (!(error instanceof AppError) || error.code !== "TASK_NOT_FOUND") throw error;
-    throw new ResourceNotFoundError(uri, "There is no run with this task_id.");
+    throw new ResourceNotFoundError(uri, "There is no run with this id.");
   });
 }

@@ -93,7 +93,7 @@ export const askFollowup = defineOperation({
     const { taskId } = started;
     call.onRunCreated?.(taskId);
     // A table that was made before is only read.
-    if (made === undefined) call.progress(`Asking a follow-up (task_id ${taskId})`);
+    if (made === undefined) call.progress("Asking a follow-up", taskId);
     const sending = started.kind === "started" ? started.sending : undefined;
     const { run: accepted } = await waitForStartOutcome(deps, { owner, taskId, sending, answerBy });
     const ms = input.wait ? Math.max(0, answerBy - deps.clock.monotonic()) : 0;

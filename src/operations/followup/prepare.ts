@@ -93,7 +93,7 @@ const parentGone = ({ taskId, status, progress }: Run): AppError =>
   new AppError({
     code: "INVALID_INPUT",
     message: "The run that this follow-up continues was deleted, so it cannot be sent again. Nothing was sent.",
-    suggestion: "cancel_research abandons it.",
+    next: [{ do: "cancel" }],
     run: { task_id: taskId, status, progress },
   });
 

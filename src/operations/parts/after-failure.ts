@@ -1,9 +1,11 @@
 /** Errors and advice for a run without a report; never advises to pay twice without saying so. */
 
+import type { Action, Advice } from "../../action.ts";
 import { roundCost } from "../../costs/actual.ts";
 import { AppError } from "../../errors.ts";
 import type { Backup } from "../../reports/files/backups.ts";
-import { HOW_TO_START_AGAIN } from "../../runs/plan/run-plan.ts";
+import { nextAfterPartial } from "../../runs/local/local-run.ts";
+import { PLAN_ENDED } from "../../runs/plan/run-plan.ts";
 import { usageOf } from "../../runs/plan/turn-usage.ts";
 import { keepsPartial } from "../../runs/cancel/cancel-store.ts";
 import { isFinished, type Run } from "../../runs/run.ts";
@@ -15,26 +17,48 @@ const chargedFor = ({ plan }: Run): string =>
   (plan?.turn ?? 1) === 1 ? "Nothing was charged." : "Only its plan was charged.";
 
 /** A run with an interaction at Google may be charged, so a new start would be charged again. */
-export function adviceWithoutReport(run: Run): string {
-  if (run.kind !== "agent") return run.error?.suggestion ?? "Ask the question again.";
+export function adviceWithoutReport(run: Run): Advice {
+  if (run.kind !== "agent") return { suggestion: run.error?.suggestion ?? "Ask the question again." };
   const { interactionId, status, cancelConfirmed } = run;
-  if (run.error?.code === "PLAN_EXPIRED") return HOW_TO_START_AGAIN;
+  if (run.error?.code === "PLAN_EXPIRED") return PLAN_ENDED;
   if (interactionId !== undefined) {
     return status === "cancelled"
-      ? "It was started at Google and may have been charged; a report that still arrives is kept. A new start is charged again."
-      : "It was started at Google and may have been charged. resume_research checks again, free of charge; a new start is charged again.";
+      ? {
+          suggestion:
+            "It was started at Google and may have been charged; a report that still arrives is kept. A new start is charged again.",
+        }
+      : {
+          suggestion: "It was started at Google and may have been charged; a new start is charged again.",
+          next: [{ do: "poll_again" }],
+        };
   }
   if (status === "cancelled" && cancelConfirmed !== true) {
-    return "It is not known whether Google had started it, so a new start may be charged twice.";
+    return { suggestion: "It is not known whether Google had started it, so a new start may be charged twice." };
   }
   if (status === "cancelled")
-    return `${chargedFor(run)} ${run.followupContext === undefined ? "start_deep_research starts" : "ask_followup asks"} it again.`;
-  return `${chargedFor(run)} ${run.error?.suggestion ?? "Start it again."}`;
+    return {
+      suggestion: chargedFor(run),
+      next: [{ do: run.followupContext === undefined ? "start" : "followup" }],
+    };
+  return { suggestion: `${chargedFor(run)} ${run.error?.suggestion ?? "Start it again."}` };
+}
+
+/** What a status advises; two actions at most, because it is read many times. */
+export function nextAfterFailure({ status, kind, progress }: Run): readonly Action[] {
+  if (status === "start_unknown") return [{ do: "adopt" }, { do: "restart" }];
+  return status === "failed" && kind === "deep_search" && progress > 0 ? nextAfterPartial(kind) : [];
 }
 
 /** All options after a start whose outcome is unknown. */
-export const optionsAfterUnknownStart = ({ followupContext }: Run): string =>
-  `It is not repeated automatically, because it may be running and charged. Options: resume_research with its interaction_id (AI Studio shows it) adopts it, free of charge; resume_research with accept_possible_double_charge sends it again under the same task_id; ${followupContext === undefined ? "start_deep_research with force_new starts a separate run; " : ""}cancel_research abandons it.`;
+export const optionsAfterUnknownStart = ({ followupContext }: Run): Advice => ({
+  suggestion: "It is not repeated automatically, because it may be running and charged.",
+  next: [
+    { do: "adopt" },
+    { do: "restart" },
+    ...(followupContext === undefined ? [{ do: "start", with: "force_new", cost: "again" } as const] : []),
+    { do: "cancel" },
+  ],
+});
 
 /** Whether the run was cancelled with save_partial false. */
 export async function wasDiscarded(db: Database, { status, taskId }: Run): Promise<boolean> {
@@ -50,8 +74,8 @@ export const refusedByDatabase = (run: Run, { path }: Backup): AppError =>
   new AppError({
     code: "SQLITE_ERROR",
     message: `The research has ended, but the database refused its report. It is kept in ${path}.`,
-    suggestion:
-      "Read that file, or copy it with save_research_to_markdown. The report is stored here as soon as the database can be written.",
+    suggestion: "Read that file. The report is stored here as soon as the database can be written.",
+    next: [{ do: "save" }],
     details: { backup_file: path },
     run: { task_id: run.taskId, status: run.status, progress: run.progress },
   });
@@ -72,10 +96,12 @@ export async function withRefusedEnd(deps: Pick<OperationDeps, "backupOf" | "rec
 export function withoutText(run: Run, isDiscarded: boolean): AppError {
   const about = { task_id: run.taskId, status: run.status, progress: run.progress };
   if (run.status === "failed") {
+    const { suggestion, next = [] } = adviceWithoutReport(run);
     return new AppError({
       code: "RESEARCH_FAILED",
       message: `This run failed before producing any text. ${run.error?.message ?? ""}`.trim(),
-      suggestion: `${adviceWithoutReport(run)}${run.plan?.isPlanning === false ? " check_research_status returns its plan." : ""}`,
+      suggestion: run.plan?.isPlanning === false ? `${suggestion ?? ""} Its status has its plan.`.trim() : suggestion,
+      next,
       details: { reason: run.error?.code },
       run: about,
     });
@@ -84,29 +110,29 @@ export function withoutText(run: Run, isDiscarded: boolean): AppError {
     return new AppError({
       code: "RESEARCH_NOT_COMPLETED",
       message: isDiscarded ? DISCARDED : "This run was cancelled before it had any text.",
-      suggestion: adviceWithoutReport(run),
+      ...adviceWithoutReport(run),
       run: about,
     });
   }
   return new AppError({
     code: "RESEARCH_NOT_COMPLETED",
     ...(run.status === "pending" || run.status === "awaiting_approval" ? UNFINISHED[run.status] : UNFINISHED.running),
-    ...(run.status === "start_unknown" ? { message: NO_REPORT, suggestion: optionsAfterUnknownStart(run) } : {}),
+    ...(run.status === "start_unknown" ? { message: NO_REPORT, ...optionsAfterUnknownStart(run) } : {}),
     // The agent's action is text of a model that has read the web; check_research_status returns it with a caution.
     details: run.kind === "agent" ? {} : { current_action: run.currentAction },
     run: about,
   });
 }
 
-export const DISCARDED = "This run was cancelled with save_partial false, so nothing was kept.";
+export const DISCARDED = "This run was cancelled without keeping what it had found.";
 
 const UNFINISHED = {
-  running: { message: "This run is still in progress.", suggestion: "Try again in a moment." },
-  pending: { message: "Google has not accepted this research yet.", suggestion: "Try again in a moment." },
+  running: { message: "This run is still in progress.", next: [{ do: "wait" }] },
+  pending: { message: "Google has not accepted this research yet.", next: [{ do: "wait" }] },
   awaiting_approval: {
     message: "This run has no report yet: its plan waits for approval.",
-    suggestion: "resume_research with approve true starts the research, which is charged.",
+    next: [{ do: "read" }, { do: "approve" }],
   },
-};
+} satisfies Record<string, Advice & { message: string }>;
 
 const NO_REPORT = "It is not known whether Google started this research, so there is no report.";

@@ -126,7 +126,7 @@ const operatorOnly = (): AppError =>
   new AppError({
     code: "PERMISSION_DENIED",
     message: "File search stores and MCP servers belong to the operator of this server. Nothing was sent.",
-    suggestion: "Omit file_search_stores and mcp_servers.",
+    suggestion: "Omit them.",
   });
 
 const HASH_CHARACTERS = 12;

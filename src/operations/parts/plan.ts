@@ -7,12 +7,13 @@ import { AppError } from "../../errors.ts";
 import { isoTime } from "../../platform/clock.ts";
 import { waitForRun } from "../../runs/history/wait.ts";
 import type { StoredPlan } from "../../runs/plan/plan-store.ts";
-import { HOW_TO_START_AGAIN, START_WITH_PLAN } from "../../runs/plan/run-plan.ts";
+import { PLAN_CANCELLED, PLAN_ENDED } from "../../runs/plan/run-plan.ts";
 import { isFinished, isIdle, type Run } from "../../runs/run.ts";
 import type { Call, OperationDeps, Question } from "../operation.ts";
 import type { Subject } from "../question/subject.ts";
+import { adviceText } from "./advice.ts";
 import { adviceWithoutReport } from "./after-failure.ts";
-import { costQuestion, dollars, estimateFor, requireCostConsent } from "./cost-confirmation.ts";
+import { costQuestion, estimateFor, requireCostConsent } from "./cost-confirmation.ts";
 import { materialIn, tokensSent } from "./material.ts";
 import {
   ANSWER_WITHIN_MS,
@@ -46,7 +47,7 @@ export async function planAnswer(deps: OperationDeps, call: PayingCall, run: Run
   if (plan === undefined) return NO_PLAN;
   if (isFinished(run.status)) {
     // A cancelled run cannot be resumed.
-    return { plan: plan.text, next_step: run.status === "cancelled" ? START_WITH_PLAN : HOW_TO_START_AGAIN };
+    return { plan: plan.text, next_step: adviceText(run.status === "cancelled" ? PLAN_CANCELLED : PLAN_ENDED) };
   }
   const { query, model: agent = "" } = run;
   const tokens = await tokensSent(run);
@@ -64,7 +65,7 @@ export async function lastPlan(deps: OperationDeps, call: PayingCall, run: Run):
   const { reportPresence } = await import("../../runs/result-store.ts");
   if ((await reportPresence(db, taskId)) !== undefined) return NO_PLAN;
   const { newestPlan } = await import("../../runs/plan/plan-store.ts");
-  return { plan: (await newestPlan(db, taskId))?.text, next_step: adviceWithoutReport(run) };
+  return { plan: (await newestPlan(db, taskId))?.text, next_step: adviceText(adviceWithoutReport(run)) };
 }
 
 /** The answer of a start whose plan waits for approval. */
@@ -94,10 +95,12 @@ const planHead = (run: Run) => ({
 function nextStep(
   cost: PlanAnswer["estimated_cost"],
   { turn, expiresAt }: Pick<StoredPlan, "expiresAt"> & Partial<StoredPlan>,
-): string {
-  const named = turn === undefined ? "" : ` and plan_turn ${turn}`;
-  const price = cost === undefined ? "" : ` (about ${dollars(cost.likely_usd)}, at most ${dollars(cost.max_usd)})`;
-  return `Show the plan to the user. resume_research with approve true${named} starts the research${price}; with plan_edit it changes the plan, for cents. The plan waits until ${isoTime(expiresAt)}.`;
+): string | undefined {
+  const usd = cost && { likely: cost.likely_usd, max: cost.max_usd };
+  return adviceText({
+    suggestion: `Show the plan to the user. It waits until ${isoTime(expiresAt)}.`,
+    next: [{ do: "approve", usd, plan_turn: turn }, { do: "edit_plan" }],
+  });
 }
 
 type PayingCall = Pick<Call, "owner" | "agreed" | "estimates">;

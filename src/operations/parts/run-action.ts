@@ -11,7 +11,7 @@ const ACTION: Record<Run["status"], string> = {
   pending: "Waiting for Google to accept the research",
   running: "Working",
   running_async: "Researching",
-  start_unknown: "It is not known whether Google started it; resume_research shows the options",
+  start_unknown: "It is not known whether Google started it",
   awaiting_approval: "The plan is ready and waits for approval",
   completed: "Completed",
   failed: "Failed",

@@ -12,7 +12,13 @@ import { linkExpiry } from "../../reports/link-expiry.ts";
 import { keepSuggestions } from "../../reports/suggestions/keep.ts";
 import type { StoredRun } from "../../runs/history/read.ts";
 import type { RunResult } from "../../runs/run.ts";
-import { type Finished, type RunStart, type TrackedRun, trackRun } from "../../runs/local/local-run.ts";
+import {
+  type Finished,
+  nextAfterPartial,
+  type RunStart,
+  type TrackedRun,
+  trackRun,
+} from "../../runs/local/local-run.ts";
 import type { Research, SearchCall, SearchDeps } from "../../search/correct-json.ts";
 import { incompleteNote } from "../../search/incomplete-note.ts";
 import type { VisitedSource } from "../../gemini/search-backend.ts";
@@ -107,12 +113,11 @@ export async function finishedSearch({ run, result }: StoredRun): Promise<RunRes
   }
   const { taskId, status, error, kind } = run;
   const code = error?.code ?? (status === "cancelled" ? "CANCELLED" : "RESEARCH_FAILED");
-  const goesOn = kind === "deep_search" ? " resume_research continues at the next round." : "";
-  const readable = result === undefined ? undefined : `get_research_results returns what was found.${goesOn}`;
   throw new AppError({
     code: isErrorCode(code) ? code : "RESEARCH_FAILED",
     message: error?.message ?? (status === "cancelled" ? "The run was cancelled." : "The run ended without a report."),
-    suggestion: error?.suggestion ?? readable,
+    suggestion: error?.suggestion,
+    next: result === undefined ? [] : nextAfterPartial(kind),
     run: { task_id: taskId, status },
   });
 }

@@ -57,9 +57,7 @@ export async function waitForStartOutcome(
 
 /** Until Google has accepted a start, nothing is running. */
 export const messageOnceAccepted = ({ status }: Run, message: string): string =>
-  status === "pending"
-    ? "Google has not accepted the start yet; check_research_status shows whether it does."
-    : message;
+  status === "pending" ? "Google has not accepted the start yet; its status shows whether it does." : message;
 
 /** The call returns what the run has led to: no notification is needed. */
 export async function recordReturnedEnd(deps: OperationDeps, taskId: string): Promise<void> {
@@ -72,7 +70,7 @@ function startUnknown(run: Run, joined: string | undefined): AppError {
   return new AppError({
     code: "START_UNKNOWN",
     message: joined === undefined ? why : `${joined} ${why}`,
-    suggestion: optionsAfterUnknownStart(run),
+    ...optionsAfterUnknownStart(run),
     run: { task_id: run.taskId, status: run.status, progress: run.progress },
   });
 }
@@ -94,7 +92,7 @@ export function failedStart(run: Run, joined?: string): AppError {
   return new AppError({
     code: cancelled ? "CANCELLED" : (CODES.find((code) => code === run.error?.code) ?? "RESEARCH_FAILED"),
     message: run.error?.message ?? (cancelled ? "The run was cancelled." : "The research ended without a report."),
-    suggestion: adviceWithoutReport(run),
+    ...adviceWithoutReport(run),
     run: { task_id: run.taskId, status: run.status, progress: run.progress },
   });
 }

@@ -39,9 +39,7 @@ test("long earlier outputs are cut with a note, but whole on the command line (K
   const long = result({ metadata: { earlier_outputs: ["a".repeat(900_000), "b"] } });
   const cut = readReport(long, { section: "earlier", maxCharacters: 100_000 });
   expect(cut.report).toHaveLength(800_000);
-  expect(cut.note).toMatch(
-    /not part of it\..*first 800000 of 900008 characters.*get-research-results.*--section earlier/,
-  );
+  expect(cut.note).toMatch(/not part of it\..*first 800000 of 900008 characters.*show.*--section earlier/);
   const whole = readReport(long, { section: "earlier", maxCharacters: Infinity });
   expect(whole.report).toHaveLength(900_008);
   expect(whole.note).toBe("Written before the report, and not part of it.");

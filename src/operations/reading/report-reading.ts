@@ -85,9 +85,9 @@ function withSources<Reading extends ReportReading>(
 }
 
 const READ_ON =
-  "This is the beginning of a long report. Read on with get_research_results and next_section as section, or choose one from the outline.";
+  "This is the beginning of a long report. Read on with its next section, or choose one from the outline.";
 const TOO_LONG =
-  "The whole report is too long for one answer: save_research_to_markdown writes it to a file. This is its beginning; read on with next_section as section.";
+  "The whole report is too long for one answer, but can be saved to a file. This is its beginning; read on with its next section.";
 
 function wholeReport(report: string, maxCharacters: number): WithReport<ReportReading> {
   if (maxCharacters === Infinity || Buffer.byteLength(JSON.stringify(report)) <= MAX_REPORT_BYTES) {
@@ -172,7 +172,7 @@ function earlierOutputs(result: RunResult, maxCharacters: number): ReportReading
     return { report: whole, complete: false, note };
   }
   const report = whole.slice(0, MAX_EARLIER_CHARACTERS).toWellFormed();
-  const cut = `These are the first ${report.length} of ${whole.length} characters; the command line prints all: gemini-search-mcp get-research-results <task_id> --section earlier`;
+  const cut = `These are the first ${report.length} of ${whole.length} characters; the command line prints all: gemini-search-mcp show <run> --section earlier`;
   return { report, complete: false, note: `${note} ${cut}` };
 }
 
@@ -181,7 +181,7 @@ function unknownSection(sections: Section[]): AppError {
   return new AppError({
     code: "INVALID_INPUT",
     message: "This report has no such section.",
-    suggestion: "Use section outline to see them with their titles.",
+    next: [{ do: "read", section: "outline" }],
     details: {
       status: 400,
       field: "section",

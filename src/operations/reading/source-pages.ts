@@ -33,7 +33,7 @@ export function sourcePage(
   const note =
     next === undefined
       ? undefined
-      : `Sources ${start + 1} to ${end} of ${sources.length}: read on with get_research_results and section ${next}.`;
+      : `Sources ${start + 1} to ${end} of ${sources.length}: read on with section ${next}.`;
   return { sources: sources.slice(start, end), next, note };
 }
 

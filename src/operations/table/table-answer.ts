@@ -65,7 +65,7 @@ export async function finishedTable(
       run.status === "start_unknown"
         ? "It is not known whether Google has started to make this table."
         : "This table is being made.",
-    suggestion: `check_research_status shows its progress (task_id ${run.taskId}).`,
+    next: [{ do: "wait" }],
     run: { task_id: run.taskId, status: run.status, progress: run.progress },
   });
 }

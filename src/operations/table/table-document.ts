@@ -31,7 +31,7 @@ const noTable = ({ taskId, status, progress }: Run): AppError =>
   new AppError({
     code: "INVALID_INPUT",
     message: "This run has no table, so it can be saved as Markdown only.",
-    suggestion: "ask_followup with columns makes a table of a finished report.",
+    next: [{ do: "table" }],
     details: { status: 400, field: "format" },
     run: { task_id: taskId, status, progress },
   });

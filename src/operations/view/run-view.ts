@@ -9,6 +9,7 @@
  */
 
 import { z } from "zod";
+import type { Verb } from "../../action.ts";
 import type { FollowupContext, RunError, RunKind, RunStatus } from "../../runs/run.ts";
 import type { Wishes } from "../../search/wishes.ts";
 
@@ -122,16 +123,4 @@ export interface TimelineEntry {
 }
 
 /** A possible action on a run; lists are in the order in which to offer them. */
-export type RunAction =
-  /** Stop the run here and at Google. */
-  | "cancel"
-  /** For a failed or timed-out run: check whether Google has its report by now. */
-  | "poll_again"
-  /** For an interrupted deep_search: continue with its next round. */
-  | "continue"
-  /** For a start whose response was lost: use the interaction id that Google shows. */
-  | "adopt"
-  /** For a start whose response was lost: start again, which may be charged twice. */
-  | "restart"
-  /** Delete the run and all of its data permanently. */
-  | "delete";
+export type RunAction = Extract<Verb, "cancel" | "poll_again" | "continue" | "adopt" | "restart" | "delete">;

@@ -27,7 +27,7 @@ afterEach(() => rmSync(parent, { recursive: true, force: true }));
 const REFUSAL = {
   code: "PERMISSION_DENIED",
   message: "Reports can only be saved inside the directory that the server's operator chose.",
-  suggestion: "Omit output_dir, or use a directory below RESEARCH_REPORTS_DIR.",
+  suggestion: "Name no directory, or one below RESEARCH_REPORTS_DIR.",
 };
 
 test("the root and what is below it are allowed, existing or not (N2, T10)", async () => {

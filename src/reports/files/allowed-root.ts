@@ -23,7 +23,7 @@ export function insideRoot(root: string): (directory: string) => Promise<void> {
     throw new AppError({
       code: "PERMISSION_DENIED",
       message: "Reports can only be saved inside the directory that the server's operator chose.",
-      suggestion: "Omit output_dir, or use a directory below RESEARCH_REPORTS_DIR.",
+      suggestion: "Name no directory, or one below RESEARCH_REPORTS_DIR.",
     });
   };
 }

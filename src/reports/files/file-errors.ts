@@ -27,7 +27,7 @@ export async function fileError(error: unknown, { folder, name, neededBytes }: R
       message: `The disk is full: ${file} needs ${bytes(neededBytes)}${
         available === undefined ? "" : `, and ${bytes(available)} are available`
       }. Nothing was saved.`,
-      suggestion: "Free some space or choose another output_dir. The report is still stored: save it again afterwards.",
+      suggestion: "Free some space or choose another directory. The report is still stored: save it again afterwards.",
       details: {
         path: file,
         needed_bytes: neededBytes,
@@ -40,7 +40,7 @@ export async function fileError(error: unknown, { folder, name, neededBytes }: R
     return new AppError({
       code: "PERMISSION_DENIED",
       message: "No permission to write the report to this directory.",
-      suggestion: "Choose another output_dir (an absolute one is safest), or set RESEARCH_REPORTS_DIR.",
+      suggestion: "Choose another directory (an absolute path is safest), or set RESEARCH_REPORTS_DIR.",
       details: { path: folder },
       cause: error,
     });
@@ -48,8 +48,8 @@ export async function fileError(error: unknown, { folder, name, neededBytes }: R
   if (NOT_A_DIRECTORY.includes(code)) {
     return new AppError({
       code: "INVALID_INPUT",
-      message: "output_dir is not a directory and cannot be created.",
-      suggestion: "Choose another output_dir.",
+      message: "The path is not a directory and cannot be created.",
+      suggestion: "Choose another directory.",
       details: { path: folder },
       cause: error,
     });

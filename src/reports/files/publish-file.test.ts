@@ -87,7 +87,7 @@ describe("a new file", () => {
     await expect(publish).rejects.toMatchObject({
       code: "PERMISSION_DENIED",
       message: "The path of the report is a symbolic link; nothing was saved.",
-      suggestion: "Remove the link or choose another output_dir.",
+      suggestion: "Remove the link or choose another directory.",
       details: { path: join(directory, "r.md") },
     });
     expect(readdirSync(directory)).toEqual(["r.md"]);

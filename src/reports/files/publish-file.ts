@@ -109,7 +109,7 @@ async function refuseLink(target: string): Promise<void> {
   throw new AppError({
     code: "PERMISSION_DENIED",
     message: "The path of the report is a symbolic link; nothing was saved.",
-    suggestion: "Remove the link or choose another output_dir.",
+    suggestion: "Remove the link or choose another directory.",
     details: { path: path.join(await realpath(path.dirname(target)), path.basename(target)) },
   });
 }

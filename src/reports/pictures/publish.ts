@@ -79,7 +79,7 @@ async function isAbsent(directory: string, name: string): Promise<boolean> {
   throw new AppError({
     code: "PERMISSION_DENIED",
     message: "The path of the report is a symbolic link; nothing was saved.",
-    suggestion: "Remove the link or choose another output_dir.",
+    suggestion: "Remove the link or choose another directory.",
   });
 }
 

@@ -86,13 +86,14 @@ function finishedAlready(run: Run): AppError {
     ? new AppError({
         code: "RESEARCH_ALREADY_COMPLETED",
         message: "This run is completed; there is nothing to cancel.",
-        suggestion: "get_research_results returns its report.",
+        next: [{ do: "read" }],
         run: about,
       })
     : new AppError({
         code: "RESEARCH_FAILED",
         message: "This run has already failed; there is nothing to cancel.",
-        suggestion: "get_research_results returns its partial text, if there is any.",
+        suggestion: "Its partial text is kept, if there is any.",
+        next: [{ do: "read" }],
         run: about,
       });
 }

@@ -112,6 +112,7 @@ const mayBeCharged = (run: Run, until: number): AppError =>
     code: "START_UNKNOWN",
     message:
       "Google may have started and charged this research, but its id is not known. The run is kept so that the report can still be found.",
-    suggestion: `resume_research adopts its interaction_id. It can be deleted from ${new Date(until).toISOString().slice(0, 10)}.`,
+    suggestion: `It can be deleted from ${new Date(until).toISOString().slice(0, 10)}.`,
+    next: [{ do: "adopt" }],
     run: about(run),
   });

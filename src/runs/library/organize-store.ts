@@ -52,6 +52,6 @@ const notEnded = ({ taskId, status, progress }: Run): AppError =>
   new AppError({
     code: "RESEARCH_NOT_COMPLETED",
     message: "This run has not ended, so it was not archived.",
-    suggestion: "Archive it when it has ended, or cancel it first.",
+    suggestion: "Archive it when it has ended.",
     run: { task_id: taskId, status, progress },
   });

@@ -1,5 +1,6 @@
 /** Stores a search of this process as a run, so that its answer can be read even if the caller disconnects. */
 
+import type { Action } from "../../action.ts";
 import type { CostOf } from "../../costs/actual.ts";
 import { AppError, UnexpectedRunError } from "../../errors.ts";
 import type { Answer } from "../../gemini/search-backend.ts";
@@ -73,7 +74,7 @@ const CANCEL_WATCH_MS = 500;
 const MAX_KEPT_CHARACTERS = 1_000_000;
 
 interface RunCaller {
-  progress: (message: string) => void;
+  progress: (message: string, taskId?: string) => void;
   /** Called with the id once the run is stored; not called if it could not be stored. */
   onStored?: ((taskId: string) => void) | undefined;
 }
@@ -135,7 +136,7 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, { progress: no
       const run = { ...start, taskId, processId, now: startedAt };
       isStored = start.stored === true || (await writer.store("The run", () => insertRunning(db, run)));
       if (isStored) onStored?.(taskId);
-      notify(`${STARTING[start.kind]} (task_id ${taskId})`);
+      notify(STARTING[start.kind], taskId);
     },
     activity: (text: string) => {
       setAction(text);
@@ -157,7 +158,7 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, { progress: no
       await writer.store("The round", () => saveRound(db, taskId, { ...round, now: clock.now() }));
     },
     finish: writer.finish,
-    fail: (error: unknown): Promise<unknown> => fail(recorder, writer, { taskId, error }),
+    fail: (error: unknown): Promise<unknown> => fail(recorder, writer, { ...start, taskId, error }),
     stop: () => {
       clearInterval(beats);
       cancelWatch.stop();
@@ -210,7 +211,7 @@ function createWriter(recorder: RunRecorder, taskId: string, meter: Meter) {
 async function fail(
   recorder: RunRecorder,
   writer: Writer,
-  { taskId, error }: { taskId: string; error: unknown },
+  { taskId, kind, error }: Pick<RunStart, "kind"> & { taskId: string; error: unknown },
 ): Promise<unknown> {
   const { db } = recorder;
   if (!(error instanceof AppError)) {
@@ -226,8 +227,12 @@ async function fail(
   const shown = { code, message, suggestion };
   await writer.finish({ to, result: isKept ? partial : undefined, error: shown });
   if (!isKept) await writer.store("The request to keep nothing", () => dropResult(db, taskId));
-  return withRun(ended, taskId, to);
+  return withRun(ended, { taskId, status: to, next: isKept && partial !== undefined ? nextAfterPartial(kind) : [] });
 }
+
+/** What can be done with the text of a search that ended early: a deep search can go on after its finished rounds. */
+export const nextAfterPartial = (kind: RunKind): readonly Action[] =>
+  kind === "deep_search" ? [{ do: "read" }, { do: "continue" }] : [{ do: "read" }];
 
 /** The last finished round, else the best text received. */
 async function partialResult(db: Database, taskId: string, error: AppError): Promise<RunResult | undefined> {
@@ -242,10 +247,7 @@ function interrupted(rounds: RunResult | undefined): AppError {
   return new AppError({
     code: "INTERRUPTED",
     message: "The process was stopped before the search was done.",
-    suggestion:
-      rounds === undefined
-        ? "Ask it again."
-        : "get_research_results returns its finished rounds, resume_research continues at the next one.",
+    suggestion: rounds === undefined ? "Ask it again." : "Its finished rounds are kept.",
   });
 }
 
@@ -257,12 +259,14 @@ function truncateDetails(details: Record<string, unknown>): Record<string, unkno
   return Object.fromEntries(entries);
 }
 
-function withRun(error: AppError, taskId: string, status: string): AppError {
+function withRun(error: AppError, run: { taskId: string; status: string; next: readonly Action[] }): AppError {
+  const { taskId, status, next } = run;
   const { code, message, suggestion, details, reason, retryable, cause } = error;
   return new AppError({
     code,
     message,
     suggestion,
+    next,
     details: details && truncateDetails(details),
     reason,
     retryable,

@@ -14,7 +14,7 @@ import { maxWaitOf, variantOf } from "../start/start-options.ts";
 import type { CheckCost } from "../start/unconfirmed-store.ts";
 import { endExpiredPlans } from "./expired-plans.ts";
 import { editInProgress, newestPlan, type StoredPlan } from "./plan-store.ts";
-import { HOW_TO_START_AGAIN } from "./run-plan.ts";
+import { PLAN_ENDED } from "./run-plan.ts";
 import { commitTurn } from "./turn-store.ts";
 
 /** Google continues the plan with it; any text would do, as `collaborative_planning: false` is what starts the research. */
@@ -115,7 +115,7 @@ const withoutPlan = (run: Run): AppError =>
   new AppError({
     code: "INVALID_INPUT",
     message: "This run has no plan to change or approve.",
-    suggestion: "start_deep_research with plan true begins with a plan.",
+    next: [{ do: "start", with: "plan_first" }],
     run: about(run),
   });
 
@@ -125,8 +125,9 @@ const planChanged = (run: Run): AppError =>
     message: "The plan was changed meanwhile. Nothing was sent and nothing was charged.",
     suggestion:
       run.status === "awaiting_approval"
-        ? "Read the new plan with check_research_status, then change or approve it."
-        : "check_research_status shows what was decided on the new plan.",
+        ? "Read the new plan, then change or approve it."
+        : "A decision was made on the new plan.",
+    next: [{ do: run.status === "awaiting_approval" ? "read" : "wait" }],
     run: about(run),
   });
 
@@ -139,9 +140,8 @@ function notWaiting(run: Run): AppError {
     message: isPlanning
       ? "Google is still writing this plan. Nothing was sent."
       : "The plan of this run no longer waits for approval. Nothing was sent.",
-    suggestion: isPlanning
-      ? "Wait for it with check_research_status, then change or approve it."
-      : "check_research_status shows its current status.",
+    suggestion: isPlanning ? "Wait for it, then change or approve it." : undefined,
+    next: [{ do: "wait" }],
     run: about(run),
   });
 }
@@ -150,7 +150,7 @@ const planExpired = (run: Run): AppError =>
   new AppError({
     code: "PLAN_EXPIRED",
     message: run.error?.message ?? "The plan has expired.",
-    suggestion: HOW_TO_START_AGAIN,
+    ...PLAN_ENDED,
     run: about(run),
   });
 

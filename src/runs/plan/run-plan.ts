@@ -1,12 +1,19 @@
 /** The planning state of a run, as it is stored with the run: its current turn, and what the earlier turns cost. */
 
 import { z } from "zod";
+import type { Advice } from "../../action.ts";
 import { addCosts, type Cost, NO_COST, roundCost } from "../../costs/actual.ts";
 
-export const START_WITH_PLAN =
-  "get_research_results still returns the plan: start_deep_research with the question and this plan as its query starts the research.";
+/** After a plan that cannot be approved here any more: its text is kept. */
+export const PLAN_CANCELLED: Advice = {
+  suggestion: "The text of the plan is kept.",
+  next: [{ do: "read" }, { do: "start", with: "this_plan" }],
+};
 
-export const HOW_TO_START_AGAIN = `${START_WITH_PLAN} resume_research without approve asks Google whether it still has the plan, free of charge.`;
+export const PLAN_ENDED: Advice = {
+  suggestion: "The text of the plan is kept, and Google may still have the plan itself.",
+  next: [{ do: "poll_again" }, { do: "read" }, { do: "start", with: "this_plan" }],
+};
 
 /** The change that a user asks for by editing the text of the plan. */
 export const planReplacement = (text: string): string => `Replace the plan with this one:\n\n${text}`;

@@ -33,10 +33,10 @@ export const NOT_A_REPORT =
   "Google reported the research as completed but sent no report. What it sent is kept and can be read; start the research again if you need it.";
 
 export const UNKNOWN_STATUS =
-  "Google reports an unknown status for this research, and it no longer changes. What was received is kept; resume_research polls it again.";
+  "Google reports an unknown status for this research, and it no longer changes. What was received is kept; it can be polled again.";
 
 export const REJECTED =
-  "Google has stopped returning this research: it rejects every request for it. What was received is kept; resume_research polls it again.";
+  "Google has stopped returning this research: it rejects every request for it. What was received is kept; it can be polled again.";
 
 export const EXPIRED = "Research session expired on Gemini servers. Task was interrupted and cannot be recovered.";
 

@@ -287,7 +287,7 @@ async function pastDeadline(deps: ResearchDeps, run: PolledRun, afterwards?: "po
   if (now < run.deadlineAt) return undefined;
   if (run.status !== "running_async") return NEVER;
   const hours = Math.round((run.deadlineAt - run.createdAt) / 360_000) / 10;
-  const message = `The research timed out: it was not finished after ${hours} hours. resume_research checks again.`;
+  const message = `The research timed out: it was not finished after ${hours} hours. It can be checked again.`;
   const failed = failure(run, { code: "RESEARCH_FAILED", message }, now);
   return record(deps, run, afterwards === undefined ? failed : { ...failed, nextPollAt: now + WRONG_KEY_AGAIN_MS });
 }

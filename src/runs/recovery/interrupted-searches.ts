@@ -24,7 +24,7 @@ export async function markInterruptedSearches(db: Database, log: Log, now: numbe
   }
   if (interrupted > 0) {
     log.info(
-      `${interrupted} ${interrupted === 1 ? "search was" : "searches were"} interrupted when an earlier process ended; finished rounds can still be read with get_research_results.`,
+      `${interrupted} ${interrupted === 1 ? "search was" : "searches were"} interrupted when an earlier process ended; finished rounds are kept and can be read.`,
     );
   }
   return interrupted;

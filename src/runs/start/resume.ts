@@ -69,8 +69,7 @@ async function resumeUnknown(deps: ResearchDeps, run: Run, request: ResumeReques
     throw new AppError({
       code: "START_UNKNOWN",
       message: "It is not known whether this research was started; starting it again may be charged twice.",
-      suggestion:
-        "If AI Studio shows its interaction id, pass it as interaction_id: that is free. To send it again anyway, set accept_possible_double_charge to true. cancel_research abandons it.",
+      next: [{ do: "adopt" }, { do: "restart" }, { do: "cancel" }],
       run: { task_id: taskId, status: run.status, progress: run.progress },
     });
   }
@@ -110,7 +109,7 @@ const notAdoptable = (run: Run): AppError =>
   new AppError({
     code: "INVALID_INPUT",
     message:
-      "This interaction_id cannot be adopted: Google does not find it for your API key, or not yet, or another run already uses it.",
+      "This interaction cannot be adopted: Google does not find it for your API key, or not yet, or another run already uses it.",
     suggestion: "Try again in a few minutes, or copy it from AI Studio again; the run is unchanged.",
     details: { field: "interaction_id" },
     run: { task_id: run.taskId, status: run.status, progress: run.progress },
@@ -123,8 +122,8 @@ const UNKNOWN_TO_GOOGLE: ReadonlySet<PollResult["kind"]> = new Set(["missing", "
 function nothingToAdopt(run: Run): AppError {
   return new AppError({
     code: "INVALID_INPUT",
-    message: "An interaction_id can be adopted only by a run whose start is unknown.",
-    suggestion: "Omit interaction_id.",
+    message: "An interaction id can be adopted only by a run whose start is unknown.",
+    suggestion: "Omit the interaction id.",
     details: { field: "interaction_id" },
     run: { task_id: run.taskId, status: run.status, progress: run.progress },
   });
@@ -139,11 +138,8 @@ function nothingToResume(run: Run): AppError {
     message: completed
       ? "This run is completed; there is nothing to resume."
       : `This run cannot be resumed: ${reason}.`,
-    suggestion: completed
-      ? "get_research_results returns its report."
-      : cancelled
-        ? "get_research_results returns the text that had arrived, if any. To ask again, start a new one with start_deep_research, which is charged again."
-        : "start_deep_research starts a new one.",
+    suggestion: cancelled ? "The text that had arrived is kept, if any." : undefined,
+    next: completed ? [{ do: "read" }] : [...(cancelled ? [{ do: "read" as const }] : []), { do: "start" }],
     run: { task_id: run.taskId, status: run.status, progress: run.progress },
   });
 }

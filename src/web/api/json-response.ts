@@ -36,7 +36,10 @@ const RETRY_AFTER_S = 5;
 
 export function outcomeResponse(outcome: Outcome): Response {
   if (!outcome.failed) return jsonResponse(outcome.structured);
-  const response = jsonResponse(outcome.structured, statusOf(outcome.structured));
+  const { structured, advice } = outcome;
+  // The page has buttons for what can be done.
+  const shown = { ...structured, error: { ...structured.error, suggestion: advice.suggestion } };
+  const response = jsonResponse(shown, statusOf(structured));
   if (response.status === 429 || response.status === 503) response.headers.set("retry-after", String(RETRY_AFTER_S));
   return response;
 }
