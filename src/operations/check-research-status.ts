@@ -13,7 +13,7 @@ import { adviceText } from "./parts/advice.ts";
 import { backupOf, nextAfterFailure, withRefusedEnd } from "./parts/after-failure.ts";
 import { factLines } from "./parts/answer-text.ts";
 import { stalledSince } from "./view/read-view.ts";
-import { costSchema } from "./view/run-view.ts";
+import { costSchema, tokensUsed } from "./view/run-view.ts";
 import { lastPlan, planFields } from "./parts/plan.ts";
 import { createActionReporter, lastThought, shortActionOf } from "./parts/run-action.ts";
 import {
@@ -24,7 +24,6 @@ import {
   taskIdField,
   wholeNumberField,
 } from "./operation.ts";
-import { tokensUsed } from "./parts/search-run.ts";
 
 const CURSOR_FORMAT = /^(\d{1,6})-(\d{1,3})-([0-9a-f]{8})(-stalled)?$/;
 const CURSOR_ERROR = "cursor must be the one from the previous answer.";
@@ -63,7 +62,7 @@ export const checkResearchStatus = defineOperation({
   }),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   positional: "task_id",
-  webText: true,
+  webText: ["last_thought", "plan"],
   waitFlag: "watch",
   run: async (deps, input, call) => {
     const seen = readCursor(input.cursor);

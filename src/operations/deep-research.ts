@@ -3,7 +3,15 @@
 import { z } from "zod";
 import { noteSection, searchText } from "./parts/answer-text.ts";
 import { defineOperation, outputSchema, queryField } from "./operation.ts";
-import { incompleteSchema, runSingleRound, searchMetadataFields, storedSingleRound } from "./parts/search-run.ts";
+import {
+  finishedSearch,
+  incompleteSchema,
+  runSingleRound,
+  searchMetadata,
+  searchMetadataFields,
+} from "./parts/search-run.ts";
+import type { Run } from "../runs/run.ts";
+import { type RunWhole, wholeOf } from "./view/whole-view.ts";
 
 const metadataSchema = z.looseObject({ topic: z.string(), depth: z.string(), ...searchMetadataFields });
 
@@ -26,22 +34,31 @@ export const deepResearch = defineOperation({
   }),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   positional: "topic",
-  webText: true,
+  webText: ["report"],
   asksBackend: true,
   task: {
     kind: "deep_research",
-    answer: async (stored) => ({ success: true, ...(await storedSingleRound(stored, metadataSchema)) }),
+    answer: async (stored, { now }) => answerOf(await finishedSearch(stored, now), depthOf(stored.run)),
   },
   run: async (deps, { topic, depth }, call) => {
     const { researchReport } = await import("../search/quick.ts");
     const request = { topic, depth, ownPrompt: deps.settings.legacyPrompt };
-    const answer = await runSingleRound(deps, call, {
+    const finished = await runSingleRound(deps, call, {
       start: { kind: "deep_research", query: topic, options: { depth } },
-      asked: { topic, depth },
       search: (searchDeps, searchCall) => researchReport(searchDeps, request, searchCall),
     });
-    return { success: true, ...answer };
+    return answerOf(await wholeOf(finished, deps.clock.now()), depth);
   },
   toText: ({ report, incomplete, note, metadata }) =>
     searchText({ report, metadata, sections: noteSection(note), figures: { incomplete } }),
+});
+
+const depthOf = ({ options: { depth } }: Run): string => (typeof depth === "string" ? depth : "");
+
+const answerOf = (run: RunWhole, depth: string) => ({
+  success: true,
+  report: run.report,
+  incomplete: run.incomplete,
+  note: run.note,
+  metadata: searchMetadata(run, { topic: run.query, depth }),
 });

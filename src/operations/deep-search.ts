@@ -5,28 +5,31 @@ import { keepSuggestions } from "../reports/suggestions/keep.ts";
 import { allWarnings } from "../reports/gates/result-gates.ts";
 import { numberSources, unique } from "../reports/report.ts";
 import { verificationSchema } from "../reports/verification.ts";
+import type { FinishedRun } from "../runs/local/local-run.ts";
 import { MAX_ROUNDS } from "../search/max-rounds.ts";
+import type { Finding } from "../search/checks/finding.ts";
 import type { Round } from "../search/deep.ts";
 import type { Wishes } from "../search/wishes.ts";
 import { list, noteSection, searchText } from "./parts/answer-text.ts";
 import { wishesOf, withWishes } from "./question/wishes.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, queryField } from "./operation.ts";
 import {
+  cutNote,
   finishedSearch,
-  incompleteFields,
   incompleteSchema,
   joinNotes,
   numberedReport,
+  searchFacts,
   searchMetadata,
   searchMetadataFields,
   type SearchStart,
-  storedMetadata,
   trackSearch,
 } from "./parts/search-run.ts";
 import { saveReadEvidence } from "./rounds/read-evidence.ts";
-import { roundLine, roundMetadata, roundsOf, withNamedSources } from "./rounds/stored-rounds.ts";
+import { roundLine, roundMetadata, roundsOf } from "./rounds/stored-rounds.ts";
 import { verificationText } from "./rounds/verification-fields.ts";
 import { verificationNotes } from "./rounds/verification-note.ts";
+import { type ResultFacts, roundSchema, type RunWhole, wholeOf } from "./view/whole-view.ts";
 
 const ROUNDS_ERROR = "max_iterations must be a whole number from 2 to 20.";
 
@@ -34,24 +37,7 @@ const metadataSchema = z.looseObject({
   query: z.string(),
   ...searchMetadataFields,
   iterations: z.number().describe("Rounds done, failed ones included."),
-  rounds: z.array(
-    z.looseObject({
-      round_number: z.number(),
-      sources_visited: z.array(z.string()).describe("The site of each."),
-      source_numbers: z.array(z.number()).describe("Positions in sources_visited above, from 1."),
-      search_queries: z.array(z.string()),
-      intermediate_result_summary: z.string(),
-    }),
-  ),
-});
-
-/** Fields of the answer that are stored beside the metadata of the run. */
-const ownFields = z.object({
-  verified: z.boolean(),
-  verified_in_round: z.number().optional(),
-  verification: verificationSchema.optional().catch(undefined),
-  incomplete: z.boolean().optional(),
-  note: z.string().optional(),
+  rounds: z.array(roundSchema),
 });
 
 export const deepSearchOperation = defineOperation({
@@ -77,32 +63,16 @@ export const deepSearchOperation = defineOperation({
   }),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   positional: "query",
-  webText: true,
+  webText: ["result"],
   asksBackend: true,
   task: {
     kind: "deep_search",
-    answer: async (stored) => {
-      const { report: result, sources, metadata } = await finishedSearch(stored);
-      const {
-        verified: _verified,
-        verified_in_round: _round,
-        verification: _verification,
-        incomplete: _incomplete,
-        note: _note,
-        ...rest
-      } = metadata;
-      const own = ownFields.parse(metadata);
-      return {
-        success: true,
-        result,
-        ...own,
-        metadata: storedMetadata(metadataSchema, withNamedSources(rest, sources)),
-      };
-    },
+    answer: async (stored, { now }) => answerOf(await finishedSearch(stored, now)),
   },
-  run: (deps, { query, max_iterations, ...input }, call) => {
+  run: async (deps, { query, max_iterations, ...input }, call) => {
     const maxRounds = max_iterations ?? deps.settings.maxRounds;
-    return runDeepSearch(deps, { query, wishes: wishesOf(input), maxRounds, earlier: [] }, call);
+    const request = { query, wishes: wishesOf(input), maxRounds, earlier: [] };
+    return answerOf(await wholeOf(await runDeepSearch(deps, request, call), deps.clock.now()));
   },
   toText: ({ result, verified, verified_in_round, verification, incomplete, note, metadata }) => {
     const { rounds, ...rest } = metadata;
@@ -116,6 +86,21 @@ export const deepSearchOperation = defineOperation({
   },
 });
 
+const answerOf = (run: RunWhole) => ({
+  success: true,
+  result: run.report,
+  verified: run.verified ?? false,
+  verified_in_round: run.verified_in_round,
+  verification: run.verification,
+  incomplete: run.incomplete,
+  note: run.note,
+  metadata: {
+    ...searchMetadata(run, { query: run.query }),
+    iterations: run.iterations ?? 0,
+    rounds: run.rounds ?? [],
+  },
+});
+
 export const optionsOf = (maxRounds: number, wishes: Wishes | undefined) => ({ max_iterations: maxRounds, wishes });
 
 interface DeepSearchRun extends Pick<SearchStart, "taskId" | "stored"> {
@@ -125,17 +110,12 @@ interface DeepSearchRun extends Pick<SearchStart, "taskId" | "stored"> {
   earlier: Round[];
 }
 
-export async function runDeepSearch(deps: OperationDeps, request: DeepSearchRun, call: Call) {
-  const { answer, checked } = await searchInRounds(deps, request, call);
-  await saveReadEvidence(deps, checked);
-  return answer;
-}
-
-function searchInRounds(deps: OperationDeps, request: DeepSearchRun, call: Call) {
+export async function runDeepSearch(deps: OperationDeps, request: DeepSearchRun, call: Call): Promise<FinishedRun> {
   const { query, wishes, earlier, taskId, stored } = request;
   const maxRounds = Math.min(request.maxRounds, Math.max(MAX_ROUNDS, earlier.length + 1));
   const start = { kind: "deep_search" as const, query, options: optionsOf(maxRounds, wishes), taskId, stored };
-  return trackSearch(deps, { start, call }, async ({ run, search, call: searchCall }) => {
+  const checks: Finding[] = [];
+  const finished = await trackSearch(deps, { start, call }, async ({ run, search, call: searchCall }) => {
     const onRound = async (round: Round): Promise<void> => {
       run.setProgress((100 * round.roundNumber) / maxRounds);
       await run.saveRound({ ...round, sources: numberSources(round.sources), metadata: roundMetadata(round) });
@@ -149,44 +129,40 @@ function searchInRounds(deps: OperationDeps, request: DeepSearchRun, call: Call)
       { query, wishes, maxRounds, onRound, earlier },
       searchCall,
     );
-    const visited = rounds.flatMap((round) => round.sources);
-    const { report, sources } = await numberedReport(best.report, visited);
-    const findings = {
-      model: best.model,
-      queries: rounds.flatMap((round) => round.queries),
-      searchSuggestions: unique(rounds.flatMap((round) => round.searchSuggestions)),
-    };
-    const common = await searchMetadata(run, { asked: { query }, wishes, findings, sources, now: deps.clock.now() });
+    checks.push(...rounds.flatMap((round) => round.findings));
+    const { report, sources } = await numberedReport(
+      best.report,
+      rounds.flatMap((round) => round.sources),
+    );
     // Only the summaries cite by number: stored rounds keep their links, which the next round reads.
     const { citeByNumber } = await import("../reports/document/numbered.ts");
     const summaries = rounds.map((round) => summarise(citeByNumber(round.report, sources).report));
-    const metadata = { ...common, iterations, rounds: roundsOf(rounds, { sources, summaries }) };
-    const { incomplete, note: cut } = incompleteFields(best);
     const isGrounded = rounds.some((round) => round.isGrounded === true) || best.isGrounded;
     const warnings = allWarnings({ report, question: query, language: wishes?.language, isGrounded });
-    const own: z.infer<typeof ownFields> = {
+    const facts: ResultFacts = {
+      ...searchFacts(run, { queries: rounds.flatMap((round) => round.queries) }),
+      iterations,
+      rounds: roundsOf(rounds, { sources, summaries }),
       verified,
-      verified_in_round: verified ? best.roundNumber : undefined,
+      ...(verified ? { verified_in_round: best.roundNumber } : {}),
       verification,
-      incomplete,
-      note: joinNotes([cut, ...verificationNotes({ verified, verification, open }), ...warnings]),
+      ...(best.incomplete === false ? {} : { incomplete: true }),
+      note: joinNotes([cutNote(best), ...verificationNotes({ verified, verification, open }), ...warnings]),
     };
-    const checks = rounds.flatMap((round) => round.findings);
     return {
-      output: {
-        answer: { success: true, result: report, ...own, metadata },
-        checked: { taskId: run.taskId, report: best.report, sources, supports: best.supports, findings: checks },
-      },
       result: {
         report: best.report,
         sources,
-        metadata: { ...metadata, ...own },
+        metadata: facts,
         hasWarning: warnings.length > 0,
         partial: false,
-        searchSuggestions: keepSuggestions(findings.searchSuggestions),
+        searchSuggestions: keepSuggestions(unique(rounds.flatMap((round) => round.searchSuggestions))),
         supports: best.supports,
       },
       model: best.model,
     };
   });
+  const { report, sources, supports } = finished.result;
+  await saveReadEvidence(deps, { taskId: finished.run.taskId, report, sources, supports, findings: checks });
+  return finished;
 }

@@ -21,7 +21,7 @@ import {
 } from "./parts/answer-extras.ts";
 import { factLines, list } from "./parts/answer-text.ts";
 import { checkedCitations, citationsCheckedField } from "./citations/checked-citations.ts";
-import { costSchema } from "./view/run-view.ts";
+import { costSchema, tokensUsed } from "./view/run-view.ts";
 import { conversationFields, conversationLines, conversationOf } from "./followup/conversation.ts";
 import { materialField, materialIn, materialLines } from "./parts/material.ts";
 import {
@@ -38,7 +38,6 @@ import { fitAnswer, limitOf } from "./reading/answer-limit.ts";
 import { outlineLines, readingFields, readReport, type Room, withUrlsOnce } from "./reading/report-reading.ts";
 import { columnsField } from "./table/columns.ts";
 import { asTable, finishedTable, notMade, tableFields, textOfTable } from "./table/table-answer.ts";
-import { tokensUsed } from "./parts/search-run.ts";
 import { verificationFields, verificationText } from "./rounds/verification-fields.ts";
 import { wishesIn, wishesMetadata, wishesSchema, withWishNote } from "./question/wishes.ts";
 
@@ -140,7 +139,7 @@ export const getResearchResults = defineOperation({
     }
     return reportAnswer(deps, call, { run, result, input });
   },
-  webText: true,
+  webText: ["report", "table", "outline", "plan"],
   picturesOf: ({ task_id, pictures = [] }) => ({ taskId: task_id, links: pictures }),
   toText: (output) => resultsText(output),
 });

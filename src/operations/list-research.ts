@@ -67,7 +67,8 @@ export const listResearch = defineOperation({
   }),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   positional: undefined,
-  webText: true,
+  // Only excerpts of reports, which `listAnswer` marks.
+  webText: [],
   // Archived runs too: a model looks for a certain run, and must not start and pay for it again.
   run: async (deps, input, call) => listAnswer(await runPage(await deps.database(), call.owner, input), deps),
   toText: ({ caution, runs, next_cursor }) => {
@@ -81,6 +82,7 @@ export const listResearch = defineOperation({
 /** The same list as the dashboard shows, for the command line. Not a tool: `list_research` is enough for models. */
 export const listLibrary = defineOperation({
   ...listResearch,
+  webText: [],
   input: libraryInput,
   run: async (deps, input, call) => listAnswer(await runPage(await deps.database(), call.owner, input), deps),
 });

@@ -180,9 +180,6 @@ type LogDeps = Pick<OperationDeps, "log">;
 export const refused = (error: unknown, deps: LogDeps): Failure =>
   failureOf(error instanceof AppError ? error : unexpected(error, deps));
 
-/** Fields of an answer that hold text from web pages, or from a model that has read them. */
-const WEB_TEXT = ["result", "report", "results", "outline", "document", "last_thought", "plan", "findings"];
-
 /** Details of an error that may quote such text. */
 const WEB_TEXT_DETAILS = ["best_text", "partial_text"];
 
@@ -190,7 +187,8 @@ function success<Output extends AnyOutput>(operation: Operation<z.ZodObject, Out
   const structured = cleanValue(answer);
   const text = operation.toText(structured);
   const pictures = operation.picturesOf?.(structured);
-  if (operation.webText !== true || WEB_TEXT.every((field) => structured[field] === undefined)) {
+  const { webText = [] } = operation;
+  if (webText.every((field) => structured[field] === undefined)) {
     return { failed: false, structured, text, pictures };
   }
   return {

@@ -131,7 +131,7 @@ export const resumeResearch = defineOperation({
       check_status_command: `check_research_status(task_id='${current.taskId}')`,
     };
   },
-  webText: true,
+  webText: ["plan"],
   toText: ({ success: _success, plan, ...facts }) =>
     [...(plan === undefined ? [] : [plan]), factLines(facts)].join("\n\n"),
 });

@@ -4,7 +4,14 @@ import { z } from "zod";
 import { noteSection, searchText } from "./parts/answer-text.ts";
 import { defineOperation, outputSchema, queryField } from "./operation.ts";
 import { wishesOf, withWishes } from "./question/wishes.ts";
-import { incompleteSchema, runSingleRound, searchMetadataFields, storedSingleRound } from "./parts/search-run.ts";
+import {
+  finishedSearch,
+  incompleteSchema,
+  runSingleRound,
+  searchMetadata,
+  searchMetadataFields,
+} from "./parts/search-run.ts";
+import { type RunWhole, wholeOf } from "./view/whole-view.ts";
 
 const metadataSchema = z.looseObject({ query: z.string(), ...searchMetadataFields });
 
@@ -23,26 +30,30 @@ export const search = defineOperation({
   }),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   positional: "query",
-  webText: true,
+  webText: ["result"],
   asksBackend: true,
   task: {
     kind: "search",
-    answer: async (stored) => {
-      const { report: result, ...answer } = await storedSingleRound(stored, metadataSchema);
-      return { success: true, result, ...answer };
-    },
+    answer: async (stored, { now }) => answerOf(await finishedSearch(stored, now)),
   },
   run: async (deps, { query, ...input }, call) => {
     const wishes = wishesOf(input);
     const { quickSearch } = await import("../search/quick.ts");
-    const { report: result, ...answer } = await runSingleRound(deps, call, {
+    const finished = await runSingleRound(deps, call, {
       start: { kind: "search", query, options: { wishes } },
-      asked: { query },
       wishes,
       search: (searchDeps, searchCall) => quickSearch(searchDeps, { query, wishes }, searchCall),
     });
-    return { success: true, result, ...answer };
+    return answerOf(await wholeOf(finished, deps.clock.now()));
   },
   toText: ({ result, incomplete, note, metadata }) =>
     searchText({ report: result, metadata, sections: noteSection(note), figures: { incomplete } }),
+});
+
+const answerOf = (run: RunWhole) => ({
+  success: true,
+  result: run.report,
+  incomplete: run.incomplete,
+  note: run.note,
+  metadata: searchMetadata(run, { query: run.query }),
 });

@@ -102,7 +102,7 @@ export const startDeepResearch = defineOperation({
   }),
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   positional: "query",
-  webText: true,
+  webText: ["results", "plan"],
   waitFlag: "wait",
   question: async (deps, given, call) => {
     const { material, tokens, files } = await readMaterial(deps, call, given);

@@ -61,7 +61,7 @@ export const verifyCitations = defineOperation({
   }),
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
   positional: "task_id",
-  webText: true,
+  webText: ["findings"],
   question: async (deps, input, call) => {
     const { aboutCheck, judgeQuestion } = await import("./judge-cost.ts");
     const about = aboutCheck(input);

@@ -65,7 +65,7 @@ export const askFollowup = defineOperation({
   }),
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   positional: "question",
-  webText: true,
+  webText: ["results"],
   waitFlag: "wait",
   question: async (deps, input, call) => {
     const { task_id: taskId, question: query } = input;

@@ -16,7 +16,7 @@ export const readReportDocument = defineOperation({
   output: outputSchema({ document: z.string() }),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   positional: "task_id",
-  webText: true,
+  webText: ["document"],
   run: async (deps, { task_id, reader }, { owner }) => {
     const wanted = {
       owner,

@@ -35,8 +35,7 @@ export function storedRound(round: SavedRound): Round {
   return {
     ...round,
     model: typeof model === "string" ? model : "auto-detected",
-    // Earlier versions stored only that it breaks off.
-    incomplete: incomplete === true ? "unfinished" : cut.parse(incomplete),
+    incomplete: cut.parse(incomplete),
     isGrounded: round.metadata["ungrounded"] === true ? false : undefined,
     findings: z.array(findingSchema).catch([]).parse(findings),
     method: method.parse(round.metadata["method"]),
@@ -59,30 +58,6 @@ function rangesOf(numbers: readonly number[]): string {
     else ranges.push({ from: n, to: n });
   }
   return ranges.map(({ from, to }) => (from === to ? `${from}` : `${from}–${to}`)).join(", ");
-}
-
-/** Earlier versions stored the numbers or the URLs of a round's sources in `sources_visited`. */
-export function withNamedSources(
-  { rounds, ...metadata }: Record<string, unknown>,
-  sources: readonly Source[],
-): Record<string, unknown> {
-  const known = z.array(z.string()).catch([]).parse(metadata["sources_visited"]);
-  const numberOf = (source: string | number): number =>
-    typeof source === "string" ? known.indexOf(source) + 1 : source;
-  // Not parsed by a schema of its fields, which would change their order and so the text.
-  const named = z
-    .array(z.record(z.string(), z.unknown()))
-    .catch([])
-    .parse(rounds)
-    .map(({ round_number, ...round }) => {
-      if ("source_numbers" in round) return { round_number, ...round };
-      const listed = z
-        .array(z.union([z.string(), z.number()]))
-        .catch([])
-        .parse(round["sources_visited"]);
-      return { round_number, ...round, ...sourceFields(listed.map(numberOf), sources) };
-    });
-  return { ...metadata, rounds: named };
 }
 
 /** Names each source of a round by its site and its number, because their URLs are long and listed once already (U3). */

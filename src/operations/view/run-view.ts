@@ -2,7 +2,7 @@
  * What a surface sees of a run: the one projection of a stored run, at three depths.
  *
  * _Head_ is the row alone, so that a list costs one query. _Live_ adds what the events, the plan and the result of the
- * run say while somebody watches it. Fields are in snake_case, times are ISO 8601 in UTC, and what is unknown is absent.
+ * run say while somebody watches it. _Whole_ adds the report (`whole-view.ts`). Fields are in snake_case, times are ISO 8601 in UTC, and what is unknown is absent.
  * The page's API and the chat card are the view; a tool maps it to the names of its answer. Facts of a call (whether it
  * joined a run, its cursor, the section it asks for) are no part of it. How long a run has taken and still takes
  * is computed from the view where it is shown, because a page does so every second.
@@ -22,6 +22,10 @@ export const costSchema = {
     .optional()
     .describe("True when a model was not in the price list and its family's highest price was used."),
 };
+
+export const tokensUsed = z
+  .looseObject({ input: z.number(), output: z.number() })
+  .describe("Tokens as Google counted them.");
 
 const mark = z.literal(true).optional();
 const time = z.string().optional();

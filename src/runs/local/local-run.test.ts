@@ -7,14 +7,14 @@ import { sharedFor } from "../../../test/kit/store/databases.ts";
 import { AppError } from "../../errors.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { openStore } from "../../store/store.ts";
+import { readStored } from "../history/read.ts";
 import { findRun } from "../run-store.ts";
 import { type Finished, type TrackedRun, trackRun } from "./local-run.ts";
 import { waitFor } from "../../../test/kit/wait-for.ts";
 import { createTestLog } from "../../../test/kit/log.ts";
 
 const START = { kind: "search", query: "a question", options: {}, owner: "local", client: undefined } as const;
-const DONE: Finished<string> = {
-  output: "the answer",
+const DONE: Finished = {
   result: { report: "the answer", sources: [], metadata: {}, partial: false },
   model: "m",
 };
@@ -31,7 +31,7 @@ async function openRecorder() {
   onTestFinished(() => close());
   const messages: string[] = [];
   const tasks: string[] = [];
-  const track = (work: (run: TrackedRun) => Promise<Finished<string>>) =>
+  const track = (work: (run: TrackedRun) => Promise<Finished>) =>
     trackRun(
       { db, processId, clock: systemClock, log, leaving: () => false, costOf: costCalculator(LIST_PRICES) },
       START,
@@ -69,8 +69,40 @@ test("a store that refuses a result costs a warning, never the answer (G8)", asy
     await db.destroy();
     return DONE;
   });
-  expect(answer).toBe("the answer");
+  expect(answer).toMatchObject({ run: { status: "completed", query: "a question" }, result: DONE.result });
   expect(lines).toEqual([expect.stringMatching(/^\[WARN\] The result could not be stored: /)]);
+});
+
+test("a finished search returns what is read back later (G8, P5)", async () => {
+  const { db, track } = await openRecorder();
+  const sources = [{ n: 1, title: "A", url: "https://a.example/", domain: "a.example" }];
+  const supports = [{ text: "the answer", urls: ["https://a.example/"] }];
+  const metadata = { note: "Short.", search_queries_used: ["a"], verified: true };
+  const result = { ...DONE.result, sources, supports, metadata, searchSuggestions: ["<p>a</p>"] };
+  const returned = await track(async (run) => {
+    run.answered({
+      text: "the answer",
+      model: "gemini-2.5-flash",
+      backend: "api",
+      usage: { input: 1_000, output: 2_000, cached: 0, searches: 1 },
+      cut: false,
+      sources: [],
+      unreadUrls: [],
+      openedUrls: [],
+      queries: [],
+      isGrounded: true,
+      searchSuggestions: [],
+      notices: [],
+    });
+    return { result: { ...result, hasWarning: true }, model: "gemini-2.5-flash" };
+  });
+  const { run, result: stored } = await readStored(db, "local", returned.run.taskId);
+  expect(run).toEqual(returned.run);
+  expect(run).toMatchObject({ tokens: { input: 1_000, output: 2_000 }, cost: { usd: expect.any(Number) } });
+  // The database adds the figures of the run to what is stored beside the report.
+  const { duration_ms: _ms, tokens_used: _tokens, cost_usd: _usd, ...facts } = stored?.metadata ?? {};
+  const { hasWarning: _warning, ...written } = returned.result;
+  expect({ ...stored, metadata: facts }).toEqual({ ...written, citations: [], pictures: [] });
 });
 
 test("an error names its run, and the run stores its error (A6)", async () => {
@@ -94,6 +126,6 @@ test("a call becomes a task when its run is stored, and none if it could not be 
     return DONE;
   });
   await db.destroy();
-  expect(await track(async () => DONE)).toBe("the answer");
+  expect(await track(async () => DONE)).toMatchObject({ result: DONE.result });
   expect(tasks).toEqual([stored]);
 });

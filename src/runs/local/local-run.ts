@@ -10,9 +10,9 @@ import type { Log } from "../../platform/log.ts";
 import type { Database } from "../../store/database.ts";
 import { inRun } from "../../telemetry/telemetry.ts";
 import { isCancelRequested, keepsPartial } from "../cancel/cancel-store.ts";
-import { resultOfRounds } from "../history/read.ts";
+import { resultOfRounds, type StoredRun } from "../history/read.ts";
 import { appendEvents } from "../event-store.ts";
-import type { RunKind, RunResult, SavedRound } from "../run.ts";
+import type { Run, RunKind, RunResult, SavedRound } from "../run.ts";
 import { dropResult, findRounds, saveRound } from "../result-store.ts";
 import { type Finish, finishRun, insertRunning, recordBeat } from "../run-store.ts";
 import { createMeter, type Figures, type Meter } from "./meter.ts";
@@ -56,10 +56,14 @@ export interface TrackedRun {
   figures(): Figures;
 }
 
-export interface Finished<Output> {
-  output: Output;
+export interface Finished {
   result: RunResult;
   model: string;
+}
+
+/** A search that ended with a report, as it was stored or as it could not be stored. */
+export interface FinishedRun extends StoredRun {
+  result: RunResult;
 }
 
 /** How often the state of a running search is stored. */
@@ -79,23 +83,72 @@ interface RunCaller {
   onStored?: ((taskId: string) => void) | undefined;
 }
 
-export async function trackRun<Output>(
+/** The caller's answer is made from the returned value, so that a refused write never costs an answer that was paid for. */
+export async function trackRun(
   recorder: RunRecorder,
   start: RunStart,
-  { work, ...caller }: RunCaller & { work: (run: TrackedRun) => Promise<Finished<Output>> },
-): Promise<Output> {
+  { work, ...caller }: RunCaller & { work: (run: TrackedRun) => Promise<Finished> },
+): Promise<FinishedRun> {
   const run = createTrackedRun(recorder, start, caller);
   await run.begin();
   try {
-    const finished = await inRun(run.taskId, () => work(run));
-    await run.finish({ to: "completed", result: finished.result, model: finished.model });
-    return finished.output;
+    const { result, model } = await inRun(run.taskId, () => work(run));
+    const end = await run.finish({ to: "completed", result, model });
+    return {
+      run: completedRun(start, { end, startedAt: run.startedAt, hasWarning: result.hasWarning === true }),
+      result,
+    };
   } catch (error) {
     throw await run.fail(error);
   } finally {
     run.stop();
   }
 }
+
+interface Completion {
+  end: Finish;
+  startedAt: number;
+  hasWarning: boolean;
+}
+
+/** The run as its row has it after `finishRun`. */
+const completedRun = (start: RunStart, { end, startedAt, hasWarning }: Completion): Run => ({
+  taskId: end.taskId,
+  owner: start.owner,
+  kind: start.kind,
+  query: start.query,
+  title: undefined,
+  starred: false,
+  archived: false,
+  status: end.to,
+  progress: 100,
+  currentAction: undefined,
+  obstacle: undefined,
+  hasWarning,
+  mode: "sync",
+  backend: end.backend,
+  model: end.model,
+  client: start.client,
+  createdAt: startedAt,
+  updatedAt: end.now,
+  startedAt,
+  completedAt: end.now,
+  deadlineAt: undefined,
+  lastEventAt: undefined,
+  interactionId: undefined,
+  parentTaskId: undefined,
+  followupContext: undefined,
+  cancelRequestedAt: undefined,
+  cancelConfirmed: undefined,
+  enableNotifications: false,
+  estimate: {},
+  options: start.options,
+  tokens: end.tokens,
+  cost: end.cost,
+  usageFinal: end.usageFinal,
+  error: undefined,
+  plan: undefined,
+});
 
 const STARTING: Record<RunStart["kind"], string> = {
   search: "Searching the web",
@@ -198,11 +251,13 @@ function createWriter(recorder: RunRecorder, taskId: string, meter: Meter) {
   return {
     log,
     store,
-    finish: async (end: Pick<Finish, "to" | "result" | "error"> & { model?: string }): Promise<void> => {
+    /** Returns what was stored, or could not be. */
+    finish: async (end: Pick<Finish, "to" | "result" | "error"> & { model?: string }): Promise<Finish> => {
       const { backend, tokens, cost } = meter.figures();
       const model = end.model ?? meter.model();
       const finish = { ...end, model, taskId, processId, backend, tokens, cost, usageFinal: true, now: clock.now() };
       await store("The result", () => finishRun(db, finish));
+      return finish;
     },
   };
 }
