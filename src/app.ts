@@ -192,7 +192,7 @@ function operationDeps(parts: Parts): OperationDeps {
     searchObstacle: async () => (await backend()).obstacle(),
     search: async (runLog) => {
       const { createPrompts } = await import("./search/prompts.ts");
-      const { createInvalidOutputs } = await import("./store/invalid-outputs.ts");
+      const { createInvalidOutputs } = await import("./store/slots.ts");
       const { db, processId } = await store();
       return {
         backend: await backend(),

@@ -67,7 +67,7 @@ export function researchDeps(parts: ResearchComposition): ResearchDeps {
     },
     estimate: (query, model, owner) => estimateFor(parts, { query, model, owner }),
     estimateFollowup: async (characters, answer) => {
-      const { estimateFollowup } = await import("./costs/followup.ts");
+      const { estimateFollowup } = await import("./costs/estimate.ts");
       const model = config.settings.RESEARCH_FOLLOWUP_MODEL;
       return estimateFollowup({ characters, answer, model, prices: await parts.prices(), now: systemClock.now() });
     },
@@ -144,7 +144,7 @@ async function openQueue({ config, log, shutdown, store }: ResearchComposition, 
   const { localQueue } = await import("./queue/local.ts");
   if (config.sharedDatabase === undefined || (await (await store()).obstacle()) !== undefined) return localQueue;
   const { openDistributedQueue } = await import("./queue/distributed.ts");
-  const { pollKeyOf } = await import("./store/poll-key.ts");
+  const { pollKeyOf } = await import("./store/processes.ts");
   const { url } = config.sharedDatabase;
   const key = pollKeyOf(agent.fingerprint);
   const queue = await openDistributedQueue({ url, key, makesPolls: config.settings.RESEARCH_FOLLOW, log });
@@ -190,7 +190,7 @@ async function recoverFromDeadProcesses(
 ): Promise<void> {
   try {
     const { markInterruptedSearches } = await import("./runs/recovery/interrupted-searches.ts");
-    const { cleanupOrphanedTempFiles } = await import("./store/invalid-outputs.ts");
+    const { cleanupOrphanedTempFiles } = await import("./store/slots.ts");
     const { forgetStaleProcesses } = await import("./runs/recovery/stale-processes.ts");
     await markInterruptedSearches(db, log, systemClock.now());
     await cleanupOrphanedTempFiles({ directory: stateDir(), db, clock: systemClock, log });
@@ -211,7 +211,7 @@ async function startPeriodicMaintenance(
   const { RESEARCH_KEEP_DAYS: keepDays, RESOLVE_SOURCE_LINKS: resolvesLinks } = config.settings;
   const common = { db, clock: systemClock, log, leaving: shutdown.signal };
   const { startRetention } = await import("./runs/deletion/retention.ts");
-  const { removeOldBackups } = await import("./store/deleted-text.ts");
+  const { removeOldBackups } = await import("./store/sqlite/sqlite.ts");
   const removeCopies = (now: number): Promise<void> => removeOldBackups(config.databaseFile, now);
   const { remove: removeBackups } = createBackups(backupDirectories(config));
   startRetention({ ...common, keepDays, removeCopies, removeBackups }, shutdown.during);

@@ -1,10 +1,12 @@
-/** Estimates duration and cost of a deep research run from published figures and the user's own runs. */
+/**
+ * Estimates duration and cost: of a deep research run from published figures, adjusted to the user's own runs, and of a
+ * follow-up from the length of its context.
+ */
 
 import { currentAgent } from "../gemini/research-agent.ts";
 import type { Usage } from "../gemini/search-backend.ts";
 import { costCalculator } from "./actual.ts";
-import { calibrate, type Observation, type Range, type Ranges } from "./calibrate.ts";
-import { type Complexity, complexityOf, complexityOfPlan } from "./complexity.ts";
+import { COMPLEXITIES, type Complexity, complexityOf, complexityOfPlan } from "./complexity.ts";
 import { type AgentPrice, agentPrice, type PriceTable } from "./prices.ts";
 
 /** A finished agent run from the history. */
@@ -189,4 +191,149 @@ function basis(runs: FinishedRun[], complexity: Complexity): string {
   if (runs.length === 0) return "Based on published figures; you have no finished runs yet.";
   const sameClass = runs.filter((run) => run.complexity === complexity).length;
   return `Based on published figures, adjusted by ${runs.length} of your own finished runs (${sameClass} of this class).`;
+}
+
+interface Range {
+  min: number;
+  likely: number;
+  max: number;
+}
+
+type Ranges = Record<Complexity, Range>;
+
+interface Observation {
+  complexity: Complexity;
+  value: number;
+}
+
+/**
+ * Adjusts documented ranges to the user's own runs, more strongly the more runs there are. First scales all classes by a
+ * common factor, because a user's tasks tend to be expensive or cheap in every class; then
+ * shifts each class towards its own runs. Finally averages values that contradict the order of the classes, weighted by
+ * their runs: simple ≤ medium ≤ complex must hold for every figure.
+ */
+function calibrate(documented: Ranges, observations: readonly Observation[]): Ranges {
+  const factor = commonFactor(documented, observations);
+  const shifted = COMPLEXITIES.map((complexity) => {
+    const own = observations.filter((run) => run.complexity === complexity).map((run) => run.value);
+    return { range: shiftTowards(scale(documented[complexity], factor), own), weight: own.length + 1 };
+  });
+  const inOrder = (figure: keyof Range): number[] =>
+    ascending(shifted.map(({ range, weight }) => ({ value: range[figure], weight })));
+  const [min, likely, max] = [inOrder("min"), inOrder("likely"), inOrder("max")];
+  const rangeAt = (index: number): Range => ({
+    min: min[index] ?? 0,
+    likely: likely[index] ?? 0,
+    max: max[index] ?? 0,
+  });
+  return { simple: rangeAt(0), medium: rangeAt(1), complex: rangeAt(2) };
+}
+
+/** One run is chance (a task may search 17 or 160 times), three runs weigh as much as the documentation, ten decide. */
+const trust = (runs: number): number => runs ** 2 / (runs ** 2 + 9);
+
+function commonFactor(documented: Ranges, observations: readonly Observation[]): number {
+  const ratios = observations.map(({ complexity, value }) => value / documented[complexity].likely);
+  return ratios.length === 0 ? 1 : interpolate(1, quantile(ratios, 0.5), trust(ratios.length));
+}
+
+/** Uses one weight for all three figures, which keeps min ≤ likely ≤ max. */
+function shiftTowards(range: Range, values: number[]): Range {
+  if (values.length === 0) return range;
+  const weight = trust(values.length);
+  return {
+    min: interpolate(range.min, quantile(values, 0.1), weight),
+    likely: interpolate(range.likely, quantile(values, 0.5), weight),
+    max: interpolate(range.max, quantile(values, 0.9), weight),
+  };
+}
+
+const scale = ({ min, likely, max }: Range, factor: number): Range => ({
+  min: min * factor,
+  likely: likely * factor,
+  max: max * factor,
+});
+
+const interpolate = (from: number, to: number, weight: number): number => from + (to - from) * weight;
+
+function quantile(values: number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const position = share * (sorted.length - 1);
+  const below = sorted[Math.floor(position)] ?? 0;
+  const above = sorted[Math.ceil(position)] ?? below;
+  return interpolate(below, above, position - Math.floor(position));
+}
+
+/** Isotonic regression by pooling adjacent violators: the nearest ascending numbers. */
+function ascending(items: { value: number; weight: number }[]): number[] {
+  const pools: { value: number; weight: number; size: number }[] = [];
+  for (const item of items) {
+    let pool = { ...item, size: 1 };
+    for (let last = pools.at(-1); last !== undefined && last.value > pool.value; last = pools.at(-1)) {
+      pools.pop();
+      const weight = last.weight + pool.weight;
+      const value = (last.value * last.weight + pool.value * pool.weight) / weight;
+      pool = { value, weight, size: last.size + pool.size };
+    }
+    pools.push(pool);
+  }
+  return pools.flatMap(({ value, size }) => Array.from({ length: size }, () => value));
+}
+
+export interface FollowupEstimate {
+  agent: string;
+  minutes: Range;
+  usd: Range;
+}
+
+/** Documented: a token is about four characters of English. */
+const CHARACTERS_PER_TOKEN = 4;
+
+/**
+ * Derived: what a model writes and thinks, and how often it searches, for one question about a report. Pages that it
+ * finds count as input. At Google an interaction holds more than its report, which the factor on the context allows for.
+ */
+const USE = {
+  text: {
+    min: { context: 1, pages: 0, output: 500, searches: 0 },
+    likely: { context: 1.5, pages: 5_000, output: 3_000, searches: 2 },
+    max: { context: 4, pages: 40_000, output: 12_000, searches: 10 },
+  },
+  /** Made of the stored report alone: nothing is searched, and a long table is long as JSON. */
+  table: {
+    min: { context: 1, pages: 0, output: 500, searches: 0 },
+    likely: { context: 1, pages: 0, output: 5_000, searches: 0 },
+    max: { context: 1.2, pages: 0, output: 30_000, searches: 0 },
+  },
+};
+
+export type FollowupAnswer = keyof typeof USE;
+
+/** Derived: from seconds without a search to some minutes with many. */
+const MINUTES: Range = { min: 0.2, likely: 1, max: 5 };
+
+/** Undefined for a model without a price. */
+export function estimateFollowup({
+  characters,
+  answer = "text",
+  model,
+  prices,
+  now,
+}: {
+  characters: number;
+  answer?: FollowupAnswer | undefined;
+  model: string;
+  prices: PriceTable;
+  now: number;
+}): FollowupEstimate | undefined {
+  const costOf = costCalculator(prices);
+  const tokens = characters / CHARACTERS_PER_TOKEN;
+  const figures = Object.values(USE[answer]).map(({ context, pages, output, searches }) => {
+    const usage = { input: Math.ceil(tokens * context + pages), cached: 0, output, searches };
+    const { usd, incomplete } = costOf(usage, model, now);
+    return incomplete || usd === undefined ? undefined : Number(usd.toPrecision(2));
+  });
+  const [min, likely, max] = figures;
+  if (min === undefined || likely === undefined || max === undefined) return undefined;
+  return { agent: model, minutes: MINUTES, usd: { min, likely, max } };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { estimateFollowup } from "./followup.ts";
+import { estimateFollowup } from "./estimate.ts";
 import { LIST_PRICES } from "./prices.ts";
 
 const now = Date.parse("2026-11-16");

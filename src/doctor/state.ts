@@ -10,7 +10,7 @@ import { listRuns } from "../runs/run-store.ts";
 import type { Database } from "../store/database.ts";
 import { schemaState, type SchemaState } from "../store/migrate.ts";
 import { liveProcesses } from "../store/processes.ts";
-import { denialOf } from "../store/sqlite/errors.ts";
+import { denialOf } from "../store/sqlite/driver.ts";
 import { readOnly } from "../store/sqlite/sqlite.ts";
 import { type CheckResult, countOf, fail, ok, warn } from "./check.ts";
 

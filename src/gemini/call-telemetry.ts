@@ -1,8 +1,7 @@
 /** Telemetry of the two ports to Gemini: model, duration and tokens, never prompts or answers. */
 
-import { modelLabel } from "../telemetry/instruments.ts";
+import { add, type Attributes, errorTypeOf, inSpan, measure, modelLabel } from "../telemetry/telemetry.ts";
 import type { PollCounts, PollOutcome } from "../telemetry/poll-counts.ts";
-import { add, type Attributes, errorTypeOf, inSpan, measure } from "../telemetry/telemetry.ts";
 import type { Agent, PollResult } from "./research-agent.ts";
 import type { AskRequest, Backend, Usage } from "./search-backend.ts";
 

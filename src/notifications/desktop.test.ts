@@ -5,9 +5,13 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { LOOPBACK_ONLY_VARIABLES } from "../../test/kit/loopback-only/records.ts";
 import { HOSTILE_TEXTS, MARKER } from "../../test/kit/hostile/texts.ts";
 import { type ChildOutcome, type ChildRequest, runChild } from "../platform/child.ts";
-import { createDesktopNotifier, type DesktopNotifierOptions, notificationFor } from "./desktop.ts";
-import { sessionBus } from "./desktop-environment.ts";
-import { sanitizeNotification } from "./notification.ts";
+import {
+  createDesktopNotifier,
+  type DesktopNotifierOptions,
+  notificationFor,
+  sanitizeNotification,
+  sessionBus,
+} from "./desktop.ts";
 import { createTestLog } from "../../test/kit/log.ts";
 import { onBusyMachine } from "../../test/kit/clock/time-limits.ts";
 

@@ -1,15 +1,17 @@
-/** Shows a desktop notification when a run has ended, or logs it if there is no desktop; never fails. */
+/**
+ * Shows a desktop notification when a run has ended, or logs it if there is no desktop; never fails. The command is a
+ * system program with a constant script, which receives the text as data and only the variables that it needs.
+ */
 
-import { dirname } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
+import { existsSync } from "node:fs";
 import type { ChildOutcome, ChildRequest } from "../platform/child.ts";
 import { durationText } from "../platform/duration.ts";
-import { findProgram } from "../platform/find-program.ts";
+import { environmentValue, findProgram } from "../platform/find-program.ts";
 import type { Log } from "../platform/log.ts";
-import { desktopCommand } from "./desktop-command.ts";
-import { notifierEnvironment } from "./desktop-environment.ts";
-import { type Notification, sanitizeNotification } from "./notification.ts";
+import { cleanText } from "../platform/clean-text.ts";
 
-export interface EndedRun {
+interface EndedRun {
   taskId: string;
   outcome: "completed" | "failed";
   durationMs: number;
@@ -111,4 +113,157 @@ function obstacleIn(
   if (outcome.ended !== "exit") return `${program} was stopped`;
   if (outcome.exitCode === 0) return undefined;
   return `${program} ended with exit code ${outcome.exitCode ?? "none"}`;
+}
+
+export type NotificationKind = "completed" | "failed" | `plan-${number}`;
+
+export interface Notification {
+  title: string;
+  body: string;
+}
+
+const MAX_TITLE_CHARS = 80;
+const MAX_BODY_CHARS = 200;
+
+/** Makes one short line of each text, without control characters. */
+export const sanitizeNotification = ({ title, body }: Notification): Notification => ({
+  title: shortLine(title, MAX_TITLE_CHARS),
+  body: shortLine(body, MAX_BODY_CHARS),
+});
+
+function shortLine(text: string, limit: number): string {
+  const line = cleanText(text)
+    .toWellFormed()
+    // Not valid in XML: Windows would reject the whole notification.
+    .replaceAll(/[\uFFFE\uFFFF]/g, "")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  if (line.length <= limit) return line;
+  const cut = line.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, "");
+  return `${cut}…`;
+}
+
+interface DesktopCommand {
+  program: string;
+  args(notification: Notification): string[];
+  stdin(notification: Notification): string;
+}
+
+function desktopCommand(platform: NodeJS.Platform): DesktopCommand {
+  if (platform === "darwin") return MACOS;
+  if (platform === "win32") return WINDOWS;
+  return FREEDESKTOP;
+}
+
+const FREEDESKTOP: DesktopCommand = {
+  program: "notify-send",
+  args: ({ title, body }) => ["--app-name=gemini-search-mcp", "--", title, asLiteralBody(body)],
+  stdin: () => "",
+};
+
+/** Unlike the title, the body is markup, and notify-send itself expands escapes such as `\n` and `\101` in it. */
+const asLiteralBody = (text: string): string =>
+  text.replaceAll("\\", "\\\\").replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+
+const MACOS: DesktopCommand = {
+  program: "osascript",
+  args: ({ title, body }) => [
+    "-e",
+    "on run argv",
+    "-e",
+    "display notification (item 2 of argv) with title (item 1 of argv)",
+    "-e",
+    "end run",
+    "--",
+    title,
+    body,
+  ],
+  stdin: () => "",
+};
+
+/**
+ * Uses `$input`, because PowerShell's host reads stdin itself and `[Console]::In` would race with it. The template and
+ * the DOM escape the text. The app id is PowerShell's own: Windows accepts toasts of an unregistered id, and drops
+ * them. Single quotes only, so that nothing needs quoting on a Windows command line.
+ */
+const TOAST_SCRIPT = [
+  "$ErrorActionPreference = 'Stop'",
+  "$note = (@($input) -join '') | ConvertFrom-Json",
+  "[void][Windows.UI.Notifications.ToastNotificationManager, Windows.UI.Notifications, ContentType = WindowsRuntime]",
+  "[void][Windows.Data.Xml.Dom.XmlDocument, Windows.Data.Xml.Dom.XmlDocument, ContentType = WindowsRuntime]",
+  "$kind = [Windows.UI.Notifications.ToastTemplateType]::ToastText02",
+  "$xml = [Windows.UI.Notifications.ToastNotificationManager]::GetTemplateContent($kind)",
+  "$lines = $xml.GetElementsByTagName('text')",
+  "[void]$lines.Item(0).AppendChild($xml.CreateTextNode([string]$note.title))",
+  "[void]$lines.Item(1).AppendChild($xml.CreateTextNode([string]$note.body))",
+  "$toast = [Windows.UI.Notifications.ToastNotification]::new($xml)",
+  "$app = '{1AC14E77-02E7-4E5D-B744-2EB1AE5198B7}\\WindowsPowerShell\\v1.0\\powershell.exe'",
+  "[Windows.UI.Notifications.ToastNotificationManager]::CreateToastNotifier($app).Show($toast)",
+].join("; ");
+
+/** Windows PowerShell, not `pwsh`: only the former has the notification API without an extra package. */
+const WINDOWS: DesktopCommand = {
+  program: "powershell.exe",
+  args: () => ["-NoLogo", "-NoProfile", "-NonInteractive", "-Command", TOAST_SCRIPT],
+  stdin: (notification) => asciiJson(notification),
+};
+
+/** The console's code page decides how PowerShell decodes stdin; ASCII is the same in all of them. */
+const asciiJson = (value: unknown): string =>
+  JSON.stringify(value).replaceAll(
+    /[\u007F-\uFFFF]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+
+type Environment = Record<string, string | undefined>;
+
+/** The variables that the programs need; never a key or a token. */
+const MACOS_NEEDS = ["HOME", "USER", "LOGNAME", "TMPDIR", "__CF_USER_TEXT_ENCODING"];
+/** Without PSModulePath: one inherited from PowerShell 7 prevents Windows PowerShell from loading its own modules. */
+const WINDOWS_NEEDS = [
+  "APPDATA",
+  "HOMEDRIVE",
+  "HOMEPATH",
+  "LOCALAPPDATA",
+  "PATH",
+  "PROCESSOR_ARCHITECTURE",
+  "PROGRAMFILES",
+  "SYSTEMDRIVE",
+  "SYSTEMROOT",
+  "TEMP",
+  "TMP",
+  "USERNAME",
+  "USERPROFILE",
+  "WINDIR",
+];
+const FREEDESKTOP_NEEDS = ["HOME", "XDG_RUNTIME_DIR"];
+
+/** Undefined if there is no session bus, hence no desktop. */
+function notifierEnvironment(environment: Environment, platform: NodeJS.Platform): Record<string, string> | undefined {
+  if (platform === "darwin") return pick(environment, MACOS_NEEDS);
+  if (platform === "win32") return pick(environment, WINDOWS_NEEDS);
+  const bus = sessionBus(environment);
+  if (bus === undefined) return undefined;
+  // Without DISPLAY on purpose: with it and a dead bus, a new bus would be started and left running.
+  return { ...pick(environment, FREEDESKTOP_NEEDS), DBUS_SESSION_BUS_ADDRESS: bus };
+}
+
+/** MCP clients often pass on little more than PATH and HOME, so systemd's default socket is tried as well. */
+export function sessionBus(
+  environment: Environment,
+  userRuntimeDirectory = `/run/user/${process.getuid?.() ?? ""}`,
+): string | undefined {
+  const address = environment["DBUS_SESSION_BUS_ADDRESS"];
+  if (address !== undefined && address !== "") return address;
+  const socket = [environment["XDG_RUNTIME_DIR"] ?? "", userRuntimeDirectory]
+    .filter((directory) => isAbsolute(directory))
+    .map((directory) => join(directory, "bus"))
+    .find((path) => existsSync(path));
+  if (socket === undefined) return undefined;
+  return `unix:path=${socket.split("/").map(encodeURIComponent).join("/")}`;
+}
+
+function pick(environment: Environment, names: readonly string[]): Record<string, string> {
+  const entries = names.map((name) => [name, environmentValue(environment, name)] as const);
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
 }

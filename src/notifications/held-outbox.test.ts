@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { insertRun, openDatabase } from "../../test/kit/store/store-rows.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { Database } from "../store/database.ts";
-import type { Notification } from "./notification.ts";
+import type { Notification } from "./desktop.ts";
 import { claimNext, createOutboxSender, enqueue, withdraw } from "./outbox.ts";
 import { silentLog as log } from "../../test/kit/log.ts";
 import { onBusyMachine } from "../../test/kit/clock/time-limits.ts";

@@ -11,7 +11,7 @@ import { sharedFor } from "../../test/kit/store/databases.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { Database } from "../store/database.ts";
 import { openStore, type Store } from "../store/store.ts";
-import type { Notification } from "./notification.ts";
+import type { Notification } from "./desktop.ts";
 import { claimNext, createOutboxSender, enqueue, markSent } from "./outbox.ts";
 import { createTestLog } from "../../test/kit/log.ts";
 

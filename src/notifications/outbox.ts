@@ -8,7 +8,7 @@ import type { Clock } from "../platform/clock.ts";
 import { failpoint } from "../platform/failpoint.ts";
 import type { Log } from "../platform/log.ts";
 import type { Database, Tables } from "../store/database.ts";
-import type { Notification, NotificationKind } from "./notification.ts";
+import type { Notification, NotificationKind } from "./desktop.ts";
 
 /** Older notifications are not shown: they are of no use at the first start after a holiday. */
 const MAX_AGE_MS = 7 * 24 * 60 * 60 * 1000;

@@ -3,7 +3,7 @@
 import type { PollQueue } from "../queue/queue.ts";
 import type { Database, Tables } from "../store/database.ts";
 import { lockExclusive } from "../store/dialect.ts";
-import { pollKeyOf } from "../store/poll-key.ts";
+import { pollKeyOf } from "../store/processes.ts";
 import { detachInteraction } from "./start/detach-store.ts";
 import { currentAttempt } from "./attempt-store.ts";
 import { lockRun } from "./lock-store.ts";

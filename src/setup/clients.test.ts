@@ -2,9 +2,8 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { CLIENTS } from "./clients.ts";
+import { checkHome, CLIENTS } from "./clients.ts";
 import { launchesOf } from "./launch.ts";
-import { checkHome } from "./paths.ts";
 
 const launch = { command: "gemini-search-mcp", args: [] };
 const byName = <T>(of: (client: (typeof CLIENTS)[number]) => T): Record<string, T> =>

@@ -4,11 +4,9 @@ import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { AppError } from "../errors.ts";
 import { isRecord } from "../platform/is-record.ts";
-import { installedClients, programOnPath } from "./clients.ts";
-import type { Client, Scope } from "./clients/client.ts";
+import { type Client, installedClients, type Paths, programOnPath, type Scope } from "./clients.ts";
 import { readConfigFile } from "./config-file.ts";
 import type { Entry } from "./entry-format.ts";
-import type { Paths } from "./paths.ts";
 import { formatOf, isOurs } from "./plan.ts";
 
 /** An installed client, and our entries in its files for the user and for the project. */

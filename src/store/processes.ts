@@ -1,8 +1,9 @@
 /** Registry of the processes that use this database, so that what dead ones hold can be released. */
 
+import { hash } from "node:crypto";
 import { type Liveness, livenessHere, type ProcessIdentity } from "../platform/process-identity.ts";
 import type { Database, Tables } from "./database.ts";
-import { hostHere, isShared, databaseNow } from "./dialect.ts";
+import { databaseNow, hostHere, isShared } from "./dialect.ts";
 
 /** Called at start and hourly: restores the row if another process has removed it. */
 export async function registerProcess(
@@ -28,7 +29,7 @@ export async function registerProcess(
 
 export const forgetProcess = (db: Database, processId: string): Promise<void> => forgetProcesses(db, [processId]);
 
-export interface Heartbeat {
+interface Heartbeat {
   /** Identifies the API key the process polls with. */
   key: string;
   /** Recent polls by outcome, as JSON. */
@@ -151,3 +152,13 @@ export async function liveProcesses(db: Database): Promise<{ pid: number; starte
 /** Processes on any machine that are not known to be dead. */
 export const processesLeft = (db: Database): Promise<{ pid: number }[]> =>
   processesThat(db, (liveness) => liveness !== "dead");
+
+interface PollAccess {
+  /** Fingerprint of the API key, which itself is not stored. Undefined when no key is used. */
+  key: string | undefined;
+  baseUrl: string;
+}
+
+/** Machines may use different base URLs for one key, so the URL counts only without a key. */
+export const pollKeyOf = ({ key, baseUrl }: PollAccess): string =>
+  hash("sha256", JSON.stringify(key === undefined || key === "" ? ["", baseUrl] : [key])).slice(0, 16);

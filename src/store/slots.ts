@@ -1,12 +1,18 @@
-/** Leased rows shared by all processes on the database: concurrency limits, and names of temporary files in use. */
+/**
+ * Leased rows shared by all processes on the database: concurrency limits, paid work that one call at a time may do, and
+ * the temporary files that hold an invalid model output during its correction, which are deleted after a crash.
+ */
 
 import { randomUUID } from "node:crypto";
+import { readdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { AppError } from "../errors.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { Database, Tables } from "./database.ts";
 import { databaseNow, lockExclusive } from "./dialect.ts";
 import { deadProcesses, processLiveness } from "./processes.ts";
+import { errorCodeOf } from "../platform/error-code.ts";
 
 /** Covers several failed renewals. A dead holder on this machine is detected without waiting for the lease. */
 const LEASE_MS = 60_000;
@@ -14,12 +20,12 @@ const RENEW_MS = 15_000;
 const RETRY_MS = 100;
 const FORGOTTEN_AFTER_MS = 24 * 3_600_000;
 
-export interface SlotPool {
+interface SlotPool {
   /** Resolves with the function that releases the slot. `onWait` is called once if the caller has to wait. */
   take(options: { signal: AbortSignal; onWait: () => void }): Promise<() => Promise<void>>;
 }
 
-export interface SlotPoolOptions {
+interface SlotPoolOptions {
   db: Database;
   clock: Clock;
   log: Log;
@@ -156,7 +162,7 @@ const FILES = "temporary files";
 const MAX_HELD_MS = 24 * 3_600_000;
 
 /** False when the name is held already. */
-export async function holdFile(
+async function holdFile(
   db: Database,
   { fileName, processId, now }: { fileName: string; processId: string; now: number },
 ): Promise<boolean> {
@@ -169,12 +175,12 @@ export async function holdFile(
   return (inserted.numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
 
-export async function releaseFile(db: Database, fileName: string): Promise<void> {
+async function releaseFile(db: Database, fileName: string): Promise<void> {
   await db.deleteFrom("slots").where("slot_id", "=", fileName).execute();
 }
 
 /** Names held by processes that are not known to be dead. */
-export async function filesInUse(db: Database, now: number): Promise<Set<string>> {
+async function filesInUse(db: Database, now: number): Promise<Set<string>> {
   const rows = await db.selectFrom("slots").selectAll().where("pool", "=", FILES).execute();
   const owners = await processLiveness(
     db,
@@ -185,4 +191,112 @@ export async function filesInUse(db: Database, now: number): Promise<Set<string>
     return owner === "alive" || (owner === "unknown" && row.lease_until > now);
   });
   return new Set(inUse.map((row) => row.slot_id));
+}
+
+interface ExclusiveOptions extends Omit<SlotPoolOptions, "size"> {
+  signal: AbortSignal;
+  onWait?: (() => void) | undefined;
+}
+
+interface LimitedOptions extends ExclusiveOptions {
+  /** How long it waits for the calls before it. */
+  maxMs: number;
+}
+
+/** Resolves with undefined, without having done the work, if the calls before it take longer than that. */
+export function runExclusively<T>(options: LimitedOptions, work: () => Promise<T>): Promise<T | undefined>;
+export function runExclusively<T>(options: ExclusiveOptions, work: () => Promise<T>): Promise<T>;
+export async function runExclusively<T>(
+  { signal, maxMs, onWait = () => {}, ...pool }: ExclusiveOptions & Partial<LimitedOptions>,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
+  const late = maxMs === undefined ? undefined : AbortSignal.timeout(Math.max(0, Math.ceil(maxMs)));
+  const release = await createSlotPool({ ...pool, size: 1 })
+    .take({ signal: late === undefined ? signal : AbortSignal.any([signal, late]), onWait })
+    .catch((error: unknown) => {
+      if (late?.aborted !== true || signal.aborted) throw error;
+      return undefined;
+    });
+  if (release === undefined) return undefined;
+  try {
+    return await work();
+  } finally {
+    await release();
+  }
+}
+
+const FILE_NAME = /^temp-invalid-output-.*\.txt$/;
+
+interface InvalidOutputsOptions {
+  directory: string;
+  db: Database;
+  processId: string;
+  clock: Clock;
+  log: Log;
+}
+
+export function createInvalidOutputs(options: InvalidOutputsOptions) {
+  return {
+    keep: async (text: string) => {
+      const fileName = await write(options, text);
+      return { path: join(options.directory, fileName), remove: () => remove(options, fileName) };
+    },
+  };
+}
+
+/** Registers the file before creating it, so that another starting process does not delete it as an orphan. */
+async function write({ directory, db, processId, clock, log }: InvalidOutputsOptions, text: string): Promise<string> {
+  for (let stamp = clock.now(); ; stamp += 1) {
+    const fileName = `temp-invalid-output-${stamp}.txt`;
+    // A database error must not fail the correction; the file is then not protected from cleanup.
+    const held = await holdFile(db, { fileName, processId, now: clock.now() }).catch(() => true);
+    if (!held) continue;
+    try {
+      await writeFile(join(directory, fileName), text, { flag: "wx", mode: 0o600 });
+      return fileName;
+    } catch (error) {
+      if (errorCodeOf(error) === "EEXIST") continue;
+      // The correction prompt contains the text as well, so the call can continue without the file.
+      log.warn("The invalid output could not be written to a file; the correction continues without it.");
+      await releaseFile(db, fileName).catch(() => undefined);
+      return `temp-invalid-output-${randomUUID()}.txt`;
+    }
+  }
+}
+
+async function remove({ directory, db, log }: InvalidOutputsOptions, fileName: string): Promise<void> {
+  try {
+    await rm(join(directory, fileName), { force: true });
+    await releaseFile(db, fileName);
+  } catch {
+    log.error(`The temporary file ${fileName} could not be deleted; the next start will try again.`);
+  }
+}
+
+/** Deletes files that no live process has registered in the database, regardless of their age. */
+export async function cleanupOrphanedTempFiles({
+  directory,
+  db,
+  clock,
+  log,
+}: Pick<InvalidOutputsOptions, "directory" | "db" | "clock" | "log">): Promise<void> {
+  let names: string[];
+  try {
+    names = await readdir(directory);
+  } catch {
+    log.warn(`The config directory ${directory} cannot be read; orphaned temporary files were not cleaned up.`);
+    return;
+  }
+  const inUse = await filesInUse(db, clock.now());
+  let deleted = 0;
+  for (const name of names.filter((candidate) => FILE_NAME.test(candidate) && !inUse.has(candidate))) {
+    try {
+      await rm(join(directory, name), { force: true });
+      await releaseFile(db, name);
+      deleted += 1;
+    } catch {
+      log.warn(`The orphaned temporary file ${name} could not be deleted.`);
+    }
+  }
+  log.info(`Cleaned up ${deleted} orphaned temporary ${deleted === 1 ? "file" : "files"}.`);
 }

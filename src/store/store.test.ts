@@ -11,9 +11,8 @@ import { forgetStaleProcesses } from "../runs/recovery/stale-processes.ts";
 import { findRun, finishRun, insertRunning } from "../runs/run-store.ts";
 import { findResult, findRounds, saveRound } from "../runs/result-store.ts";
 import { hostHere } from "./dialect.ts";
-import { cleanupOrphanedTempFiles, createInvalidOutputs } from "./invalid-outputs.ts";
+import { cleanupOrphanedTempFiles, createInvalidOutputs, createSlotPool } from "./slots.ts";
 import { registerProcess } from "./processes.ts";
-import { createSlotPool } from "./slots.ts";
 import { openStore, type Store } from "./store.ts";
 import { createTestLog } from "../../test/kit/log.ts";
 

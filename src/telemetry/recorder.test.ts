@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { modelLabel } from "./instruments.ts";
+import { modelLabel } from "./telemetry.ts";
 import { parseTraceparent } from "./recorder.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";

@@ -14,8 +14,18 @@ import {
   trace,
   type Tracer,
 } from "@opentelemetry/api";
-import { COUNTERS, type GaugeName, GAUGES, HISTOGRAMS, UP_AND_DOWN } from "./instruments.ts";
-import { type Attributes, errorTypeOf, type Recorder, RUN_ID, type Span } from "./telemetry.ts";
+import {
+  type Attributes,
+  COUNTERS,
+  errorTypeOf,
+  type GaugeName,
+  GAUGES,
+  HISTOGRAMS,
+  type Recorder,
+  RUN_ID,
+  type Span,
+  UP_AND_DOWN,
+} from "./telemetry.ts";
 
 /** Figures from the store, read at each metrics collection. */
 export interface RunGauges {

@@ -10,7 +10,7 @@ import { pageKey } from "../reports/page-key.ts";
 import { isRedirect, type Source } from "../reports/report.ts";
 import { saveResolved } from "../runs/links/link-store.ts";
 import type { Database } from "../store/database.ts";
-import { runExclusively } from "../store/run-exclusively.ts";
+import { runExclusively } from "../store/slots.ts";
 import { type ClaimsOfRun, claimsOfRun, type ReportOfRun } from "./claims-of-run.ts";
 import { findFormerCheck, findPageChecks, type FormerCheck, savePageCheck } from "./evidence-store.ts";
 import type { JudgeLimits } from "./judge/judge-port.ts";

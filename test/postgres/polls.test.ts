@@ -9,7 +9,7 @@ import { reopen } from "../../src/runs/poll/poll-result-store.ts";
 import { saveInteractionId } from "../../src/runs/interaction-store.ts";
 import { NO_LIMITS } from "../../src/runs/start/limits-store.ts";
 import { commitIntent, commitRestart } from "../../src/runs/start/start-store.ts";
-import { pollKeyOf } from "../../src/store/poll-key.ts";
+import { pollKeyOf } from "../../src/store/processes.ts";
 import { ask } from "../kit/store/databases.ts";
 import { KEY, openFleet } from "../kit/store/fleet.ts";
 import { FINISHED, WORKING } from "../kit/store/runner.ts";

@@ -7,7 +7,7 @@ import { systemClock } from "../../src/platform/clock.ts";
 import { openDistributedQueue } from "../../src/queue/distributed.ts";
 import { MIGRATIONS } from "../../src/store/migrate.ts";
 import { openPostgres } from "../../src/store/postgres/postgres.ts";
-import { pollKeyOf } from "../../src/store/poll-key.ts";
+import { pollKeyOf } from "../../src/store/processes.ts";
 import { openStore } from "../../src/store/store.ts";
 import { ask, emptyDatabase } from "../kit/store/databases.ts";
 import { waitFor } from "../kit/wait-for.ts";

@@ -18,7 +18,7 @@ import {
 } from "../../store/migrate-to-postgres.ts";
 import { openPostgres, readOnlyPostgres } from "../../store/postgres/postgres.ts";
 import { openSqlite, readOnly } from "../../store/sqlite/sqlite.ts";
-import { storageError } from "../../store/sqlite/errors.ts";
+import { storageError } from "../../store/sqlite/driver.ts";
 import { openCommand } from "../answer-command.ts";
 import { createProgressLine, print } from "../output.ts";
 import { printError } from "../print-error.ts";

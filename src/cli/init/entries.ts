@@ -5,11 +5,10 @@ import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { AppError } from "../../errors.ts";
 import { urlHost } from "../../http/host-guard.ts";
-import { type Client, CONFIG_VARIABLE, type Scope } from "../../setup/clients/client.ts";
+import { type Client, CONFIG_VARIABLE, type Paths, type Scope } from "../../setup/clients.ts";
 import { isRecord } from "../../platform/is-record.ts";
 import type { Entry } from "../../setup/entry-format.ts";
 import { type Launches, launchesOf } from "../../setup/launch.ts";
-import type { Paths } from "../../setup/paths.ts";
 import { planChange, type Plan } from "../../setup/plan.ts";
 
 export interface InitOptions {

@@ -1,7 +1,7 @@
 /** Where an API key comes from: the environment of this process, or our config.json. */
 
 import { type Config, loadConfig } from "../../config/config.ts";
-import { KEY_VARIABLE } from "../../setup/clients/client.ts";
+import { KEY_VARIABLE } from "../../setup/clients.ts";
 
 export const isKeyInEnvironment = ({ environment }: Config): boolean =>
   [KEY_VARIABLE, "GOOGLE_API_KEY"].some((name) => (environment[name] ?? "").trim() !== "");

@@ -6,7 +6,7 @@ import { checkCli, checkReach } from "../../doctor/gemini.ts";
 import { AppError } from "../../errors.ts";
 import { KEY_PAGE } from "../../gemini/failures.ts";
 import { systemClock } from "../../platform/clock.ts";
-import { KEY_VARIABLE } from "../../setup/clients/client.ts";
+import { KEY_VARIABLE } from "../../setup/clients.ts";
 import { setSecret } from "../../setup/own-setting.ts";
 import { isKeyInEnvironment, isKeySaved } from "./key-source.ts";
 import { askForKey, confirmStep, showFinding } from "./terminal.ts";

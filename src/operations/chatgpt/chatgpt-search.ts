@@ -11,7 +11,7 @@ import type { Run } from "../../runs/run.ts";
 import { waitForRun } from "../../runs/history/wait.ts";
 import { markInterruptedSearches } from "../../runs/recovery/interrupted-searches.ts";
 import { listRuns } from "../../runs/run-store.ts";
-import { runExclusively } from "../../store/run-exclusively.ts";
+import { runExclusively } from "../../store/slots.ts";
 import { runPage } from "../list-research.ts";
 import { type Call, defineOperation, type OperationDeps, queryField } from "../operation.ts";
 import { search } from "../search.ts";

@@ -1,6 +1,6 @@
 /** Prepares a follow-up on a finished run: whether Google can continue it, what is sent, and what it will cost. */
 
-import type { FollowupEstimate } from "../../costs/followup.ts";
+import type { FollowupEstimate } from "../../costs/estimate.ts";
 import { AppError } from "../../errors.ts";
 import type { RequestVariant } from "../../gemini/research-agent.ts";
 import { pollKeyOfRun } from "../../runs/history/followup-store.ts";
@@ -8,7 +8,7 @@ import { readStored, type StoredRun } from "../../runs/history/read.ts";
 import { isFinished, type Run } from "../../runs/run.ts";
 import type { Followup } from "../../runs/start/fallback.ts";
 import { variantOf } from "../../runs/start/start-options.ts";
-import { pollKeyOf } from "../../store/poll-key.ts";
+import { pollKeyOf } from "../../store/processes.ts";
 import type { OperationDeps, Question } from "../operation.ts";
 import { wasDiscarded, withoutText } from "../parts/after-failure.ts";
 import { costQuestion } from "../parts/cost-confirmation.ts";

@@ -1,7 +1,6 @@
 /** The cost confirmation before a paid start: when it is required, its texts, and the errors when the user did not agree. */
 
-import { type Estimate, type PlanStage, withMaterial } from "../../costs/estimate.ts";
-import type { FollowupEstimate } from "../../costs/followup.ts";
+import { type Estimate, type FollowupEstimate, type PlanStage, withMaterial } from "../../costs/estimate.ts";
 import { AppError } from "../../errors.ts";
 import type { CheckCost } from "../../runs/start/unconfirmed-store.ts";
 import type { Call, Operation, OperationDeps, Question } from "../operation.ts";

@@ -83,14 +83,14 @@ export async function readMaterial(
     ...(stores.length === 0 ? {} : { fileSearchStores: stores }),
     ...(servers.length === 0 ? {} : { mcpServers: servers }),
   };
-  const { tokensOf } = await import("../../material/tokens.ts");
+  const { tokensOf } = await import("../../material/read-files.ts");
   const tokens = files.reduce((sum, file) => sum + tokensOf(file), call.expectedTokens ?? 0);
   return { material: Object.keys(material).length === 0 ? undefined : material, files, tokens };
 }
 
 /** A rough count of the tokens of the files that a run sent, for the estimate of a restart. */
 export async function tokensSent({ options }: { options: Record<string, unknown> }): Promise<number> {
-  const { tokensOf } = await import("../../material/tokens.ts");
+  const { tokensOf } = await import("../../material/read-files.ts");
   return (materialOf(options)?.files ?? []).reduce((sum, file) => sum + tokensOf(file), 0);
 }
 
@@ -104,7 +104,7 @@ export function withFiles(question: Question, files: readonly SentFile[]): Quest
 async function filesOf({ settings }: OperationDeps, call: Call, paths: string[]): Promise<SentFile[]> {
   const { uploads = [] } = call;
   if (paths.length + uploads.length === 0) return [];
-  const { checkFile, checkTotal } = await import("../../material/check-file.ts");
+  const { checkFile, checkTotal } = await import("../../material/read-files.ts");
   const { readFiles } = await import("../../material/read-files.ts");
   checkTotal(uploads.map(({ content }) => ({ bytes: content.length })));
   const roots = call.hasTypedPaths === true ? "any" : settings.files.roots;

@@ -1,6 +1,6 @@
 /** Prepares the paid request that makes a table of a stored report: what is sent, and what it will cost. */
 
-import type { FollowupEstimate } from "../../costs/followup.ts";
+import type { FollowupEstimate } from "../../costs/estimate.ts";
 import { findRun } from "../../runs/run-store.ts";
 import { findTable } from "../../runs/table/find-table.ts";
 import { aboutTerms, type FollowupTerms, type PreparedFollowup } from "../followup/prepare.ts";

@@ -4,7 +4,7 @@ import { AppError } from "../../errors.ts";
 import type { Agent } from "../../gemini/research-agent.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../store/database.ts";
-import { truncateLog } from "../../store/deleted-text.ts";
+import { truncateLog } from "../../store/sqlite/sqlite.ts";
 import { canHaveExpired } from "../poll/ask.ts";
 import { missingSetting } from "../poll/missing-setting.ts";
 import { isFinished, type Run } from "../run.ts";

@@ -3,7 +3,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Database } from "../../store/database.ts";
-import { truncateLog } from "../../store/deleted-text.ts";
+import { truncateLog } from "../../store/sqlite/sqlite.ts";
 import { deleteRun, deleteRuns, lastUpdate, runsEndedBefore, runsWithLongTimeline } from "./deletion-store.ts";
 
 export interface RetentionDeps {

@@ -1,7 +1,6 @@
 /** Heartbeat of a polling process: stores its key and poll counts every ten seconds. */
 
-import { pollKeyOf } from "../../store/poll-key.ts";
-import { recordHeartbeat } from "../../store/processes.ts";
+import { pollKeyOf, recordHeartbeat } from "../../store/processes.ts";
 import type { ResearchDeps } from "../deps.ts";
 
 const HEARTBEAT_MS = 10_000;

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { oneLine } from "../../platform/clean-text.ts";
-import { pollKeyOf } from "../../store/poll-key.ts";
+import { pollKeyOf } from "../../store/processes.ts";
 import type { AgentEvent } from "../../gemini/research-agent.ts";
 import { isRunningAtGoogle, permitStream, pollNow } from "../scheduling/claim-store.ts";
 import { appendEvents, storedCursor, type StreamCursor } from "../event-store.ts";

@@ -1,6 +1,12 @@
-/** Kysely driver for node:sqlite: one handle for reads, one for serialised writes, and no blocking waits. */
+/**
+ * Kysely driver for node:sqlite: one handle for reads, one for serialised writes. It waits for locks with asynchronous
+ * sleeps, because the driver's busy timeout would block the event loop, and reports errors with a suggestion.
+ */
 
 import type { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+import { accessSync, constants, statfsSync } from "node:fs";
+import { dirname } from "node:path";
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -14,8 +20,8 @@ import {
   SqliteQueryCompiler,
 } from "kysely";
 import type { Database } from "../database.ts";
-import { busyDeadline, createWriterLock, retryWhileBusy, type WriterLock } from "./busy.ts";
-import { storageError } from "./errors.ts";
+import { AppError } from "../../errors.ts";
+import { errorCodeOf } from "../../platform/error-code.ts";
 
 /** Two connections to one file, or the same connection twice for an in-memory database. */
 export interface Handles {
@@ -203,4 +209,135 @@ function bindable(value: unknown): Bindable {
   if (typeof value === "number" || typeof value === "bigint" || typeof value === "string") return value;
   if (value instanceof Uint8Array) return value;
   throw new TypeError(`A ${typeof value} cannot be stored.`);
+}
+
+/** Long enough for a backup or a migration, and short enough for a start to respond within 30 s. */
+const MAX_WAIT_MS = 15_000;
+const FIRST_SLEEP_MS = 1;
+const MAX_SLEEP_MS = 40;
+
+/** By the monotonic clock: the wall clock may be set back while a statement waits. */
+const busyDeadline = (): number => performance.now() + MAX_WAIT_MS;
+
+/** Repeats `action` while another connection holds the lock. It must have no effect when it fails. */
+export async function retryWhileBusy<T>(action: () => T | Promise<T>, deadline = busyDeadline()): Promise<T> {
+  for (let wait = FIRST_SLEEP_MS; ; wait = Math.min(wait * 2, MAX_SLEEP_MS)) {
+    try {
+      return await action();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadline) throw error;
+      // Jitter, so that waiting processes do not retry at the same time.
+      await sleep(wait * (0.5 + Math.random()));
+    }
+  }
+}
+
+interface WriterLock {
+  /** Resolves with the function that releases the lock. Granted in order of request. */
+  acquire(): Promise<() => void>;
+}
+
+/** Allows one writer at a time within this process. */
+function createWriterLock(): WriterLock {
+  let last: Promise<void> = Promise.resolve();
+  return {
+    acquire: async () => {
+      const before = last;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      last = promise;
+      await before;
+      return resolve;
+    },
+  };
+}
+
+const SQLITE_PERM = 3;
+const SQLITE_BUSY = 5;
+const SQLITE_READONLY = 8;
+const SQLITE_IOERR = 10;
+const SQLITE_FULL = 13;
+const SQLITE_CANTOPEN = 14;
+
+/** Another connection holds the lock that this statement needs. */
+export const isBusy = (error: unknown): boolean => resultCode(error) === SQLITE_BUSY;
+
+export function storageError(error: unknown, file?: string): unknown {
+  const code = resultCode(error);
+  if (code === undefined) return error;
+  // Without room for the index of the log, SQLite reports an input/output error.
+  const mayBeFull = [SQLITE_IOERR, SQLITE_CANTOPEN].includes(code) && file !== undefined && isFull(file);
+  if (code === SQLITE_FULL || mayBeFull) return diskFull(error, file);
+  if ([SQLITE_PERM, SQLITE_READONLY, SQLITE_CANTOPEN].includes(code)) return notWritable(error, file);
+  const isLocked = code === SQLITE_BUSY;
+  return new AppError({
+    code: "SQLITE_ERROR",
+    message: isLocked ? "Another program has kept the database locked for too long." : "A database request failed.",
+    suggestion: isLocked
+      ? "Try again in a moment. If it stays locked, end the program that has the file open for writing."
+      : `Check ${file ?? "the database"} with \`gemini-search-mcp doctor\`, or set GEMINI_SEARCH_CONFIG_DIR.`,
+    cause: error,
+  });
+}
+
+function notWritable(cause: unknown, file: string | undefined): AppError {
+  const denial = file === undefined ? undefined : denialOf(file);
+  return new AppError({
+    code: "SQLITE_ERROR",
+    message: `The database ${denial === undefined ? "cannot be written" : `${file} cannot be written: ${denial.why}`}.`,
+    suggestion: denial?.advice ?? "Check the config directory and its permissions, or set GEMINI_SEARCH_CONFIG_DIR.",
+    cause,
+  });
+}
+
+/** Asks the system, because SQLite does not tell why it cannot write. */
+export function denialOf(file: string): { why: string; advice: string } | undefined {
+  for (const path of [file, dirname(file)]) {
+    try {
+      accessSync(path, constants.W_OK);
+    } catch (error) {
+      const code = errorCodeOf(error);
+      const elsewhere = "or set GEMINI_SEARCH_CONFIG_DIR";
+      if (code === "EROFS") {
+        return { why: "its file system is mounted read-only", advice: `Mount it writable, ${elsewhere}.` };
+      }
+      if (code === "EACCES" || code === "EPERM") {
+        const why = `this user has no write permission for ${path}`;
+        return { why, advice: `Give this user write permission for ${path}, ${elsewhere}.` };
+      }
+    }
+  }
+  return undefined;
+}
+
+function diskFull(error: unknown, file: string | undefined): AppError {
+  const available = file === undefined ? undefined : availableBytes(file);
+  const space = available === undefined ? "" : ` ${available.toLocaleString("en-US")} bytes are available.`;
+  return new AppError({
+    code: "DISK_FULL",
+    message: `The database${file === undefined ? "" : ` ${file}`} cannot grow because the disk is full.${space}`,
+    suggestion: "Free some space on the disk with the config directory.",
+    details: {
+      ...(file === undefined ? {} : { path: file }),
+      ...(available === undefined ? {} : { available_bytes: available }),
+    },
+    cause: error,
+  });
+}
+
+/** Less than SQLite needs to begin a log. */
+const isFull = (file: string): boolean => (availableBytes(file) ?? Infinity) < 100_000;
+
+function availableBytes(file: string): number | undefined {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(file));
+    return bavail * bsize;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The primary result code, which is the low byte of an extended one. */
+function resultCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return undefined;
+  return error.errcode & 0xff;
 }

@@ -1,17 +1,31 @@
-/** Opens SQLite databases with node:sqlite: pragmas, permissions, backup and schema migration. */
+/**
+ * Opens SQLite databases with node:sqlite: pragmas, permissions, backup and schema migration. The database of an
+ * installation stays readable while its file cannot be written, and is written again as soon as that is possible; once its
+ * files are removed or replaced, nothing more is written to them. The text of deleted runs remains neither in the
+ * write-ahead log nor, for longer than 30 days, in backups.
+ */
 
 import { chmodSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
+import { readdir, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { sql } from "kysely";
 import type { Log } from "../../platform/log.ts";
 import type { Database, OpenDatabase } from "../database.ts";
 import { foreignSchema, migrate, MIGRATIONS, newerSchema, schemaState } from "../migrate.ts";
-import { backupOf } from "../deleted-text.ts";
-import { retryWhileBusy } from "./busy.ts";
-import { closeHandles, fixed, type Handles, type HandleSource, kyselyOn } from "./driver.ts";
-import { isBusy } from "./errors.ts";
-import { openWithFallback, type ReadOnlyFile } from "./fallback.ts";
-import { openedFile } from "./opened-file.ts";
+import {
+  closeHandles,
+  fixed,
+  type Handles,
+  type HandleSource,
+  isBusy,
+  kyselyOn,
+  retryWhileBusy,
+  storageError,
+} from "./driver.ts";
+import { AppError } from "../../errors.ts";
+import { isShared } from "../dialect.ts";
 
 /** For commands that read once and exit. Servers wait without blocking: see busy.ts. */
 const READ_TIMEOUT_MS = 5_000;
@@ -36,17 +50,7 @@ export async function openInstalled(
   log: Log,
   onWritable: (db: Database) => Promise<void>,
 ): Promise<OpenDatabase> {
-  const source = await openWithFallback({
-    file,
-    log,
-    openWritable: () => opening(openWritable({ file, log }), onWritable),
-    openReadOnly: () => openReadOnly(file),
-    openInMemory: async () => {
-      const memory = fixed(IN_MEMORY, await openHandles({ file: IN_MEMORY, log }));
-      await opening(Promise.resolve(memory), onWritable);
-      return memory.forWriting();
-    },
-  });
+  const source = await openWithFallback({ file, log, onWritable });
   const db = kyselyOn(source);
   return {
     db,
@@ -61,11 +65,8 @@ export async function openInstalled(
 
 const nothing = async (): Promise<void> => {};
 
-async function opening(
-  opened: Promise<HandleSource>,
-  onWritable: (db: Database) => Promise<void>,
-): Promise<HandleSource> {
-  const source = await opened;
+async function openAndPrepare({ file, log, onWritable }: InstalledFile): Promise<HandleSource> {
+  const source = await openWritable({ file, log });
   try {
     await onWritable(kyselyOn(source));
     return source;
@@ -258,4 +259,204 @@ async function bringUpToDate(
     chmodIfPresent(copy, 0o600);
   }
   if (state !== "current") await migrate(db, migrations);
+}
+
+interface ReadOnlyFile {
+  handles: Handles;
+  /** False when the handles may no longer show what is in the file. */
+  isCurrent(): boolean;
+}
+
+interface InstalledFile {
+  file: string;
+  log: Log;
+  onWritable: (db: Database) => Promise<void>;
+}
+
+interface FallbackSource extends HandleSource {
+  /** Why the file cannot be written; undefined if it can. */
+  obstacle(): AppError | undefined;
+}
+
+type State =
+  | { kind: "writable"; source: HandleSource }
+  | { kind: "memory"; handles: Handles; cause: AppError; retryAt: number }
+  | { kind: "file"; readable: ReadOnlyFile | undefined; cause: AppError; retryAt: number };
+
+/** Opening a file takes milliseconds; what prevents it usually lasts for minutes. */
+const RETRY_MS = 1_000;
+
+async function openWithFallback(options: InstalledFile): Promise<FallbackSource> {
+  let state = await open(options, undefined);
+
+  const isDue = (): boolean => state.kind !== "writable" && performance.now() >= state.retryAt && !holdsRuns(state);
+  const isStale = (): boolean => state.kind === "file" && state.readable?.isCurrent() === false;
+  const openAgain = async (): Promise<State> => {
+    state = await open(options, state);
+    return state;
+  };
+
+  return {
+    file: options.file,
+    forReading: () => {
+      if (state.kind === "writable") return state.source.forReading();
+      return state.kind === "file" && !isStale() ? state.readable?.handles : undefined;
+    },
+    reopenForReading: async () => {
+      const now = isStale() || isDue() ? await openAgain() : state;
+      if (now.kind === "writable") return now.source.reopenForReading();
+      const handles = now.kind === "memory" ? now.handles : now.readable?.handles;
+      if (handles === undefined) throw now.cause;
+      return handles;
+    },
+    forWriting: async () => {
+      const now = isDue() ? await openAgain() : state;
+      if (now.kind === "writable") return now.source.forWriting();
+      if (now.kind === "memory") return now.handles;
+      throw now.cause;
+    },
+    close: () => close(state),
+    obstacle: () => {
+      if (state.kind === "writable") return undefined;
+      return holdsRuns(state) ? keptInMemory(options.file, state.cause) : state.cause;
+    },
+  };
+}
+
+/** Searches in memory would be lost with it: one may be under way, and the result of another may not have been read. */
+const holdsRuns = (state: State): boolean =>
+  state.kind === "memory" && state.handles.reader.prepare("select 1 from research_tasks limit 1").get() !== undefined;
+
+const keptInMemory = (file: string, cause: AppError): AppError =>
+  new AppError({
+    code: cause.code,
+    message: `The database ${file} could not be written when this process started, so its searches are in memory.`,
+    suggestion: `${cause.suggestion ?? ""} Then restart gemini-search-mcp.`.trim(),
+    cause,
+  });
+
+async function open(options: InstalledFile, before: State | undefined): Promise<State> {
+  const { file, log } = options;
+  // The handles of a process share the index of the log: one that is read-only would make the next one read-only, too.
+  if (before?.kind === "file") close(before);
+  try {
+    const source = await openAndPrepare(options);
+    if (before !== undefined) log.warn(`The database ${file} can be written again.`);
+    if (before?.kind === "memory") close(before);
+    return { kind: "writable", source };
+  } catch (error) {
+    const state = await fallback(options, before, causeOf(error, file));
+    const isNews = before === undefined || before.kind === "writable" || before.cause.message !== state.cause.message;
+    if (isNews) log.warn(`${state.cause.message} ${consequenceOf(state)} ${state.cause.suggestion ?? ""}`.trim());
+    return state;
+  }
+}
+
+async function fallback(options: InstalledFile, before: State | undefined, cause: AppError) {
+  const retryAt = performance.now() + RETRY_MS;
+  if (before?.kind === "memory") return { ...before, cause, retryAt };
+  if (isEmpty(options.file)) {
+    const memory = await openAndPrepare({ ...options, file: IN_MEMORY });
+    return { kind: "memory" as const, handles: await memory.forWriting(), cause, retryAt };
+  }
+  return { kind: "file" as const, readable: await openReadOnly(options.file), cause, retryAt };
+}
+
+/** There is no file, or SQLite could not write anything into the one that it created. */
+function isEmpty(file: string): boolean {
+  try {
+    return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;
+  } catch {
+    return false;
+  }
+}
+
+function consequenceOf(state: Exclude<State, { kind: "writable" }>): string {
+  if (state.kind === "memory") return "Searches work, but nothing is kept after this process ends.";
+  const reading = state.readable === undefined ? "cannot be read" : "can be read";
+  return `Stored runs ${reading}; searches work, but are not stored.`;
+}
+
+function causeOf(error: unknown, file: string): AppError {
+  const known = storageError(error, file);
+  if (known instanceof AppError) return known;
+  return new AppError({ code: "SQLITE_ERROR", message: `The database ${file} cannot be opened.`, cause: error });
+}
+
+function close(state: State): void {
+  if (state.kind === "writable") state.source.close();
+  else if (state.kind === "memory") closeHandles(state.handles);
+  else if (state.readable !== undefined) closeHandles(state.readable.handles);
+}
+
+/** What is written to the handles after the file was removed or replaced would be lost when the process exits. */
+function openedFile(file: string, handles: Handles, log: Log): HandleSource {
+  const opened = inodesOf(file);
+  let isLogged = false;
+  const isReplaced = (): boolean => inodesOf(file).some((inode, n) => opened[n] !== undefined && inode !== opened[n]);
+  const forWriting = (): Handles => {
+    if (!isReplaced()) return handles;
+    const error = replaced(file);
+    if (!isLogged) log.error(`${error.message} ${error.suggestion ?? ""}`);
+    isLogged = true;
+    throw error;
+  };
+  return {
+    file,
+    forReading: () => handles,
+    reopenForReading: () => handles,
+    forWriting,
+    // SQLite copies the log into the file when the last connection closes, unless that one is read-only: pages of a
+    // removed log would damage a backup that was copied over the file.
+    close: () => {
+      if (isReplaced()) handles.writer.close();
+      closeHandles(handles);
+    },
+  };
+}
+
+/** Of the file, its write-ahead log and the index of the log. */
+const inodesOf = (file: string): (string | undefined)[] =>
+  ["", "-wal", "-shm"].map((suffix) => {
+    const stats = statSync(file + suffix, { throwIfNoEntry: false, bigint: true });
+    return stats && `${stats.dev}:${stats.ino}`;
+  });
+
+const replaced = (file: string): AppError =>
+  new AppError({
+    code: "SQLITE_ERROR",
+    message: `The database ${file} was removed or replaced while it was open. Nothing is written to it.`,
+    suggestion: "Restart: the file that is there by then is used, or a new one.",
+  });
+
+const MAX_AGE_MS = 30 * 86_400_000;
+
+/** The path of a new backup. */
+const backupOf = (file: string, now: number): string => `${file}.before-update-${now}`;
+
+/** Backups still contain runs that were deleted later. The time of a backup is part of its name. */
+export async function removeOldBackups(file: string, now: number): Promise<void> {
+  const folder = dirname(file);
+  const names = await readdir(folder).catch(() => []);
+  const old = names.filter((name) => {
+    const suffix = name.startsWith(basename(file)) ? name.slice(basename(file).length) : "";
+    const [, made] = /^\.before-update-(\d{1,16})$/.exec(suffix) ?? [];
+    return made !== undefined && Number(made) < now - MAX_AGE_MS;
+  });
+  for (const name of old) await rm(join(folder, name), { force: true });
+}
+
+/**
+ * SQLite only: moves everything into the database file and empties the write-ahead log, which contains deleted text
+ * until it is overwritten. False while another process reads or writes.
+ */
+export async function truncateLog(db: Database): Promise<boolean> {
+  if (isShared(db)) return true;
+  try {
+    const { rows } = await sql<{ busy: number }>`pragma wal_checkpoint(truncate)`.execute(db);
+    return rows[0]?.busy === 0;
+  } catch {
+    // The log keeps everything for a later checkpoint.
+    return false;
+  }
 }

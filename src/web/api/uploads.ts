@@ -2,8 +2,7 @@
 
 import { z } from "zod";
 import { AppError } from "../../errors.ts";
-import { MAX_FILES, MAX_FILES_BYTES, type NamedFile } from "../../material/check-file.ts";
-import { tokensOfNamed } from "../../material/tokens.ts";
+import { MAX_FILES, MAX_FILES_BYTES, type NamedFile, tokensOfNamed } from "../../material/read-files.ts";
 import { MAX_BODY_BYTES, readJsonBody } from "./json-body.ts";
 import type { Upload } from "../wire.ts";
 

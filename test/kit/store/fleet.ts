@@ -9,8 +9,7 @@ import { type DistributedQueue, importPgBoss, openDistributedQueue, SCHEMA } fro
 import type { ResearchDeps } from "../../../src/runs/deps.ts";
 import { createRunner, type Runner } from "../../../src/runs/scheduling/runner.ts";
 import { hostHere } from "../../../src/store/dialect.ts";
-import { pollKeyOf } from "../../../src/store/poll-key.ts";
-import { registerProcess } from "../../../src/store/processes.ts";
+import { pollKeyOf, registerProcess } from "../../../src/store/processes.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { ask, sharedFor } from "./databases.ts";
 import { openRunner, WORKING } from "./runner.ts";

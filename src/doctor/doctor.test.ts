@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { loadConfig } from "../config/config.ts";
-import { checkPrices } from "./prices.ts";
+import { checkPrices } from "./doctor.ts";
 
 test("a price that changes soon to a known one is no reason to act, an old table is (S6)", () => {
   const GEMINI_SEARCH_CONFIG_DIR = mkdtempSync(join(tmpdir(), "gemini-search-prices-"));

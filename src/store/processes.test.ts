@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { pollKeyOf } from "./poll-key.ts";
+import { pollKeyOf } from "./processes.ts";
 
 test("a run is polled with its key, whatever address a machine uses for Google, and without a key by its address (P3)", () => {
   const atGateway = pollKeyOf({ key: "k", baseUrl: "http://gateway.example" });
