@@ -5,7 +5,7 @@ import { z } from "zod";
 import { announcedTools } from "./announced-tools.ts";
 import { ERROR_CODES } from "../src/errors.ts";
 import { OPERATIONS } from "../src/operations/catalog.ts";
-import { SETTINGS } from "../src/config/settings.ts";
+import { OPERATOR_SETTINGS, USER_SETTINGS } from "../src/config/settings.ts";
 
 const properties = z.object({
   properties: z.record(z.string(), z.record(z.string(), z.unknown())).default({}),
@@ -38,11 +38,17 @@ export function reference(): string {
     "",
     "Environment variables, or the same names in `config.json` in the config directory.",
     "",
-    "| name | default | flag | |",
-    "|---|---|---|---|",
-    ...Object.entries(SETTINGS).map(([name, setting]) => settingRow(name, setting)),
+    ...settingTable(USER_SETTINGS),
+    "### For operators",
     "",
-    "Beyond these: `GEMINI_SEARCH_CONFIG_DIR` moves the config directory, the proxy variables (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`) and the Vertex AI variables of Google's SDK are honoured.",
+    "Of a server with several users, or of several machines.",
+    "",
+    ...settingTable(OPERATOR_SETTINGS),
+    "### Variables of other programs",
+    "",
+    "Read from the environment only: `GEMINI_SEARCH_CONFIG_DIR` moves the config directory, the proxy variables (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`) and the Vertex AI variables of Google's SDK are honoured.",
+    "",
+    "Traces and metrics have OpenTelemetry's own variables, and need its packages installed beside this one. Nothing is sent until `OTEL_EXPORTER_OTLP_ENDPOINT` (or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`, `OTEL_EXPORTER_OTLP_METRICS_ENDPOINT`) names a collector (OTLP over HTTP). With `OTEL_METRICS_EXPORTER=prometheus`, `serve` provides `/metrics` to callers with the server's own token; `otlp,prometheus` does both. `OTEL_SDK_DISABLED`, `OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_TRACES_SAMPLER`, `OTEL_TRACES_SAMPLER_ARG`, `OTEL_METRIC_EXPORT_INTERVAL` and the other `OTEL_EXPORTER_OTLP_*` variables are as OpenTelemetry documents them.",
     "",
   ].join("\n");
 }
@@ -76,10 +82,21 @@ function about(field: Record<string, unknown>): string {
   return field["default"] === undefined ? text : `${text} Default: \`${JSON.stringify(field["default"])}\`.`.trim();
 }
 
-function settingRow(
-  name: string,
-  setting: { default: unknown; about: string; aliases?: readonly string[]; flag?: string },
-): string {
+interface SettingFacts {
+  default: unknown;
+  about: string;
+  aliases?: readonly string[];
+  flag?: string;
+}
+
+const settingTable = (settings: Readonly<Record<string, SettingFacts>>): string[] => [
+  "| name | default | flag | |",
+  "|---|---|---|---|",
+  ...Object.entries(settings).map(([name, setting]) => settingRow(name, setting)),
+  "",
+];
+
+function settingRow(name: string, setting: SettingFacts): string {
   const other = setting.aliases === undefined ? "" : ` Also read as \`${setting.aliases.join("`, `")}\`.`;
   const fallback = isEmpty(setting.default) ? "" : `\`${String(setting.default)}\``;
   return `| \`${name}\` | ${fallback} | ${setting.flag === undefined ? "" : `\`--${setting.flag}\``} | ${setting.about}${other} |`;

@@ -147,7 +147,7 @@ interface TelemetryParts extends Pick<ResearchComposition, "config" | "log" | "s
 
 /** Registers its shutdown step first, so that it runs last and flushes the spans of the other steps. */
 function openTelemetry({ config, log, shutdown, scrapable, store }: TelemetryParts): App["telemetry"] {
-  const settings = telemetrySettings(config.settings, { scrapable });
+  const settings = telemetrySettings(config.environment, { scrapable });
   if (settings === undefined) return undefined;
   let gauges: (() => Promise<RunGauges>) | undefined;
   const started = startTelemetry({

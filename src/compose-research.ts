@@ -1,5 +1,8 @@
 /** The part of the composition root for background research: agent, runner, notifications, prices, maintenance. */
 
+import { START_LIMITS } from "./runs/start/limits-store.ts";
+import { SETTINGS } from "./config/settings.ts";
+import { FOLLOWUP_MODEL } from "./costs/prices.ts";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Config } from "./config/config.ts";
@@ -68,8 +71,13 @@ export function researchDeps(parts: ResearchComposition): ResearchDeps {
     estimate: (query, model, owner) => estimateFor(parts, { query, model, owner }),
     estimateFollowup: async (characters, answer) => {
       const { estimateFollowup } = await import("./costs/estimate.ts");
-      const model = config.settings.RESEARCH_FOLLOWUP_MODEL;
-      return estimateFollowup({ characters, answer, model, prices: await parts.prices(), now: systemClock.now() });
+      return estimateFollowup({
+        characters,
+        answer,
+        model: FOLLOWUP_MODEL,
+        prices: await parts.prices(),
+        now: systemClock.now(),
+      });
     },
     estimatePlan: ({ agent: model, ...start }) => estimateFor(parts, { ...start, model }),
     mcpServer: (name) => configuredServer(config, name),
@@ -88,6 +96,9 @@ async function createAgent({ config, log }: ResearchComposition, counts: PollCou
   return observedAgent(createInteractionsAgent({ apiKey, vertex, baseUrl, log, environment }), counts);
 }
 
+/** How long Google keeps an interaction on the free tier; which tier a key has cannot be asked. */
+const PLAN_KEPT_MS = 24 * 3_600_000;
+
 async function composeResearch(
   parts: ResearchComposition,
   { agent, backups, pollCounts }: { agent: () => Promise<Agent>; backups: Backups; pollCounts: PollCounts },
@@ -102,11 +113,7 @@ async function composeResearch(
     db,
     agent: await agent(),
     queue,
-    limits: {
-      unfinished: config.settings.RESEARCH_MAX_UNFINISHED,
-      perUser: config.settings.RESEARCH_MAX_RUNS_PER_USER,
-      startsPerMinute: config.settings.RESEARCH_MAX_STARTS_PER_MINUTE,
-    },
+    limits: START_LIMITS,
     processId,
     clock: systemClock,
     log,
@@ -116,7 +123,7 @@ async function composeResearch(
     get stateDir() {
       return stateDir();
     },
-    planKeptMs: config.settings.RESEARCH_PLAN_HOURS * 3_600_000,
+    planKeptMs: PLAN_KEPT_MS,
     costOf: ((usage, model, at) => roundCost(costOf(usage, model, at))) satisfies CostOf,
     during: shutdown.during,
     leaving: shutdown.signal,
@@ -127,8 +134,10 @@ async function composeResearch(
     backUp: (({ taskId, query }, report, usage) =>
       backups.save({ taskId, query, report, usage, now: systemClock.now() })) satisfies RunDeps["backUp"],
   };
-  const { RESEARCH_POLL_INTERVAL_MS: pollIntervalMs, RESEARCH_MAX_RPS: maxRps } = config.settings;
-  const { RESEARCH_FOLLOW: makesPolls } = config.settings;
+  const { RESEARCH_POLL_INTERVAL_MS: pollIntervalMs } = config.settings;
+  const makesPolls = config.settings.RESEARCH_MAX_RPS > 0;
+  // Streams of watched runs count against the limit, too, even where no polls are made.
+  const maxRps = makesPolls ? config.settings.RESEARCH_MAX_RPS : SETTINGS.RESEARCH_MAX_RPS.default;
   const runner = createRunner({ deps: research, pollIntervalMs, maxRps, deliver, makesPolls });
   const startObstacle = async (): Promise<AppError | undefined> => {
     const cause = await obstacle();
@@ -147,7 +156,7 @@ async function openQueue({ config, log, shutdown, store }: ResearchComposition, 
   const { pollKeyOf } = await import("./store/processes.ts");
   const { url } = config.sharedDatabase;
   const key = pollKeyOf(agent.fingerprint);
-  const queue = await openDistributedQueue({ url, key, makesPolls: config.settings.RESEARCH_FOLLOW, log });
+  const queue = await openDistributedQueue({ url, key, makesPolls: config.settings.RESEARCH_MAX_RPS > 0, log });
   // Closed before the database, so that polls in flight are finished or released.
   const close = (): void => void shutdown.during(queue.close()).catch(() => undefined);
   shutdown.signal.addEventListener("abort", close, { once: true });

@@ -1,5 +1,6 @@
 /** The part of the composition root for checks of citations: page reader, redirect resolver and judge. */
 
+import { JUDGE_MODEL } from "./costs/prices.ts";
 import { costCalculator } from "./costs/actual.ts";
 import type { ResearchComposition } from "./compose-research.ts";
 import type { OperationDeps } from "./operations/operation.ts";
@@ -38,7 +39,7 @@ async function createModelJudge(
   const { observedBackend } = await import("./gemini/call-telemetry.ts");
   const { createJudge } = await import("./verification/judge/judge.ts");
   const { settings, vertex } = config;
-  const model = settings.VERIFY_JUDGE_MODEL;
+  const model = JUDGE_MODEL;
   const backend = observedBackend(
     createApiBackend({
       apiKey: settings.GEMINI_API_KEY,

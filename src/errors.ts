@@ -15,7 +15,7 @@ export const ERROR_CODES = {
   PLAN_EXPIRED: "The plan was not approved in time, or Google no longer has it. The research was not started.",
   INVALID_QUERY: "The question is missing, too short or too long.",
   INVALID_TASK_ID: "The task_id is not one that a tool returned.",
-  INVALID_INPUT: "Another parameter is invalid or unknown.",
+  INVALID_INPUT: "Another parameter is invalid or unknown; over HTTP, there is nothing at this URL.",
   TASK_NOT_FOUND: "No run with this task_id is stored.",
   RESEARCH_NOT_COMPLETED: "The run has no text to return yet, or was cancelled before it had any.",
   RESEARCH_ALREADY_COMPLETED: "The run is finished, so there is nothing to cancel.",
@@ -23,16 +23,12 @@ export const ERROR_CODES = {
   CONFIRMATION_NEEDED:
     "The cost, or the sum of a day, is above the user's limit and the user could not be asked, or what the user agreed to has changed. If the user declined, the code is DECLINED.",
   DECLINED: "The user was asked and declined, or closed the question.",
-  BUSY: "A limit of this server is reached: runs in progress, starts per minute or open streams. Google's quota is not involved.",
+  BUSY: "This server cannot take the call now: a limit on runs in progress, open streams or requests is reached, or the OAuth issuer cannot be reached. Google's quota is not involved.",
   CANCELLED: "The call was cancelled by its caller.",
   SQLITE_ERROR: "The database cannot be read or written.",
   DISK_FULL: "The disk is full.",
-  PERMISSION_DENIED: "No permission to write a file or directory.",
-  UNAUTHORIZED: "Over HTTP: the token is missing or unknown.",
-  FORBIDDEN: "Over HTTP: this host name or web page is not allowed to use the server.",
-  NOT_FOUND: "Over HTTP: there is nothing at this URL. For a missing run, the code is TASK_NOT_FOUND.",
-  RATE_LIMITED: "Over HTTP: too many requests, or too many invalid tokens, within a minute.",
-  ISSUER_UNAVAILABLE: "Over HTTP: the OAuth issuer cannot be reached. The token may be valid.",
+  PERMISSION_DENIED:
+    "No permission to write a file or directory; over HTTP, no valid token, or a host name or web page that is not allowed.",
   UNEXPECTED_ERROR: "A bug; the message contains the id under which the stack is logged.",
 } as const;
 

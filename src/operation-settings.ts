@@ -11,15 +11,12 @@ export function operationSettings(config: Config): OperationDeps["settings"] {
     maxRounds: settings.DEEP_SEARCH_MAX_ITERATIONS,
     legacyPrompt: settings.GEMINI_SYSTEM_PROMPT,
     syncWindowMs: settings.RESEARCH_SYNC_WINDOW_MS,
-    taskAfterMs: settings.MCP_TASK_AFTER_MS,
     reportsDir: settings.RESEARCH_REPORTS_DIR,
     templatesDir: settings.GEMINI_SEARCH_TEMPLATES_DIR,
-    inlineCharacters: settings.RESEARCH_INLINE_CHARACTERS,
     confirmAboveUsd: settings.RESEARCH_CONFIRM_ABOVE_USD,
     confirmAboveUsdPerDay: settings.RESEARCH_CONFIRM_ABOVE_USD_PER_DAY,
     hasJudge: settings.VERIFY_JUDGE !== "off",
     publicUrl: settings.MCP_PUBLIC_URL ?? pageUrl(settings.MCP_SERVER_HOST, settings.MCP_SERVER_PORT),
-    followupModel: settings.RESEARCH_FOLLOWUP_MODEL,
     files: fileAccess(config),
   };
 }

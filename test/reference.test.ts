@@ -31,7 +31,7 @@ test("every setting and code that README names exists, and so does every test th
     (match) => match[1] ?? "",
   );
   expect(named.length).toBeGreaterThan(30);
-  expect(named.filter((name) => !known.has(name) && !/^(?:GOOGLE_|NODE_)/.test(name))).toEqual([]);
+  expect(named.filter((name) => !known.has(name) && !/^(?:GOOGLE_|NODE_|OTEL_)/.test(name))).toEqual([]);
   const cited = [...read("SECURITY.md").matchAll(/`([\w./-]+\.test\.ts)`/g)].map((match) => match[1] ?? "");
   expect(cited.length).toBeGreaterThan(80);
   expect(cited.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);

@@ -1,5 +1,6 @@
 /** Asks the judge about the pairs that the comparison of texts does not confirm, as `VERIFY_JUDGE=gemini` does. */
 
+import { JUDGE_MODEL } from "../../src/costs/prices.ts";
 import { bestPassages } from "../../src/claims/best-passages.ts";
 import { indexPage } from "../../src/claims/page-index.ts";
 import { join } from "node:path";
@@ -31,7 +32,7 @@ export function createBenchJudge(environment: Environment): BenchJudge | undefin
   if (key === undefined && !vertex) return undefined;
   const redact = (text: string): string => (key === undefined ? text : text.replaceAll(key, "GEMINI_API_KEY"));
   const log = createLog({ from: "ERROR", format: "text", redact });
-  const model = settings.VERIFY_JUDGE_MODEL;
+  const model = JUDGE_MODEL;
   const prompts = createPrompts({ packaged: PROMPTS, own: undefined, now: Date.now, log });
   const backend = createApiBackend({
     apiKey: key,

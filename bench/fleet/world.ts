@@ -58,7 +58,7 @@ export async function openWorld(directory: string): Promise<World> {
     GOOGLE_GEMINI_BASE_URL: google.url,
     GEMINI_SEARCH_DATABASE_URL: postgres.url + database,
     RESEARCH_SYNC_WINDOW_MS: "0",
-    RESEARCH_FOLLOW: "off",
+    RESEARCH_MAX_RPS: "0",
   });
   await server.query("create database one_run");
   const start = ["start-deep-research", QUERY, "--yes", "--json", "--no-enable-notifications"];
@@ -75,7 +75,7 @@ export async function openWorld(directory: string): Promise<World> {
       const reader = await openPostgresReader(postgres.url + name);
       const workers: Worker[] = [];
       const addWorkers = async (count: number, options: WorkerOptions): Promise<void> => {
-        const env = { ...environment(name), RESEARCH_FOLLOW: "on" };
+        const env = environment(name);
         const settings = {
           RESEARCH_POLL_INTERVAL_MS: String(options.pollIntervalMs),
           RESEARCH_MAX_RPS: String(options.maxRps),

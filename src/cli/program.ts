@@ -4,6 +4,7 @@ import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 
 import { z } from "zod";
 import { readPackage } from "../app.ts";
 import { disableColours } from "../config/config.ts";
+import { type Profile, profileSchema } from "../config/profiles.ts";
 import { SETTINGS } from "../config/settings.ts";
 import { cleanText } from "../platform/clean-text.ts";
 import { CLIENTS } from "../setup/clients.ts";
@@ -237,7 +238,7 @@ function addServe(program: Command): void {
     .action(async ({ host, port, profile, auth, open }: ServeFlags) => {
       const { pageOnTerminal, runServe } = await import("./commands/serve.ts");
       const page = pageOnTerminal({ open: open === true });
-      await runServe({ flags: { MCP_SERVER_HOST: host, MCP_SERVER_PORT: port, MCP_PROFILE: profile }, auth, page });
+      await runServe({ flags: { MCP_SERVER_HOST: host, MCP_SERVER_PORT: port }, profile, auth, page });
     });
   program
     .command("dashboard")
@@ -266,13 +267,13 @@ function addServe(program: Command): void {
 interface ServeFlags {
   host?: string;
   port?: string;
-  profile?: string;
+  profile?: Profile;
   auth: boolean;
   open?: boolean;
 }
 
 const PROFILE = {
-  ...SETTINGS.MCP_PROFILE,
+  schema: profileSchema,
   about: "tools in the shape that one client expects: chatgpt",
   wrong: "The profile must be chatgpt.",
 };

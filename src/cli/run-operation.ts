@@ -132,7 +132,7 @@ async function pollBeforeReading(
   { deps, config, shutdown }: App,
   { taskId, call, line }: { taskId: unknown; call: Call; line: ProgressLine },
 ): Promise<void> {
-  if (!config.settings.RESEARCH_FOLLOW) return;
+  if (config.settings.RESEARCH_MAX_RPS === 0) return;
   try {
     const { pollOverdue } = await import("../runs/scheduling/poll-overdue.ts");
     const runner = async () => (await deps.research()).runner;

@@ -20,7 +20,7 @@ export interface Config {
   configDirWritable: boolean;
   databaseFile: string;
   /** If set, the state is stored there instead of in the file. */
-  sharedDatabase: { url: string; connections: number } | undefined;
+  sharedDatabase: { url: string } | undefined;
   /** Vertex AI is selected by the SDK's own variables. */
   vertex: boolean;
   /** How many servers of this program are ancestors of this process; above 0 it must not run. */
@@ -70,17 +70,21 @@ export function loadConfig(source: ConfigSource): Config {
   const { entries, problem } = readConfigFile(path, warnings);
   const settings = readSettings([source.flags ?? {}, environment, entries], warnings);
   if (problem !== undefined) warnings.push(unreadable(path, problem, settings));
+  const { GEMINI_SEARCH_DATABASE_URL: databaseUrl } = settings;
   return {
     settings,
     configDir,
     configDirWritable,
     databaseFile: resolve(configDir, settings.DEEP_RESEARCH_DB ?? "deep_research.db"),
-    sharedDatabase: sharedDatabase(settings),
+    sharedDatabase: databaseUrl === undefined ? undefined : { url: databaseUrl },
     vertex: /^(1|true)$/i.test(environment["GOOGLE_GENAI_USE_VERTEXAI"] ?? ""),
     depth: Number.parseInt(environment["GEMINI_SEARCH_DEPTH"] ?? "0", 10) || 0,
     home,
     environment,
-    secrets: { ...secretValues(settings), ...serverSecrets(settings.GEMINI_SEARCH_MCP_SERVERS, environment) },
+    secrets: {
+      ...secretValues(settings, environment),
+      ...serverSecrets(settings.GEMINI_SEARCH_MCP_SERVERS, environment),
+    },
     warnings,
   };
 }
@@ -195,28 +199,25 @@ function readSettings(layers: Environment[], warnings: string[]): SettingValues 
   return values as SettingValues;
 }
 
-function sharedDatabase(settings: SettingValues): Config["sharedDatabase"] {
-  const { GEMINI_SEARCH_DATABASE_URL: url, GEMINI_SEARCH_DATABASE_CONNECTIONS: connections } = settings;
-  return url === undefined ? undefined : { url, connections };
-}
-
-function secretValues(settings: SettingValues): Record<string, string | undefined> {
-  const { GEMINI_API_KEY, FIRECRAWL_API_KEY, MCP_AUTH_TOKEN, OTEL_EXPORTER_OTLP_HEADERS } = settings;
-  const { GEMINI_SEARCH_DATABASE_URL: url } = settings;
+function secretValues(settings: SettingValues, environment: Environment): Record<string, string | undefined> {
+  const { GEMINI_API_KEY, FIRECRAWL_API_KEY, MCP_AUTH_TOKEN, GEMINI_SEARCH_DATABASE_URL: url } = settings;
   return {
     GEMINI_API_KEY,
     FIRECRAWL_API_KEY,
     MCP_AUTH_TOKEN,
-    ...(OTEL_EXPORTER_OTLP_HEADERS === undefined ? {} : headersIn(OTEL_EXPORTER_OTLP_HEADERS)),
+    ...Object.fromEntries(COLLECTOR_HEADERS.flatMap((name) => headersIn(name, environment[name]))),
     ...(url === undefined ? {} : { GEMINI_SEARCH_DATABASE_URL: url, ...passwordsIn(url) }),
   };
 }
 
+/** OpenTelemetry's own variables, which its exporters read. */
+const COLLECTOR_HEADERS = ["", "TRACES_", "METRICS_"].map((signal) => `OTEL_EXPORTER_OTLP_${signal}HEADERS`);
+
 /** Each value separately as well, because an error message may quote only one. */
-function headersIn(list: string): Record<string, string> {
-  const name = "OTEL_EXPORTER_OTLP_HEADERS";
+function headersIn(name: string, list: string | undefined): [name: string, secret: string][] {
+  if (list === undefined) return [];
   const values = list.split(",").map((pair) => pair.slice(pair.indexOf("=") + 1).trim());
-  return { [name]: list, ...Object.fromEntries(values.map((value, index) => [`${name} ${index + 1}`, value])) };
+  return [[name, list], ...values.map((value, index): [string, string] => [`${name} ${index + 1}`, value])];
 }
 
 /** Both percent-encoded and decoded. */

@@ -8,6 +8,6 @@ export type Profile = (typeof PROFILES)[number];
 
 export const PROFILE_CHOICES = `Choose ${PROFILES.join(", ")}.`;
 
-export const profileSetting = z.enum(PROFILES);
+export const profileSchema = z.enum(PROFILES);
 
 export const parseProfile = (value: string): Profile | undefined => PROFILES.find((profile) => profile === value);

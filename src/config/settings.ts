@@ -1,17 +1,15 @@
 /**
- * Every setting with its schema, default and description. The reference and the command line flags are generated from
- * it.
+ * Every setting with its schema, default and description, in two groups: those of a user, and those of the operator of a
+ * server or a fleet. The reference and the command line flags are generated from them. A value that no user or operator
+ * has a reason to change is a constant beside its code.
  */
 
 import { z } from "zod";
 import { type McpServerEntry, mcpServers } from "./mcp-servers.ts";
 import { list, optional, secret, setting, text, url, wholeNumber } from "./setting.ts";
-import { TELEMETRY_SETTINGS } from "./telemetry-settings.ts";
-import { VERIFICATION_SETTINGS } from "./verification-settings.ts";
-import { PROFILE_CHOICES, type Profile, profileSetting } from "./profiles.ts";
 import { DEFAULT_TOOLS, TOOL_CHOICES, toolSetSetting } from "./tool-sets.ts";
 
-export const SETTINGS = {
+export const USER_SETTINGS = {
   GEMINI_API_KEY: optional({
     schema: secret,
     about: "Gemini API key. Needed by the API backend; the CLI signs in with it when it is set.",
@@ -79,40 +77,7 @@ export const SETTINGS = {
     schema: wholeNumber(0, 25_000),
     default: 20_000,
     about:
-      "How long start_deep_research waits for a result before the run continues in the background, in milliseconds.",
-  }),
-  RESEARCH_POLL_INTERVAL_MS: setting({
-    schema: wholeNumber(100, 600_000),
-    default: 10_000,
-    about: "Poll interval of an unfinished research run, in milliseconds; longer if there are many.",
-  }),
-  RESEARCH_MAX_RPS: setting({
-    schema: z.coerce.number().min(0.1).max(10_000),
-    default: 5,
-    about: "Maximum polls of Google per second, over all processes that share the database and the key.",
-  }),
-  RESEARCH_FOLLOW: setting({
-    schema: z.stringbool(),
-    default: true,
-    about:
-      "`off`: this server leaves unfinished research runs to other processes, for example to `worker` on other machines.",
-  }),
-  RESEARCH_MAX_UNFINISHED: setting({
-    schema: wholeNumber(0, 10_000_000),
-    default: 20_000,
-    about: "Maximum number of unfinished research runs over all processes; 0 means no limit.",
-  }),
-  RESEARCH_MAX_RUNS_PER_USER: setting({
-    schema: wholeNumber(0, 1_000_000),
-    default: 100,
-    about:
-      "Maximum number of unfinished research runs per user; 0 means no limit. Applies to users with their own token or account, not to `local`, the operator.",
-  }),
-  RESEARCH_MAX_STARTS_PER_MINUTE: setting({
-    schema: wholeNumber(0, 60_000),
-    default: 0,
-    about:
-      "Maximum number of research starts per minute with one API key, over all processes; 0 leaves it to Google's quota.",
+      "How long a call waits for its result, in milliseconds, before start_deep_research lets the run continue in the background, or, for a client that accepts MCP tasks, a longer call becomes a task. 0: at once.",
   }),
   RESEARCH_CONFIRM_ABOVE_USD: setting({
     schema: z.coerce.number().min(0).max(1_000_000),
@@ -126,25 +91,6 @@ export const SETTINGS = {
     about:
       "Ask the user before starting research with which the likely costs of a user's starts without a confirmation add up to more than this amount in US dollars in 24 hours; plans, follow-ups and tables count, starts that failed without a charge do not. 0 means always.",
   }),
-  RESEARCH_FOLLOWUP_MODEL: setting<string>({
-    schema: z
-      .string()
-      .trim()
-      .regex(/^[a-z0-9][a-z0-9.-]{2,80}$/),
-    default: "gemini-3.1-pro-preview",
-    about: "Model that answers follow-ups (ask_followup).",
-  }),
-  RESEARCH_PLAN_HOURS: setting({
-    schema: wholeNumber(1, 1_320),
-    default: 24,
-    about:
-      "Hours that a plan waits for approval. Google keeps an interaction for 1 day on the free tier and for 55 days on the paid one.",
-  }),
-  RESEARCH_INLINE_CHARACTERS: optional({
-    schema: wholeNumber(30_000, 2_000_000),
-    about:
-      "Longest report that an MCP client receives in full; of a longer one it gets the beginning and an outline. Default: what the client accepts, where that is known (Claude Code, Codex, Gemini CLI, OpenCode), else 100,000. The command line and files always get the full report.",
-  }),
   RESEARCH_KEEP_DAYS: setting<number>({
     schema: z.preprocess((value) => (value === "never" ? 0 : value), wholeNumber(0, 100_000)),
     default: 730,
@@ -156,7 +102,18 @@ export const SETTINGS = {
     about:
       "Resolve each source link once at Google's redirect host after a run has ended; no page is read. docs/google-terms.md explains why it is off by default.",
   }),
-  ...VERIFICATION_SETTINGS,
+  VERIFY_CITATIONS: setting<"on-request" | "auto">({
+    schema: z.enum(["on-request", "auto"]),
+    default: "on-request",
+    about:
+      "`auto` fetches the pages that each finished report cites and compares them with its claims; otherwise that happens only when a user asks for it. docs/google-terms.md explains why it is off by default.",
+  }),
+  VERIFY_JUDGE: setting<"off" | "gemini">({
+    schema: z.enum(["off", "gemini"]),
+    default: "off",
+    about:
+      "`gemini` asks a small model about each cited claim that the comparison of texts does not confirm, for about $0.002 each, estimated from list prices (needs GEMINI_API_KEY).",
+  }),
   RESEARCH_REPORTS_DIR: optional({
     schema: text,
     about: "Default directory of save_research_to_markdown; for callers over the network the only one allowed.",
@@ -186,17 +143,6 @@ export const SETTINGS = {
     schema: text,
     about: "The database file. Default: deep_research.db in the config directory.",
   }),
-  GEMINI_SEARCH_DATABASE_URL: optional({
-    schema: secret,
-    about:
-      "PostgreSQL database (15 or later) that holds the state instead of the file, for several machines: `postgres://user:password@host/database`. Needs `npm install pg pg-boss@12.35.0`.",
-  }),
-  GEMINI_SEARCH_DATABASE_CONNECTIONS: setting({
-    schema: wholeNumber(2, 100),
-    default: 8,
-    about:
-      "Maximum number of PostgreSQL connections per process, in addition to 4 of the job queue and 1 that listens for changes.",
-  }),
   GOOGLE_GEMINI_BASE_URL: optional({
     schema: url,
     about: "Alternative base URL of the Gemini API, for example a company gateway.",
@@ -208,12 +154,32 @@ export const SETTINGS = {
       "Tools that assistants are offered: `core` (the three depths, status and results), `research` or `all` (every tool), or tool names separated by commas. Over HTTP a client chooses its own with `/mcp?tools=`.",
     choices: TOOL_CHOICES,
   }),
-  MCP_PROFILE: setting<Profile | undefined>({
-    schema: profileSetting,
-    default: undefined,
+  DEBUG: setting({
+    schema: z.stringbool(),
+    default: false,
+    about: "`true` logs each step in detail.",
+  }),
+} as const;
+
+export const OPERATOR_SETTINGS = {
+  GEMINI_SEARCH_DATABASE_URL: optional({
+    schema: secret,
     about:
-      "`chatgpt`: over HTTP, `search` and `fetch` have the shape that ChatGPT expects; all other tools stay. A client chooses it with `/mcp?profile=chatgpt`, too.",
-    choices: PROFILE_CHOICES,
+      "PostgreSQL database (15 or later) that holds the state instead of the file, for several machines: `postgres://user:password@host/database`. Needs `npm install pg pg-boss@12.35.0`.",
+  }),
+  RESEARCH_POLL_INTERVAL_MS: setting({
+    schema: wholeNumber(100, 600_000),
+    default: 10_000,
+    about: "Poll interval of an unfinished research run, in milliseconds; longer if there are many.",
+  }),
+  RESEARCH_MAX_RPS: setting({
+    schema: z.coerce
+      .number()
+      .max(10_000)
+      .refine((perSecond) => perSecond === 0 || perSecond >= 0.1),
+    default: 5,
+    about:
+      "Maximum polls of Google per second, over all processes that share the database and the key. 0: this process leaves unfinished runs to the others, for example to `worker` on other machines.",
   }),
   MCP_SERVER_HOST: setting({
     schema: z.string().trim().min(1),
@@ -225,11 +191,10 @@ export const SETTINGS = {
     default: 3_000,
     about: "Port that `serve` listens on; 0 takes any free one.",
   }),
-  MCP_TASK_AFTER_MS: setting({
-    schema: wholeNumber(0, 50_000),
-    default: 20_000,
+  MCP_PUBLIC_URL: optional({
+    schema: text,
     about:
-      "A call that ends within this time, in milliseconds, is answered directly even if the client accepts MCP tasks; a longer one becomes a task. 0 makes every such call a task immediately.",
+      "The URL under which clients reach this server, without `/mcp`. The audience of OAuth tokens must be this URL with `/mcp`.",
   }),
   MCP_ALLOWED_HOSTS: setting<readonly string[]>({
     schema: list,
@@ -251,38 +216,18 @@ export const SETTINGS = {
     about:
       "OAuth authorization server whose JWT access tokens are accepted as well, spelled as in its metadata. https, or http on this machine; needs MCP_PUBLIC_URL.",
   }),
-  MCP_PUBLIC_URL: optional({
-    schema: text,
-    about:
-      "The URL under which clients reach this server, without `/mcp`. The audience of OAuth tokens must be this URL with `/mcp`.",
-  }),
   MCP_RATE_LIMIT_PER_MINUTE: setting({
     schema: wholeNumber(0, 1_000_000),
     default: 600,
     about: "Maximum number of HTTP requests per minute and user; 0 means no limit.",
   }),
-  MCP_MAX_STREAMS_PER_USER: setting({
-    schema: wholeNumber(1, 100_000),
-    default: 100,
-    about:
-      "Maximum number of open event streams per user: running calls, subscriptions and open pages. Never more than half of MCP_MAX_STREAMS.",
-  }),
-  MCP_MAX_STREAMS: setting({
-    schema: wholeNumber(2, 1_000_000),
-    default: 1_000,
-    about: "Maximum number of open event streams of `serve`, over all users.",
-  }),
-  ...TELEMETRY_SETTINGS,
   LOG_FORMAT: setting<"text" | "json">({
     schema: z.enum(["text", "json"]),
     default: "text",
     about: "`json` writes one JSON object per log line.",
   }),
-  DEBUG: setting({
-    schema: z.stringbool(),
-    default: false,
-    about: "`true` logs each step in detail.",
-  }),
 } as const;
+
+export const SETTINGS = { ...USER_SETTINGS, ...OPERATOR_SETTINGS } as const;
 
 export type SettingValues = { [Name in keyof typeof SETTINGS]: (typeof SETTINGS)[Name]["default"] };

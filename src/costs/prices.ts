@@ -4,6 +4,10 @@ import type { Usage } from "../gemini/search-backend.ts";
 
 /** The API backend's model if GEMINI_MODEL is not set. */
 export const DEFAULT_API_MODEL = "gemini-3.8-flash";
+/** Answers follow-ups. */
+export const FOLLOWUP_MODEL = "gemini-3.1-pro-preview";
+/** Judges claims that the comparison of texts does not confirm. */
+export const JUDGE_MODEL = "gemini-3.8-flash";
 
 /** US dollars per million tokens. */
 export interface TokenPrice {

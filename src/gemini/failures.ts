@@ -199,7 +199,7 @@ const OVER_QUOTA: Failure = {
 const CURRENT_MODEL: Record<Purpose, string> = {
   search: "Set GEMINI_MODEL to a current model, or unset it.",
   agent: "Name a current Deep Research agent, or leave the model out.",
-  followup: "Set RESEARCH_FOLLOWUP_MODEL to a current model, or unset it.",
+  followup: "Update gemini-search-mcp: its newest version names a current model.",
 };
 
 const unknownModel = ({ model, purpose }: RefusedRequest): Failure => ({

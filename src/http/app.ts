@@ -133,13 +133,13 @@ function createAdmit({ authenticate, browserAuth }: HttpParts) {
 
 const HOST_NOT_ALLOWED: Refusal = {
   status: 403,
-  code: "FORBIDDEN",
+  code: "PERMISSION_DENIED",
   message: "This host name is not allowed.",
   suggestion: "Use localhost, or add the name to MCP_ALLOWED_HOSTS.",
 };
 const ORIGIN_NOT_ALLOWED: Refusal = {
   status: 403,
-  code: "FORBIDDEN",
+  code: "PERMISSION_DENIED",
   message: "Web pages from this origin are not allowed to use this server.",
   suggestion: "To allow them, add the origin to MCP_ALLOWED_ORIGINS.",
 };
@@ -151,11 +151,11 @@ const SHUTTING_DOWN: Refusal = {
 };
 const METRICS_NOT_ALLOWED: Refusal = {
   status: 403,
-  code: "FORBIDDEN",
+  code: "PERMISSION_DENIED",
   message: "Only the operator may read the metrics.",
   suggestion: "Use the server's own token.",
 };
-const NO_SUCH_PATH: Refusal = { status: 404, code: "NOT_FOUND", message: "There is nothing at this URL." };
+const NO_SUCH_PATH: Refusal = { status: 404, code: "INVALID_INPUT", message: "There is nothing at this URL." };
 
 const unexpected = (id: string): Refusal => ({
   status: 500,

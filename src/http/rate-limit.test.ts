@@ -16,7 +16,7 @@ describe("the rate limit (A9)", () => {
     expect(await refused?.json()).toEqual({
       success: false,
       error: {
-        code: "RATE_LIMITED",
+        code: "BUSY",
         message: "More than 60 requests in a minute.",
         suggestion: "Try again in 1 s.",
       },

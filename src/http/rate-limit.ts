@@ -57,7 +57,7 @@ export function tooMany(waitMs: number, message: string): Response {
   const seconds = Math.max(1, Math.ceil(waitMs / 1_000));
   return refuse({
     status: 429,
-    code: "RATE_LIMITED",
+    code: "BUSY",
     message,
     suggestion: `Try again in ${seconds} s.`,
     headers: { "Retry-After": String(seconds) },

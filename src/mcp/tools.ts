@@ -143,7 +143,7 @@ async function callOperation(
       return resultWithPictures(deps, await perform(operation, deps, { input, call: { ...confirmed, since } }));
     }
     // A 2025-11-25 client that requested a task accepts nothing else; a modern one prefers the answer itself.
-    const answerWithinMs = protocolEra === "legacy" ? 0 : deps.settings.taskAfterMs;
+    const answerWithinMs = protocolEra === "legacy" ? 0 : deps.settings.syncWindowMs;
     const answer = await performDetachable(operation, deps, { input, call: confirmed, answerWithinMs });
     if ("taskId" in answer) return handles[protocolEra](await requireTask(tasks, call, answer.taskId));
     if (protocolEra === "legacy" && answer.outcome.failed) throw failedBeforeTask(answer.outcome);

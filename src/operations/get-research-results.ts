@@ -199,7 +199,7 @@ interface Reading {
 
 async function reportAnswer(deps: OperationDeps, call: Call, { run, result, input }: Reading): Promise<ReportAnswer> {
   const db = await deps.database();
-  const limit = limitOf(deps, call);
+  const limit = limitOf(call);
   const listed = { ...result, sources: withExpiry(result.sources, run.completedAt ?? run.updatedAt) };
   const pictured = withPictureLinks(run.taskId, listed);
   const parts: AnswerParts = {

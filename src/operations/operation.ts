@@ -57,20 +57,16 @@ export interface OperationDeps {
   settings: {
     maxRounds: number;
     legacyPrompt: string | undefined;
+    /** How long a call waits for its result before it continues in the background, or becomes a task. */
     syncWindowMs: number;
-    /** How long a client that accepts tasks waits for a direct answer. */
-    taskAfterMs: number;
     reportsDir: string | undefined;
     templatesDir: string | undefined;
-    /** Length of the longest report that is returned whole to a caller without `wholeReports`; undefined: by client. */
-    inlineCharacters: number | undefined;
     confirmAboveUsd: number;
     confirmAboveUsdPerDay: number;
     /** A model judges citations (`VERIFY_JUDGE`), which costs money. */
     hasJudge: boolean;
     /** Where the dashboard is reached, for addresses of runs. */
     publicUrl: string;
-    followupModel: string;
     /** From where an MCP client on this machine may send files. */
     files: FileAccess;
   };

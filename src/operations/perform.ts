@@ -127,7 +127,7 @@ export const outcomeOfRun = (
   outcomeOf(
     operation,
     deps,
-    () => operation.task?.answer(stored, { now: deps.clock.now(), limit: limitOf(deps, reader) }) ?? {},
+    () => operation.task?.answer(stored, { now: deps.clock.now(), limit: limitOf(reader) }) ?? {},
   );
 
 /** Names the run in the log when the call is about one. */

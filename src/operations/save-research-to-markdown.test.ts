@@ -49,7 +49,7 @@ async function openWorld(context: TestContext): Promise<World> {
     save: (input, { from = "network", ...more } = {}) => {
       const reportsDir = "reportsDir" in more ? more.reportsDir : root;
       const { clock, log } = deps();
-      const settings = { maxRounds: 5, legacyPrompt: undefined, syncWindowMs: 0, taskAfterMs: 0, reportsDir };
+      const settings = { maxRounds: 5, legacyPrompt: undefined, syncWindowMs: 0, reportsDir };
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that this operation asks for
       const given = { clock, log, settings, database: async () => store.db } as unknown as OperationDeps;
       const signal = new AbortController().signal;

@@ -250,6 +250,6 @@ interface Completed {
 
 async function completed(deps: OperationDeps, { run, call, about }: Completed) {
   const db = await deps.database();
-  const reading = { now: deps.clock.now(), limit: limitOf(deps, call) };
+  const reading = { now: deps.clock.now(), limit: limitOf(call) };
   return finishedResearch(await readStored(db, call.owner, run.taskId), reading, about);
 }

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from "vitest";
 import { onPostgres, setClock } from "../../test/kit/store/databases.ts";
 import { openDatabase } from "../../test/kit/store/store-rows.ts";
 import type { Database } from "./database.ts";
-import { pauseFor, takePermitOfMinute, availablePermits, takePermits, msUntilPermit } from "./rate-limiter.ts";
+import { pauseFor, availablePermits, takePermits, msUntilPermit } from "./rate-limiter.ts";
 
 const START = 1_800_000_000_000;
 /** Fewer on PostgreSQL, where every query is a network round trip. */
@@ -72,15 +72,4 @@ test("unused permits do not accumulate", async () => {
   const first = await at(START, (now) => availablePermits(db, pace, now));
   await takePermits(db, pace, first);
   expect(await at(START + 3_600_000, (now) => availablePermits(db, pace, now))).toMatchObject({ permits: 1 });
-});
-
-test("the permits of a minute may be used at once, then each returns after its share of the minute", async () => {
-  const pace = { name: "test", perMinute: 3 };
-  for (let turn = 0; turn < 3; turn += 1) expect(await at(START, (now) => takePermitOfMinute(db, pace, now))).toBe(0);
-  expect(await at(START, (now) => takePermitOfMinute(db, pace, now))).toBe(20_000);
-  expect(await at(START + 19_999, (now) => takePermitOfMinute(db, pace, now))).toBe(1);
-  expect(await at(START + 20_000, (now) => takePermitOfMinute(db, pace, now))).toBe(0);
-  expect(await at(START + 20_000, (now) => takePermitOfMinute(db, pace, now))).toBe(20_000);
-  expect(await at(START, (now) => takePermitOfMinute(db, { ...pace, perMinute: 1, name: "other" }, now))).toBe(0);
-  expect(await at(START, (now) => takePermitOfMinute(db, { ...pace, perMinute: 1, name: "other" }, now))).toBe(60_000);
 });

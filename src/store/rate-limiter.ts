@@ -77,21 +77,6 @@ export async function reservePermits(
   return reserved ?? { waitMs: await msUntilPermit(db, limit.name, 0) };
 }
 
-/** Takes one permit of a per-minute limit that allows bursts. Returns 0, or the wait in ms if none is available. */
-export async function takePermitOfMinute(
-  transaction: Database,
-  { name, perMinute }: { name: string; perMinute: number },
-  here: number,
-): Promise<number> {
-  await lockExclusive(transaction, lockOf(name));
-  const now = await databaseNow(transaction, here);
-  const between = Math.ceil(60_000 / perMinute);
-  const nextAt = Math.max(now, await nextPermitAt(transaction, name, now));
-  const wait = nextAt + between - (now + Math.max(60_000, between));
-  if (wait <= 0) await writeNextPermit(transaction, name, nextAt + between);
-  return Math.max(0, wait);
-}
-
 /** A duration, so that the clocks of different machines need not agree. */
 export async function msUntilPermit(db: Database, name: string, here: number): Promise<number> {
   const now = await databaseNow(db, here);

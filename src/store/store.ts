@@ -22,11 +22,16 @@ export interface Store {
   close(): Promise<void>;
 }
 
+interface SharedDatabase {
+  url: string;
+  connections?: number;
+}
+
 export interface StoreOptions {
   /** Undefined: the database is in memory. */
   file: string | undefined;
   /** A PostgreSQL database to use instead of the file. */
-  shared?: { url: string; connections: number } | undefined;
+  shared?: SharedDatabase | undefined;
   clock: Clock;
   log: Log;
   version?: string | undefined;
@@ -66,7 +71,7 @@ const renewHourly = (renew: () => Promise<void>): NodeJS.Timeout =>
 
 /** No fallback: a configured PostgreSQL database must be used or reported as an error. */
 async function openShared(
-  shared: { url: string; connections: number },
+  shared: SharedDatabase,
   log: Log,
   { processId, register }: { processId: string; register: Register },
 ): Promise<OpenDatabase> {

@@ -4,7 +4,7 @@ import { diag, DiagLogLevel, type DiagLogger } from "@opentelemetry/api";
 import { OTLPMetricExporter } from "@opentelemetry/exporter-metrics-otlp-http";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { PrometheusExporter, PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
-import { resourceFromAttributes } from "@opentelemetry/resources";
+import { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
 import { MeterProvider, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
 import {
   AlwaysOffSampler,
@@ -30,7 +30,7 @@ export interface SdkOptions {
 
 export interface Sdk {
   recorder: Recorder;
-  /** In Prometheus text format; undefined unless METRICS_ENABLED is set. */
+  /** In Prometheus text format; undefined unless OTEL_METRICS_EXPORTER names `prometheus`. */
   metricsText: (() => Promise<string>) | undefined;
   close(): Promise<void>;
 }
@@ -41,37 +41,32 @@ const MAX_QUEUED_SPANS = 2_048;
 
 export function startSdk({ name, version, settings, runGauges, onFault }: SdkOptions): Sdk {
   diag.setLogger(errorLogger(onFault), { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true });
-  const { traces, metrics, headers } = settings;
-  const resource = resourceFromAttributes({
-    "service.version": version,
-    ...settings.resourceAttributes,
-    "service.name": settings.serviceName ?? settings.resourceAttributes["service.name"] ?? name,
-    "service.instance.id": crypto.randomUUID(),
-  });
-  const exportOptions = { headers, timeoutMillis: EXPORT_TIMEOUT_MS };
+  const { traces, metrics } = settings;
+  const resource = resourceFromAttributes({ "service.name": name, "service.version": version })
+    .merge(detectResources({ detectors: [envDetector] }))
+    .merge(resourceFromAttributes({ "service.instance.id": crypto.randomUUID() }));
+  const exportOptions = { timeoutMillis: EXPORT_TIMEOUT_MS };
   const tracerProvider = new TracerProvider({
     resource,
-    sampler: traces === undefined ? new AlwaysOffSampler() : samplerOf(settings.sampler),
-    spanProcessors:
-      traces === undefined
-        ? []
-        : [
-            new BatchSpanProcessor({
-              exporter: new OTLPTraceExporter({ url: traces, ...exportOptions }),
-              maxQueueSize: MAX_QUEUED_SPANS,
-              exportTimeoutMillis: EXPORT_TIMEOUT_MS,
-            }),
-          ],
+    sampler: traces ? samplerOf(settings) : new AlwaysOffSampler(),
+    spanProcessors: traces
+      ? [
+          new BatchSpanProcessor({
+            exporter: new OTLPTraceExporter(exportOptions),
+            maxQueueSize: MAX_QUEUED_SPANS,
+            exportTimeoutMillis: EXPORT_TIMEOUT_MS,
+          }),
+        ]
+      : [],
   });
   const scraped = settings.prometheus ? new PrometheusExporter({ preventServerStart: true }) : undefined;
-  const pushed =
-    metrics === undefined
-      ? undefined
-      : new PeriodicExportingMetricReader({
-          exporter: new OTLPMetricExporter({ url: metrics, ...exportOptions }),
-          exportIntervalMillis: settings.metricIntervalMs,
-          exportTimeoutMillis: Math.min(EXPORT_TIMEOUT_MS, settings.metricIntervalMs),
-        });
+  const pushed = metrics
+    ? new PeriodicExportingMetricReader({
+        exporter: new OTLPMetricExporter(exportOptions),
+        exportIntervalMillis: settings.metricIntervalMs,
+        exportTimeoutMillis: Math.min(EXPORT_TIMEOUT_MS, settings.metricIntervalMs),
+      })
+    : undefined;
   const readers = [scraped, pushed].filter((reader) => reader !== undefined);
   const meterProvider = new MeterProvider({ resource, readers });
   return {
@@ -94,18 +89,15 @@ async function textOf(reader: PrometheusExporter): Promise<string> {
   return new PrometheusSerializer(undefined, false, undefined, false, true).serialize(resourceMetrics);
 }
 
-const ratio = (argument: number | undefined): Sampler => new TraceIdRatioBasedSampler(argument ?? 1);
-
-const SAMPLERS: Record<TelemetrySettings["sampler"]["name"], (argument: number | undefined) => Sampler> = {
-  always_on: () => new AlwaysOnSampler(),
-  always_off: () => new AlwaysOffSampler(),
-  traceidratio: ratio,
-  parentbased_always_on: () => new ParentBasedSampler({ root: new AlwaysOnSampler() }),
-  parentbased_always_off: () => new ParentBasedSampler({ root: new AlwaysOffSampler() }),
-  parentbased_traceidratio: (argument) => new ParentBasedSampler({ root: ratio(argument) }),
-};
-
-const samplerOf = ({ name, argument }: TelemetrySettings["sampler"]): Sampler => SAMPLERS[name](argument);
+/** As the specification defines its variable; the default is `parentbased_always_on`. */
+function samplerOf({ sampler, samplerRatio }: TelemetrySettings): Sampler {
+  const roots: Record<string, Sampler> = {
+    always_off: new AlwaysOffSampler(),
+    traceidratio: new TraceIdRatioBasedSampler(samplerRatio),
+  };
+  const root = roots[sampler.replace(/^parentbased_/, "")] ?? new AlwaysOnSampler();
+  return sampler === "" || sampler.startsWith("parentbased_") ? new ParentBasedSampler({ root }) : root;
+}
 
 /** The SDK's messages may quote a URL with a password, so only the fact of an error is reported. */
 function errorLogger(onFault: () => void): DiagLogger {

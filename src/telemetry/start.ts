@@ -36,7 +36,7 @@ export interface TelemetryOptions {
 }
 
 export interface Telemetry {
-  /** In Prometheus text format; undefined unless METRICS_ENABLED is set. */
+  /** In Prometheus text format; undefined unless OTEL_METRICS_EXPORTER names `prometheus`. */
   metricsText: (() => Promise<string>) | undefined;
   /** Exports what is pending, within a time limit. */
   close(): Promise<void>;

@@ -26,7 +26,7 @@ test.for(["legacy", "modern"] as const)(
   "a follow-up continues the research at Google, and the next one continues the follow-up: %s (V1)",
   async (era, context) => {
     const scene = await openResearch(context);
-    const server = await scene.server({ era, env: { MCP_TASK_AFTER_MS: "0" } });
+    const server = await scene.server({ era, env: { RESEARCH_SYNC_WINDOW_MS: "0" } });
     const parent = await completedRun(server);
     const first = await server.call("ask_followup", { task_id: parent, question: "And in apartments?" });
     expect(first.structured).toMatchObject({

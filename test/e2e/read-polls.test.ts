@@ -8,7 +8,7 @@ import { waitFor } from "../kit/wait-for.ts";
 
 const AT_ONCE = { duration_ms: 0, report: "# Heat pumps\n\nThey work down to −28 °C.\n" };
 /** The command that starts the run ends without a poll, as after Ctrl-C. */
-const UNPOLLED = { RESEARCH_FOLLOW: "off" };
+const UNPOLLED = { RESEARCH_MAX_RPS: "0" };
 
 async function startUnpolled(scene: ResearchScene, query = QUERY): Promise<string> {
   const { stdout } = await scene.command(["start-deep-research", query, "--json"], { env: UNPOLLED });

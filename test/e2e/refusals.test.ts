@@ -201,7 +201,7 @@ describe.concurrent("a refusal", () => {
     const model = (await server.call("ask_followup", { ...asked, columns: ["Maker", "Price"] })).structured;
     expect(model["error"]).toMatchObject({
       message: "Google does not recognise the model gemini-3.1-pro-preview.",
-      suggestion: expect.stringContaining("RESEARCH_FOLLOWUP_MODEL"),
+      suggestion: expect.stringContaining("Update gemini-search-mcp"),
     });
   });
 });

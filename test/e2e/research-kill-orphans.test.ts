@@ -28,7 +28,7 @@ const orphans = ({ configDir }: Pick<KillWorld, "configDir">): string =>
 async function startRefusedByDatabase(here: KillWorld, query: string): Promise<void> {
   const before = here.gemini.ledger.acceptedStarts().length;
   // It does not poll, so that it does not end the run itself.
-  const life = here.begin({ env: { RESEARCH_FOLLOW: "off" } });
+  const life = here.begin({ env: { RESEARCH_MAX_RPS: "0" } });
   void life.call("start_deep_research", { query });
   await expect.poll(() => here.gemini.ledger.acceptedStarts().length).toBe(before + 1);
   const database = new DatabaseSync(join(here.configDir, "deep_research.db"), { timeout: 5_000 });

@@ -23,7 +23,7 @@ async function kill(worker: RunningCommand): Promise<void> {
 test("status shows the workers and a killed one, and fails as a health check when none is left (P7)", async (context) => {
   const scene = await openResearch(context, SLOW);
   expect(await statusOf(scene)).toMatchObject({ code: 0, healthy: true, workers: [], runs: { in_progress: 0 } });
-  const server = await scene.server({ env: { RESEARCH_FOLLOW: "off" } });
+  const server = await scene.server({ env: { RESEARCH_MAX_RPS: "0" } });
   const taskId = await startRun(server);
   const none = await statusOf(scene);
   expect(none).toMatchObject({ code: 1, healthy: false, runs: { in_progress: 1 } });
@@ -56,7 +56,7 @@ test("status shows the workers and a killed one, and fails as a health check whe
 
 test("status counts what Google refuses, by cause, and says what to do about many 429 (P7)", async (context) => {
   const scene = await openResearch(context, SLOW);
-  const server = await scene.server({ env: { RESEARCH_FOLLOW: "off" } });
+  const server = await scene.server({ env: { RESEARCH_MAX_RPS: "0" } });
   await startRun(server);
   scene.play({ ...SLOW, get: [{ fault: "http-429-retry-after" }] });
   scene.startCommand(["worker"]);

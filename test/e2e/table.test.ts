@@ -29,7 +29,7 @@ test.for(["legacy", "modern"] as const)(
   "a table states its price, is paid for once, and has a source number or a mark in every cell: %s (V5)",
   async (era, context) => {
     const scene = await openResearch(context);
-    const server = await scene.server({ era, env: { MCP_TASK_AFTER_MS: "0" } });
+    const server = await scene.server({ era, env: { RESEARCH_SYNC_WINDOW_MS: "0" } });
     const parent = await completedRun(server);
     const read = { task_id: parent, as: "table", columns: COLUMNS };
     // Reading never starts anything.

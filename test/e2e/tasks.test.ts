@@ -34,7 +34,7 @@ const alike = ({ text, structured }: ToolResult): string =>
 
 /** Every call that can be a task is one at once, so that tests need not wait for the time of a direct answer. */
 async function start(scene: Scene): Promise<{ server: RunningServer; tasks: Tasks }> {
-  const server = await scene.server({ ...MODERN, env: { MCP_TASK_AFTER_MS: "0" } });
+  const server = await scene.server({ ...MODERN, env: { RESEARCH_SYNC_WINDOW_MS: "0" } });
   return { server, tasks: openTasks(server) };
 }
 
@@ -65,6 +65,10 @@ describe("a call of a client that accepts tasks", () => {
     const tasks = openTasks(await scene.server({ ...MODERN, env: { RESEARCH_SYNC_WINDOW_MS: "100" } }));
     const execution = await tasks.session.callTool("start_deep_research", { query: QUERY });
     expect(execution.kind).toBe("task");
+    await waitFor(
+      () => expect(scene.sql("select status from research_tasks")).toEqual([{ status: "running_async" }]),
+      SOON,
+    );
     scene.gemini.skip(8 * 60_000);
     expect((await settled(execution)).structured).toMatchObject({ status: "completed", mode: "async" });
     expect(scene.posts()).toBe(1);
@@ -223,7 +227,7 @@ describe("a research as a task", () => {
 
   test("that was returned as a task before its sync window ended is async (I4)", async (context) => {
     const scene = await openResearch(context, { duration_ms: 0 });
-    const env = { RESEARCH_SYNC_WINDOW_MS: "20000", MCP_TASK_AFTER_MS: "0" };
+    const env = { RESEARCH_SYNC_WINDOW_MS: "0" };
     const tasks = openTasks(await scene.server({ ...MODERN, env }));
     const { structured } = await settled(await tasks.session.callTool("start_deep_research", { query: QUERY }));
     expect(structured).toMatchObject({ status: "completed", mode: "async", results: { metadata: { mode: "async" } } });

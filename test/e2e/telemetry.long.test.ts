@@ -177,7 +177,7 @@ test("/metrics is Prometheus text for the operator's token, and 404 while it is 
   const scene = await openHttpScene(context);
   const off = await scene.http();
   expect((await off.request("/metrics")).status).toBe(404);
-  const server = await scene.http({ env: { METRICS_ENABLED: "true" } });
+  const server = await scene.http({ env: { OTEL_METRICS_EXPORTER: "prometheus" } });
   expect((await fetch(`${server.url}/metrics`)).status).toBe(401);
   expect((await server.request("/metrics", { headers: { origin: "https://elsewhere.example" } })).status).toBe(403);
   const { call, client } = await server.connect();
@@ -255,7 +255,7 @@ test("without its packages one warning says how to install them, and everything 
   const scene = await openHttpScene(context);
   const server = await startHttpServer({
     configDir: scene.configDir,
-    env: { ...scene.env, OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9", METRICS_ENABLED: "true" },
+    env: { ...scene.env, OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9", OTEL_METRICS_EXPORTER: "prometheus" },
     program: [join(copy, "bin/gemini-search-mcp.js")],
   });
   context.onTestFinished(() => server.close());

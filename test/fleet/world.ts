@@ -117,7 +117,6 @@ function settings({ folder, database, google }: Endpoints, name: string): Record
     GOOGLE_GEMINI_BASE_URL: google,
     GEMINI_API_KEY: TEST_KEY,
     GEMINI_SEARCH_DATABASE_URL: database,
-    GEMINI_SEARCH_DATABASE_CONNECTIONS: "5",
     MCP_AUTH_TOKEN: OWN_TOKEN,
     MCP_RATE_LIMIT_PER_MINUTE: "10000",
     RESEARCH_SYNC_WINDOW_MS: "0",
@@ -152,7 +151,7 @@ async function memberOf(
     url: port === undefined ? undefined : `http://127.0.0.1:${port}`,
     env: {
       ...settings(seen, name),
-      ...(port !== undefined && { MCP_SERVER_PORT: String(port), RESEARCH_FOLLOW: "off" }),
+      ...(port !== undefined && { MCP_SERVER_PORT: String(port), RESEARCH_MAX_RPS: "0" }),
     },
     commandPrefix: machine?.commandPrefix ?? (isIsolated ? withHostname(name) : []),
     machine,

@@ -35,7 +35,7 @@ export function createDoors({
   const clients = new Map<Client, Promise<Connected>>();
 
   const server = (): Promise<RunningHttpServer> => {
-    serving ??= startHttpServer({ env: { ...env, RESEARCH_FOLLOW: "off" }, configDir }).then((started) => {
+    serving ??= startHttpServer({ env: { ...env, RESEARCH_MAX_RPS: "0" }, configDir }).then((started) => {
       context.onTestFinished(() => started.close());
       return started;
     });

@@ -89,7 +89,6 @@ export const RESEARCH: Scenes = {
     },
   },
   "research-sections": {
-    env: { RESEARCH_INLINE_CHARACTERS: "1000" },
     play: async (world) => {
       const task_id = await start(world);
       await world.pass(DONE_AFTER);

@@ -76,6 +76,8 @@ export const SEARCHES: Scenes = {
     },
   },
   "search-as-task": {
+    // The first call is answered directly; with 0 it would be a task at once.
+    env: { RESEARCH_SYNC_WINDOW_MS: "20000" },
     play: async (world) => {
       const call = { name: "search", arguments: { query: QUESTION } };
       await world.raw("2025", "tools/call", { ...call, task: {} });

@@ -21,7 +21,7 @@ const insertOwner = (owner: string, token: string): string => `
 
 test(`${PAGES} open pages of ${PAGES} owners read the database a few times a second, and show a change at once (P7, J3)`, async (context) => {
   const scene = await openPageServer(context);
-  const server = await scene.serve({ RESEARCH_FOLLOW: "false" });
+  const server = await scene.serve({ RESEARCH_MAX_RPS: "0" });
   await server.get("/api/runs");
   const url = scene.env["GEMINI_SEARCH_DATABASE_URL"] ?? "";
   const owners = Array.from({ length: PAGES }, (_, n) => ({ owner: `owner-${n}`, token: newToken() }));

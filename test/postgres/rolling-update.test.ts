@@ -28,7 +28,7 @@ const maxGap = (times: number[], until: number): number =>
 test("a rolling restart of three workers leaves no run unpolled for long, and each exits in time (P2, P7, A8)", async (context) => {
   const scene = await openResearch(context, ANSWERS);
   const env = { RESEARCH_POLL_INTERVAL_MS: String(POLL_EVERY_MS) };
-  const server = await scene.server({ env: { ...env, RESEARCH_FOLLOW: "off" } });
+  const server = await scene.server({ env: { ...env, RESEARCH_MAX_RPS: "0" } });
   const start = (): RunningCommand => scene.startCommand(["worker"], { env });
   const workers = [start(), start(), start()];
   for (let n = 1; n <= RUNS; n += 1) await startRun(server, `Question ${n} ${randomUUID()}?`);

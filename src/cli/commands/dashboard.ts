@@ -142,7 +142,7 @@ const anotherProgram = (url: string): AppError =>
 
 const anotherServer = (url: string): AppError =>
   new AppError({
-    code: "UNAUTHORIZED",
+    code: "PERMISSION_DENIED",
     message: `The access token of the server at ${url} is not known to this installation.`,
     suggestion:
       "Set MCP_AUTH_TOKEN to the token it was started with, or GEMINI_SEARCH_CONFIG_DIR to its config directory. Or start another server with --port.",

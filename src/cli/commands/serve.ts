@@ -14,9 +14,10 @@ import { createEndWhenRevoked } from "../../http/revocation.ts";
 import { createMcpEndpoint, type McpEndpoint } from "../../mcp/http/endpoint.ts";
 import type { BuildServer } from "../../mcp/server.ts";
 import { leaveOnSignals } from "../../platform/shutdown.ts";
-import { createStreamPermits, type StreamPermits } from "../../operations/parts/stream-permits.ts";
+import { createStreamPermits, STREAM_LIMITS, type StreamPermits } from "../../operations/parts/stream-permits.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { printFailure } from "../output.ts";
+import type { Profile } from "../../config/profiles.ts";
 import { serviceLogLevel } from "../verbosity.ts";
 import { ownLink, type PageLink, portOf, tryToOpen } from "../browser/dashboard-link.ts";
 
@@ -24,6 +25,8 @@ export interface ServeOptions {
   flags: Environment;
   /** False with --no-auth. */
   auth: boolean;
+  /** For clients that choose none with `/mcp?profile=`. */
+  profile?: Profile | undefined;
   /** Receives the link to the dashboard once the server listens. */
   page?: { run?(app: App): Promise<string | undefined>; show(link: PageLink, app: App): Promise<void> } | undefined;
   /** Builds the MCP server of each connection, instead of the default one. */
@@ -43,7 +46,7 @@ export function pageOnTerminal({ open }: { open: boolean }): ServeOptions["page"
   };
 }
 
-export async function runServe({ flags, auth, page, buildServer }: ServeOptions): Promise<void> {
+export async function runServe({ flags, auth, profile, page, buildServer }: ServeOptions): Promise<void> {
   const app = createApp({ flags, logFrom: serviceLogLevel(), showsAnnouncements: true, scrapable: true });
   const { shutdown, log, config } = app;
   const { MCP_SERVER_HOST: host } = config.settings;
@@ -57,9 +60,8 @@ export async function runServe({ flags, auth, page, buildServer }: ServeOptions)
   process.stderr.on("error", () => {});
   await app.telemetry;
   await app.openStore();
-  const { MCP_MAX_STREAMS_PER_USER: perUser, MCP_MAX_STREAMS: inAll } = config.settings;
-  const streams = createStreamPermits({ perUser, inAll });
-  const mcp = createMcpEndpoint(app, streams, buildServer);
+  const streams = createStreamPermits(STREAM_LIMITS);
+  const mcp = createMcpEndpoint(app, { streams, profile, build: buildServer });
   const opened = await openServer(app, { mcp, auth, streams }).catch(async (error: unknown) => {
     if (!(error instanceof AppError)) throw error;
     await printFailure(`${error.message} ${error.suggestion ?? ""}`);

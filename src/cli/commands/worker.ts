@@ -3,6 +3,7 @@
 import { setFlagsFromString } from "node:v8";
 import { createApp } from "../../app.ts";
 import { leaveOnSignals } from "../../platform/shutdown.ts";
+import { EXIT_CODES } from "../exit-codes.ts";
 import { printFailure } from "../output.ts";
 import { serviceLogLevel } from "../verbosity.ts";
 
@@ -16,9 +17,13 @@ const SMALL_HEAP = ["--heap-growing-percent=40", "--semi-space-growth-factor=1"]
 
 export async function runWorker({ untilIdle }: { untilIdle: boolean }): Promise<void> {
   for (const flag of SMALL_HEAP) setFlagsFromString(flag);
-  const app = createApp({ flags: { RESEARCH_FOLLOW: "on" }, logFrom: serviceLogLevel(), showsAnnouncements: true });
-  const { shutdown, log, deps } = app;
-  leaveOnSignals(shutdown, () => 0);
+  const app = createApp({ logFrom: serviceLogLevel(), showsAnnouncements: true });
+  const { shutdown, log, config, deps } = app;
+  if (config.settings.RESEARCH_MAX_RPS === 0) {
+    await printFailure("RESEARCH_MAX_RPS is 0, so this worker would poll nothing. Unset it here.");
+    return shutdown.leave(EXIT_CODES.usage);
+  }
+  leaveOnSignals(shutdown, () => EXIT_CODES.ok);
   await app.telemetry;
   await app.openStore();
   const runner = await app.startPolling();

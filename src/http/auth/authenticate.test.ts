@@ -111,7 +111,7 @@ describe("authentication (A9)", () => {
       retryAfter: null,
       body: {
         success: false,
-        error: { code: "UNAUTHORIZED", message: "A token is required.", suggestion: expect.any(String) },
+        error: { code: "PERMISSION_DENIED", message: "A token is required.", suggestion: expect.any(String) },
       },
     });
     const elsewhere = request(undefined, `http://127.0.0.1:3000/mcp?access_token=${OWN}&token=${OWN}`, {
@@ -212,7 +212,7 @@ describe("with an issuer configured (A9)", () => {
       body: {
         success: false,
         error: {
-          code: "ISSUER_UNAVAILABLE",
+          code: "BUSY",
           message: "The token cannot be checked because its OAuth issuer cannot be reached.",
           suggestion: expect.any(String),
         },

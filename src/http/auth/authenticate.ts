@@ -52,7 +52,7 @@ function createChallenge(metadataUrl: string | undefined): (invalid?: string) =>
     const what = invalid === undefined ? [] : ['error="invalid_token"', `error_description="${invalid}"`];
     return refuse({
       status: 401,
-      code: "UNAUTHORIZED",
+      code: "PERMISSION_DENIED",
       message: invalid === undefined ? "A token is required." : `The token is not accepted. ${invalid}`,
       suggestion: "Send the header `Authorization: Bearer` with the server's token or one from `token add`.",
       headers: { "WWW-Authenticate": ["Bearer", [...what, ...where].join(", ")].join(" ").trim() },
@@ -146,7 +146,7 @@ export async function createCredentials(
 const issuerUnavailable = (): Response =>
   refuse({
     status: 503,
-    code: "ISSUER_UNAVAILABLE",
+    code: "BUSY",
     message: "The token cannot be checked because its OAuth issuer cannot be reached.",
     suggestion: "Try again in a few seconds. The server's own tokens still work.",
     headers: { "Retry-After": "5" },

@@ -83,7 +83,7 @@ describe("the well-known document (A9)", () => {
     const none = createWellKnown({ config: { settings: settings(undefined, undefined) } });
     const answer = await none(new Request(`${PUBLIC}/.well-known/oauth-protected-resource`));
     expect(answer?.status).toBe(404);
-    expect(await answer?.json()).toMatchObject({ success: false, error: { code: "NOT_FOUND" } });
+    expect(await answer?.json()).toMatchObject({ success: false, error: { code: "INVALID_INPUT" } });
   });
 });
 

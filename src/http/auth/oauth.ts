@@ -102,7 +102,7 @@ export function createWellKnown(app: { config: { settings: OAuthSettings } }): W
 const notOffered = (): Response =>
   refuse({
     status: 404,
-    code: "NOT_FOUND",
+    code: "INVALID_INPUT",
     message: "No OAuth issuer is configured for this server.",
     suggestion: "Send one of its own tokens as `Authorization: Bearer`.",
   });

@@ -244,7 +244,7 @@ const OTHER_TOKEN =
 
 const TOKEN_NEEDED: Refusal = {
   status: 401,
-  code: "UNAUTHORIZED",
+  code: "PERMISSION_DENIED",
   message: "A token is required to create a link.",
   suggestion: "Send the header `Authorization: Bearer` with the server's token or one from `token add`.",
 };
@@ -282,7 +282,7 @@ const seeOther = (location: string, cookie?: string): Response =>
 
 const NOT_SIGNED_IN: Refusal = {
   status: 401,
-  code: "UNAUTHORIZED",
+  code: "PERMISSION_DENIED",
   message: "You are not signed in.",
   suggestion:
     "Open the dashboard with `gemini-search-mcp dashboard`, or send a token as `Authorization: Bearer` to /api.",
@@ -291,14 +291,14 @@ const NOT_SIGNED_IN: Refusal = {
 /** The request has the cookie, but not the secret that only the dashboard itself can add. */
 const SECRET_MISSING: Refusal = {
   status: 401,
-  code: "UNAUTHORIZED",
+  code: "PERMISSION_DENIED",
   message: "The cookie alone is not enough.",
   suggestion: "Sign in again, with `gemini-search-mcp dashboard` or a token.",
 };
 
 const OTHER_ORIGIN: Refusal = {
   status: 403,
-  code: "FORBIDDEN",
+  code: "PERMISSION_DENIED",
   message: "This request came from another web page, not from this server's dashboard.",
   suggestion: "Open the dashboard: gemini-search-mcp dashboard",
 };

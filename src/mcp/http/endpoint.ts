@@ -29,12 +29,22 @@ export interface McpEndpoint {
   close(): Promise<void>;
 }
 
-export function createMcpEndpoint(app: App, streams: StreamPermits, build: BuildServer = buildServer): McpEndpoint {
+interface EndpointOptions {
+  streams: StreamPermits;
+  /** For clients that choose none. */
+  profile?: Profile | undefined;
+  build?: BuildServer | undefined;
+}
+
+export function createMcpEndpoint(
+  app: App,
+  { streams, profile: ownProfile, build = buildServer }: EndpointOptions,
+): McpEndpoint {
   const onerror = (error: Error): void => app.log.debug(`MCP: ${error.message}`);
   const tools = (request: Request | undefined): ToolSet =>
     toolSet((request && requestedTools(request)) ?? app.config.settings.GEMINI_SEARCH_TOOLS);
   const profile = (request: Request | undefined): Profile | undefined =>
-    (request && parseProfile(requestedProfile(request) ?? "")) ?? app.config.settings.MCP_PROFILE;
+    (request && parseProfile(requestedProfile(request) ?? "")) ?? ownProfile;
   const connection = (caller: Caller, request: Request | undefined): Omit<Connection, "protocolEra"> => ({
     caller,
     tools: tools(request),
@@ -105,10 +115,10 @@ function opensStream({ method }: Request, body: unknown): boolean {
   return isRecord(body) && body["id"] !== undefined && "method" in body && !isShortRequest(body);
 }
 
-function tooManyStreams({ code, message, suggestion = "" }: AppError, body: unknown): Response {
+function tooManyStreams({ details, message, suggestion = "" }: AppError, body: unknown): Response {
   const id = isRecord(body) ? body["id"] : undefined;
   return rpcError(
-    code === "BUSY" ? 503 : 429,
+    details?.["status"] === 503 ? 503 : 429,
     { code: -32_000, message: `${message} ${suggestion}`.trim() },
     { headers: { "retry-after": "5" }, id: typeof id === "string" || typeof id === "number" ? id : null },
   );

@@ -7,7 +7,7 @@ import { readStored } from "../../runs/history/read.ts";
 import type { Run, RunResult } from "../../runs/run.ts";
 import { sourceLine } from "../get-research-results.ts";
 import { CAUTION, defineOperation, type OperationDeps } from "../operation.ts";
-import { DEFAULT_LIMIT, settingLimit } from "../reading/answer-limit.ts";
+import { DEFAULT_LIMIT } from "../reading/answer-limit.ts";
 import { readReport, withUrlsOnce } from "../reading/report-reading.ts";
 import { itemId, parseItemId, runAddress } from "./item-id.ts";
 import { unknownItem } from "./chatgpt-search.ts";
@@ -42,7 +42,7 @@ export const chatgptFetch = defineOperation({
     if (result === undefined) throw unknownItem();
     const metadata = metadataOf(run, result);
     if (item.source !== undefined) return { id, ...(await sourceItem(result, item.source)), metadata };
-    return { id, ...(await reportItem(deps, { run, result, section: item.section })), metadata };
+    return { id, ...(await reportItem(deps.settings, { run, result, section: item.section })), metadata };
   },
   toText: (output) => JSON.stringify(output),
 });
@@ -65,10 +65,10 @@ interface Report {
 }
 
 /** A report that is too long for one answer comes as its opening, with the ids of its sections. */
-async function reportItem({ settings }: OperationDeps, { run, result, section }: Report) {
+async function reportItem({ publicUrl }: OperationDeps["settings"], { run, result, section }: Report) {
   const sourced = { ...result, sources: withExpiry(result.sources, run.completedAt ?? run.updatedAt) };
   const numbered = await withUrlsOnce(sourced);
-  const reading = readReport(numbered, { section, maxCharacters: (settingLimit(settings) ?? DEFAULT_LIMIT).max });
+  const reading = readReport(numbered, { section, maxCharacters: DEFAULT_LIMIT.max });
   const { report = "", outline = [], sources, next_section: next } = reading;
   const sections = outline.map((entry) => `${itemId({ taskId: run.taskId, section: entry.section })} ${entry.title}`);
   const continued = section !== undefined && next !== undefined ? [itemId({ taskId: run.taskId, section: next })] : [];
@@ -78,7 +78,7 @@ async function reportItem({ settings }: OperationDeps, { run, result, section }:
     ...block("Sections, by the ids to fetch", sections),
     ...block("Continued, by the id to fetch", continued),
   ].join("\n\n");
-  return { title: run.title ?? run.query, text, url: runAddress(settings.publicUrl, run.taskId) };
+  return { title: run.title ?? run.query, text, url: runAddress(publicUrl, run.taskId) };
 }
 
 const block = (title: string, lines: readonly string[]): string[] =>

@@ -76,7 +76,7 @@ async function openWorld(context: TestContext, judge?: VerifyDeps["judge"]) {
   const given = {
     clock: systemClock,
     log,
-    settings: { confirmAboveUsd: 5, hasJudge: judge !== undefined, inlineCharacters: 100_000 },
+    settings: { confirmAboveUsd: 5, hasJudge: judge !== undefined },
     database: async () => store.db,
     verification: async () => verification,
     leaving: new AbortController().signal,

@@ -1,5 +1,6 @@
 /** `ask_followup`: asks a further question about a finished run, as a paid run of its own. */
 
+import { FOLLOWUP_MODEL } from "../../costs/prices.ts";
 import { z } from "zod";
 import { LOCAL_OWNER } from "../../caller.ts";
 import { isoTime } from "../../platform/clock.ts";
@@ -73,7 +74,7 @@ export const askFollowup = defineOperation({
     const { made, insteadOf } = await madeBefore(deps, call, input);
     if (made !== undefined) return undefined;
     const { estimate, variant } = await prepare(deps, owner, input);
-    const agent = deps.settings.followupModel;
+    const agent = FOLLOWUP_MODEL;
     const isTable = input.columns !== undefined;
     const paid = { about: aboutFollowup(input), query, agent, followup: estimate ?? null, isTable };
     const question = await costQuestion(deps, call, paid);
@@ -104,7 +105,7 @@ export const askFollowup = defineOperation({
     const notice = made === undefined ? joinedNotice : madeNotice;
     const joined = started.kind === "joined" ? { joined: true, notice: notice(run, deps.clock.now()) } : {};
     if (run.status === "completed") {
-      const reading = { now: deps.clock.now(), limit: limitOf(deps, call) };
+      const reading = { now: deps.clock.now(), limit: limitOf(call) };
       return { ...(await answered(await readStored(await deps.database(), owner, taskId), reading)), ...joined };
     }
     if (isFinished(run.status)) throw failedStart(run);
@@ -191,7 +192,7 @@ async function start(deps: OperationDeps, call: Call, { input, prepared, instead
   const { startResearch } = await import("../../runs/start/start.ts");
   const { followup, variant, title, notice, estimate } = prepared;
   const { question: query } = input;
-  const agent = deps.settings.followupModel;
+  const agent = FOLLOWUP_MODEL;
   const isTable = input.columns !== undefined;
   const paid = { about: aboutFollowup(input), query, agent, followup: estimate ?? null, isTable };
   return startResearch(research, {

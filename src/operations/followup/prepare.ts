@@ -1,5 +1,6 @@
 /** Prepares a follow-up on a finished run: whether Google can continue it, what is sent, and what it will cost. */
 
+import { FOLLOWUP_MODEL } from "../../costs/prices.ts";
 import type { FollowupEstimate } from "../../costs/estimate.ts";
 import { AppError } from "../../errors.ts";
 import type { RequestVariant } from "../../gemini/research-agent.ts";
@@ -38,7 +39,7 @@ export async function prepareFollowup(deps: OperationDeps, request: FollowupRequ
   const readStoredReport = () => readStoredContext(db, request);
   const stored = isFinished(parent.run.status) && parent.result !== undefined ? await readStoredReport() : undefined;
   if (stored === undefined) throw withoutText(parent.run, await wasDiscarded(db, parent.run));
-  const model = deps.settings.followupModel;
+  const model = FOLLOWUP_MODEL;
   // At Google the conversation is about as long as what is stored of it here.
   const estimate = await deps.estimateFollowup(stored.input.length);
   const previousInteractionId = await continuableId(deps, parent);
@@ -112,7 +113,7 @@ export async function followupTerms(
   { owner, taskId }: Pick<FollowupRequest, "owner" | "taskId">,
 ): Promise<FollowupTerms> {
   const { estimate } = await prepareFollowup(deps, { owner, taskId, question: "" });
-  const agent = deps.settings.followupModel;
+  const agent = FOLLOWUP_MODEL;
   const paid = { about: aboutTerms(taskId), query: "", agent, followup: estimate ?? null };
   return { likelyUsd: estimate?.usd.likely, question: await costQuestion(deps, { owner }, paid) };
 }

@@ -7,14 +7,15 @@ export interface StreamLimits {
   inAll: number;
 }
 
+/** Each stream holds a connection and a watch on the store. */
+export const STREAM_LIMITS: StreamLimits = { perUser: 100, inAll: 1_000 };
+
 export interface StreamPermits {
   /** Returns the function that releases the permit, or the error why there is none. */
   acquire(owner: string): (() => void) | AppError;
 }
 
 export function createStreamPermits({ perUser, inAll }: StreamLimits): StreamPermits {
-  // Whatever is configured, half of all streams remain for other users.
-  const maxPerUser = Math.max(1, Math.min(perUser, Math.floor(inAll / 2)));
   const open = new Map<string, number>();
   let total = 0;
   const change = (owner: string, by: number): void => {
@@ -25,7 +26,7 @@ export function createStreamPermits({ perUser, inAll }: StreamLimits): StreamPer
   };
   return {
     acquire: (owner) => {
-      if ((open.get(owner) ?? 0) >= maxPerUser) return tooManyOfUser(maxPerUser);
+      if ((open.get(owner) ?? 0) >= perUser) return tooManyOfUser(perUser);
       if (total >= inAll) return tooManyInAll(inAll);
       change(owner, 1);
       let isReleased = false;
@@ -41,9 +42,9 @@ const streams = (count: number): string => `${count} open ${count === 1 ? "strea
 
 const tooManyOfUser = (max: number): AppError =>
   new AppError({
-    code: "RATE_LIMITED",
+    code: "BUSY",
     message: `You already have ${streams(max)}, the maximum for one user.`,
-    suggestion: "Close some dashboards or clients. The server's operator can raise MCP_MAX_STREAMS_PER_USER.",
+    suggestion: "Close some dashboards or clients.",
     retryable: true,
   });
 
@@ -51,7 +52,7 @@ const tooManyInAll = (max: number): AppError =>
   new AppError({
     code: "BUSY",
     message: `This server has ${streams(max)}, its maximum.`,
-    suggestion: "Try again later. The server's operator can raise MCP_MAX_STREAMS.",
+    suggestion: "Try again later.",
     details: { status: 503 },
     retryable: true,
   });

@@ -1,7 +1,7 @@
 /** How long an answer with a report may be, and the answer with as much of the report as that allows. */
 
 import { PART_CHARACTERS } from "../../reports/sections.ts";
-import type { AnswerLimit, Call, OperationDeps } from "../operation.ts";
+import type { AnswerLimit, Call } from "../operation.ts";
 import type { Room } from "./report-reading.ts";
 
 /** For a client whose limit is not known. */
@@ -9,14 +9,8 @@ export const DEFAULT_LIMIT: AnswerLimit = { max: 100_000 };
 
 const WHOLE: AnswerLimit = { max: Infinity };
 
-/** The setting holds for every client. */
-export const settingLimit = ({ inlineCharacters: max }: OperationDeps["settings"]): AnswerLimit | undefined =>
-  max === undefined ? undefined : { max };
-
-export const limitOf = (
-  { settings }: OperationDeps,
-  { wholeReports, answerLimit }: Pick<Call, "wholeReports" | "answerLimit">,
-): AnswerLimit => (wholeReports === true ? WHOLE : (settingLimit(settings) ?? answerLimit ?? DEFAULT_LIMIT));
+export const limitOf = ({ wholeReports, answerLimit }: Pick<Call, "wholeReports" | "answerLimit">): AnswerLimit =>
+  wholeReports === true ? WHOLE : (answerLimit ?? DEFAULT_LIMIT);
 
 /** What `perform` adds to an answer, and a little more. */
 const MARGIN = 500;

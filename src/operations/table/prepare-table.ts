@@ -1,5 +1,6 @@
 /** Prepares the paid request that makes a table of a stored report: what is sent, and what it will cost. */
 
+import { FOLLOWUP_MODEL } from "../../costs/prices.ts";
 import type { FollowupEstimate } from "../../costs/estimate.ts";
 import { findRun } from "../../runs/run-store.ts";
 import { findTable } from "../../runs/table/find-table.ts";
@@ -23,7 +24,7 @@ export async function prepareTable(deps: OperationDeps, request: TableRequest): 
   const { columns } = request;
   return {
     followup: { context: "stored_report", readStoredReport: async () => stored },
-    variant: { model: deps.settings.followupModel, input, columns },
+    variant: { model: FOLLOWUP_MODEL, input, columns },
     title: tableTitle(run.query, columns),
     notice,
     estimate: await deps.estimateFollowup(input.length, "table"),
@@ -51,7 +52,7 @@ export async function tableTerms(
   { owner, taskId }: Pick<TableRequest, "owner" | "taskId">,
 ): Promise<FollowupTerms> {
   const estimate = await tableEstimate(deps, { owner, taskId });
-  const agent = deps.settings.followupModel;
+  const agent = FOLLOWUP_MODEL;
   const paid = { about: aboutTerms(taskId), query: "", agent, followup: estimate ?? null, isTable: true };
   return { likelyUsd: estimate?.usd.likely, question: await costQuestion(deps, { owner }, paid) };
 }

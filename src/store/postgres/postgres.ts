@@ -11,7 +11,7 @@ import { createRunNotifications, type RunNotifications } from "./run-notificatio
 
 export interface PostgresOptions {
   url: string;
-  connections: number;
+  connections?: number | undefined;
   log: Pick<Log, "debug" | "warn">;
   migrations?: typeof MIGRATIONS | undefined;
 }
@@ -22,6 +22,8 @@ const APPLICATION = "gemini-search-mcp";
 const MIN_VERSION = 150_000;
 /** Leases last a minute and are renewed every 15 s, so a clock error of this size is harmless. */
 const CLOCK_TOLERANCE_MS = 5_000;
+/** Per process, in addition to 4 of the job queue and 1 that listens for changes. */
+const MAX_CONNECTIONS = 8;
 /** No query takes longer, except when the network drops responses. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 /** Client-side limit, for a server that no longer responds. Its own limit applies first. */
@@ -30,7 +32,7 @@ const RESPONSE_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5_000;
 const KEEP_ALIVE_AFTER_MS = 10_000;
 
 export async function openPostgres(options: PostgresOptions): Promise<OpenDatabase> {
-  const { url, connections, log } = options;
+  const { url, connections = MAX_CONNECTIONS, log } = options;
   checkUrl(url);
   const connect = await connector(url, log);
   const state = await withSetupConnection(connect, (db) => bringUpToDate(db, options));

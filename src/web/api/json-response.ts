@@ -10,21 +10,19 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   INVALID_INPUT: 400,
   PERMISSION_DENIED: 403,
   TASK_NOT_FOUND: 404,
-  NOT_FOUND: 404,
   RESEARCH_NOT_COMPLETED: 409,
   RESEARCH_ALREADY_COMPLETED: 409,
   RESEARCH_FAILED: 409,
   START_UNKNOWN: 409,
   CONFIRMATION_NEEDED: 409,
   CANCELLED: 409,
-  RATE_LIMITED: 429,
   BUSY: 429,
   GEMINI_UNAVAILABLE: 503,
   INTERRUPTED: 503,
   DISK_FULL: 507,
 };
 
-const STATUSES_IN_DETAILS = [408, 413, 415, 503];
+const STATUSES_IN_DETAILS = [404, 408, 413, 415, 503];
 
 /** From the error's code, unless its details contain a status. */
 function statusOf({ error: { code, details } }: FailureAnswer): number {

@@ -45,4 +45,5 @@ export function servePlans(web: Hono<CallerEnv>, { deps }: App): void {
   });
 }
 
-const withoutPlan = (): AppError => new AppError({ code: "NOT_FOUND", message: "This run has no plan." });
+const withoutPlan = (): AppError =>
+  new AppError({ code: "INVALID_INPUT", message: "This run has no plan.", details: { status: 404 } });
