@@ -41,10 +41,9 @@ export interface CitationCounts {
 const NONE: CitationCounts = { found: 0, meant: 0, right: 0 };
 
 function countsOf({ report, style, annotations, gold }: Sample): CitationCounts {
-  const byteOf = (index: number): number => Buffer.byteLength(report.slice(0, index));
   const ranges = annotations.map(({ text, n }) => {
     const start = report.indexOf(text);
-    return { n, start_byte: byteOf(start), end_byte: byteOf(start + text.length) };
+    return { n, start, end: start + text.length };
   });
   const claims = splitClaims({
     report,

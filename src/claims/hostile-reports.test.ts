@@ -34,7 +34,7 @@ function processorTime(work: () => unknown): number {
 }
 
 function readAll(report: string): void {
-  const citations = Array.from({ length: 500 }, (_unused, index) => ({ n: 1, start_byte: 0, end_byte: index * 997 }));
+  const citations = Array.from({ length: 500 }, (_unused, index) => ({ n: 1, start: 0, end: index * 997 }));
   const supports = Array.from({ length: 200 }, () => ({ text: report.slice(0, 5_000), urls: ["https://a.example/x"] }));
   splitClaims({ report, sources: SOURCES, citations, supports });
   comparePage({ text: report.slice(0, 2_000), context: [] }, { title: "", blocks: [report] });

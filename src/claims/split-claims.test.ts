@@ -17,8 +17,6 @@ const split = (report: string, more: Partial<CitedReport> = {}) => splitClaims({
 const cited = (report: string, more: Partial<CitedReport> = {}) =>
   split(report, more).map(({ text, sources }) => [text, ...sources]);
 
-const bytes = (text: string): number => Buffer.byteLength(text);
-
 describe("the sources of a claim (W1)", () => {
   test.for([
     ["a number before the full stop", `It costs 5 EUR [1]. It is old.${LIST}`],
@@ -48,8 +46,8 @@ describe("the sources of a claim (W1)", () => {
     const before = "Größe ist 5 m. ";
     const claim = "Höhe ist 6 m.";
     const report = `${before}${claim} [cite: 7] Ende ist da.`;
-    const marker = { n: 2, start_byte: bytes(`${before}${claim} `), end_byte: bytes(`${before}${claim} [cite: 7]`) };
-    const whole = { n: 3, start_byte: bytes(before), end_byte: bytes(before + claim) };
+    const marker = { n: 2, start: `${before}${claim} `.length, end: `${before}${claim} [cite: 7]`.length };
+    const whole = { n: 3, start: before.length, end: before.length + claim.length };
     expect(split(report, { citations: [marker, whole] })).toMatchObject([
       { text: "Größe ist 5 m.", sources: [], googleSources: [] },
       { text: claim, sources: [3, 2], googleSources: [3, 2] },

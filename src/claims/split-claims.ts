@@ -1,8 +1,7 @@
 /** Splits a report into claims: its sentences and cells, with what they depend on and the sources they cite. */
 
-import type { ByteCitation } from "../reports/citations/positions.ts";
-import { type CitationNumbers, resolveCitationNumbers } from "../reports/citations/citation-numbers.ts";
-import { numbersByUrl } from "../reports/document/document.ts";
+import { type CitationNumbers, type CitedRange, resolveCitationNumbers } from "../reports/citations.ts";
+import { NONE_PLACED, numbersByUrl } from "../reports/document/document.ts";
 import type { Source } from "../reports/report.ts";
 import { onOneLine } from "../reports/report-facts.ts";
 import type { Claim } from "./claim.ts";
@@ -13,8 +12,8 @@ import { annotationTies, type GroundedSegment, supportTies, type Tie } from "./s
 export interface CitedReport {
   report: string;
   sources: readonly Source[];
-  /** Google's annotations, by byte range. */
-  citations?: readonly ByteCitation[] | undefined;
+  /** Google's annotations. */
+  citations?: readonly CitedRange[] | undefined;
   /** Google's grounding supports. */
   supports?: readonly GroundedSegment[] | undefined;
   /** Set if numbers in brackets are source numbers, as after `citeByNumber`; otherwise the report must explain them. */
@@ -28,7 +27,7 @@ export function splitClaims(given: CitedReport): Claim[] {
   const cited = { ...given, report: given.report.toWellFormed() };
   const { report, sources, citations = [], supports = [] } = cited;
   const numberOf = numbersByUrl(sources);
-  const document = { text: report, sources, meant: meantBy(cited), positions: [] };
+  const document = { text: report, sources, meant: meantBy(cited), placed: NONE_PLACED };
   const drafts: Draft[] = [];
   for (const draft of draftsOf(blocksOf(document, { numberOf, footnote: footnotesOf(report, numberOf) }))) {
     drafts.push(draft);

@@ -86,11 +86,11 @@ export interface AgentSource {
   title: string;
 }
 
-/** A range of the report that a source supports, in bytes of its UTF-8 encoding; the end is exclusive. */
+/** A range of the report that a source supports, in UTF-16 units; the end is exclusive. */
 export interface AgentCitation {
   sourceIndex: number;
-  startByte: number;
-  endByte: number;
+  start: number;
+  end: number;
 }
 
 export interface AgentUsage {
@@ -104,8 +104,8 @@ export interface AgentPicture {
   mimeType: string;
   /** Base64. */
   data: string;
-  /** Its position in the joined report, in bytes of UTF-8. */
-  offsetByte: number;
+  /** The characters of the report before it. */
+  offset: number;
 }
 
 export interface Interaction {
@@ -113,7 +113,7 @@ export interface Interaction {
   status: InteractionStatus;
   /** The status as Google sent it. */
   rawStatus: string;
-  /** All outputs after the last tool call, joined. */
+  /** All outputs after the last tool call, joined, and cleaned of what no reader can see. */
   report: string;
   /** Outputs before the report, oldest first. */
   earlierOutputs: string[];

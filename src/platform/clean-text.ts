@@ -21,21 +21,55 @@ const STRAY_SEPARATOR = /(?<![\u1820-\u18AA])\u180E|\u180E(?![\u1820-\u18AA])/g;
 // oxlint-disable-next-line no-misleading-character-class -- each of them stands for itself
 const JOINERS_IN_A_ROW = /[\u200C\u200D\uFE0E\uFE0F]{3,}/g;
 
-export function cleanText(text: string): string {
-  return (
-    text
-      // Lone surrogates could form a character once the text between them is removed.
-      .toWellFormed()
-      .replaceAll(TERMINAL_SEQUENCE, "")
-      .replaceAll(/\r\n?/g, "\n")
-      .replaceAll(/[\u000B\u000C\u0085\u2028\u2029]/g, "\n")
-      .replaceAll(CONTROL, "")
-      .replaceAll(INVISIBLE, "")
-      // Braille blank: a word separator in Braille, invisible otherwise.
-      .replaceAll("\u2800", " ")
-      .replaceAll(STRAY_SEPARATOR, "")
-      .replaceAll(JOINERS_IN_A_ROW, "")
-  );
+/** In this order: each works on what the ones before it have left. */
+const STEPS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
+  [TERMINAL_SEQUENCE, ""],
+  [/\r\n?/g, "\n"],
+  [/[\u000B\u000C\u0085\u2028\u2029]/g, "\n"],
+  [CONTROL, ""],
+  [INVISIBLE, ""],
+  // Braille blank: a word separator in Braille, invisible otherwise.
+  [/\u2800/g, " "],
+  [STRAY_SEPARATOR, ""],
+  [JOINERS_IN_A_ROW, ""],
+];
+
+/** Lone surrogates first: they could form a character once the text between them is removed. */
+export const cleanText = (text: string): string =>
+  STEPS.reduce((cleaned, [pattern, replacement]) => cleaned.replaceAll(pattern, replacement), text.toWellFormed());
+
+export interface PositionedText {
+  text: string;
+  /** Where a given position is now. */
+  positions: ReadonlyMap<number, number>;
+}
+
+/** Cleans a text and moves positions in it with their characters. */
+export const cleanTextAt = (text: string, positions: readonly number[]): PositionedText =>
+  replaceAt(text.toWellFormed(), { steps: STEPS, positions });
+
+/** Replaces patterns one after the other; a position inside a match moves before it. */
+export function replaceAt(
+  text: string,
+  { steps, positions }: { steps: typeof STEPS; positions: readonly number[] },
+): PositionedText {
+  const given = [...new Set(positions)].toSorted((a, b) => a - b);
+  let replaced = text;
+  let moved = given;
+  for (const [pattern, replacement] of steps) {
+    const matches = [...replaced.matchAll(pattern)].map(({ index, 0: { length } }) => ({ index, end: index + length }));
+    let next = 0;
+    let shift = 0;
+    moved = moved.map((position) => {
+      for (let match = matches[next]; match !== undefined && match.end <= position; match = matches[next]) {
+        shift += replacement.length - (match.end - match.index);
+        next += 1;
+      }
+      return shift + Math.min(position, matches[next]?.index ?? position);
+    });
+    if (matches.length > 0) replaced = replaced.replaceAll(pattern, replacement);
+  }
+  return { text: replaced, positions: new Map(given.map((position, index) => [position, moved[index] ?? 0])) };
 }
 
 /** A heading on a line of its own, as thoughts begin with. */

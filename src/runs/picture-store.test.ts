@@ -15,7 +15,7 @@ const resultWith = (charts: string[], more: Partial<NewResult> = {}): NewResult 
   sources: [],
   metadata: {},
   partial: false,
-  pictures: keepPictures(charts.map((data, index) => ({ mimeType: "image/png", data, offsetByte: index }))).pictures,
+  pictures: keepPictures(charts.map((data, index) => ({ mimeType: "image/png", data, offset: index }))).pictures,
   ...more,
 });
 
@@ -39,7 +39,7 @@ test("pictures and suggestions are read back unchanged, bytes only on request (S
   const stored = await findResult(db, TASK);
   expect(stored?.searchSuggestions).toEqual(searchSuggestions);
   expect(
-    stored?.pictures?.map(({ n, width, height, mimeType, offsetByte }) => [n, width, height, mimeType, offsetByte]),
+    stored?.pictures?.map(({ n, width, height, mimeType, offset }) => [n, width, height, mimeType, offset]),
   ).toEqual([
     [1, 320, 180, "image/png", 0],
     [2, 320, 180, "image/png", 1],

@@ -10,7 +10,7 @@ const FACTS = [
   "width",
   "height",
   "byte_length as byteLength",
-  "offset_byte as offsetByte",
+  "text_offset as offset",
 ] as const;
 
 /** Runs in the caller's transaction, and replaces the pictures of an earlier text of the same run. */
@@ -27,7 +27,7 @@ export async function savePictures(transaction: Database, taskId: string, pictur
         width: picture.width,
         height: picture.height,
         byte_length: picture.byteLength,
-        offset_byte: picture.offsetByte,
+        text_offset: picture.offset,
         content: picture.content,
       })
       .execute();

@@ -3,6 +3,7 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { sql, type Transaction } from "kysely";
 import { z } from "zod";
+import { cleanText } from "../platform/clean-text.ts";
 import type { Source } from "../reports/report.ts";
 import { type Database, storable, type Tables } from "../store/database.ts";
 import { addToSearch, dropFromSearch } from "./library/search-index-store.ts";
@@ -20,7 +21,7 @@ const sourceList: z.ZodType<Source[]> = z.array(
     domain: z.string(),
   }),
 );
-const citationList = z.array(z.object({ n: z.number(), start_byte: z.number(), end_byte: z.number() }));
+const citationList = z.array(z.object({ n: z.number(), start: z.number(), end: z.number() }));
 const stringList = z.array(z.string());
 
 export async function saveRound(
@@ -33,7 +34,7 @@ export async function saveRound(
     .values({
       task_id: taskId,
       round_number: round.roundNumber,
-      report_markdown: storable(round.report),
+      report_markdown: storable(cleanText(round.report)),
       verified: round.verified ? 1 : 0,
       summary: storable(round.summary),
       sources_json: storable(JSON.stringify(round.sources)),
@@ -80,7 +81,7 @@ const storedSupports = (json: string | null): Pick<NewResult, "supports"> =>
   json === null ? {} : { supports: storedJson(json, supportList) };
 
 const textColumns = (result: NewResult) => ({
-  report_markdown: storable(result.report),
+  report_markdown: storable(cleanText(result.report)),
   sources_json: storable(JSON.stringify(result.sources)),
   citations_json: JSON.stringify(result.citations ?? []),
   metadata_json: storable(JSON.stringify(result.metadata)),
@@ -234,8 +235,8 @@ async function havePicturesChanged(
   taskId: string,
   pictures: NewResult["pictures"] = [],
 ): Promise<boolean> {
-  const marks = (list: readonly { hash: string; offsetByte: number }[]): string =>
-    list.map(({ hash, offsetByte }) => `${hash} ${offsetByte}`).join();
+  const marks = (list: readonly { hash: string; offset: number }[]): string =>
+    list.map(({ hash, offset }) => `${hash} ${offset}`).join();
   return marks(pictures) !== marks(await pictureFacts(db, taskId));
 }
 

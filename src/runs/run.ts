@@ -4,6 +4,7 @@ import type { GroundedSegment } from "../gemini/search-backend.ts";
 import type { Cost } from "../costs/actual.ts";
 import type { RunPlan } from "./plan/run-plan.ts";
 import type { Picture, PictureFacts } from "../reports/pictures/picture.ts";
+import type { CitedRange } from "../reports/citations.ts";
 import type { Source } from "../reports/report.ts";
 import type { Obstacle } from "./poll/obstacle.ts";
 
@@ -114,17 +115,10 @@ export interface Run {
   plan: RunPlan | undefined;
 }
 
-/** A range of the report that source `n` supports, in UTF-8 bytes, end exclusive. */
-interface Citation {
-  n: number;
-  start_byte: number;
-  end_byte: number;
-}
-
 export interface RunResult {
   report: string;
   sources: Source[];
-  citations?: Citation[] | undefined;
+  citations?: CitedRange[] | undefined;
   /** Output fields of the tool other than the report, such as `verified` and the rounds. */
   metadata: Record<string, unknown>;
   /** It did not pass every gate; the note of the metadata says why. */

@@ -136,7 +136,7 @@ export interface Tables {
     height: number;
     byte_length: number;
     /** Position in the report, in UTF-8 bytes. */
-    offset_byte: number;
+    text_offset: number;
     content: Uint8Array;
   };
   /** Files that a start sends, numbered from 1. Kept only while the start may have to be repeated. */

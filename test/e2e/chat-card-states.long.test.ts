@@ -33,7 +33,7 @@ const SAMPLES = [
     report: {
       markdown: `${FIRST}## Depth\n\nThe second paragraph.\n`,
       sources: SOURCES.slice(0, 1),
-      pictures: [{ mimeType: "image/png", data: chart(), offsetByte: Buffer.byteLength(FIRST) }],
+      pictures: [{ mimeType: "image/png", data: chart(), offset: FIRST.length }],
       suggestions: [suggestionsFor(["deepest lake", "lake depth records"])],
     },
   },

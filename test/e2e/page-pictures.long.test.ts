@@ -32,7 +32,7 @@ async function openWorld(
       report: {
         markdown: REPORT,
         sources: SOURCES.slice(0, 1),
-        pictures: [{ mimeType: "image/png", data: picture, offsetByte: Buffer.byteLength(FIRST) }],
+        pictures: [{ mimeType: "image/png", data: picture, offset: FIRST.length }],
         suggestions,
       },
     },

@@ -183,10 +183,10 @@ describe("a finished research", () => {
     expect(sources).toEqual(listed);
 
     const [row] = scene.sql<{ citations_json: string }>("select citations_json from research_results");
-    const citations: { n: number; start_byte: number; end_byte: number }[] = JSON.parse(row?.citations_json ?? "[]");
+    const citations: { n: number; start: number; end: number }[] = JSON.parse(row?.citations_json ?? "[]");
     expect(citations.length).toBeGreaterThan(20);
-    for (const { n, start_byte, end_byte } of citations) {
-      const mark = Buffer.from(report).subarray(start_byte, end_byte).toString();
+    for (const { n, start, end } of citations) {
+      const mark = report.slice(start, end);
       expect(mark.match(/\d+/g)?.map(Number)).toContain(n);
     }
     expect(readInteraction(rawOf(scene, task_id))?.report).toBe(stored?.report_markdown);

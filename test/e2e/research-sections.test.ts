@@ -25,10 +25,10 @@ async function longReport(context: Parameters<typeof openResearch>[0], report = 
   const server = await scene.server();
   const task_id = await startRun(server);
   await untilStatus(server, task_id, "completed");
-  const end = Buffer.byteLength(report);
+  const end = report.length;
   const citations = [
-    { n: 1, start_byte: 0, end_byte: 10 },
-    { n: 2, start_byte: end - 10, end_byte: end },
+    { n: 1, start: 0, end: 10 },
+    { n: 2, start: end - 10, end: end },
   ];
   scene.sql("update research_results set report_markdown = ?, citations_json = ?", report, JSON.stringify(citations));
   return { scene, server, read: (input = {}) => server.call(RESULTS, { task_id, ...input }) };

@@ -39,7 +39,7 @@ export const claimSplitting: FuzzTarget = {
   ],
   open: () => ({
     check: (input) => {
-      const citations = [{ n: 1, start_byte: 3, end_byte: input.length }];
+      const citations = [{ n: 1, start: 3, end: input.length }];
       const supports = [{ text: input.slice(0, 40), urls: ["https://2.example/x"] }];
       const claims = splitClaims({ report: input, sources: SOURCES, citations, supports, isNumbered: true });
       let end = 0;

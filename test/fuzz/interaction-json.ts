@@ -45,7 +45,7 @@ function checkInteraction(raw: unknown): string {
   }
   const { sources, citations = [], report } = resultOf(interaction, { partial: false });
   must(withoutMarks(report) === withoutMarks(interaction.report), "K1: the report is kept whole.");
-  must(Buffer.byteLength(report) === Buffer.byteLength(interaction.report), "K1: positions in the report stay.");
+  must(report.length === interaction.report.length, "K1: positions in the report stay.");
   must(new Set(sources.map(({ url }) => url)).size === sources.length, "K1: each source is listed once.");
   const numbers = new Set(sources.map(({ n }) => n));
   must(
@@ -60,9 +60,8 @@ const withoutMarks = (report: string): string =>
   report.replaceAll(/\[(?:cite:)?[\d, \t]+\]/gi, (mark) => mark.replaceAll(/[\d \t]/g, ""));
 
 function mustCite({ report, citations, sources }: Interaction): void {
-  const bytes = Buffer.byteLength(report);
-  for (const { startByte, endByte, sourceIndex } of citations) {
-    must(startByte >= 0 && startByte < endByte && endByte <= bytes, "K1: a citation lies inside the report.");
+  for (const { start, end, sourceIndex } of citations) {
+    must(start >= 0 && start < end && end <= report.length, "K1: a citation lies inside the report.");
     must(sourceIndex < sources.length, "K1: a citation has a source.");
   }
 }

@@ -229,7 +229,7 @@ function readResult(text: string): unknown {
 
 function readClaims(report: string): unknown {
   const sources = [{ n: 1, title: "", url: "https://a.example/x", domain: "a.example" }];
-  const citations = Array.from({ length: 1_000 }, (_unused, index) => ({ n: 1, start_byte: 0, end_byte: index * 997 }));
+  const citations = Array.from({ length: 1_000 }, (_unused, index) => ({ n: 1, start: 0, end: index * 997 }));
   const claims = splitClaims({
     report,
     sources,
@@ -267,7 +267,7 @@ function renderHtml(report: string): string {
     query: report,
     report,
     sources: [{ n: 1, title: report.slice(0, 1_000), url: "https://a.example/x", domain: "a.example" }],
-    citations: Array.from({ length: 1_000 }, (_unused, index) => ({ n: 1, start_byte: 0, end_byte: index * 997 })),
+    citations: Array.from({ length: 1_000 }, (_unused, index) => ({ n: 1, start: 0, end: index * 997 })),
     partial: undefined,
     metadata: undefined,
   });

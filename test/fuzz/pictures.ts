@@ -28,4 +28,4 @@ export const pictures: FuzzTarget = {
 };
 
 const keep = (content: Buffer) =>
-  keepPictures([{ mimeType: "", data: content.toString("base64"), offsetByte: 0 }]).pictures;
+  keepPictures([{ mimeType: "", data: content.toString("base64"), offset: 0 }]).pictures;

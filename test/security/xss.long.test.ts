@@ -55,7 +55,7 @@ const asFragment: Render = (text) =>
     report: `Claim [cite: 1]\n\n${text}\n\nClaim [2]`,
     query: text,
     sources: sourcesOf(text),
-    citations: [{ n: 2, start_byte: 18, end_byte: 22 + (text.length % 40) }],
+    citations: [{ n: 2, start: 18, end: 22 + (text.length % 40) }],
   }).html;
 
 /** Inserts the payload in every position of a document. */

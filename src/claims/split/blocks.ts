@@ -1,7 +1,7 @@
 /** Walks the blocks of a document that can hold claims, each with its headings, list labels or table heads. */
 
 import type { Token } from "markdown-it";
-import { isSourceListTitle } from "../../reports/citations/own-source-list.ts";
+import { isSourceListTitle } from "../../reports/citations.ts";
 import { type Document, parseParts } from "../../reports/document/document.ts";
 import { type Range, rangeOf } from "../../reports/document/ranges.ts";
 import { onOneLine } from "../../reports/report-facts.ts";

@@ -1,6 +1,6 @@
 /** Ranges of a report that Google's annotations and grounding supports tie to sources. */
 
-import { type ByteCitation, indicesOfBytes, MARK } from "../../reports/citations/positions.ts";
+import { type CitedRange, MARK } from "../../reports/citations.ts";
 
 /** A segment of an answer and the URLs of the pages that Google names for it. */
 export interface GroundedSegment {
@@ -23,15 +23,8 @@ const MAX_TIES = 20_000;
 const MARKS = new RegExp(String.raw`${MARK}|\[cite_start\]|\[[^[\]\n]{0,300}\]\(https?:[^\s()]{1,2000}\)`, "gi");
 
 /** Annotations cover the marker, as in Deep Research, or the cited text; the text of the range decides. */
-export function annotationTies(report: string, citations: readonly ByteCitation[]): Tie[] {
-  const used = citations.slice(0, MAX_TIES);
-  const indices = indicesOfBytes(
-    report.toWellFormed(),
-    used.flatMap(({ start_byte, end_byte }) => [start_byte, end_byte]),
-  );
-  return used.map(({ n, start_byte, end_byte }) => {
-    const start = indices.get(start_byte) ?? report.length;
-    const end = indices.get(end_byte) ?? report.length;
+export function annotationTies(report: string, citations: readonly CitedRange[]): Tie[] {
+  return citations.slice(0, MAX_TIES).map(({ n, start, end }) => {
     if (end - start > MAX_RANGE_CHARACTERS) return { start: end, end, source: n };
     const isMarker = !/[\p{L}\p{N}]/u.test(report.slice(start, end).replaceAll(MARKS, ""));
     return isMarker ? { start, end: start, source: n } : { start, end, source: n };

@@ -1,7 +1,7 @@
 /** Reads the inline tokens of a block as plain text, with its citation marks and links as positions in that text. */
 
 import type { Token } from "markdown-it";
-import { citationOf } from "../../reports/document/citations.ts";
+import { citationOf } from "../../reports/document/citation-tokens.ts";
 import { formulaOf } from "../../reports/document/formulas.ts";
 import { piecesOf, type Range, rangeOf } from "../../reports/document/ranges.ts";
 

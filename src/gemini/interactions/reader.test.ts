@@ -123,11 +123,8 @@ describe("invalid JSON", () => {
           { id: "v1_x", steps },
         ]) {
           const { report, citations, sources } = read(given);
-          const bytes = Buffer.byteLength(report);
-          for (const { startByte, endByte, sourceIndex } of citations) {
-            expect(startByte >= 0 && startByte < endByte && endByte <= bytes && sourceIndex < sources.length).toBe(
-              true,
-            );
+          for (const { start, end, sourceIndex } of citations) {
+            expect(start >= 0 && start < end && end <= report.length && sourceIndex < sources.length).toBe(true);
           }
         }
         readInteraction(raw);
@@ -156,7 +153,7 @@ const cited = (url: string, start_index: number, end_index: number, more: object
 
 /** The text of each citation, cut out of the report by its byte range. */
 const quoted = ({ report, citations }: Interaction): string[] =>
-  citations.map(({ startByte, endByte }) => Buffer.from(report).subarray(startByte, endByte).toString());
+  citations.map(({ start, end }) => report.slice(start, end));
 
 describe("the report", () => {
   const thought = { type: "thought", summary: [{ type: "text", text: "Hm." }] };
@@ -211,8 +208,8 @@ describe("the report", () => {
     expect(readReport({ steps })).toMatchObject({
       report: "Überall danach. Ende.",
       pictures: [
-        { mimeType: "image/png", data: "AAAA", offsetByte: 9 },
-        { mimeType: "image/png", data: "BBBB", offsetByte: 22 },
+        { mimeType: "image/png", data: "AAAA", offset: 8 },
+        { mimeType: "image/png", data: "BBBB", offset: 21 },
       ],
     });
   });
@@ -250,7 +247,7 @@ describe("the report", () => {
       sources: [{ url: "https://a.example", title: "" }],
       thoughts: ["Hm."],
       searches: ["q1"],
-      pictures: [{ data: "AAAA", offsetByte: 13 }],
+      pictures: [{ data: "AAAA", offset: 13 }],
     });
     expect(quoted(old)).toEqual(["[cite: 1]"]);
   });
@@ -269,6 +266,17 @@ describe("the report", () => {
 });
 
 describe("citations", () => {
+  test("cleaning moves no citation", () => {
+    const text = "\u001B[31mRed\u001B[0m\u200B wörd\r\nnext line.\u200B End.";
+    const range = ["next line.", "\u200B"].map((words) => Buffer.byteLength(text.slice(0, text.lastIndexOf(words))));
+    const [start = 0, end = 0] = range;
+    const interaction = read({
+      steps: [output(textPart(text, cited("https://a.example", start, end), cited("https://b.example", end, end + 3)))],
+    });
+    expect(interaction.report).toBe("Red wörd\nnext line. End.");
+    expect(quoted(interaction)).toEqual(["next line."]);
+  });
+
   test("are ranges of UTF-8 bytes, even after umlauts, Chinese and emoji, and in a second part (K1)", () => {
     const first = "Überdies 日本 📈 [cite: 1] ";
     const second = "Naïve: [cite: 2]";

@@ -3,6 +3,7 @@
  * report from the output steps, with the positions of citations and pictures.
  */
 
+import { cleanTextAt } from "../../platform/clean-text.ts";
 import { isRecord } from "../../platform/is-record.ts";
 import type {
   AgentCitation,
@@ -137,6 +138,9 @@ const MAX_PICTURE_CHARACTERS = 12_000_000;
 /**
  * Joins all outputs after the last tool step or user input, like the SDK's `output_text`: a report may be split into
  * several outputs with thoughts between them. Unlike there, a picture between two texts does not end the report.
+ *
+ * The text is cleaned here, once, and Google's offsets become positions in the clean text: nothing behind this function
+ * sees the bytes that Google counts.
  */
 function joinReport(steps: InteractionStep[]): JoinedReport {
   const reportStart = startOfReport(steps);
@@ -165,7 +169,41 @@ function joinReport(steps: InteractionStep[]): JoinedReport {
     }
   }
   joined.sources = [...sources.values()].map(({ source }) => source);
-  return joined;
+  return inCleanText(joined);
+}
+
+/** From bytes of the text as received to characters of the clean text. */
+function inCleanText(joined: JoinedReport): JoinedReport {
+  const { report, citations, pictures } = joined;
+  const bytes = [...citations.flatMap(({ start, end }) => [start, end]), ...pictures.map(({ offset }) => offset)];
+  const indices = indicesOfBytes(report, bytes);
+  const { text, positions } = cleanTextAt(report, [...indices.values()]);
+  const at = (byte: number): number => positions.get(indices.get(byte) ?? 0) ?? 0;
+  return {
+    ...joined,
+    report: text,
+    citations: citations
+      .map((citation) => ({ ...citation, start: at(citation.start), end: at(citation.end) }))
+      // A range of nothing but invisible characters is gone.
+      .filter(({ start, end }) => start < end),
+    pictures: pictures.map((picture) => ({ ...picture, offset: at(picture.offset) })),
+  };
+}
+
+/** Converts byte offsets to character indices in one pass. An offset inside a character moves after it. */
+function indicesOfBytes(raw: string, wanted: readonly number[]): Map<number, number> {
+  const indices = new Map<number, number>();
+  let byte = 0;
+  let index = 0;
+  for (const offset of wanted.toSorted((a, b) => a - b)) {
+    while (byte < offset && index < raw.length) {
+      const code = raw.codePointAt(index) ?? 0;
+      byte += code < 0x80 ? 1 : code < 0x8_00 ? 2 : code < 0x1_00_00 ? 3 : 4;
+      index += code < 0x1_00_00 ? 1 : 2;
+    }
+    indices.set(offset, index);
+  }
+  return indices;
 }
 
 /** The index of the report's first step. Tool steps after the last text are ignored. */
@@ -186,11 +224,11 @@ function startOfReport(steps: InteractionStep[]): number {
 /** Replaces unpaired surrogates: joined with its other half, one would shift the byte offsets of all later citations. */
 const textOfPart = (part: InteractionStep): string => readText(part["text"]).toWellFormed();
 
-function readPicture(part: InteractionStep, offsetByte: number): AgentPicture | undefined {
+function readPicture(part: InteractionStep, offset: number): AgentPicture | undefined {
   if (part["type"] !== "image") return undefined;
   const data = readText(part["data"]);
   if (data === "" || data.length > MAX_PICTURE_CHARACTERS) return undefined;
-  return { mimeType: readText(part["mime_type"]), data, offsetByte };
+  return { mimeType: readText(part["mime_type"]), data, offset };
 }
 
 /** Keyed by URL, because a report may have tens of thousands of citations. */
@@ -209,7 +247,7 @@ function readCitation(
   const start = annotation["start_index"] ?? 0;
   const end = annotation["end_index"];
   if (!isOffset(start) || !isOffset(end) || start >= end || end > length) return undefined;
-  return { sourceIndex, startByte: offset + start, endByte: offset + end };
+  return { sourceIndex, start: offset + start, end: offset + end };
 }
 
 const isOffset = (value: unknown): value is number => Number.isInteger(value) && Number(value) >= 0;

@@ -97,9 +97,8 @@ async function sourceItem(result: RunResult, n: number) {
 
 async function passagesCiting({ report, sources, citations = [] }: RunResult, n: number): Promise<string[]> {
   if (citations.length > 0) {
-    const bytes = Buffer.from(report);
     const cited = citations.filter((citation) => citation.n === n);
-    return [...new Set(cited.map(({ start_byte, end_byte }) => bytes.toString("utf8", start_byte, end_byte).trim()))];
+    return [...new Set(cited.map(({ start, end }) => report.slice(start, end).trim()))];
   }
   const { citeByNumber } = await import("../../reports/document/numbered.ts");
   return citeByNumber(report, sources)

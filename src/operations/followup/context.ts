@@ -3,9 +3,7 @@
 import { createHash } from "node:crypto";
 import { isGoogleRedirect } from "../../gemini/redirect-links.ts";
 import { cellKey } from "../../gemini/interactions/request-body.ts";
-import { withCitationMarks } from "../../reports/citations/citation-marks.ts";
-import { removeSourceList } from "../../reports/citations/own-source-list.ts";
-import { withoutStartMarks } from "../../reports/citations/positions.ts";
+import { removeSourceList, withCitationMarks, withoutStartMarks } from "../../reports/citations.ts";
 import type { Source } from "../../reports/report.ts";
 import { sectionsOf } from "../../reports/sections.ts";
 import { readStored } from "../../runs/history/read.ts";

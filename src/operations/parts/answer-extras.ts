@@ -33,33 +33,31 @@ export function picturesIn(
   return shown.length === 0 ? {} : { pictures: shown };
 }
 
-/** Inserts a link at the position of each picture in the report and moves the byte offsets of the citations. */
+/** Inserts a link at the position of each picture in the report and moves the citations. */
 export function withPictureLinks(taskId: string, result: StoredResult): StoredResult {
   const { report, pictures = [], citations = [] } = result;
   if (pictures.length === 0) return result;
   const lines = report.split("\n");
   const at = insertionLines(lines, locatePictures(report, pictures));
   const written: string[] = [];
-  const moves: { from: number; bytes: number }[] = [];
+  const moves: { from: number; by: number }[] = [];
   let from = 0;
   for (const [index, line] of [...lines, undefined].entries()) {
     for (const n of at.get(index) ?? []) {
       const link = ["", `![${pictureAlt(n)}](${pictureUri(taskId, n)})`, ""];
       written.push(...link);
-      moves.push({ from, bytes: Buffer.byteLength(`${link.join("\n")}\n`) });
+      moves.push({ from, by: `${link.join("\n")}\n`.length });
     }
     if (line === undefined) break;
     written.push(line);
-    from += Buffer.byteLength(line) + 1;
+    from += line.length + 1;
   }
-  const moved = (byte: number): number => moves.reduce((to, move) => (move.from <= byte ? to + move.bytes : to), byte);
+  const moved = (position: number): number =>
+    moves.reduce((to, move) => (move.from <= position ? to + move.by : to), position);
   return {
     ...result,
     report: written.join("\n"),
-    citations: citations.map(({ n, start_byte, end_byte }) => {
-      const start = moved(start_byte);
-      return { n, start_byte: start, end_byte: start + end_byte - start_byte };
-    }),
+    citations: citations.map(({ n, start, end }) => ({ n, start: moved(start), end: moved(start) + end - start })),
   };
 }
 

@@ -72,8 +72,8 @@ function agentResult(report: Written): RunResult {
     const start = text.indexOf(markOf(claim), text.indexOf(`Claim ${index} `));
     return [...meantBy(report, claim)].map((url) => ({
       sourceIndex: sources.findIndex((source) => source.url === url),
-      startByte: start,
-      endByte: start + markOf(claim).length,
+      start,
+      end: start + markOf(claim).length,
     }));
   });
   return resultOf({ ...FINISHED, report: text, sources, citations }, { partial: false });
@@ -161,8 +161,8 @@ test("every number in the answer of a search leads to the page that its report c
 describe("a report without its list of sources", () => {
   const report = "Alpha is true [cite: 3]. Beta is false [cite: 1]. Both [cite: 1, 3]. Lost [cite: 2].";
   const at = (mark: string, sourceIndex: number) => {
-    const startByte = report.indexOf(mark);
-    return { sourceIndex, startByte, endByte: startByte + mark.length };
+    const start = report.indexOf(mark);
+    return { sourceIndex, start, end: start + mark.length };
   };
   const result = resultOf(
     {
@@ -203,7 +203,7 @@ describe("a report without its list of sources", () => {
         ...FINISHED,
         report: twice,
         sources: [0, 1].map((page) => ({ url: address(page), title: "" })),
-        citations: [0, 1].map((page) => ({ sourceIndex: page, startByte: page * 15, endByte: page * 15 + 13 })),
+        citations: [0, 1].map((page) => ({ sourceIndex: page, start: page * 15, end: page * 15 + 13 })),
       },
       { partial: true },
     );
@@ -255,7 +255,7 @@ test("Google's start marks are shown on no surface (W1)", async () => {
   const text =
     "[cite_start]So it is. [cite: 1] [cite_start]And so. [cite: 2]\n\n**Sources:**\n\n1. [p1](https://p1.example/x)\n2. [p2](https://p2.example/x)";
   const sources = [1, 2].map((page) => ({ url: address(page), title: "" }));
-  for (const citations of [[], [{ sourceIndex: 0, startByte: 22, endByte: 31 }]]) {
+  for (const citations of [[], [{ sourceIndex: 0, start: 22, end: 31 }]]) {
     const result = resultOf({ ...FINISHED, report: text, sources, citations }, { partial: false });
     const numbered = await withUrlsOnce(result);
     const shown = [

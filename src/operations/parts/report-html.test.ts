@@ -11,9 +11,7 @@ const WANTED = { owner: "local", task_id: TASK_ID };
 const RESULT: RunResult = {
   report: "# Deep\u200B\n\nThe lake is \u001B[31mdeep\u001B[0m. Very.",
   sources: [{ n: 1, title: "Lakes", url: "https://lakes.example/", domain: "lakes.example" }],
-  citations: [
-    { n: 1, start_byte: 0, end_byte: Buffer.byteLength("# Deep\u200B\n\nThe lake is \u001B[31mdeep\u001B[0m.") },
-  ],
+  citations: [{ n: 1, start: 0, end: "# Deep\n\nThe lake is deep.".length }],
   metadata: { verified: true, note: "Said\u202E so." },
   partial: false,
 };

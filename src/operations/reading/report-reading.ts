@@ -10,8 +10,7 @@ import {
   type Section,
   sectionsOf,
 } from "../../reports/sections.ts";
-import { removeSourceList } from "../../reports/citations/own-source-list.ts";
-import { withoutStartMarks } from "../../reports/citations/positions.ts";
+import { removeSourceList, withoutStartMarks } from "../../reports/citations.ts";
 import type { Source } from "../../reports/report.ts";
 import type { RunResult } from "../../runs/run.ts";
 import { list } from "../parts/answer-text.ts";
@@ -65,7 +64,7 @@ export function fittingReport(result: RunResult, room: Room): WithReport<Sources
   return withSources(reading, sources, room);
 }
 
-/** Removes URLs that repeat the list of sources (U3). Reports with citations by byte offset lose only the agent's own list. */
+/** Removes URLs that repeat the list of sources (U3). Reports with cited ranges lose only the agent's own list. */
 export async function withUrlsOnce<Result extends RunResult>(result: Result): Promise<Result> {
   const { report, sources, citations = [] } = result;
   if (citations.length > 0) return { ...result, report: removeSourceList(report, sources) };
@@ -132,11 +131,7 @@ export function readReport(result: RunResult, { section, ...room }: ReadingReque
   if (found === undefined) throw unknownSection(sections);
   const { start, end, next } = found;
   const text = report.slice(start, end);
-  const from = Buffer.byteLength(report.slice(0, start));
-  const to = from + Buffer.byteLength(text);
-  const cited = new Set(
-    citations.filter(({ start_byte, end_byte }) => start_byte < to && end_byte > from).map(({ n }) => n),
-  );
+  const cited = new Set(citations.filter((range) => range.start < end && range.end > start).map(({ n }) => n));
   const reading = {
     report: withoutStartMarks(text),
     complete: text.length === report.length,

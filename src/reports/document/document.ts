@@ -4,13 +4,20 @@
  */
 
 import type { Env, MarkdownIt, Token } from "markdown-it";
-import { type CitationNumbers, resolveCitationNumbers } from "../citations/citation-numbers.ts";
-import { removeSourceList } from "../citations/own-source-list.ts";
-import { type ByteCitation, type CitationPosition, locateCitations } from "../citations/positions.ts";
+import { replaceAt } from "../../platform/clean-text.ts";
+import {
+  type CitationNumbers,
+  type CitedRange,
+  type PlacedCitations,
+  placeCitations,
+  removeSourceList,
+  resolveCitationNumbers,
+  START_MARK,
+} from "../citations.ts";
 import { pageKey } from "../page-key.ts";
 import type { Source } from "../report.ts";
 import { webUrl } from "../web-url.ts";
-import { addCitationMarks, addPositions } from "./citations.ts";
+import { addCitations } from "./citation-tokens.ts";
 import { addFootnoteRules, definedFootnotes } from "./footnotes.ts";
 import { addFormulaRules } from "./formulas.ts";
 import { createParser } from "./parser.ts";
@@ -20,32 +27,36 @@ export interface Document {
   text: string;
   sources: readonly Source[];
   meant: CitationNumbers;
-  /** Citations that are not written in the text, ascending. */
-  positions: readonly CitationPosition[];
+  placed: PlacedCitations;
 }
+
+export const NONE_PLACED: PlacedCitations = { marks: [], positions: [] };
 
 interface CitedReport {
   report: string;
   sources: readonly Source[];
-  /** By byte offset, as Google sends them. */
-  citations?: readonly ByteCitation[] | undefined;
+  citations?: readonly CitedRange[] | undefined;
 }
 
-/** A whole report of Google's agent, which cites by byte offset and by numbers of its own. */
+/** A whole report of Google's agent, which cites by ranges and by numbers of its own. */
 export function locatedDocument({ report, sources, citations = [] }: CitedReport): Document {
-  const { text, positions } = locateCitations(report, citations);
+  const { text, positions } = replaceAt(report, {
+    steps: [[START_MARK, ""]],
+    positions: citations.map(({ end }) => end),
+  });
+  const moved = citations.map(({ n, end }) => ({ n, start: 0, end: positions.get(end) ?? text.length }));
   return {
     text: removeSourceList(text, sources),
     sources,
-    meant: resolveCitationNumbers({ report, sources, citations }),
-    positions,
+    meant: resolveCitationNumbers({ report: text, sources, citations: moved }),
+    placed: placeCitations(text, moved),
   };
 }
 
 /** A text in which `[1]` is the first source, as every answer without byte offsets has it. */
 export function numberedDocument(text: string, sources: readonly Source[]): Document {
   const same = new Map(sources.map(({ n }) => [n, n]));
-  return { text, sources, meant: { google: same, plain: same }, positions: [] };
+  return { text, sources, meant: { google: same, plain: same }, placed: NONE_PLACED };
 }
 
 export interface DocumentPart extends TextPart {
@@ -67,21 +78,19 @@ export interface ParsedParts {
   rest: string;
 }
 
-export function parseParts({ text, sources, meant, positions }: Document): ParsedParts {
+export function parseParts({ text, sources, meant, placed }: Document): ParsedParts {
   const { parts, rest } = splitText(text);
   const env = parts.length > 1 ? linkDefinitions(text) : {};
   const notes = definedFootnotes(text);
   const known = new Set(sources.map(({ n }) => n).filter((n) => Number.isSafeInteger(n) && n >= 0));
   const context = { known, meant, numberOf: numbersByUrl(sources) };
-  const citable = positions.filter(({ n }) => known.has(n));
   function* parsed(): Generator<DocumentPart> {
     for (const [at, part] of parts.entries()) {
       const next = parts[at + 1]?.start;
       const md = createParser();
-      addCitationMarks(md, context);
+      addCitations(md, context, placedIn(placed, part, { isFirst: at === 0, next }));
       addFormulaRules(md);
       addFootnoteRules(md, notes);
-      addPositions(md, positionsIn(citable, part, { isFirst: at === 0, next }));
       const definitions: Token[] = [];
       md.core.ruler.before("strip_references", "definitions", (state) => {
         definitions.push(...state.tokens.filter(({ type }) => type === "reference_definition"));
@@ -93,15 +102,21 @@ export function parseParts({ text, sources, meant, positions }: Document): Parse
 }
 
 /** A citation at the end of a part belongs to the text before it. */
-function positionsIn(
-  positions: readonly CitationPosition[],
+function placedIn(
+  { marks, positions }: PlacedCitations,
   { start, text, repeated }: TextPart,
   { isFirst, next }: { isFirst: boolean; next: number | undefined },
-): CitationPosition[] {
-  const end = next ?? start + text.length - repeated.length;
-  return positions
-    .filter(({ at }) => (at > start || isFirst) && at <= end)
-    .map(({ at, n }) => ({ n, at: at - start + repeated.length }));
+): PlacedCitations {
+  const last = next ?? start + text.length - repeated.length;
+  const offset = repeated.length - start;
+  return {
+    marks: marks
+      .filter((mark) => mark.start >= start && mark.end <= last)
+      .map((mark) => ({ ...mark, start: mark.start + offset, end: mark.end + offset })),
+    positions: positions
+      .filter(({ at }) => (at > start || isFirst) && at <= last)
+      .map(({ at, n }) => ({ n, at: at + offset })),
+  };
 }
 
 /** The number of the source with a URL, which may be a redirect link or its target. */
@@ -124,4 +139,35 @@ function linkDefinitions(text: string): Env {
   const lines = text.match(/^ {0,3}\[[^\]\n^][^\]\n]{0,100}\]:[ \t]*\S[^\n]{0,2000}$/gm) ?? [];
   createParser().parse(lines.slice(0, MAX_DEFINITIONS).join("\n\n"), env);
   return env;
+}
+
+/** A URL in running text; a closing bracket is not part of it. */
+const BARE_URL = /(?<![(\w])https?:\/\/[^\s()<>[\]"'`|]{1,2000}/g;
+/** Link texts that are not a title: a number, a citation mark or a URL. */
+const NOT_A_TITLE = /^(?:\d+|cite:.*|https?:\/\/.*)?$/;
+const MAX_LINKED_SOURCES = 1_000;
+
+/** The sources of a report without annotations, which may still link dozens of pages. */
+export function linkedSources(report: string): { url: string; title: string }[] {
+  const found = new Map<string, string>();
+  const add = (url: string, title: string): void => {
+    const isWeb = /^https?:\/\//.test(url) && URL.canParse(url);
+    if (isWeb && !found.get(url) && found.size < MAX_LINKED_SOURCES)
+      found.set(url, NOT_A_TITLE.test(title) ? "" : title);
+  };
+  for (const { tokens } of parseParts(numberedDocument(report, [])).parts) {
+    for (const { children } of tokens) {
+      let link: { url: string; title: string } | undefined;
+      for (const token of children ?? []) {
+        if (token.type === "link_open") link = { url: String(token.attrGet("href")), title: "" };
+        else if (token.type === "link_close" && link !== undefined) {
+          add(link.url, link.title);
+          link = undefined;
+        } else if (link !== undefined) link.title += token.content;
+        else if (token.type === "text")
+          for (const [url] of token.content.matchAll(BARE_URL)) add(url.replace(/[.,;:!?*_]+$/, ""), "");
+      }
+    }
+  }
+  return [...found].map(([url, title]) => ({ url, title }));
 }

@@ -1,12 +1,23 @@
 /** Numbered Markdown: edits of a report's text in which its citations become numbers; everything else stays as it is. */
 
 import type { Token } from "markdown-it";
-import { dropAmbiguousNumbers, listedSources, removeSourceList } from "../citations/own-source-list.ts";
-import { withoutStartMarks } from "../citations/positions.ts";
-import { resolveCitationNumbers } from "../citations/citation-numbers.ts";
+import {
+  dropAmbiguousNumbers,
+  listedSources,
+  removeSourceList,
+  resolveCitationNumbers,
+  withoutStartMarks,
+} from "../citations.ts";
 import type { Source } from "../report.ts";
-import { type Citation, citationOf } from "./citations.ts";
-import { type Document, type DocumentPart, numbersByUrl, parseParts } from "./document.ts";
+import { type Citation, citationOf } from "./citation-tokens.ts";
+import {
+  type Document,
+  type DocumentPart,
+  NONE_PLACED,
+  numberedDocument,
+  numbersByUrl,
+  parseParts,
+} from "./document.ts";
 import { type Range, rangeOf } from "./ranges.ts";
 
 interface Edit extends Range {
@@ -25,9 +36,30 @@ export const numberedMarkdown = (document: Document): string =>
     ),
   );
 
+/**
+ * A page that a report cites by several numbers keeps the lowest one. Marks keep their length, so that ranges of the
+ * report stay valid.
+ */
+export function withOneNumberPerPage(report: string, aliases: ReadonlyMap<number, number>): string {
+  if (aliases.size === 0) return report;
+  const sources = [...aliases].map(([n]) => ({ n, title: "", url: "", domain: "" }));
+  return edited(numberedDocument(report, sources), ({ tokens, text }) =>
+    tokens.flatMap(({ children }) =>
+      (children ?? []).flatMap((token) => {
+        const { isGoogle = false, isDefined = true } = citationOf(token) ?? {};
+        const range = rangeOf(token);
+        const renumbered = text
+          .slice(range.start, range.end)
+          .replaceAll(/\d+/g, (n) => String(aliases.get(Number(n)) ?? n).padStart(n.length, isGoogle ? " " : "0"));
+        return isDefined ? [] : [{ ...range, text: renumbered }];
+      }),
+    ),
+  );
+}
+
 /** The numbers of all sources that the text cites. */
 export function citedNumbers(document: Document): Set<number> {
-  const cited = new Set(document.positions.map(({ n }) => n));
+  const cited = new Set(document.placed.positions.map(({ n }) => n));
   for (const { tokens } of parseParts(document).parts) {
     for (const token of tokens.flatMap(({ children }) => children ?? [])) {
       const { numbers = [], sources = [] } = citationOf(token) ?? {};
@@ -71,7 +103,7 @@ export function citeByNumber(original: string, sources: readonly Source[]): Numb
     text: removeSourceList(report, sources),
     sources,
     meant: resolveCitationNumbers({ report, sources }),
-    positions: [],
+    placed: NONE_PLACED,
   };
   // The numbers of a rest that is not parsed cannot be replaced and would look like source numbers.
   if (parseParts(document).rest !== "") return { report, sources: [...sources] };

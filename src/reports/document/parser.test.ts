@@ -1,7 +1,7 @@
 import type { Token } from "markdown-it";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { addCitationMarks } from "./citations.ts";
+import { addCitations } from "./citation-tokens.ts";
 import { addFootnoteRules, definedFootnotes } from "./footnotes.ts";
 import { addFormulaRules } from "./formulas.ts";
 import { createParser } from "./parser.ts";
@@ -10,7 +10,11 @@ import { rangeOf } from "./ranges.ts";
 function parserFor(text: string) {
   const md = createParser();
   const meant = new Map([[1, 1]]);
-  addCitationMarks(md, { known: new Set([1]), meant: { google: meant, plain: meant }, numberOf: () => undefined });
+  addCitations(
+    md,
+    { known: new Set([1]), meant: { google: meant, plain: meant }, numberOf: () => undefined },
+    { marks: [], positions: [] },
+  );
   addFormulaRules(md);
   addFootnoteRules(md, definedFootnotes(text));
   return md;

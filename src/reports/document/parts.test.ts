@@ -6,7 +6,7 @@ const requestFor = (report: string) => ({
   report,
   query: "What?",
   sources: [{ n: 1, title: "Page", url: "https://a.example/1", domain: "a.example" }],
-  citations: [{ n: 1, start_byte: 0, end_byte: 10_000_000 }],
+  citations: [{ n: 1, start: 0, end: 10_000_000 }],
 });
 
 const render = (report: string) => renderReportHtml(requestFor(report));

@@ -40,6 +40,14 @@ export function splitAt(token: Token, position: number): [Token, Token] {
   return [head, tail];
 }
 
+/** Drops the space at the end of a text. */
+export function trimEnd(token: Token): void {
+  const { start, pieces } = spans.get(token) ?? { start: 0, pieces: [] };
+  token.content = token.content.trimEnd();
+  const { length } = token.content;
+  spans.set(token, { start, end: length === 0 ? start : endIn(pieces, length), pieces: clipped(pieces, 0, length) });
+}
+
 /** The characters of the content before a position in the source; a position in an escape is after it. */
 function indexIn(pieces: readonly Piece[], position: number): number {
   const piece = pieces.findLast(({ start }) => start < position);

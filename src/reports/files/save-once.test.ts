@@ -15,7 +15,7 @@ test("a report is rendered once, with and without pictures, even if it cannot be
   };
   const save = (over: Partial<SaveRequest> = {}) =>
     saveMarkdown({ directory, prefix: "research", taskId: "t", text, now: 0, ...over });
-  const facts = { n: 1, mimeType: "image/png", width: 1, height: 1, byteLength: 9, hash: "", offsetByte: 0 } as const;
+  const facts = { n: 1, mimeType: "image/png", width: 1, height: 1, byteLength: 9, hash: "", offset: 0 } as const;
   await save();
   expect(folders).toEqual([""]);
   await save({ pictures: [{ ...facts, content: Buffer.from("a picture") }] });

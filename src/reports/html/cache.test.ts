@@ -22,7 +22,7 @@ test("a report is rendered once, and again when any of its inputs changed", asyn
   expect(rendered).toEqual(["a"]);
   await read("a", { query: "Why?" });
   await read("a", { sources: [{ n: 1, title: "", url: "https://a.example", domain: "" }] });
-  await read("a", { citations: [{ n: 1, start_byte: 0, end_byte: 1 }] });
+  await read("a", { citations: [{ n: 1, start: 0, end: 1 }] });
   expect(rendered).toHaveLength(4);
 });
 

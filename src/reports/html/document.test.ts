@@ -20,7 +20,7 @@ const METADATA = {
 
 const REPORT =
   "# Heat pumps\n\n## One\n\nWell. [1]\n\n## Two\n\nVery. [cite: 1, 2]\n\nSources:\n1. [a](https://example.org/1?a=1&b=2)";
-const MARKED = { start_byte: REPORT.indexOf("[cite"), end_byte: REPORT.indexOf("[cite") + 12 };
+const MARKED = { start: REPORT.indexOf("[cite"), end: REPORT.indexOf("[cite") + 12 };
 
 const render = (over: Partial<HtmlDocumentRequest> = {}): string =>
   renderHtmlDocument({

@@ -190,8 +190,8 @@ const reportText = fc.array(piece, { maxLength: 60 }).map((pieces) => pieces.joi
 const byteCitations = fc.array(
   fc.record({
     n: fc.integer({ min: 1, max: 4 }),
-    start_byte: fc.constant(0),
-    end_byte: fc.integer({ min: 0, max: 200 }),
+    start: fc.constant(0),
+    end: fc.integer({ min: 0, max: 200 }),
   }),
   { maxLength: 4 },
 );

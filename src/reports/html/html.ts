@@ -2,7 +2,7 @@
 
 import { setImmediate } from "node:timers/promises";
 import markdownIt from "markdown-it";
-import type { ByteCitation } from "../citations/positions.ts";
+import type { CitedRange } from "../citations.ts";
 import { type DocumentPart, locatedDocument, numbersByUrl, parseParts } from "../document/document.ts";
 import { restHtml } from "../document/parts.ts";
 import { allowedHtml } from "./allowed.ts";
@@ -23,8 +23,8 @@ export interface HtmlRequest {
   report: string;
   query: string;
   sources: readonly Source[];
-  /** Citations by byte offset, in addition to those written in the text. */
-  citations?: readonly ByteCitation[] | undefined;
+  /** In addition to the citations written in the text. */
+  citations?: readonly CitedRange[] | undefined;
   pictures?: readonly PictureFacts[] | undefined;
   /** For a document that embeds its pictures. */
   pictureSource?: PictureSource | undefined;

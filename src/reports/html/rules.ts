@@ -1,7 +1,7 @@
 /** How the tokens of a report become HTML: code, tables, pictures and citations. */
 
 import type { MarkdownIt, RendererRule, Token } from "markdown-it";
-import { citationOf } from "../document/citations.ts";
+import { citationOf } from "../document/citation-tokens.ts";
 import { pictureMark } from "../pictures/html.ts";
 import type { CitedSource } from "./sources.ts";
 import type { Allowance } from "./tokens.ts";
@@ -41,6 +41,7 @@ export function addRenderingRules(md: MarkdownIt, { sources, allowance, tables }
     },
     table_close: () => "</table></div>\n",
     picture: (tokens: Token[], at: number) => pictureMark(Number(tokens[at]?.meta?.["n"])),
+    cite_start: () => "",
     mark: (tokens: Token[], at: number) => escapeHtml(tokens[at]?.content ?? ""),
     citation: (tokens: Token[], at: number) => {
       const { numbers = [], sources: cited = [] } = citationOf(tokens[at]) ?? {};

@@ -1,7 +1,7 @@
 /** Rewrites Markdown tokens before rendering: takes out the title, adds heading ids, and restricts links and images. */
 
 import type { Token } from "markdown-it";
-import { createCitation } from "../document/citations.ts";
+import { createCitation } from "../document/citation-tokens.ts";
 import { createToken } from "../document/parser.ts";
 import { webUrl } from "../web-url.ts";
 

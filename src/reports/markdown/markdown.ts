@@ -1,11 +1,15 @@
 /** Renders a stored run as a Markdown document: escapes every value here, and a template arranges them. */
 
 import { cleanText } from "../../platform/clean-text.ts";
-import { type ByteCitation, MARK_IN_TEXT, numbersIn, withoutStartMarks } from "../citations/positions.ts";
-import { resolveCitationNumbers } from "../citations/citation-numbers.ts";
+import {
+  type CitedRange,
+  MARK,
+  numbersIn,
+  removeSourceList,
+  resolveCitationNumbers,
+  withoutStartMarks,
+} from "../citations.ts";
 import { neutralMarkdown } from "./neutral-markdown.ts";
-import { outsideCode } from "./outside-code.ts";
-import { removeSourceList } from "../citations/own-source-list.ts";
 import type { PictureFacts } from "../pictures/picture.ts";
 import { describePicture, pictureAlt, locatePictures, withPictures } from "../pictures/positions.ts";
 import { onOneLine, type ReportMetadata, reportFacts, titleOf } from "../report-facts.ts";
@@ -17,8 +21,7 @@ export interface ReportDocument {
   report: string;
   /** Numbered as the report cites them. */
   sources: readonly Source[];
-  /** Byte positions of Google's citations in the report. */
-  citations?: readonly ByteCitation[] | undefined;
+  citations?: readonly CitedRange[] | undefined;
   /** How the run ended, if it ended before the report was complete. */
   partial: string | undefined;
   /** The reason, as one of our own sentences. */
@@ -39,9 +42,9 @@ export function renderMarkdown(document: ReportDocument, options?: TemplateOptio
   const { query, sources, partial, reason, metadata, includeSources } = document;
   const report = pictured(
     document,
-    neutralMarkdown(removeSourceList(cleanText(withoutStartMarks(document.report)), sources)),
+    neutralMarkdown(removeSourceList(withoutStartMarks(document.report), sources), linkMarks(document)),
   );
-  const { title, body } = splitTitle(withLinkedMarks(report, document));
+  const { title, body } = splitTitle(report);
   const because = reason === undefined ? "" : ` ${plain(reason)}`;
   const text = renderTemplate(
     {
@@ -59,19 +62,28 @@ export function renderMarkdown(document: ReportDocument, options?: TemplateOptio
   return `${text.trimEnd()}\n`;
 }
 
-/** U3: `[cite: 1, 2]` and `[1]` link to their sources; an unresolved number stays as it is. */
-function withLinkedMarks(text: string, document: ReportDocument): string {
-  const marks = new Map(document.sources.map(({ n, url, resolved_url: resolved }) => [n, markOf(n, resolved ?? url)]));
+/** `[1]` may also be a part of a link, a definition at the start of a line, or array[1]; Google's mark is none of these. */
+const PLAIN_IN_TEXT = String.raw`(?<![\]\w])(?!\[[\d, \t]+\]\[)(?<!^[ \t]{0,3}(?=\[[\d, \t]+\]:))`;
+
+/** Excludes the texts of links and images. */
+const MARK_IN_TEXT = new RegExp(String.raw`(?=\[)(?<![!\\])(?:(?=\[cite)|${PLAIN_IN_TEXT})${MARK}(?!\()`, "gi");
+
+const DEFINITION = /^ {0,3}\[(\d{1,4})\]:[ \t]*<?https?:\/\/[^\s<>]+>?[^\n]*$/gm;
+
+/** U3: `[cite: 1, 2]` and `[1]` become links to their sources; an unresolved number stays as it is. */
+function linkMarks(document: ReportDocument): (prose: string) => string {
+  const { report, sources } = document;
+  const marks = new Map(sources.map(({ n, url, resolved_url: resolved }) => [n, markOf(n, resolved ?? url)]));
   const meant = resolveCitationNumbers(document);
-  return outsideCode(text, (prose) => {
-    if (!prose.includes("[")) return prose;
-    return prose.replaceAll(MARK_IN_TEXT, (mark, google: string | undefined, list: string) => {
+  const defined = new Set(report.includes("]:") ? [...report.matchAll(DEFINITION)].map(([, n]) => Number(n)) : []);
+  return (prose) =>
+    prose.replaceAll(MARK_IN_TEXT, (mark, google: string | undefined, list: string) => {
       const numbers = numbersIn(list);
-      const sourceOf = google === undefined ? meant.plain : meant.google;
-      if (!numbers.some((n) => sourceOf.has(n))) return mark;
-      return numbers.map((n) => marks.get(sourceOf.get(n) ?? Number.NaN) ?? plain(`[${n}]`)).join("");
+      const sourceOf = (n: number): number | undefined =>
+        google !== undefined ? meant.google.get(n) : defined.has(n) ? undefined : meant.plain.get(n);
+      if (numbers.every((n) => sourceOf(n) === undefined)) return mark;
+      return numbers.map((n) => marks.get(sourceOf(n) ?? Number.NaN) ?? plain(`[${n}]`)).join("");
     });
-  });
 }
 
 function markOf(n: number, url: string): string {

@@ -3,8 +3,6 @@
  * affects text after its end. Where viewers disagree about what is code, it is treated as text.
  */
 
-import { codeEnd, prefixOf, runEnd } from "./outside-code.ts";
-
 interface Fence {
   /** The fence character, which the closing fence shares. */
   mark: string;
@@ -13,12 +11,13 @@ interface Fence {
   indent: number;
 }
 
-export function neutralMarkdown(text: string): string {
+/** `rewrite` changes the prose of a line, which is everything outside code and addresses. */
+export function neutralMarkdown(text: string, rewrite = (prose: string): string => prose): string {
   const written: string[] = [];
   let block: string[] = [];
   let fence: Fence | undefined;
   const endBlock = (): void => {
-    for (const line of neutralBlock(block)) written.push(line);
+    for (const line of neutralBlock(block, rewrite)) written.push(line);
     block = [];
   };
   for (const line of text.split("\n")) {
@@ -66,15 +65,39 @@ function closes(line: string, { mark, length }: Fence): boolean {
 /**
  * Inline code is kept only if the backticks of every line in the block pair up; otherwise the block is treated as text.
  */
-function neutralBlock(lines: string[]): string[] {
+function neutralBlock(lines: string[], rewrite: (prose: string) => string): string[] {
   const withCode: string[] = [];
   for (const line of lines) {
-    const neutral = neutralLine(line, codeEnd);
-    if (neutral === undefined) return lines.map((each) => neutralLine(each, runEnd) ?? "");
+    const neutral = neutralLine(line, { endOf: codeEnd, rewrite });
+    if (neutral === undefined) return lines.map((each) => neutralLine(each, { endOf: runEnd, rewrite }) ?? "");
     withCode.push(neutral);
   }
   return withCode;
 }
+
+/**
+ * Inline code ends at the same number of backticks on the same line. A `|` in it makes it uncertain, because a table
+ * cell ends there.
+ */
+function codeEnd(line: string, start: number): number | undefined {
+  const length = runEnd(line, start) - start;
+  for (let at = line.indexOf("`", start + length); at !== -1;) {
+    const end = runEnd(line, at);
+    if (end - at === length) return line.slice(start, at).includes("|") ? undefined : end;
+    at = line.indexOf("`", end);
+  }
+  return undefined;
+}
+
+function runEnd(line: string, at: number): number {
+  let end = at;
+  while (line[end] === "`") end += 1;
+  return end;
+}
+
+/** Length of the quote, bullet and number prefixes of a line. Bounded: millions of them would exceed the stack. */
+const prefixOf = (line: string): number =>
+  /^(?:[ \t>]|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t])){0,10000}/.exec(line)?.[0].length ?? 0;
 
 interface Piece {
   text: string;
@@ -86,8 +109,13 @@ const kept = (line: string, from: number, end: number): Piece => ({ text: line.s
 /** Characters that may start an escape, code, markup or an image. */
 const MARK = /[\\`]|<(?=[a-z/!?])|!(?=\[)/gi;
 
-/** `endOf` returns the end of what a backtick starts; undefined makes the result undefined. */
-function neutralLine(line: string, endOf: (line: string, at: number) => number | undefined): string | undefined {
+interface LineReading {
+  /** The end of what a backtick starts; undefined makes the line undefined. */
+  endOf: (line: string, at: number) => number | undefined;
+  rewrite: (prose: string) => string;
+}
+
+function neutralLine(line: string, { endOf, rewrite }: LineReading): string | undefined {
   let contentStart: number | undefined;
   let text = "";
   let copied = 0;
@@ -101,10 +129,10 @@ function neutralLine(line: string, endOf: (line: string, at: number) => number |
       contentStart ??= prefixOf(line);
       piece = tagAt(line, at, contentStart);
     } else piece = line[at] === "!" ? imageAt(line, at) : kept(line, at, at + 2);
-    text += line.slice(copied, at) + piece.text;
+    text += rewrite(line.slice(copied, at)) + piece.text;
     copied = piece.end;
   }
-  return text + line.slice(copied);
+  return text + rewrite(line.slice(copied));
 }
 
 function nextMark(line: string, from: number): number {
@@ -117,6 +145,8 @@ function nextMark(line: string, from: number): number {
  * again.
  */
 function imageAt(line: string, at: number): Piece {
+  // The end of a sentence before a citation, which is no image.
+  if (/^!\[cite:/i.test(line.slice(at, at + 7))) return { text: "\\!", end: at + 1 };
   const before = line[at - 1] === "!" ? "\\!" : "";
   if (line.startsWith("![]", at)) return { text: `${before}[image]`, end: at + 3 };
   return { text: `${before}[`, end: at + 2 };

@@ -3,10 +3,10 @@ import { chart, pngOf } from "../../../test/kit/browser/pictures.ts";
 import { keepPictures, MAX_PICTURE_BYTES, MAX_PICTURES } from "./keep.ts";
 import { sniffPicture } from "./sniff.ts";
 
-const received = (content: Buffer | string, mimeType = "image/png", offsetByte = 0) => ({
+const received = (content: Buffer | string, mimeType = "image/png", offset = 0) => ({
   mimeType,
   data: typeof content === "string" ? content : content.toString("base64"),
-  offsetByte,
+  offset,
 });
 
 const jpeg = Buffer.from(
@@ -55,7 +55,7 @@ describe("keepPictures", () => {
     const [second, first] = [chart(), chart()];
     const { pictures, note } = keepPictures([received(second, "image/png", 90), received(first, "", 10)]);
     expect(note).toBeUndefined();
-    expect(pictures.map(({ n, offsetByte, width, mimeType }) => [n, offsetByte, width, mimeType])).toEqual([
+    expect(pictures.map(({ n, offset, width, mimeType }) => [n, offset, width, mimeType])).toEqual([
       [1, 10, 320, "image/png"],
       [2, 90, 320, "image/png"],
     ]);

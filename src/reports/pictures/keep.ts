@@ -12,8 +12,8 @@ export interface ReceivedPicture {
   mimeType: string;
   /** Base64. */
   data: string;
-  /** UTF-8 bytes of the report before the picture. */
-  offsetByte: number;
+  /** The characters of the report before it. */
+  offset: number;
 }
 
 /** Responses of Google are limited to 16 MB, which is 12 MB of pictures. */
@@ -37,7 +37,7 @@ export function keepPictures(received: readonly ReceivedPicture[]): KeptPictures
   const pictures: Picture[] = [];
   const refusals = new Map<Refusal, number>();
   let bytesLeft = MAX_PICTURES_BYTES;
-  const inOrder = received.toSorted((a, b) => a.offsetByte - b.offsetByte);
+  const inOrder = received.toSorted((a, b) => a.offset - b.offset);
   for (const picture of inOrder) {
     const read = readPicture(picture, { isFull: pictures.length === MAX_PICTURES, bytesLeft });
     if (typeof read === "string") {
@@ -60,7 +60,7 @@ export function withinPictureBounds(pictures: readonly Picture[]): Picture[] {
 }
 
 function readPicture(
-  { data, mimeType, offsetByte }: ReceivedPicture,
+  { data, mimeType, offset }: ReceivedPicture,
   { isFull, bytesLeft }: { isFull: boolean; bytesLeft: number },
 ): Omit<Picture, "n"> | Refusal {
   if (isFull) return "count";
@@ -73,7 +73,7 @@ function readPicture(
   if (content.length > MAX_PICTURE_BYTES) return "bytes";
   if (content.length > bytesLeft) return "total";
   const hash = createHash("sha256").update(content).digest("hex");
-  return { ...sniffed, byteLength: content.length, hash, offsetByte, content };
+  return { ...sniffed, byteLength: content.length, hash, offset, content };
 }
 
 export const isViewable = ({ width, height }: { width: number; height: number }): boolean =>

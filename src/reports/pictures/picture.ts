@@ -12,7 +12,8 @@ export interface PictureFacts {
   byteLength: number;
   /** SHA-256 in hex. */
   hash: string;
-  offsetByte: number;
+  /** The characters of the report before it. */
+  offset: number;
 }
 
 export interface Picture extends PictureFacts {

@@ -5,12 +5,12 @@ import { locatePictures, withPictures } from "./positions.ts";
 const FACTS = { mimeType: "image/png" as const, width: 10, height: 10, byteLength: 100, hash: "0" };
 
 /** `§` marks the position of a picture. */
-function read(marked: string): { report: string; pictures: { n: number; offsetByte: number }[] } {
+function read(marked: string): { report: string; pictures: { n: number; offset: number }[] } {
   const pieces = marked.split("§");
-  let offsetByte = 0;
+  let offset = 0;
   const pictures = pieces.slice(0, -1).map((piece, index) => {
-    offsetByte += Buffer.byteLength(piece);
-    return { n: index + 1, offsetByte };
+    offset += piece.length;
+    return { n: index + 1, offset };
   });
   return { report: pieces.join(""), pictures };
 }
@@ -64,7 +64,7 @@ test("text that looks like our picture mark stays text (S2)", () => {
     report: '<figure id="picture-1"></figure>\n\nOne.',
     query: "Q",
     sources: [],
-    pictures: [{ ...FACTS, n: 1, offsetByte: 99 }],
+    pictures: [{ ...FACTS, n: 1, offset: 99 }],
   });
   expect(html.match(/<figure/g)).toHaveLength(1);
   expect(html).toContain("&lt;figure");

@@ -1,23 +1,19 @@
 /** Finds the position of a picture between the blocks of a report, and inserts Markdown for it there. */
 
-import { cleanText } from "../../platform/clean-text.ts";
 import type { PictureFacts } from "./picture.ts";
 
 export interface PicturePosition {
   n: number;
-  /** The first line of the cleaned text that may follow the picture, counted from 0. */
+  /** The first line of the text that may follow the picture, counted from 0. */
   line: number;
 }
 
-/** `report` is the text as sent by Google, whose bytes the offsets count; the lines are those of its cleaned form. */
 export function locatePictures(
   report: string,
-  pictures: readonly Pick<PictureFacts, "n" | "offsetByte">[],
+  pictures: readonly Pick<PictureFacts, "n" | "offset">[],
 ): PicturePosition[] {
-  if (pictures.length === 0) return [];
-  const bytes = Buffer.from(report);
-  return pictures.map(({ n, offsetByte }) => {
-    const before = cleanText(bytes.subarray(0, Math.max(0, offsetByte)).toString()).split("\n");
+  return pictures.map(({ n, offset }) => {
+    const before = report.slice(0, Math.max(0, offset)).split("\n");
     // In the middle of a line: after that line.
     const line = before.at(-1)?.trim() === "" ? before.length - 1 : before.length;
     return { n, line };
@@ -60,7 +56,7 @@ export function insertionLines(lines: readonly string[], positions: readonly Pic
   return found;
 }
 
-/** Inserts each picture as its own paragraph. The lines must be those of the cleaned report. */
+/** Inserts each picture as its own paragraph. */
 export function withPictures(
   text: string,
   positions: readonly PicturePosition[],
@@ -83,5 +79,5 @@ export const describePicture = ({
   width,
   height,
   byteLength,
-}: Omit<PictureFacts, "n" | "hash" | "offsetByte">): string =>
+}: Omit<PictureFacts, "n" | "hash" | "offset">): string =>
   `${mimeType.slice("image/".length).toUpperCase()}, ${width} × ${height}, ${Math.ceil(byteLength / KILOBYTE)} KB`;

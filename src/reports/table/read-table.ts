@@ -4,7 +4,7 @@ import { parseJson } from "../../gemini/parse-json.ts";
 import { cellKey } from "../../gemini/interactions/request-body.ts";
 import { cleanText } from "../../platform/clean-text.ts";
 import { isRecord } from "../../platform/is-record.ts";
-import { numbersIn } from "../citations/positions.ts";
+import { numbersIn } from "../citations.ts";
 import type { Cell, Table } from "./table.ts";
 
 export interface ReadTable {

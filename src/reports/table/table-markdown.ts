@@ -1,16 +1,14 @@
 /** Writes a table as Markdown: every cell with its sources, or what it lacks. */
 
-import type { ByteCitation } from "../citations/positions.ts";
+import type { CitedRange } from "../citations.ts";
 import type { Cell, Table } from "./table.ts";
 
 /** With the marks of Deep Research reports and their positions, so that every reader of reports links them. */
-export function storedTableMarkdown(table: Table): { report: string; citations: ByteCitation[] } {
+export function storedTableMarkdown(table: Table): { report: string; citations: CitedRange[] } {
   let report = `${headOf(table)}\n`;
-  let bytes = Buffer.byteLength(report);
-  const citations: ByteCitation[] = [];
+  const citations: CitedRange[] = [];
   const write = (text: string): void => {
     report += text;
-    bytes += Buffer.byteLength(text);
   };
   for (const row of table.rows) {
     write("|");
@@ -18,9 +16,9 @@ export function storedTableMarkdown(table: Table): { report: string; citations: 
       write(` ${valueText(cell)}`);
       if (cell.sources.length > 0) {
         write(" ");
-        const start_byte = bytes;
+        const start = report.length;
         write(`[cite: ${cell.sources.join(", ")}]`);
-        for (const n of cell.sources) citations.push({ n, start_byte, end_byte: bytes });
+        for (const n of cell.sources) citations.push({ n, start, end: report.length });
       }
       write(`${remarkOf(cell)} |`);
     }

@@ -3,13 +3,18 @@
 import type { Interaction } from "../../gemini/research-agent.ts";
 import type { Log } from "../../platform/log.ts";
 import { unexpectedError } from "../../platform/unexpected-error.ts";
-import { MARK, numbersIn } from "../../reports/citations/positions.ts";
-import { definedNumbers, inferCitationNumbers } from "../../reports/citations/citation-numbers.ts";
-import { outsideCode } from "../../reports/markdown/outside-code.ts";
-import { type ListedSource, listedSources, dropAmbiguousNumbers } from "../../reports/citations/own-source-list.ts";
+import {
+  dropAmbiguousNumbers,
+  inferCitationNumbers,
+  type ListedSource,
+  listedSources,
+  MARK,
+  numbersIn,
+} from "../../reports/citations.ts";
+import { linkedSources } from "../../reports/document/document.ts";
+import { withOneNumberPerPage } from "../../reports/document/numbered.ts";
 import { pageKey } from "../../reports/page-key.ts";
 import { keepPictures } from "../../reports/pictures/keep.ts";
-import { linkedSources } from "../../reports/citations/linked-sources.ts";
 import { numberSources, type Source } from "../../reports/report.ts";
 import { keepSuggestions } from "../../reports/suggestions/keep.ts";
 import type { NewResult } from "../run.ts";
@@ -38,9 +43,9 @@ export function resultOrText(log: Log, interaction: Interaction, facts: ResultFa
 export function resultOf(interaction: Interaction, { partial, note, warnings = [] }: ResultFacts): NewResult {
   const { sources, aliases } = citedSources(interaction);
   const byPage = new Map(sources.map((source) => [pageKey(source.url), source.n]));
-  const citations = interaction.citations.flatMap(({ sourceIndex, startByte, endByte }) => {
+  const citations = interaction.citations.flatMap(({ sourceIndex, start, end }) => {
     const n = byPage.get(pageKey(interaction.sources[sourceIndex]?.url ?? ""));
-    return n === undefined ? [] : [{ n, start_byte: startByte, end_byte: endByte }];
+    return n === undefined ? [] : [{ n, start, end }];
   });
   const { earlierOutputs, rawStatus } = interaction;
   const { pictures, note: pictureNote } = keepPictures(interaction.pictures);
@@ -102,11 +107,11 @@ function markedSources({ report, sources, citations }: Interaction, listed: read
   const isListed = new Set(listed.map(({ n }) => n));
   const first = new Map<string, number>();
   for (const [index, { url }] of sources.entries()) if (!first.has(pageKey(url))) first.set(pageKey(url), index);
-  const byBytes = citations.flatMap(({ sourceIndex, startByte, endByte }) => {
+  const ranges = citations.flatMap(({ sourceIndex, start, end }) => {
     const n = first.get(pageKey(sources[sourceIndex]?.url ?? ""));
-    return n === undefined ? [] : [{ n, start_byte: startByte, end_byte: endByte }];
+    return n === undefined ? [] : [{ n, start, end }];
   });
-  return [...inferCitationNumbers(report, byBytes)].flatMap(([n, index]) => {
+  return [...inferCitationNumbers(report, ranges)].flatMap(([n, index]) => {
     const source = sources[index];
     return source === undefined || isListed.has(n) ? [] : [{ n, url: source.url, title: source.title }];
   });
@@ -119,21 +124,3 @@ function highestMarked(report: string): number {
   }
   return highest;
 }
-
-/** Replaces aliases by the lowest number. Marks keep their length, so that Google's byte offsets stay valid. */
-function withOneNumberPerPage(report: string, aliases: ReadonlyMap<number, number>): string {
-  if (aliases.size === 0) return report;
-  const defined = definedNumbers(report);
-  const lowest = (n: string, pad: string): string => String(aliases.get(Number(n)) ?? n).padStart(n.length, pad);
-  return outsideCode(report, (prose) =>
-    prose
-      .replaceAll(new RegExp(MARK, "gi"), (mark: string, googles?: string) =>
-        googles === undefined ? mark : mark.replaceAll(/\d+/g, (n) => lowest(n, " ")),
-      )
-      .replaceAll(PLAIN_MARK, (mark: string) =>
-        mark.replaceAll(/\d+/g, (n) => (defined.has(Number(n)) ? n : lowest(n, "0"))),
-      ),
-  );
-}
-
-const PLAIN_MARK = /(?<![\w\]!\\])\[\d[\d, \t]*\](?![([:])/g;

@@ -4,7 +4,7 @@ import { AppError } from "../../errors.ts";
 import type { Interaction } from "../../gemini/research-agent.ts";
 import { isRecord } from "../../platform/is-record.ts";
 import { unexpectedError } from "../../platform/unexpected-error.ts";
-import { linkedSources } from "../../reports/citations/linked-sources.ts";
+import { linkedSources } from "../../reports/document/document.ts";
 import { allWarnings, emptyResultReason } from "../../reports/gates/result-gates.ts";
 import type { Database } from "../../store/database.ts";
 import type { ResearchDeps } from "../deps.ts";

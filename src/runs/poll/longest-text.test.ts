@@ -5,14 +5,14 @@ import type { Picture } from "../../reports/pictures/picture.ts";
 import type { NewResult } from "../run.ts";
 import { withLongestText } from "./longest-text.ts";
 
-const picture = (hash: string, offsetByte = 0): Picture => ({
+const picture = (hash: string, offset = 0): Picture => ({
   n: 1,
   mimeType: "image/png",
   width: 1,
   height: 1,
   byteLength: 1,
   hash,
-  offsetByte,
+  offset,
   content: new Uint8Array(1),
 });
 
@@ -36,8 +36,8 @@ test("pictures of a longer draft are kept at the end of the report, each once (S
   const draft = result("A much longer draft.", { partial: true, pictures: [picture("both"), picture("draft", 7)] });
   const next = result("Čaj.", { pictures: [picture("both", 2)] });
   expect(withLongestText(draft, next).pictures).toMatchObject([
-    { n: 1, hash: "both", offsetByte: 2 },
-    { n: 2, hash: "draft", offsetByte: 5 },
+    { n: 1, hash: "both", offset: 2 },
+    { n: 2, hash: "draft", offset: 4 },
   ]);
   const ended = withLongestText(draft, { ...next, partial: true, pictures: [picture("late")] });
   expect(ended.pictures?.map(({ hash }) => hash)).toEqual(["both", "draft", "late"]);

@@ -29,9 +29,9 @@ const normalizeSpace = (text: string): string => text.trim().replaceAll(/\s+/g, 
 function withPicturesOf(other: NewResult, result: NewResult): NewResult {
   const own = result.pictures ?? [];
   const hashes = new Set(own.map(({ hash }) => hash));
-  const offsetByte = Buffer.byteLength(result.report);
+  const offset = result.report.length;
   const added = (other.pictures ?? []).filter(({ hash }) => !hashes.has(hash));
   if (added.length === 0) return result;
-  const all = [...own, ...added.map((picture): Picture => ({ ...picture, offsetByte }))];
+  const all = [...own, ...added.map((picture): Picture => ({ ...picture, offset }))];
   return { ...result, pictures: withinPictureBounds(all).map((picture, index) => ({ ...picture, n: index + 1 })) };
 }

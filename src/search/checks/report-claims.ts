@@ -3,7 +3,7 @@
 import type { Claim } from "../../claims/claim.ts";
 import { splitClaims } from "../../claims/split-claims.ts";
 import type { VisitedSource } from "../../gemini/search-backend.ts";
-import { linkedSources } from "../../reports/citations/linked-sources.ts";
+import { linkedSources } from "../../reports/document/document.ts";
 import { numberSources, type Source } from "../../reports/report.ts";
 
 export interface ReportClaims {

@@ -123,7 +123,7 @@ const tablesOfRuns = (isPostgres: boolean): Statement[] => {
       width integer not null,
       height integer not null,
       byte_length integer not null,
-      offset_byte bigint not null,
+      text_offset bigint not null,
       content ${bytes} not null,
       primary key (task_id, n)
     )`,

@@ -53,7 +53,7 @@ export const PAGES: Record<string, Partial<PageReading>> = {
 export async function openRun(taskId = "run", db?: Database) {
   const database = db ?? (await openDatabase());
   await insertRun(database, { task_id: taskId, status: "running", lease_owner: "p" });
-  const citations = [{ n: 1, start_byte: 0, end_byte: 27 }];
+  const citations = [{ n: 1, start: 0, end: 27 }];
   await finishRun(database, {
     taskId,
     processId: "p",

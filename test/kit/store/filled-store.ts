@@ -120,7 +120,7 @@ async function addRest(db: Database): Promise<void> {
         n: 1,
         ...size,
         content_hash: `h${number}`,
-        offset_byte: 5,
+        text_offset: 5,
         content: randomBytes(1_000),
       })
       .execute();

@@ -7,14 +7,14 @@ import type { OutputOf } from "../../../operations/operation.ts";
 import { materialTexts } from "../../../operations/parts/material.ts";
 import type { search } from "../../../operations/search.ts";
 import { oneLine } from "../../../platform/clean-text.ts";
-import { resolveCitationNumbers } from "../../../reports/citations/citation-numbers.ts";
+import { resolveCitationNumbers } from "../../../reports/citations.ts";
 import { citeByNumber } from "../../../reports/document/numbered.ts";
 import { withExpiry } from "../../../reports/link-expiry.ts";
 import { numberSources, type Source } from "../../../reports/report.ts";
 import { type Verification, verificationLine } from "../../../reports/verification.ts";
 import { forPeople } from "../../wording.ts";
 import { type AnswerSpace, shortId, type StoredReport } from "../answer-view.ts";
-import { type Document, locatedDocument, numberedDocument } from "../../../reports/document/document.ts";
+import { type Document, locatedDocument, NONE_PLACED, numberedDocument } from "../../../reports/document/document.ts";
 import { stateOf } from "../run-frame.ts";
 import { cutToWidth } from "../text-width.ts";
 import { approvalLine, planCommands } from "./plan-lines.ts";
@@ -208,7 +208,7 @@ function textOf(output: Results, stored: StoredReport | undefined, { width }: An
   const isWhole = (section === undefined || section === "all") && complete !== false;
   if (isWhole && width !== undefined) return locatedDocument({ ...stored, citations });
   const meant = resolveCitationNumbers({ ...stored, citations });
-  return { text: report, sources, meant, positions: [] };
+  return { text: report, sources, meant, placed: NONE_PLACED };
 }
 
 function verification({ verified, verified_in_round: round, verification: claims }: Results): Remark[] {

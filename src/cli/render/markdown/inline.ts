@@ -1,7 +1,7 @@
 /** Converts the inline tokens of Markdown to words with styles. */
 
 import type { Token } from "markdown-it";
-import { citationOf } from "../../../reports/document/citations.ts";
+import { citationOf } from "../../../reports/document/citation-tokens.ts";
 import { formulaOf } from "../../../reports/document/formulas.ts";
 import { webUrl } from "../../../reports/web-url.ts";
 import type { Style } from "../paint.ts";

@@ -115,7 +115,7 @@ describe("citations", () => {
 
   test("of Google's agent are renumbered, with and without a mark in the text (U3)", () => {
     const report = "Yes. [cite: 7] No.\n\n**Sources:**\n7. [b](https://example.org/2)\n";
-    const text = locatedDocument({ report, sources: SOURCES, citations: [{ n: 1, start_byte: 15, end_byte: 18 }] });
+    const text = locatedDocument({ report, sources: SOURCES, citations: [{ n: 1, start: 15, end: 18 }] });
     expect(reportLines(text, { width: 80, paint: unpainted })).toEqual(["Yes.[2] No.[1]"]);
   });
 

@@ -4,10 +4,9 @@
  */
 
 import type { MarkdownIt, StateCore, StateInline, Token } from "markdown-it";
-import type { CitationNumbers } from "../citations/citation-numbers.ts";
-import { type CitationPosition, MARK, numbersIn } from "../citations/positions.ts";
+import { type CitationNumbers, type CitationPosition, MARK, numbersIn, type PlacedCitations } from "../citations.ts";
 import { createToken, originalRule } from "./parser.ts";
-import { rangeOf, splitAt } from "./ranges.ts";
+import { rangeOf, splitAt, trimEnd } from "./ranges.ts";
 
 export interface CitationContext {
   known: ReadonlySet<number>;
@@ -38,8 +37,8 @@ export function createCitation(n: number): Token {
   return token;
 }
 
-/** Adds tokens of the types `citation`, `mark` and `cite_start`. */
-export function addCitationMarks(md: MarkdownIt, context: CitationContext): void {
+/** Adds tokens of the types `citation`, `mark` and `cite_start`; `placed` are Google's citations in the parsed text. */
+export function addCitations(md: MarkdownIt, context: CitationContext, placed: PlacedCitations): void {
   // In silent mode the parser searches for the end of a link text; a mark found there would count as a link and end
   // the outer one.
   const isPossible = (state: StateInline, silent: boolean): boolean =>
@@ -52,12 +51,50 @@ export function addCitationMarks(md: MarkdownIt, context: CitationContext): void
     // `[cite: 24]: text` cites a source and defines no link.
     return !/^\[cite/i.test(state.src.slice(at, at + 5)) && reference(state, line, ...rest);
   });
+  md.core.ruler.push("google_citations", (state) => {
+    const unread = resolveMarks(state.tokens, placed.marks, context);
+    const positions = [...placed.positions, ...unread].filter(({ n }) => context.known.has(n));
+    if (positions.length > 0)
+      insertPositions(
+        state,
+        positions.toSorted((a, b) => a.at - b.at),
+      );
+  });
+}
+
+/** Returns the citations of the marks that are no tokens, because they are in code or in a link. */
+function resolveMarks(
+  tokens: readonly Token[],
+  placed: PlacedCitations["marks"],
+  { known }: CitationContext,
+): CitationPosition[] {
+  const waiting = new Map(placed.map((mark) => [mark.start, mark]));
+  for (const block of tokens) {
+    const { children } = block;
+    if (children === null) continue;
+    for (const [at, token] of children.entries()) {
+      const citation = citations.get(token);
+      if (citation === undefined) continue;
+      const { start } = rangeOf(token);
+      const numbers = waiting.get(start)?.sources.filter((n) => known.has(n)) ?? [];
+      waiting.delete(start);
+      if (numbers.length > 0) citations.set(token, { ...citation, numbers, sources: numbers });
+      else if (citation.sources.every((source) => source === undefined)) continue;
+      token.type = "citation";
+      token.content = "";
+      const before = children[at - 1];
+      // The space before a citation would allow a line break there.
+      if (before?.type === "text") trimEnd(before);
+    }
+    block.children = children.filter(({ type, content }) => type !== "text" || content !== "");
+  }
+  return [...waiting.values()].flatMap(({ end, sources }) => sources.map((n) => ({ at: end, n })));
 }
 
 const START_MARK = "[cite_start]";
 const MARK_HERE = new RegExp(MARK, "iy");
 
-/** Without a context any mark is read, otherwise one with a source. */
+/** Without a context any mark is read, otherwise one of Google or with a source. */
 function readMark(state: StateInline, context: CitationContext | undefined): boolean {
   const { src, pos, posMax } = state;
   if (src.slice(pos, Math.min(posMax, pos + START_MARK.length)).toLowerCase() === START_MARK) {
@@ -74,11 +111,9 @@ function readMark(state: StateInline, context: CitationContext | undefined): boo
   const defined = google === undefined ? state.env.references?.[list] : undefined;
   const numbers = numbersIn(list);
   const sources = context === undefined ? [] : sourcesOf(numbers, { context, defined, isGoogle: google !== undefined });
-  if (context !== undefined && sources.every((source) => source === undefined)) return false;
-  // The space before a citation would allow a line break there.
-  if (context !== undefined) state.pending = state.pending.trimEnd();
-  const token = state.push(context === undefined ? "mark" : "citation", "", 0);
-  if (context === undefined) token.content = mark;
+  if (context !== undefined && google === undefined && sources.every((source) => source === undefined)) return false;
+  const token = state.push("mark", "", 0);
+  token.content = mark;
   citations.set(token, { numbers, sources, isGoogle: google !== undefined, isDefined: defined !== undefined });
   state.pos = end;
   return true;
@@ -100,11 +135,6 @@ function sourcesOf(numbers: readonly number[], { context, defined, isGoogle }: M
 }
 
 /** Inserts citations by position: into texts, and after code, a link or anything else that is one unit. */
-export function addPositions(md: MarkdownIt, positions: readonly CitationPosition[]): void {
-  if (positions.length === 0) return;
-  md.core.ruler.push("citation_positions", (state) => insertPositions(state, positions));
-}
-
 function insertPositions(state: StateCore, positions: readonly CitationPosition[]): void {
   const waiting = positions.map(({ at, n }) => ({ at: atWordEnd(state.src, at), n })).toReversed();
   const take = (before: number): CitationPosition[] => {
