@@ -1,6 +1,6 @@
 /** Splits a report into numbered sections, so that a client with a small context can read it in parts without gaps. */
 
-import { cleanText } from "../platform/clean-text.ts";
+import { linesOf } from "./document/lines.ts";
 
 export interface Section {
   /** "2", "2.1"; "0" is the text before the first section, including the report's title. */
@@ -79,44 +79,19 @@ function closeAt(open: OpenSection[], end: number): void {
   if (closed !== undefined) closed.end = end;
 }
 
-/** Characters of a line that are examined: hostile lines have megabytes. */
-const MAX_LINE_CHARACTERS = 200;
 /** Headings beyond this number belong to the last section. */
 const MAX_HEADINGS = 10_000;
-const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/s;
-const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/s;
+const MAX_TITLE_CHARACTERS = 120;
 
-/** Headings with # signs outside code blocks. */
 function headingsOf(report: string): Heading[] {
   const headings: Heading[] = [];
-  let fence: string | undefined;
-  for (let start = 0; start < report.length && headings.length < MAX_HEADINGS;) {
-    const lineEnd = report.indexOf("\n", start);
-    const end = lineEnd === -1 ? report.length : lineEnd;
-    const line = report.slice(start, Math.min(end, start + MAX_LINE_CHARACTERS)).trimEnd();
-    const [, mark, rest = ""] = FENCE.exec(line) ?? [];
-    if (fence !== undefined) {
-      if (mark?.startsWith(fence) === true && rest === "") fence = undefined;
-    } else if (mark !== undefined && !(mark.startsWith("`") && rest.includes("`"))) {
-      fence = mark;
-    } else {
-      const [, signs, text = ""] = HEADING.exec(line) ?? [];
-      if (signs !== undefined) headings.push({ level: signs.length, title: titleOf(text), start });
-    }
-    start = end + 1;
+  for (const { start, heading } of linesOf(report)) {
+    if (heading === undefined) continue;
+    const title = heading.title.replaceAll(/[\s*]+/g, " ").trim();
+    headings.push({ level: heading.level, title: title.slice(0, MAX_TITLE_CHARACTERS), start });
+    if (headings.length === MAX_HEADINGS) break;
   }
   return headings;
-}
-
-/** `## **Costs** ##` gives "Costs", `## C#` gives "C#". */
-function titleOf(text: string): string {
-  let end = text.length;
-  while (text[end - 1] === "#") end -= 1;
-  const closed = end === 0 || /\s/.test(text[end - 1] ?? "") ? text.slice(0, end) : text;
-  return cleanText(closed)
-    .replaceAll(/[\s*]+/g, " ")
-    .trim()
-    .slice(0, 120);
 }
 
 function evenSections(report: string): Section[] {

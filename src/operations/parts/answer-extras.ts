@@ -38,7 +38,7 @@ export function withPictureLinks(taskId: string, result: StoredResult): StoredRe
   const { report, pictures = [], citations = [] } = result;
   if (pictures.length === 0) return result;
   const lines = report.split("\n");
-  const at = insertionLines(lines, locatePictures(report, pictures));
+  const at = insertionLines(report, locatePictures(report, pictures));
   const written: string[] = [];
   const moves: { from: number; by: number }[] = [];
   let from = 0;

@@ -4,6 +4,8 @@
  * part with its header.
  */
 
+import { linesOf } from "./lines.ts";
+
 /** About a tenth of a second of parsing. Nearly all reports are shorter. */
 const MAX_PART_CHARACTERS = 100_000;
 /** Lines, cells, links and citations: a table of single digits takes ten times as long as prose. */
@@ -55,7 +57,7 @@ export function splitText(whole: string): SplitText {
     total += part.marks - marks;
     part = { start: boundary.at, repeated: boundary.repeated, marks, best: undefined };
   };
-  for (const line of linesOf(whole)) {
+  for (const line of markedLines(whole)) {
     part = withBoundary(part, line.boundary);
     const isFull = line.end - part.start > MAX_PART_CHARACTERS || part.marks + line.marks > MAX_PART_MARKS;
     if (isFull && part.best !== undefined) end(part.best, part.marks - part.best.marks);
@@ -81,36 +83,21 @@ interface Line {
   marks: number;
 }
 
-const FENCE = /^ {0,3}(`{3,}|~{3,})/;
-const HEADING = /^ {0,3}#{1,6}[ \t]/;
 const DELIMITER_ROW = /^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?\s*$/;
 const MAX_HEADER_CHARACTERS = 10_000;
 
 /** Lines longer than a part are cut, so that each piece fits. */
-function* linesOf(whole: string): Generator<Line> {
-  let fence: string | undefined;
+function* markedLines(whole: string): Generator<Line> {
   let table = "";
   let before = "";
-  for (let at = 0; at < whole.length;) {
-    const found = whole.indexOf("\n", at);
-    const end = Math.min(found === -1 ? whole.length : found + 1, at + MAX_PART_CHARACTERS / 2);
+  for (const { start: at, end, code, heading } of linesOf(whole, MAX_PART_CHARACTERS / 2)) {
     const line = whole.slice(at, end);
     const isBlockEnd = before.trim() === "" && /^\S/.test(line);
-    const rank = fence !== undefined || table !== "" ? 0 : HEADING.test(line) ? 2 : isBlockEnd ? 1 : 0;
-    yield { boundary: { at, repeated: fence ?? table, rank }, end, marks: marksIn(line) };
-    fence = fenceAfter(fence, line);
+    const rank = code !== undefined || table !== "" ? 0 : heading !== undefined ? 2 : isBlockEnd ? 1 : 0;
+    yield { boundary: { at, repeated: code ?? table, rank }, end, marks: marksIn(line) };
     table = tableAfter(table, before, line);
     before = line;
-    at = end;
   }
-}
-
-/** The opening line of the code block that the next line is in. */
-function fenceAfter(fence: string | undefined, line: string): string | undefined {
-  const mark = FENCE.exec(line)?.[1];
-  if (mark === undefined) return fence;
-  if (fence === undefined) return line.length < 200 ? line : `${mark}\n`;
-  return line.trim() === mark && fence.includes(mark.slice(0, 3)) ? undefined : fence;
 }
 
 /** The header of the table that the next line is in. */

@@ -1,5 +1,6 @@
 /** Finds the position of a picture between the blocks of a report, and inserts Markdown for it there. */
 
+import { linesOf } from "../document/lines.ts";
 import type { PictureFacts } from "./picture.ts";
 
 export interface PicturePosition {
@@ -20,23 +21,21 @@ export function locatePictures(
   });
 }
 
-const FENCE = /^ {0,3}(`{3,}|~{3,})/;
-const HEADING = /^ {0,3}#{1,6}(?:[ \t]|$)/;
-
 /**
  * Maps lines to the pictures to insert before them: the first position at or after a picture's own line where a block
  * has ended. The line after the last one is the end.
  */
-export function insertionLines(lines: readonly string[], positions: readonly PicturePosition[]): Map<number, number[]> {
+export function insertionLines(text: string, positions: readonly PicturePosition[]): Map<number, number[]> {
+  const lines = text.split("\n");
+  const known = [...linesOf(text)];
   const waiting = positions.toSorted((a, b) => a.line - b.line || a.n - b.n);
   const found = new Map<number, number[]>();
   const title = lines.findIndex((line) => line.trim() !== "");
-  const hasTitle = HEADING.test(lines[title] ?? "");
-  let fence: string | undefined;
+  const hasTitle = known[title]?.heading !== undefined;
   for (const [at, line] of lines.entries()) {
     const isBetween = line.trim() === "" || at === 0 || lines[at - 1]?.trim() === "";
     // The title of a report stays its first line.
-    if (fence === undefined && isBetween && !(hasTitle && at <= title)) {
+    if (known[at]?.code === undefined && isBetween && !(hasTitle && at <= title)) {
       const due = waiting.splice(0, waiting.findLastIndex((position) => position.line <= at) + 1);
       if (due.length > 0)
         found.set(
@@ -44,9 +43,6 @@ export function insertionLines(lines: readonly string[], positions: readonly Pic
           due.map(({ n }) => n),
         );
     }
-    const marks = FENCE.exec(line)?.[1];
-    if (fence === undefined) fence = marks;
-    else if (marks?.startsWith(fence) === true && line.trim() === marks) fence = undefined;
   }
   if (waiting.length > 0)
     found.set(
@@ -64,7 +60,7 @@ export function withPictures(
 ): string {
   if (positions.length === 0) return text;
   const lines = text.split("\n");
-  const at = insertionLines(lines, positions);
+  const at = insertionLines(text, positions);
   const pictures = (index: number): string[] => (at.get(index) ?? []).flatMap((n) => ["", markdownOf(n), ""]);
   return [...lines.flatMap((line, index) => [...pictures(index), line]), ...pictures(lines.length)].join("\n");
 }
