@@ -57,7 +57,7 @@ const marksIn = (text: string): Mark[] =>
   }));
 
 /** A mark of Google whose sources are known from the ranges that end at it. */
-export interface PlacedMark {
+interface PlacedMark {
   start: number;
   end: number;
   sources: number[];
@@ -110,13 +110,11 @@ function spacesAt(text: string, at: number): number {
 export function withCitationMarks({ report, citations = [] }: Omit<CitedText, "sources">): string {
   const { marks, positions } = placeCitations(report, citations);
   const markOf = (numbers: readonly number[]): string => `[cite: ${[...new Set(numbers)].join(", ")}]`;
+  const loose = new Map<number, number[]>();
+  for (const { at, n } of positions) loose.set(at, [...(loose.get(at) ?? []), n]);
   const written = [
     ...marks.map(({ start, end, sources }) => ({ start, end, mark: markOf(sources) })),
-    ...[...Map.groupBy(positions, ({ at }) => at)].map(([at, cited]) => ({
-      start: at,
-      end: at,
-      mark: ` ${markOf(cited.map(({ n }) => n))}`,
-    })),
+    ...[...loose].map(([at, numbers]) => ({ start: at, end: at, mark: ` ${markOf(numbers)}` })),
   ].toSorted((a, b) => a.start - b.start);
   let text = "";
   let copied = 0;

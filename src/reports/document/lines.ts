@@ -24,17 +24,16 @@ export function* linesOf(text: string, maxCharacters = Infinity): Generator<Repo
     const [, marks, rest = ""] = FENCE.exec(line.trimEnd()) ?? [];
     const isClosing = open !== undefined && marks?.startsWith(open.marks) === true && rest === "";
     const isOpening = open === undefined && marks !== undefined && !(marks.startsWith("`") && rest.includes("`"));
-    const [, signs, title = ""] = (open ?? isOpening) ? [] : (HEADING.exec(line.trimEnd()) ?? []);
-    yield {
-      start,
-      end,
-      code: open?.line,
-      heading: signs === undefined ? undefined : { level: signs.length, title: withoutClosing(title) },
-    };
+    yield { start, end, code: open?.line, heading: open === undefined ? headingOf(line) : undefined };
     if (isClosing) open = undefined;
     else if (isOpening) open = { marks, line: end - start < MAX_EXAMINED_CHARACTERS ? line : `${marks}\n` };
     start = end;
   }
+}
+
+function headingOf(line: string): ReportLine["heading"] {
+  const [, signs, title = ""] = HEADING.exec(line.trimEnd()) ?? [];
+  return signs === undefined ? undefined : { level: signs.length, title: withoutClosing(title) };
 }
 
 /** `Costs ##` is "Costs", `C#` is "C#". */
