@@ -85,7 +85,7 @@ test.skipIf(installed === "missing")(
     context.onTestFinished(() => closePages(browser));
     const { page, pageErrors } = await enterPage(browser, server);
     await page.goto(`/runs/${parent}`);
-    const form = page.locator("form.ask-followup");
+    const form = page.locator(".turns > form");
     await form.getByLabel("Ask a follow-up").fill("And in apartments?", SOON);
     await form.getByRole("button", { name: /^Ask · about \$0\.\d\d$/ }).click();
     const first = page.getByRole("article", { name: "And in apartments?" });

@@ -64,8 +64,10 @@ export function goToSignIn(to = location.pathname + location.search): void {
 }
 
 export async function fetchJson<Answer>(path: string, init: RequestInit = {}): Promise<Answer> {
-  const response = await fetchWithSecret(path, init).catch(() => undefined);
-  if (response === undefined) throw new RefusedError(UNREACHABLE);
+  const response = await fetchWithSecret(path, init).catch((error: unknown) => {
+    // The calls of the run card are refused with a reason.
+    throw error instanceof RefusedError ? error : new RefusedError(UNREACHABLE);
+  });
   // Signed out, or the token was revoked.
   if (response.status === 401) goToSignIn();
   const body: unknown = await response.json().catch(() => UNREACHABLE);

@@ -38,10 +38,15 @@ export function go(path: string, { replace = false } = {}): void {
 /** Stores the scroll position in the current history entry. */
 const rememberScroll = (): void => history.replaceState({ scroll: scrollY }, "");
 
+/** The scroll position in a history entry. */
+export const scrollOf = (state: unknown): number | undefined =>
+  typeof state === "object" && state !== null && "scroll" in state && typeof state.scroll === "number"
+    ? state.scroll
+    : undefined;
+
 function scrollBack(): void {
-  const state: unknown = history.state;
-  if (typeof state !== "object" || state === null || !("scroll" in state)) return;
-  if (typeof state.scroll === "number") scrollTo(0, state.scroll);
+  const scroll = scrollOf(history.state);
+  if (scroll !== undefined) scrollTo(0, scroll);
 }
 
 export function useRoute(): Route {

@@ -1,16 +1,20 @@
-/** The card: a run in progress with its timeline, then its report. */
+/**
+ * The card: a run in progress with its timeline, then its report. None of its buttons can start or approve anything
+ * that is paid for.
+ */
 
+import { useState } from "preact/hooks";
 import type { CardPlan } from "../../wire-chat.ts";
 import type { RunLive, TimelineEntry } from "../../../operations/view/run-view.ts";
 import { TimelineList } from "../live/timeline-list.tsx";
+import { Report, useReport } from "../report/section.tsx";
 import { RunHead } from "../run/head.tsx";
 import { exactTime } from "../ui/ages.ts";
 import { money } from "../ui/amounts.ts";
 import { ANNOUNCEMENTS, Problem } from "../ui/parts.tsx";
-import { CancelButton, ModeButton } from "./actions.tsx";
+import { ResultButton } from "../ui/result-button.tsx";
+import { requestMode } from "./appearance.ts";
 import type { Host, HostContext } from "./host.ts";
-import type { HostTools } from "./host-tools.ts";
-import { CardReport, ReportButtons } from "./report.tsx";
 
 export interface CardState {
   run?: RunLive;
@@ -24,7 +28,6 @@ export interface CardState {
 
 export interface CardParts {
   host: Host | undefined;
-  tools: HostTools | undefined;
   context: HostContext;
   setContext: (change: HostContext) => void;
 }
@@ -86,7 +89,7 @@ const Plan = ({ plan: { text, estimated_cost: cost, expires_at: expiry } }: { pl
   </section>
 );
 
-function RunCard({ run, state, host, tools, context, setContext }: CardParts & { run: RunLive; state: CardState }) {
+function RunCard({ run, state, host, context, setContext }: CardParts & { run: RunLive; state: CardState }) {
   const decision = DECISIONS[run.status];
   const isOver = run.completed_at !== undefined;
   const isFullscreen = context.displayMode === "fullscreen";
@@ -98,16 +101,16 @@ function RunCard({ run, state, host, tools, context, setContext }: CardParts & {
       <RunHead run={run} />
       {decision === undefined ? null : <p class="notice">{decision}</p>}
       {state.problem === undefined ? null : <Problem error={state.problem} />}
-      {host === undefined || tools === undefined ? null : (
+      {host === undefined ? null : (
         <div class="row actions">
-          {run.actions.includes("cancel") ? <CancelButton run={run} tools={tools} /> : null}
-          {run.has_report ? <ReportButtons taskId={run.task_id} host={host} tools={tools} /> : null}
+          {run.actions.includes("cancel") ? <CancelButton run={run} host={host} /> : null}
+          {run.has_report ? <ReportButtons taskId={run.task_id} host={host} /> : null}
           <ModeButton host={host} context={context} setContext={setContext} />
         </div>
       )}
       {state.plan === undefined ? null : <Plan plan={state.plan} />}
-      {run.has_report && tools !== undefined ? (
-        <CardReport key={`${run.task_id} ${run.status}`} run={run} tools={tools} isScrolling={!isFullscreen} />
+      {run.has_report ? (
+        <CardReport key={`${run.task_id} ${run.status}`} taskId={run.task_id} isScrolling={!isFullscreen} />
       ) : null}
       {isTimelineOpen ? (
         timeline
@@ -118,5 +121,92 @@ function RunCard({ run, state, host, tools, context, setContext }: CardParts & {
         </details>
       )}
     </article>
+  );
+}
+
+/** `isScrolling`: in the chat the report has a limited height. */
+function CardReport({ taskId, isScrolling }: { taskId: string; isScrolling: boolean }) {
+  const { report, waiting } = useReport(taskId);
+  if (report === undefined) return waiting;
+  if (!isScrolling) return <Report report={report} />;
+  return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- without it, a keyboard could not scroll the report
+    <div class="report-window" tabIndex={0} role="region" aria-label="Text of the report">
+      <Report report={report} />
+    </div>
+  );
+}
+
+/** Above the report, so that they do not scroll away with it. */
+function ReportButtons({ taskId, host }: { taskId: string; host: Host }) {
+  const { capabilities } = host;
+  const use = async (): Promise<void> => {
+    const { summary } = await host.viewReport(taskId, "summary");
+    await host.request("ui/update-model-context", { content: [{ type: "text", text: summary }] });
+  };
+  const download = async (): Promise<void> => {
+    const { document: text, file_name: name } = await host.viewReport(taskId, "markdown");
+    const resource = { uri: `file:///${name}`, mimeType: "text/markdown", text };
+    const { isError } = await host.request("ui/download-file", { contents: [{ type: "resource", resource }] });
+    if (isError === true) throw new Error("The client did not save it.");
+  };
+  return (
+    <>
+      {capabilities.updateModelContext === undefined ? null : (
+        <ResultButton label="Use in chat" done="Added to the chat ✓" act={use} />
+      )}
+      {capabilities.downloadFile === undefined ? null : (
+        <ResultButton label="Download .md" done="Downloaded ✓" act={download} />
+      )}
+    </>
+  );
+}
+
+/** Asks once more, because a cancelled run cannot be continued. */
+function CancelButton({ run, host }: { run: RunLive; host: Host }) {
+  const [step, setStep] = useState<"idle" | "asked" | "sent" | "failed">("idle");
+  if (step === "sent" || run.cancel_requested_at !== undefined) return <span class="quiet">Cancelling…</span>;
+  if (step === "idle") {
+    return (
+      <button type="button" class="button small" onClick={() => setStep("asked")}>
+        Cancel run…
+      </button>
+    );
+  }
+  const cancel = (): void => {
+    setStep("sent");
+    host.cancel(run.task_id).catch(() => setStep("failed"));
+  };
+  return (
+    <div class="row" role="group" aria-label="Cancel the run">
+      <span>
+        {step === "failed"
+          ? "It could not be cancelled. Try again?"
+          : "Cancel it? What it has found is kept; what Google has charged stays charged."}
+      </span>
+      <button type="button" class="button small danger" onClick={cancel}>
+        Cancel run
+      </button>
+      <button type="button" class="button small" onClick={() => setStep("idle")}>
+        Keep running
+      </button>
+    </div>
+  );
+}
+
+function ModeButton({ host, context, setContext }: Omit<CardParts, "host"> & { host: Host }) {
+  const { displayMode = "inline", availableDisplayModes: modes = [] } = context;
+  const next = displayMode === "fullscreen" ? "inline" : "fullscreen";
+  if (!modes.includes(next)) return null;
+  const change = (): void => {
+    requestMode(host, next).then(
+      (mode) => setContext({ displayMode: mode }),
+      () => undefined,
+    );
+  };
+  return (
+    <button type="button" class="button small" onClick={change}>
+      {next === "fullscreen" ? "Full screen" : "Back to the chat"}
+    </button>
   );
 }

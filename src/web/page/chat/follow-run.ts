@@ -1,6 +1,7 @@
 /** Follows a run until it ends: each read waits at the server for news, and errors are retried with growing pauses. */
 
 import type { RunCardAnswer } from "../../wire-chat.ts";
+import { hasEnded, isUnfinished } from "../ui/run-state.ts";
 
 /** Below the time limits of chat clients. */
 const WAIT_SECONDS = 20;
@@ -23,9 +24,6 @@ export interface FollowOptions {
   signal: AbortSignal;
 }
 
-const ENDED = ["completed", "failed", "cancelled"];
-const IDLE = ["awaiting_approval", "start_unknown"];
-
 export async function followRun(followed: Followed, options: FollowOptions): Promise<void> {
   const { read, onView, onProblem, sleep, signal } = options;
   let known: { task_id: string; cursor: string } | undefined;
@@ -36,10 +34,10 @@ export async function followRun(followed: Followed, options: FollowOptions): Pro
       if (isAborted(signal)) return;
       const { run, task_id, cursor } = answer;
       onView(answer);
-      if (ENDED.includes(run.status)) return;
+      if (hasEnded(run.status)) return;
       known = { task_id, cursor };
       failures = 0;
-      await sleep(IDLE.includes(run.status) ? IDLE_PAUSE_MS : PAUSE_MS);
+      await sleep(isUnfinished(run.status) ? PAUSE_MS : IDLE_PAUSE_MS);
     } catch (error) {
       if (isAborted(signal)) return;
       failures += 1;

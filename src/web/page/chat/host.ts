@@ -1,7 +1,11 @@
 /**
  * The connection to the chat client that contains the card: JSON-RPC over postMessage, as the MCP Apps specification
- * of 2026-01-26 defines it.
+ * of 2026-01-26 defines it, and the calls of server tools through it.
  */
+
+import type { Refused } from "../../wire.ts";
+import type { ReportForms, RunCardAnswer } from "../../wire-chat.ts";
+import { RefusedError } from "../app/request.ts";
 
 const PROTOCOL_VERSION = "2026-01-26";
 
@@ -40,6 +44,9 @@ export interface Host {
   capabilities: HostCapabilities;
   request: (method: string, params: object) => Promise<Record<string, unknown>>;
   notify: (method: string, params: object) => void;
+  viewRun: (input: object) => Promise<RunCardAnswer>;
+  viewReport: <Form extends keyof ReportForms>(taskId: string, form: Form, n?: number) => Promise<ReportForms[Form]>;
+  cancel: (taskId: string) => Promise<unknown>;
 }
 
 /** Longer than any answer of the server takes, so that a client that lost a request does not block the card for good. */
@@ -77,7 +84,43 @@ export async function connectHost(version: string, events: HostEvents): Promise<
     capabilities: isObject(hostCapabilities) ? hostCapabilities : {},
     request,
     notify: (method, params) => channel.send({ method, params }),
+    viewRun: (input) => callTool(request, "view_run", input),
+    viewReport: (taskId, form, n = 0) => callTool(request, "view_report", { task_id: taskId, form, n }),
+    cancel: (taskId) => callTool(request, "cancel_research", { task_id: taskId }),
   };
+}
+
+const UNREACHABLE: Refused = {
+  success: false,
+  error: {
+    code: "SERVER_AWAY",
+    message: "The run can't be read at the moment.",
+    suggestion: "It continues; this card tries again.",
+  },
+};
+
+async function callTool<Answer>(request: Host["request"], name: string, input: object): Promise<Answer> {
+  const answer = await request("tools/call", { name, arguments: input }).catch(() => undefined);
+  const structured = answer?.["structuredContent"];
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- wire-chat.ts is the contract of both sides
+  if (answer?.["isError"] !== true && structured !== undefined) return structured as Answer;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the one error shape of the server
+  throw new RefusedError((structured as Refused | undefined) ?? UNREACHABLE);
+}
+
+const PATH = /^\/api\/runs\/([^/]+)\/(report|report\/parts|pictures)(?:\/(\d+))?$/;
+
+/** Answers the requests of the page's components, which have paths, by calls of tools. */
+export async function fetchAsPage({ viewReport }: Pick<Host, "viewReport">, path: string): Promise<Response> {
+  const [, taskId, what, n] = PATH.exec(path) ?? [];
+  if (taskId === undefined) return new Response(null, { status: 404 });
+  if (what === "pictures") {
+    const { data, mime_type: type } = await viewReport(taskId, "picture", Number(n));
+    const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
+    return new Response(new Blob([bytes], { type }));
+  }
+  const answer = await viewReport(taskId, "html", Number(n ?? 0));
+  return Response.json(what === "report" ? answer.report : answer);
 }
 
 interface Channel {

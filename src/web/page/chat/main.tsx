@@ -7,8 +7,7 @@ import type { Refused } from "../../wire.ts";
 import { applyContext, reportSize } from "./appearance.ts";
 import { Card, type CardState } from "./card.tsx";
 import { createSleep, type Followed, followRun } from "./follow-run.ts";
-import { connectHost, type Host, type HostContext, type ToolAnswer } from "./host.ts";
-import { createHostTools, type HostTools } from "./host-tools.ts";
+import { connectHost, fetchAsPage, type Host, type HostContext, type ToolAnswer } from "./host.ts";
 import { followCardLinks } from "./links.ts";
 
 declare const BUILD_VERSION: string;
@@ -17,7 +16,6 @@ const teardown = new AbortController();
 let state: CardState = { entries: [] };
 let context: HostContext = {};
 let host: Host | undefined;
-let tools: HostTools | undefined;
 /** What the client has sent before the connection was complete. */
 let followed: Followed | undefined;
 let following: AbortController | undefined;
@@ -26,10 +24,9 @@ const root = document.querySelector("#card");
 
 function update(change: Partial<CardState>): void {
   state = { ...state, ...change };
-  if (root !== null && !teardown.signal.aborted) render(<Card state={state} {...parts()} />, root);
+  if (root !== null && !teardown.signal.aborted)
+    render(<Card {...{ state, host, context, setContext: changeContext }} />, root);
 }
-
-const parts = () => ({ host, tools, context, setContext: changeContext });
 
 function changeContext(change: HostContext): void {
   context = { ...context, ...change };
@@ -79,12 +76,12 @@ function follow(next: Followed): void {
 }
 
 function startFollowing(): void {
-  if (followed === undefined || tools === undefined || host?.capabilities.serverTools === undefined) return;
+  if (followed === undefined || host?.capabilities.serverTools === undefined) return;
   following?.abort();
   following = new AbortController();
   const signal = AbortSignal.any([teardown.signal, following.signal]);
   void followRun(followed, {
-    read: tools.viewRun,
+    read: host.viewRun,
     onView: ({ run, entries, plan }) => {
       const known = state.run?.task_id === run.task_id ? state.entries : [];
       update({ run, entries: mergeEntries(known, entries), plan, problem: undefined });
@@ -102,11 +99,17 @@ function startFollowing(): void {
 async function start(): Promise<void> {
   update({});
   const onTeardown = (): void => teardown.abort();
-  host = await connectHost(BUILD_VERSION, { onInput, onResult, onCancelled, onContext: changeContext, onTeardown });
-  tools = createHostTools(host);
-  routeRequests(tools.fetchAsPage);
-  followCardLinks(host, teardown.signal);
-  const stop = reportSize(host, document.body);
+  const connected = await connectHost(BUILD_VERSION, {
+    onInput,
+    onResult,
+    onCancelled,
+    onContext: changeContext,
+    onTeardown,
+  });
+  routeRequests((path) => fetchAsPage(connected, path));
+  followCardLinks(connected, teardown.signal);
+  const stop = reportSize(connected, document.body);
+  host = connected;
   teardown.signal.addEventListener("abort", stop);
   update({});
   startFollowing();

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { CitationsView } from "../../wire-citations.ts";
 import { fetchJson } from "../app/request.ts";
 import type { Agreed } from "../ui/consent.tsx";
-import { announce } from "../ui/parts.tsx";
+import { announce, useLoad } from "../ui/parts.tsx";
 
 /** Few enough that something new is shown every few seconds. */
 const SOURCES_PER_REQUEST = 4;
@@ -21,20 +21,14 @@ export interface CitationChecks {
 }
 
 export function useCitationChecks(taskId: string): CitationChecks {
-  const [view, setView] = useState<CitationsView | undefined>(undefined);
   const [running, setRunning] = useState<CitationChecks["running"]>(undefined);
   const [error, setError] = useState<unknown>(undefined);
   const work = useRef<AbortController | undefined>(undefined);
   const path = `/api/runs/${taskId}/citations`;
-  useEffect(() => {
-    const leaving = new AbortController();
-    // Without it the report is as readable as before.
-    fetchJson<CitationsView>(path, { signal: leaving.signal }).then(setView, () => undefined);
-    return () => {
-      leaving.abort();
-      work.current?.abort();
-    };
-  }, [path]);
+  // Without it the report is as readable as before, so that an error is not shown.
+  const { value: view, update } = useLoad(path, (signal) => fetchJson<CitationsView>(path, { signal }));
+  const setView = (checked: CitationsView): void => update(() => checked);
+  useEffect(() => () => work.current?.abort(), [path]);
   const check: CitationChecks["check"] = ({ numbers, agreed }) => {
     if (view === undefined || work.current !== undefined) return;
     const wanted = numbers ?? view.sources.filter(({ is_cited }) => is_cited).map(({ n }) => n);

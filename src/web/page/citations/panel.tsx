@@ -1,11 +1,12 @@
-/** The button that checks all citations, its progress, and the counts of what was found. */
+/** The buttons that check all citations or those of one source, with their price, and the counts of what was found. */
 
+import { useState } from "preact/hooks";
 import { VERDICTS } from "../../../claims/evidence.ts";
-import type { CitationsView } from "../../wire-citations.ts";
+import type { CitationsView, JudgePrice } from "../../wire-citations.ts";
+import { money } from "../ui/amounts.ts";
 import { Consent, useConsent } from "../ui/consent.tsx";
 import { Problem } from "../ui/parts.tsx";
 import type { CitationChecks } from "./checks.ts";
-import { judgeCost } from "./price.ts";
 import { VerdictBadge } from "./verdict.tsx";
 
 export function CitationPanel({ checks }: { checks: CitationChecks }) {
@@ -67,4 +68,48 @@ function Counts({ view }: { view: CitationsView }) {
       </p>
     </>
   );
+}
+
+/** The button that checks the page of one source. */
+export function CheckButton({ n, checks }: { n: number; checks: CitationChecks }) {
+  const { view, running } = checks;
+  const source = view?.sources.find((each) => each.n === n);
+  // Shown once the button is pressed: a question beside every source would hide the sources.
+  const [isAsking, setAsking] = useState(false);
+  const consent = useConsent(source?.judge?.question);
+  if (source === undefined) return null;
+  const isRunning = running?.numbers.has(n) === true;
+  const label = source.checked_at === undefined ? "Check this page" : "Check again";
+  const price = judgeCost(source.judge);
+  const press = (): void => {
+    setAsking(!consent.isGiven);
+    if (!consent.isGiven) return;
+    // For one check: the next one is charged again.
+    consent.setAgreed(false);
+    checks.check({ numbers: [n], agreed: consent.agreed });
+  };
+  return (
+    <>
+      {isAsking ? <Consent {...consent} /> : null}
+      <button
+        type="button"
+        class="button small check"
+        disabled={running !== undefined}
+        aria-label={`${label}: source ${n}${price}`}
+        onClick={press}
+      >
+        {isRunning ? "Checking…" : label}
+        {isRunning ? null : price}
+      </button>
+    </>
+  );
+}
+
+/** The price of the judge, as the end of a button's label; empty without a judge, or if there is nothing to judge. */
+export function judgeCost(judge: JudgePrice | undefined): string {
+  if (judge === undefined || judge.pairs === 0) return "";
+  const { model, likely_usd: likely, max_usd: max } = judge;
+  return likely === undefined || max === undefined
+    ? ` (with ${model}, price unknown)`
+    : ` (about ${money(likely)}, at most ${money(Math.ceil(max * 100) / 100)} for ${model})`;
 }

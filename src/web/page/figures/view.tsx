@@ -4,7 +4,7 @@ import { durationText } from "../../../platform/duration.ts";
 import type { Figures, UsageSum } from "../../wire-figures.ts";
 import { fetchJson } from "../app/request.ts";
 import { costRemark, markedMoney, money } from "../ui/amounts.ts";
-import { KIND_NAMES } from "../ui/kinds.ts";
+import { KIND_NAMES } from "../ui/run-state.ts";
 import { Problem, useLoad } from "../ui/parts.tsx";
 import { CostChart } from "./cost-chart.tsx";
 

@@ -1,12 +1,12 @@
 /** The buttons that star, rename and archive a run: with names on its own page, as icons in the list. */
 
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { RunHead } from "../../../operations/view/run-view.ts";
-import { hasEnded } from "../runs/tally.ts";
+import { ConfirmDialog } from "../ui/dialog.tsx";
+import { hasEnded } from "../ui/run-state.ts";
 import { announce, Problem } from "../ui/parts.tsx";
 import { useSending } from "../ui/sending.ts";
 import { type Marks, nameOf, organize } from "./organize.ts";
-import { RenameDialog } from "./rename-dialog.tsx";
 
 /** SVG paths in a 16 by 16 box. */
 const STAR = "m8 1.8 1.9 3.9 4.3.6-3.1 3 .7 4.3L8 11.6l-3.8 2 .7-4.3-3.1-3 4.3-.6z";
@@ -21,7 +21,8 @@ interface OrganizeButtonsProps {
 }
 
 export function OrganizeButtons({ run, compact = false }: OrganizeButtonsProps) {
-  const { pending, error, act } = useOrganize(run);
+  const { pending, error, send } = useSending<"organize">();
+  const act = (marks: Marks): Promise<boolean> => send("organize", () => organize(run.task_id, marks));
   const [isRenaming, setRenaming] = useState(false);
   const group = useRef<HTMLDivElement>(null);
   const rename = async (title: string): Promise<void> => {
@@ -40,7 +41,7 @@ export function OrganizeButtons({ run, compact = false }: OrganizeButtonsProps) 
     if (hadFocus) neighbour?.focus({ preventScroll: true });
     announce(archived ? "Archived." : "Returned to the list.");
   };
-  const labelled = { compact, disabled: pending, of: nameOf(run) };
+  const labelled = { compact, disabled: pending !== undefined, of: nameOf(run) };
   return (
     <div ref={group} class="row organize">
       <OrganizeButton
@@ -68,7 +69,7 @@ export function OrganizeButtons({ run, compact = false }: OrganizeButtonsProps) 
       {isRenaming ? (
         <RenameDialog
           run={run}
-          state={{ isPending: pending, error }}
+          state={{ isPending: pending !== undefined, error }}
           close={() => setRenaming(false)}
           rename={(title) => void rename(title)}
         />
@@ -107,8 +108,46 @@ function OrganizeButton({ name, shape, compact, disabled, of, pressed, press }: 
   );
 }
 
-function useOrganize({ task_id: taskId }: RunHead) {
-  const { pending, error, send } = useSending<"organize">();
-  const act = (marks: Marks): Promise<boolean> => send("organize", () => organize(taskId, marks));
-  return { pending: pending !== undefined, error, act };
+/** The same limit as on the server. */
+const MAX_TITLE_CHARACTERS = 200;
+const MAX_SHOWN_CHARACTERS = 400;
+
+interface RenameDialogProps {
+  run: RunHead;
+  state: { isPending: boolean; error: unknown };
+  close: () => void;
+  rename: (title: string) => void;
+}
+
+function RenameDialog({ run, state, close, rename }: RenameDialogProps) {
+  // One line, as the field and the server make it.
+  const name = nameOf(run).replaceAll(/\s+/g, " ").trim();
+  const [typed, setTyped] = useState(name.length <= MAX_TITLE_CHARACTERS ? name : "");
+  const field = useRef<HTMLInputElement>(null);
+  const id = useId();
+  useEffect(() => field.current?.select(), []);
+  return (
+    <ConfirmDialog
+      title="Rename this run"
+      explanation={`Question: ${run.query.slice(0, MAX_SHOWN_CHARACTERS)}`}
+      {...state}
+      close={close}
+      submit={{ name: "Save", pendingName: "Saving…", danger: false }}
+      no="Cancel"
+      onSubmit={() => rename(typed)}
+    >
+      <div class="stack tight">
+        <label for={id}>Title (leave empty to show the question)</label>
+        <input
+          id={id}
+          ref={field}
+          dir="auto"
+          value={typed}
+          maxLength={MAX_TITLE_CHARACTERS}
+          autocomplete="off"
+          onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+        />
+      </div>
+    </ConfirmDialog>
+  );
 }

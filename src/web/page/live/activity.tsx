@@ -3,18 +3,21 @@
 import { activityCounts } from "../../../runs/activity/counts.ts";
 import { durationText } from "../../../platform/duration.ts";
 import type { RunLive } from "../../../operations/view/run-view.ts";
+import { SourceLink } from "../report/sources.tsx";
 import { useNow } from "../ui/parts.tsx";
+import { elapsed } from "../ui/run-state.ts";
 
 export function Activity({ run }: { run: RunLive }) {
   const now = useNow();
   const { activity } = run;
   if (activity === undefined) return null;
-  const elapsed = durationText(now - Date.parse(run.started_at ?? run.created_at));
   return (
     <div class="activity stack tight">
       <p>
         <strong>{activity.phase}</strong>
-        {[activityCounts(activity), `${elapsed} so far`].map((part) => (part === undefined ? "" : ` · ${part}`))}
+        {[activityCounts(activity), `${durationText(elapsed(run, now))} so far`].map((part) =>
+          part === undefined ? "" : ` · ${part}`,
+        )}
       </p>
       {activity.latest_sites.length > 0 ? (
         <Sites {...activity} />
@@ -33,12 +36,10 @@ function Sites({ latest_sites: latest, sites }: NonNullable<RunLive["activity"]>
   const more = sites - latest.length;
   return (
     <ul class="row sites small" aria-label="Latest sites">
-      {latest.map(({ url, title, domain }) => (
-        <li key={url}>
-          <a href={url} target="_blank" rel="noopener noreferrer nofollow" referrerpolicy="no-referrer" dir="auto">
-            {title}
-          </a>
-          {domain === "" || domain === title ? null : <span class="quiet"> {domain}</span>}
+      {latest.map((site) => (
+        <li key={site.url} dir="auto">
+          <SourceLink source={site} />
+          {site.domain === "" || site.domain === site.title ? null : <span class="quiet"> {site.domain}</span>}
         </li>
       ))}
       {more > 0 ? <li class="quiet">and {more} more</li> : null}

@@ -5,7 +5,7 @@ import type { RunLive } from "../../../operations/view/run-view.ts";
 import { keep, readKept } from "../app/browser-storage.ts";
 import { fetchJson } from "../app/request.ts";
 import { go, runPath } from "../app/router.ts";
-import { isUnfinished } from "../runs/tally.ts";
+import { isUnfinished } from "../ui/run-state.ts";
 import { nameOf } from "../library/organize.ts";
 import { statusLabel } from "../ui/parts.tsx";
 

@@ -1,6 +1,6 @@
 /** The plan of a run: read and edited as text while it waits for approval, with the probable cost of the research. */
 
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { RunLive } from "../../../operations/view/run-view.ts";
 import type { Acted, PlanView } from "../../wire.ts";
 import { fetchJson, postJson } from "../app/request.ts";
@@ -24,13 +24,10 @@ interface Edited {
 
 export function PlanSection({ run, done }: PlanProps) {
   const path = `/api/runs/${run.task_id}/plan`;
-  const { value, error } = useLoad(`${path} ${run.plan_turn} ${run.status}`, (signal) =>
+  // The last one is shown until the next one is loaded, so that nothing is taken from under the user's hands.
+  const { last: plan, error } = useLoad(`${path} ${run.plan_turn} ${run.status}`, (signal) =>
     fetchJson<PlanView>(path, { signal }),
   );
-  // Shown until the next one is loaded, so that nothing is taken from under the user's hands.
-  const shown = useRef<PlanView | undefined>(undefined);
-  shown.current = value ?? shown.current;
-  const plan = shown.current;
   const [edited, setEdited] = useState<Edited | undefined>(undefined);
   if (error !== undefined) return <Problem error={error} />;
   if (plan === undefined) return <p class="quiet soon">Loading the plan…</p>;

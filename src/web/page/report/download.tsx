@@ -1,29 +1,21 @@
 /** Downloads a file of a run, fetched with the page's secret. */
 
-import { useState } from "preact/hooks";
 import { fetchWithSecret } from "../app/request.ts";
-import { announce } from "../ui/parts.tsx";
+import { ResultButton } from "../ui/result-button.tsx";
 
 /** Long enough for a browser that asks where to save. */
 const REVOKE_AFTER_MS = 60_000;
 
-export function DownloadButton({ path, label }: { path: string; label: string }) {
-  const [failed, setFailed] = useState(false);
-  const download = (): void => {
-    save(path).then(
-      () => setFailed(false),
-      () => {
-        setFailed(true);
-        announce(`${label} failed. Try again when the server responds.`);
-      },
-    );
-  };
-  return (
-    <button type="button" class="button small" onClick={download}>
-      {failed ? `${label}: try again` : label}
-    </button>
-  );
-}
+export const DownloadButton = ({ path, label }: { path: string; label: string }) => (
+  <ResultButton label={label} act={() => save(path)} />
+);
+
+export const TableDownloads = ({ taskId }: { taskId: string }) => (
+  <>
+    <DownloadButton path={`/api/runs/${taskId}/table.csv`} label="Download .csv" />
+    <DownloadButton path={`/api/runs/${taskId}/table.json`} label="Download .json" />
+  </>
+);
 
 async function save(path: string): Promise<void> {
   const response = await fetchWithSecret(path);

@@ -3,8 +3,7 @@
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { NONCE_MARK, type ReportPart, type ReportView } from "../../wire.ts";
 import { fetchJson } from "../app/request.ts";
-import { enhanceBlocks } from "./blocks.ts";
-import { loadPictures } from "./pictures.ts";
+import { enhanceBlocks, loadPictures } from "./blocks.tsx";
 
 interface Policy {
   createHTML: (html: string) => string;

@@ -37,11 +37,6 @@ function scrollPanel(panel: HTMLElement, target: Element): void {
   panel.scrollTop += offset - panel.clientHeight / 3;
 }
 
-export const scrollOf = (state: unknown): number | undefined =>
-  typeof state === "object" && state !== null && "scroll" in state && typeof state.scroll === "number"
-    ? state.scroll
-    : undefined;
-
 /** The id of the link that was followed, for the browser's back button. */
 const followedLinkOf = (state: unknown): string | undefined =>
   typeof state === "object" && state !== null && "followedLink" in state && typeof state.followedLink === "string"

@@ -10,11 +10,11 @@ import { useCitationChecks } from "../citations/checks.ts";
 import { markCitations } from "../citations/marks.ts";
 import { CitationCard } from "./card.tsx";
 import { ReportContents } from "./contents.tsx";
-import { DownloadButton } from "./download.tsx";
+import { DownloadButton, TableDownloads } from "./download.tsx";
 import { ReportHtml, SearchSuggestions } from "./html.tsx";
 import { useJumps } from "./jumps.ts";
 import { ReportSources } from "./sources.tsx";
-import { CopyButton } from "../run/copy.tsx";
+import { CopyButton } from "../ui/copy.tsx";
 
 interface ReportProps {
   taskId: string;
@@ -27,31 +27,38 @@ interface ReportProps {
 }
 
 export function ReportSection({ taskId, isNew, scroll, below }: ReportProps) {
-  const { value, error, reload } = useLoad(taskId, (signal) =>
-    fetchJson<ReportView>(`/api/runs/${taskId}/report`, { signal }),
-  );
+  const { report, waiting } = useReport(taskId);
   const [isComplete, setComplete] = useState(false);
-  useJumps({ isLoaded: value !== undefined, isComplete, scroll });
-  useStableScroll(below, value !== undefined);
-  if (value !== undefined) {
-    const tools = <ReportTools report={value} />;
-    return <Report report={value} isNew={isNew} tools={tools} onComplete={() => setComplete(true)} />;
-  }
-  if (error === undefined) {
+  useJumps({ isLoaded: report !== undefined, isComplete, scroll });
+  useStableScroll(below, report !== undefined);
+  if (report === undefined) {
     // As high as the window, so that nothing below moves when the report arrives.
     return (
       <section class={isNew ? "report" : "report loading"} aria-label="Report" aria-busy="true">
-        <p class="quiet">Loading the report…</p>
+        {waiting}
       </section>
     );
   }
-  return (
-    <Problem error={error}>
-      <button type="button" class="button" onClick={reload}>
-        Load the report again
-      </button>
-    </Problem>
+  const tools = <ReportTools report={report} />;
+  return <Report report={report} isNew={isNew} tools={tools} onComplete={() => setComplete(true)} />;
+}
+
+/** The report, or what is shown until it is loaded. */
+export function useReport(taskId: string) {
+  const { value, error, reload } = useLoad(taskId, (signal) =>
+    fetchJson<ReportView>(`/api/runs/${taskId}/report`, { signal }),
   );
+  const waiting =
+    error === undefined ? (
+      <p class="quiet">Loading the report…</p>
+    ) : (
+      <Problem error={error}>
+        <button type="button" class="button" onClick={reload}>
+          Load the report again
+        </button>
+      </Problem>
+    );
+  return { report: value, waiting };
 }
 
 /** The width at which contents and sources are beside the text. */
@@ -70,13 +77,13 @@ function useIsWide(): boolean {
 
 interface LoadedReportProps {
   report: ReportView;
-  isNew: boolean;
+  isNew?: boolean;
   /** Buttons above the text. */
-  tools: ComponentChildren;
-  onComplete: () => void;
+  tools?: ComponentChildren;
+  onComplete?: () => void;
 }
 
-export function Report({ report, isNew, tools, onComplete }: LoadedReportProps) {
+export function Report({ report, isNew = false, tools, onComplete }: LoadedReportProps) {
   const { contents, sources } = report;
   const section = useRef<HTMLElement>(null);
   const body = useRef<HTMLDivElement>(null);
@@ -84,7 +91,7 @@ export function Report({ report, isNew, tools, onComplete }: LoadedReportProps) 
   const [loaded, setLoaded] = useState({ revision: 0, missing: 0 });
   const completed = (missing: number): void => {
     setLoaded(({ revision }) => ({ revision: revision + 1, missing }));
-    onComplete();
+    onComplete?.();
   };
   const contentsList =
     contents.length > 1 ? (
@@ -159,15 +166,11 @@ function ReportTools({ report }: { report: ReportView }) {
   };
   return (
     <>
-      <CopyButton name="report" label="Copy Markdown" text={read} />
+      <CopyButton subject="report" label="Copy Markdown" text={read} />
       <DownloadButton path={markdown} label="Download .md" />
       <DownloadButton path={`/api/runs/${taskId}/report.html`} label="Download .html" />
       {report.sources.length === 0 ? null : <SourceDownloads taskId={taskId} />}
-      {report.has_table === true
-        ? ["csv", "json"].map((ending) => (
-            <DownloadButton key={ending} path={`/api/runs/${taskId}/table.${ending}`} label={`Download .${ending}`} />
-          ))
-        : null}
+      {report.has_table === true ? <TableDownloads taskId={taskId} /> : null}
       <button type="button" class="button small" onClick={() => print()}>
         Print / PDF
       </button>

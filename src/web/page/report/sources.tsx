@@ -2,9 +2,8 @@
 
 import { useState } from "preact/hooks";
 import type { ReportSource } from "../../wire.ts";
-import { CheckButton } from "../citations/button.tsx";
 import type { CitationChecks } from "../citations/checks.ts";
-import { CitationPanel } from "../citations/panel.tsx";
+import { CheckButton, CitationPanel } from "../citations/panel.tsx";
 import { SourceFacts } from "../citations/verdict.tsx";
 import { citedSentence } from "./sentence.ts";
 
@@ -72,7 +71,7 @@ function Source({ source, checks, isHidden }: SourceProps) {
   );
 }
 
-export function SourceLink({ source: { title, url } }: { source: ReportSource }) {
+export function SourceLink({ source: { title, url } }: { source: Pick<ReportSource, "title" | "url"> }) {
   if (url === undefined) return <span>{title}</span>;
   return (
     <a href={url} target="_blank" rel="noopener noreferrer nofollow" referrerpolicy="no-referrer">

@@ -13,21 +13,20 @@ test("the cancel dialog names what Google may still charge, by what is known of 
 });
 
 test("a restart warns that it may be charged twice, names the amount, and asks first (Q1)", () => {
-  const { explanation, needsConfirmation, tone } = actionText("restart", {
+  const { explanation, confirmation, tone } = actionText("restart", {
     kind: "agent",
     estimate: { likely_usd: 2.4 },
   });
   expect(explanation).toContain("could charge you twice");
   expect(explanation).toContain("$2.40");
-  expect({ needsConfirmation, tone }).toEqual({ needsConfirmation: true, tone: "danger" });
+  expect({ confirmation, tone }).toMatchObject({ confirmation: { yes: "Start again" }, tone: "danger" });
   expect(actionText("restart", { kind: "agent" }).explanation).not.toContain("$");
 });
 
 test("free actions need no confirmation", () => {
-  expect(actionText("poll_again", AGENT)).toMatchObject({
-    needsConfirmation: false,
-    explanation: expect.stringContaining("Free"),
-  });
+  const { explanation, confirmation } = actionText("poll_again", AGENT);
+  expect(explanation).toContain("Free");
+  expect(confirmation).toBeUndefined();
 });
 
 test("an interaction id is validated like on the server", () => {

@@ -2,6 +2,7 @@
 
 import type { RunAction, RunLive } from "../../../operations/view/run-view.ts";
 import type { ConsentQuestion } from "../../prices.ts";
+import { money } from "../ui/amounts.ts";
 
 export interface ActionText {
   name: string;
@@ -9,9 +10,9 @@ export interface ActionText {
   pendingName: string;
   /** Shown beside a button that acts immediately, or in the confirmation dialog. */
   explanation: string;
-  /** Whether a dialog asks for confirmation. */
-  needsConfirmation: boolean;
   tone: "primary" | "danger" | "plain";
+  /** The dialog that asks for confirmation, if any. */
+  confirmation?: { title: string; yes: string; no: string };
 }
 
 type Known = Pick<RunLive, "kind" | "interaction_id" | "cost_usd" | "estimate">;
@@ -21,44 +22,42 @@ const TEXTS: Record<RunAction, (run: Known) => ActionText> = {
     name: "Cancel…",
     pendingName: "Cancelling…",
     explanation: cancelCharges(run),
-    needsConfirmation: true,
     tone: "danger",
+    confirmation: { title: "Cancel this run?", yes: "Cancel the run", no: "Let it run" },
   }),
   poll_again: () => ({
     name: "Check again",
     pendingName: "Checking…",
     explanation: "See if Google has the report now. Free.",
-    needsConfirmation: false,
     tone: "primary",
   }),
   continue: () => ({
     name: "Continue",
     pendingName: "Continuing…",
     explanation: "Picks up at the next round. A few cents per round.",
-    needsConfirmation: false,
     tone: "primary",
   }),
   adopt: () => ({
     name: "Link existing run…",
     pendingName: "Linking…",
     explanation: "If Google did start it, paste its interaction id and we'll follow that run. Free.",
-    needsConfirmation: true,
     tone: "primary",
+    confirmation: { title: "Link a run from Google", yes: "Link run", no: "Not now" },
   }),
   delete: () => ({
     name: "Delete…",
     pendingName: "Deleting…",
     explanation:
       "The question, the report, its sources and its timeline are permanently deleted. Files that were saved or downloaded stay where they are.",
-    needsConfirmation: true,
     tone: "plain",
+    confirmation: { title: "Delete this run?", yes: "Delete for good", no: "Keep it" },
   }),
   restart: (run) => ({
     name: "Start again…",
     pendingName: "Starting…",
     explanation: doubleChargeWarning(run),
-    needsConfirmation: true,
     tone: "danger",
+    confirmation: { title: "Start it again?", yes: "Start again", no: "Not now" },
   }),
 };
 
@@ -73,7 +72,7 @@ function cancelCharges({ kind, interaction_id }: Known): string {
 
 function doubleChargeWarning({ estimate }: Known): string {
   const likely = estimate?.likely_usd;
-  const cost = likely === undefined ? "" : ` The second run will probably cost $${likely.toFixed(2)}.`;
+  const cost = likely === undefined ? "" : ` The second run will probably cost ${money(likely)}.`;
   return `The first run may already be in progress. Starting again could charge you twice.${cost}`;
 }
 

@@ -52,7 +52,7 @@ export function Actions({ run, done }: ActionsProps) {
   const begin = (action: RunAction): void => {
     setMessage(undefined);
     forget();
-    if (actionText(action, run).needsConfirmation) setAsking(action);
+    if (action in DIALOGS) setAsking(action);
     else void act({ action });
   };
   const button = (action: RunAction) => (
@@ -87,23 +87,23 @@ interface ActionButtonProps {
 }
 
 function ActionButton({ run, action, pending, begin }: ActionButtonProps) {
-  const { name, pendingName, explanation, needsConfirmation, tone } = actionText(action, run);
+  const { name, pendingName, explanation, confirmation, tone } = actionText(action, run);
   return (
     <>
       <button
         type="button"
         class={`button ${tone}`}
         disabled={pending !== undefined}
-        aria-describedby={needsConfirmation ? undefined : `${action}-explanation`}
+        aria-describedby={confirmation === undefined ? `${action}-explanation` : undefined}
         onClick={begin}
       >
         {pending === action ? pendingName : name}
       </button>
-      {needsConfirmation ? null : (
+      {confirmation === undefined ? (
         <span id={`${action}-explanation`} class="quiet small">
           {explanation}
         </span>
-      )}
+      ) : null}
     </>
   );
 }

@@ -2,9 +2,8 @@
 
 import type { RunLive } from "../../../operations/view/run-view.ts";
 import { go, runPath } from "../app/router.ts";
-import { hasEnded } from "../runs/tally.ts";
-import { askSearch } from "../start/ask.ts";
-import { draftOf, isSearch, storeDraft } from "../start/draft.ts";
+import { hasEnded } from "../ui/run-state.ts";
+import { askSearch, draftOf, isSearch, storeDraft } from "../start/draft.ts";
 import { announce, Problem } from "../ui/parts.tsx";
 import { useSending } from "../ui/sending.ts";
 

@@ -1,20 +1,19 @@
-/** A run in its conversation: what it continues, the follow-ups on it, and the form that asks the next one. */
+/** A run in its conversation: what it continues, the follow-ups on it, and the forms that ask the next one. */
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { RunLive } from "../../../operations/view/run-view.ts";
-import type { ConversationView, ReportSource, ReportView, Turn } from "../../wire.ts";
-import { keep, readKept } from "../app/browser-storage.ts";
+import type { ConversationView, ReportSource, Turn } from "../../wire.ts";
 import { fetchJson } from "../app/request.ts";
 import { runPath } from "../app/router.ts";
-import { isUnfinished } from "../runs/tally.ts";
+import { isUnfinished } from "../ui/run-state.ts";
 import { nameOf } from "../library/organize.ts";
 import { useLive } from "../live/live.ts";
 import { ReportHtml, SearchSuggestions } from "../report/html.tsx";
+import { useReport } from "../report/section.tsx";
 import { SourceLink } from "../report/sources.tsx";
-import { Consent, useConsent } from "../ui/consent.tsx";
+import { TableDownloads } from "../report/download.tsx";
 import { Problem, Progress, Status, useLoad } from "../ui/parts.tsx";
-import { priced, useAsking } from "./asking.tsx";
-import { TableDownloads, TableForm } from "./table-form.tsx";
+import { AskForm, TableForm } from "./followup-forms.tsx";
 
 const load = (taskId: string) => (signal: AbortSignal) =>
   fetchJson<ConversationView>(`/api/runs/${taskId}/conversation`, { signal });
@@ -93,18 +92,22 @@ const OpenTurn = ({ turn }: { turn: Turn }) => (
 
 /** A report within the page of another one. */
 function Answer({ turn: { task_id: taskId } }: { turn: Turn }) {
-  const { value, error } = useLoad(taskId, (signal) => fetchJson<ReportView>(`/api/runs/${taskId}/report`, { signal }));
+  const { report, waiting } = useReport(taskId);
   const body = useRef<HTMLDivElement>(null);
   const prefix = `turn-${taskId.slice(0, 8)}-`;
   const rename = (): void => renameAnchors(body.current, prefix);
-  useLayoutEffect(rename, [value]);
-  if (value === undefined) return error === undefined ? <p class="quiet">Loading…</p> : <Problem error={error} />;
+  useLayoutEffect(rename, [report]);
+  if (report === undefined) return waiting;
   return (
     <div class="report-body" ref={body}>
-      {value.has_table === true ? <TableDownloads taskId={taskId} /> : null}
-      <ReportHtml report={value} onComplete={rename} />
-      <Sources sources={value.sources} prefix={prefix} />
-      <SearchSuggestions suggestions={value.suggestions} id={`${prefix}suggestions`} />
+      {report.has_table === true ? (
+        <div class="row report-tools">
+          <TableDownloads taskId={taskId} />
+        </div>
+      ) : null}
+      <ReportHtml report={report} onComplete={rename} />
+      <Sources sources={report.sources} prefix={prefix} />
+      <SearchSuggestions suggestions={report.suggestions} id={`${prefix}suggestions`} />
     </div>
   );
 }
@@ -130,55 +133,5 @@ function Sources({ sources, prefix }: { sources: ReportSource[]; prefix: string 
         </li>
       ))}
     </ol>
-  );
-}
-
-interface AskFormProps {
-  /** The run below whose report the form is. */
-  taskId: string;
-  next: NonNullable<ConversationView["next"]>;
-  asked: () => void;
-}
-
-function AskForm({ taskId, next, asked }: AskFormProps) {
-  const kept = `followup ${taskId}`;
-  const [text, setText] = useState(() => readKept(kept) ?? "");
-  const write = (written: string): void => {
-    setText(written);
-    keep(kept, written === "" ? undefined : written);
-  };
-  const { error, pending, ask } = useAsking(next.task_id, asked);
-  const consent = useConsent(next.question);
-  const isReady = /[\p{L}\p{N}]/u.test(text) && consent.isGiven;
-  const submit = async (): Promise<void> => {
-    if (await ask({ question: text.trim(), agreed: consent.agreed })) write("");
-  };
-  return (
-    <form
-      class="stack tight ask-followup"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (isReady) void submit();
-      }}
-    >
-      <label class="stack tight">
-        <span>Ask a follow-up</span>
-        <textarea
-          rows={3}
-          maxLength={10_000}
-          value={text}
-          onInput={({ currentTarget }) => write(currentTarget.value)}
-          dir="auto"
-        />
-      </label>
-      <Consent {...consent} />
-      {error === undefined ? null : <Problem error={error} />}
-      <div class="row">
-        <button type="submit" class="button primary" disabled={!isReady || pending}>
-          {pending ? "Asking…" : priced("Ask", next.likely_usd)}
-        </button>
-      </div>
-    </form>
   );
 }

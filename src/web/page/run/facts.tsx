@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import type { RunLive } from "../../../operations/view/run-view.ts";
-import { CopyButton } from "./copy.tsx";
+import { CopyButton } from "../ui/copy.tsx";
 import { exactTime } from "../ui/ages.ts";
 import { runPath } from "../app/router.ts";
 
@@ -74,7 +74,7 @@ function Id({ name, id }: { name: string; id: string | undefined }) {
       <dt>{name}</dt>
       <dd class="row">
         <code>{id}</code>
-        <CopyButton name={name} text={() => Promise.resolve(id)} />
+        <CopyButton subject={name} text={() => Promise.resolve(id)} />
       </dd>
     </div>
   );

@@ -1,9 +1,8 @@
 /** The head of a run: question, state, progress, cost, and warnings. */
 
 import type { RunLive } from "../../../operations/view/run-view.ts";
-import { kindName } from "../ui/kinds.ts";
+import { durationOf, isUnfinished, kindName } from "../ui/run-state.ts";
 import { costRemark, markedMoney, money } from "../ui/amounts.ts";
-import { durationText } from "../../../platform/duration.ts";
 import { Age, Progress, Status } from "../ui/parts.tsx";
 import { Activity } from "../live/activity.tsx";
 import { plainAdvice, plainWords } from "../ui/plain-words.ts";
@@ -12,6 +11,7 @@ import { entryText } from "../live/timeline.ts";
 const MAX_TITLE_CHARACTERS = 240;
 
 export function RunHead({ run }: { run: RunLive }) {
+  const took = durationOf(run);
   return (
     <header class="run-head stack tight">
       <Question run={run} />
@@ -20,7 +20,7 @@ export function RunHead({ run }: { run: RunLive }) {
         <span>{kindName(run)}</span>
         <span>
           <Age at={run.created_at} />
-          <Duration run={run} />
+          {took === undefined ? "" : ` · ${took}`}
         </span>
         <Cost run={run} />
         {run.partial === true ? <span class="badge partial">Partial report</span> : null}
@@ -65,11 +65,6 @@ function Question({ run: { title, query } }: { run: RunLive }) {
   );
 }
 
-function Duration({ run: { started_at, created_at, completed_at } }: { run: RunLive }) {
-  if (completed_at === undefined) return null;
-  return <> · {durationText(Date.parse(completed_at) - Date.parse(started_at ?? created_at))}</>;
-}
-
 function Cost({ run }: { run: RunLive }) {
   const { cost_usd: cost, estimate = {}, usage_final } = run;
   const { min_usd: min, max_usd: max } = estimate;
@@ -88,15 +83,12 @@ function Cost({ run }: { run: RunLive }) {
   );
 }
 
-const isInProgress = ({ status }: RunLive): boolean =>
-  status === "pending" || status === "running" || status === "running_async";
-
 function Warnings({ run }: { run: RunLive }) {
   const { error, backup_file, cancel_requested_at, stalled_since } = run;
   const suggestion = plainAdvice(error?.suggestion);
   return (
     <>
-      {stalled_since === undefined || !isInProgress(run) ? null : (
+      {stalled_since === undefined || !isUnfinished(run.status) ? null : (
         <div class="notice warn">
           <p>
             Last update <Age at={stalled_since} />. It may be stuck.
@@ -104,7 +96,7 @@ function Warnings({ run }: { run: RunLive }) {
           <p class="suggestion">We keep checking. You can wait, or cancel it and keep what it has found.</p>
         </div>
       )}
-      {cancel_requested_at === undefined || !isInProgress(run) ? null : (
+      {cancel_requested_at === undefined || !isUnfinished(run.status) ? null : (
         <div class="notice warn">
           <p>
             Cancellation requested <Age at={cancel_requested_at} />; it stops as soon as possible.

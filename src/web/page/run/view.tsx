@@ -3,7 +3,7 @@
 import { useRef, useState } from "preact/hooks";
 import { Actions } from "./actions.tsx";
 import { Problem, useLoad } from "../ui/parts.tsx";
-import { scrollOf } from "../report/jumps.ts";
+import { scrollOf } from "../app/router.ts";
 import { ReportSection } from "../report/section.tsx";
 import { nameOf } from "../library/organize.ts";
 import { RunFacts } from "./facts.tsx";

@@ -3,11 +3,11 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { RunHead } from "../../../operations/view/run-view.ts";
 import type { RunCounts } from "../../wire.ts";
-import { KIND_NAMES } from "../ui/kinds.ts";
+import { KIND_NAMES } from "../ui/run-state.ts";
 import { statusLabel } from "../ui/parts.tsx";
 import { go } from "../app/router.ts";
 import { listPath, type RunsFilter } from "./list.ts";
-import { SEARCH } from "../app/shortcuts.ts";
+import { SEARCH } from "../app/shortcuts.tsx";
 
 const TYPING_PAUSE_MS = 250;
 

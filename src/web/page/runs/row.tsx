@@ -4,18 +4,17 @@ import type { RunHead } from "../../../operations/view/run-view.ts";
 import type { ListedRun } from "../../wire.ts";
 import { OrganizeButtons } from "../library/buttons.tsx";
 import { nameOf } from "../library/organize.ts";
-import { kindName } from "../ui/kinds.ts";
+import { durationOf, isUnfinished, kindName } from "../ui/run-state.ts";
 import { costRemark, markedMoney, money } from "../ui/amounts.ts";
-import { durationText } from "../../../platform/duration.ts";
 import { Age, Progress, Status } from "../ui/parts.tsx";
 import { runPath } from "../app/router.ts";
-import { isUnfinished } from "./tally.ts";
 
 /** More than fits into two lines. */
 const MAX_SHOWN_CHARACTERS = 300;
 
 export function RunRow({ run }: { run: ListedRun }) {
   const name = nameOf(run);
+  const took = durationOf(run);
   const found = (run.found ?? []).map(({ text }) => text).join("");
   return (
     <tr role="row" data-status={run.status}>
@@ -46,7 +45,7 @@ export function RunRow({ run }: { run: ListedRun }) {
       </td>
       <td role="cell" class="age">
         <Age at={run.created_at} />
-        <RunDuration run={run} />
+        {took === undefined ? null : <span class="took quiet small">took {took}</span>}
       </td>
       <td role="cell" class="cost">
         <Cost run={run} />
@@ -68,12 +67,6 @@ const Marked = ({ pieces }: { pieces: Pieces }) => (
 
 /** Heading marks are removed from excerpts. */
 const plain = (text: string): string => text.replaceAll(/(^|[\s…])#{1,6} /g, "$1");
-
-function RunDuration({ run }: { run: RunHead }) {
-  if (run.completed_at === undefined) return null;
-  const took = Date.parse(run.completed_at) - Date.parse(run.started_at ?? run.created_at);
-  return <span class="took quiet small">took {durationText(took)}</span>;
-}
 
 function Cost({ run }: { run: RunHead }) {
   if (isUnfinished(run.status) && run.estimated_usd !== undefined) {

@@ -1,18 +1,10 @@
 /** The number of runs in each state, for the list's filters and the tab title. */
 
 import { useEffect, useState } from "preact/hooks";
-import type { RunHead } from "../../../operations/view/run-view.ts";
 import type { RunCounts, RunPage } from "../../wire.ts";
 import { fetchJson } from "../app/request.ts";
 import { useLive } from "../live/live.ts";
-
-const UNFINISHED: RunHead["status"][] = ["pending", "running", "running_async"];
-
-export const isUnfinished = (status: RunHead["status"]): boolean => UNFINISHED.includes(status);
-
-/** Whether the run has ended: not in progress, and not waiting for the user. */
-export const hasEnded = (status: RunHead["status"]): boolean =>
-  !isUnfinished(status) && status !== "start_unknown" && status !== "awaiting_approval";
+import { UNFINISHED } from "../ui/run-state.ts";
 
 export const unfinished = ({ counts }: RunCounts): number =>
   UNFINISHED.reduce((sum, status) => sum + (counts[status] ?? 0), 0);

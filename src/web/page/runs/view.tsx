@@ -3,7 +3,6 @@
 import { useEffect } from "preact/hooks";
 import type { RunPage } from "../../wire.ts";
 import { announce, Problem } from "../ui/parts.tsx";
-import { NoRuns } from "./empty.tsx";
 import { RunsFilters } from "./filters.tsx";
 import { EVERYTHING, listPath, readFilter, type RunsFilter } from "./list.ts";
 import { useRunsPage } from "./page.ts";
@@ -87,3 +86,31 @@ function foundText(found: RunPage["found"]): string | undefined {
   if (found.total === 0) return "No results.";
   return found.total === 1 ? "1 run found." : `${found.total.toLocaleString("en-US")} runs found.`;
 }
+
+/** Before the first run: the three ways to start one. */
+const NoRuns = () => (
+  <div class="card stack empty">
+    <h2>No runs yet</h2>
+    <p>Everything you research appears here, with its question, progress, report and cost.</p>
+    <ul class="stack">
+      <li>
+        <h3>Here</h3>
+        <p>
+          <a href="/start">Ask a question</a>. A search takes seconds; for Deep Research you see the likely cost first.
+        </p>
+      </li>
+      <li>
+        <h3>In a terminal</h3>
+        <pre tabIndex={0}>
+          <code>gemini-search-mcp ask "When is the next total solar eclipse?"</code>
+        </pre>
+      </li>
+      <li>
+        <h3>In your assistant</h3>
+        <p>
+          Ask it to research something with gemini-search-mcp. <code>gemini-search-mcp init</code> connects it.
+        </p>
+      </li>
+    </ul>
+  </div>
+);

@@ -1,10 +1,12 @@
-/** The draft of a new question, stored in the browser until it is asked. */
+/** The draft of a new question, stored in the browser until it is asked, and the request that asks a search. */
 
 import { useState } from "preact/hooks";
 import type { RunLive } from "../../../operations/view/run-view.ts";
 import type { Wishes } from "../../../search/wishes.ts";
-import { KIND_NAMES } from "../ui/kinds.ts";
+import type { Acted } from "../../wire.ts";
+import { KIND_NAMES } from "../ui/run-state.ts";
 import { keep, readKept } from "../app/browser-storage.ts";
+import { postJson } from "../app/request.ts";
 
 export interface Depth {
   /** A search, or the model of a Deep Research agent. */
@@ -148,4 +150,16 @@ export function useDraft(): KeptDraft {
       return next;
     });
   return { draft, change, forget: () => keep(KEY, undefined) };
+}
+
+/** Kept until the server has answered: a question that is sent again after a lost answer is not paid twice. */
+const UNANSWERED = "unanswered";
+
+export async function askSearch({ query, depth, wishes }: Draft): Promise<Acted> {
+  // `randomUUID` needs TLS.
+  const id = readKept(UNANSWERED) ?? crypto.getRandomValues(new Uint32Array(4)).join("-");
+  keep(UNANSWERED, id);
+  const acted = await postJson<Acted>("/api/ask", { query: query.trim(), depth, ...wishes, request_id: id });
+  keep(UNANSWERED, undefined);
+  return acted;
 }

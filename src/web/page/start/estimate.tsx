@@ -1,10 +1,9 @@
 /** The estimate of a research run: requested when typing pauses, shown before the start. */
 
-import { useEffect, useState } from "preact/hooks";
 import type { EstimateView } from "../../prices.ts";
 import { postJson } from "../app/request.ts";
 import { durationText } from "../../../platform/duration.ts";
-import { announce, Problem } from "../ui/parts.tsx";
+import { announce, Problem, useLoad } from "../ui/parts.tsx";
 import { money, rangeText } from "../ui/amounts.ts";
 import { withoutNames } from "../ui/plain-words.ts";
 import { attachmentProblem } from "./attachments.tsx";
@@ -21,65 +20,32 @@ export interface Estimating {
   retry: () => void;
 }
 
-interface Answer {
-  key: string;
-  estimate?: EstimateView;
-  error?: unknown;
-}
-
 /** `forceNew`: the estimate of a second start, which needs confirmation even if joining a run would not. */
 export function useEstimate(
   draft: Draft,
   { files, forceNew }: { files: readonly File[]; forceNew: boolean },
 ): Estimating {
-  const [answer, setAnswer] = useState<Answer>();
-  const [last, setLast] = useState<EstimateView>();
-  const [times, setTimes] = useState(0);
-  const key = `${estimateKey(draft, files)} ${forceNew}`;
-  const possible = draftProblem(draft) === undefined && !isSearch(draft) && attachmentProblem(files) === undefined;
-  useEffect(() => {
-    if (!possible) return undefined;
-    let current = true;
-    const request = (): void => {
-      const { depth: model, hours } = draft;
-      const attachments = files.map(({ name, size }) => ({ name, bytes: size }));
-      const start = {
-        ...draft.wishes,
-        query: draft.query.trim(),
-        model,
-        max_wait_hours: hours,
-        force_new: forceNew,
-        plan: draft.plan,
-        attachments,
-      };
-      postJson<EstimateView>("/api/estimate", start).then(
-        (estimate) => {
-          if (!current) return;
-          setAnswer({ key, estimate });
-          setLast(estimate);
-          announce(`Estimate: ${estimateText(estimate)}.`);
-        },
-        (error: unknown) => {
-          if (current) setAnswer({ key, error });
-        },
-      );
-    };
-    const timer = setTimeout(request, TYPING_PAUSE_MS);
-    return () => {
-      current = false;
-      clearTimeout(timer);
-    };
-  }, [key, possible, times]);
-  const isCurrent = possible && answer?.key === key;
-  return {
-    estimate: isCurrent ? answer.estimate : undefined,
-    last: possible ? last : undefined,
-    error: isCurrent ? answer.error : undefined,
-    retry: () => {
-      setAnswer(undefined);
-      setTimes((before) => before + 1);
-    },
-  };
+  const isPossible = draftProblem(draft) === undefined && !isSearch(draft) && attachmentProblem(files) === undefined;
+  const key = isPossible ? `${estimateKey(draft, files)} ${forceNew}` : "";
+  const { value, last, error, loading, reload } = useLoad(key, async (signal) => {
+    if (!isPossible) return undefined;
+    await new Promise((resolve) => setTimeout(resolve, TYPING_PAUSE_MS));
+    signal.throwIfAborted();
+    const estimate = await postJson<EstimateView>("/api/estimate", {
+      ...draft.wishes,
+      query: draft.query.trim(),
+      model: draft.depth,
+      max_wait_hours: draft.hours,
+      force_new: forceNew,
+      plan: draft.plan,
+      attachments: files.map(({ name, size }) => ({ name, bytes: size })),
+    });
+    signal.throwIfAborted();
+    announce(`Estimate: ${estimateText(estimate)}.`);
+    return estimate;
+  });
+  // One that is requested again may have another question to confirm.
+  return { estimate: loading ? undefined : value, last, error: loading ? undefined : error, retry: reload };
 }
 
 const MINUTE_MS = 60_000;

@@ -1,5 +1,7 @@
-/** The form fields of a start: question, depth, and options. */
+/** The form fields of a start: question, depth, options, and wishes about language, length and sources. */
 
+import { useState } from "preact/hooks";
+import type { Wishes } from "../../../search/wishes.ts";
 import { Check } from "../ui/check.tsx";
 import { DEPTHS, type KeptDraft, MAX_QUESTION_CHARACTERS, MAX_HOURS } from "./draft.ts";
 
@@ -86,4 +88,87 @@ export const OptionFields = ({ draft, change }: Fields) => (
       Show a notification on the server’s desktop when it is done
     </Check>
   </div>
+);
+
+type WishName = keyof Wishes;
+
+const LENGTHS = ["short", "medium", "long"];
+
+/** The wishes with one of them changed, or without it if it is empty. */
+function withWish(wishes: Wishes, name: WishName, value: string): Wishes {
+  const { [name]: _before, ...others } = wishes;
+  if (value.trim() === "") return others;
+  const isList = name === "prefer_domains" || name === "avoid_domains";
+  return { ...others, [name]: isList ? value.split(/[\s,]+/).filter((domain) => domain !== "") : value };
+}
+
+export function WishFields({ draft, change }: Fields) {
+  const { wishes } = draft;
+  // Opened once: it must not close while its last field is emptied.
+  const [isOpen] = useState(() => Object.keys(wishes).length > 0);
+  const set = (name: WishName, value: string): void => change({ wishes: withWish(wishes, name, value) });
+  const { length = "" } = wishes;
+  return (
+    <details class="wishes" open={isOpen}>
+      <summary>Options</summary>
+      <div class="stack tight">
+        <p class="small quiet">Asked of the model, not enforced; the answer says how many sources are outside.</p>
+        <div class="wish-fields">
+          <label for="wish-length">Length</label>
+          <select id="wish-length" value={length} onChange={({ currentTarget }) => set("length", currentTarget.value)}>
+            <option value="">as needed</option>
+            {(length === "" || LENGTHS.includes(length) ? LENGTHS : [...LENGTHS, length]).map((each) => (
+              <option key={each}>{each}</option>
+            ))}
+          </select>
+          <TextWish name="language" label="Language" hint="that of the question" {...{ wishes, set }} />
+          <TextWish name="prefer_domains" label="Prefer sources from" hint="nature.com, who.int" {...{ wishes, set }} />
+          <TextWish name="avoid_domains" label="Avoid sources from" hint="example.com" {...{ wishes, set }} />
+          <DateWish name="since" label="Sources since" {...{ wishes, set }} />
+          <DateWish name="until" label="Sources until" {...{ wishes, set }} />
+        </div>
+      </div>
+    </details>
+  );
+}
+
+interface WishProps<Name extends WishName> {
+  name: Name;
+  label: string;
+  wishes: Wishes;
+  set: (name: WishName, value: string) => void;
+}
+
+type TextWishProps = WishProps<"language" | "prefer_domains" | "avoid_domains"> & { hint: string };
+
+function TextWish({ name, label, hint, wishes, set }: TextWishProps) {
+  // Kept as typed: the list that it stands for has no comma at its end.
+  const [typed, setTyped] = useState(() => [wishes[name] ?? []].flat().join(", "));
+  return (
+    <>
+      <label for={`wish-${name}`}>{label}</label>
+      <input
+        id={`wish-${name}`}
+        type="text"
+        placeholder={hint}
+        value={typed}
+        onInput={({ currentTarget: { value } }) => {
+          setTyped(value);
+          set(name, value);
+        }}
+      />
+    </>
+  );
+}
+
+const DateWish = ({ name, label, wishes, set }: WishProps<"since" | "until">) => (
+  <>
+    <label for={`wish-${name}`}>{label}</label>
+    <input
+      id={`wish-${name}`}
+      type="date"
+      value={wishes[name] ?? ""}
+      onInput={({ currentTarget }) => set(name, currentTarget.value)}
+    />
+  </>
 );

@@ -8,12 +8,10 @@ import { type Agreed, Consent, useConsent } from "../ui/consent.tsx";
 import { announce, Problem } from "../ui/parts.tsx";
 import { money } from "../ui/amounts.ts";
 import { go, runPath } from "../app/router.ts";
-import { askSearch } from "./ask.ts";
 import { AttachmentField, attachmentProblem, uploadsOf } from "./attachments.tsx";
-import { type Draft, draftProblem, estimateKey, isSearch, useDraft } from "./draft.ts";
+import { askSearch, type Draft, draftProblem, estimateKey, isSearch, useDraft } from "./draft.ts";
 import { EstimateCard, useEstimate } from "./estimate.tsx";
-import { OptionFields, DepthField, QuestionField } from "./fields.tsx";
-import { WishFields } from "./wishes.tsx";
+import { DepthField, OptionFields, QuestionField, WishFields } from "./fields.tsx";
 
 export function StartView() {
   const { draft, change, forget } = useDraft();

@@ -6,6 +6,7 @@ import { minutesLeft, timeLeftText } from "../../../runs/activity/time-left.ts";
 import type { RunHead } from "../../../operations/view/run-view.ts";
 import { RefusedError, SERVER_BACK } from "../app/request.ts";
 import { ago, exactTime } from "./ages.ts";
+import { elapsed, isUnfinished } from "./run-state.ts";
 
 /** A label and a shape, because colours alone are not accessible. SVG paths in a 16 by 16 box. */
 const STATUSES: Record<RunHead["status"], { label: string; shape: string }> = {
@@ -44,7 +45,7 @@ export function Age({ at }: { at: string }) {
 
 /** Renders nothing for a finished run. */
 export function Progress({ run }: { run: RunHead }) {
-  if (run.status !== "pending" && run.status !== "running" && run.status !== "running_async") return null;
+  if (!isUnfinished(run.status)) return null;
   // At 0 nothing of its work was seen yet, which a bar would show as no progress.
   const isSeen = run.progress > 0;
   const percent = `${run.progress_is_estimate === true ? "~" : ""}${Math.round(run.progress)} %`;
@@ -65,11 +66,10 @@ export function Progress({ run }: { run: RunHead }) {
   );
 }
 
-function TimeLeft({ run: { progress, usual_minutes: usual, started_at, created_at } }: { run: RunHead }) {
-  const now = useNow();
-  if (usual === undefined) return null;
-  const elapsedMs = now - Date.parse(started_at ?? created_at);
-  return <>{timeLeftText(minutesLeft({ progress, elapsedMs, usual }))} · </>;
+function TimeLeft({ run }: { run: RunHead }) {
+  const elapsedMs = elapsed(run, useNow());
+  const { progress, usual_minutes: usual } = run;
+  return usual === undefined ? null : <>{timeLeftText(minutesLeft({ progress, elapsedMs, usual }))} · </>;
 }
 
 const UNEXPECTED = {
@@ -94,19 +94,26 @@ const withCode = (text: string): ComponentChildren[] =>
   text.split("`").map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part));
 
 interface Loaded<Value> {
+  /** Of this key; undefined until it is loaded. */
   value: Value | undefined;
+  /** The newest value of any key, to be shown until the next one is loaded. */
+  last: Value | undefined;
   error: unknown;
   loading: boolean;
   /** Loads again and keeps the current value until then. */
   reload: () => void;
+  /** Replaces the value of this key, if it is loaded. */
+  update: (change: (value: Value) => Value) => void;
 }
 
 /** The result of `load` for `key`; results of earlier keys and loads are ignored. A failed load is repeated when the server is back. */
 export function useLoad<Value>(key: string, load: (signal: AbortSignal) => Promise<Value>): Loaded<Value> {
-  const [state, setState] = useState<{ key: string; value?: Value; error?: unknown; loading: boolean }>({
-    key,
-    loading: true,
-  });
+  type State = Pick<Loaded<Value>, "value" | "last" | "error" | "loading"> & { key: string };
+  const begin = (before?: State): State =>
+    before?.key === key
+      ? { ...before, loading: true }
+      : { key, value: undefined, last: before?.last, error: undefined, loading: true };
+  const [state, setState] = useState(begin);
   const latest = useRef(load);
   latest.current = load;
   const running = useRef<AbortController | undefined>(undefined);
@@ -114,12 +121,10 @@ export function useLoad<Value>(key: string, load: (signal: AbortSignal) => Promi
     running.current?.abort();
     const mine = new AbortController();
     running.current = mine;
-    setState((before) => (before.key === key ? { ...before, loading: true } : { key, loading: true }));
+    setState(begin);
     latest.current(mine.signal).then(
-      (value) => mine.signal.aborted || setState({ key, value, loading: false }),
-      (error: unknown) =>
-        mine.signal.aborted ||
-        setState((before) => ({ ...(before.key === key ? before : { key }), error, loading: false })),
+      (value) => mine.signal.aborted || setState({ key, value, last: value, error: undefined, loading: false }),
+      (error: unknown) => mine.signal.aborted || setState((before) => ({ ...begin(before), error, loading: false })),
     );
   }, [key]);
   useEffect(() => {
@@ -131,8 +136,13 @@ export function useLoad<Value>(key: string, load: (signal: AbortSignal) => Promi
     addEventListener(SERVER_BACK, startLoad);
     return () => removeEventListener(SERVER_BACK, startLoad);
   }, [state.error, startLoad]);
-  const current = state.key === key ? state : { key, loading: true };
-  return { value: current.value, error: current.error, loading: current.loading, reload: startLoad };
+  const update = (change: (value: Value) => Value): void =>
+    setState((before) => {
+      if (before.key !== key || before.value === undefined) return before;
+      const value = change(before.value);
+      return { ...before, value, last: value };
+    });
+  return { ...(state.key === key ? state : begin(state)), reload: startLoad, update };
 }
 
 const TICK_MS = 15_000;

@@ -1,7 +1,7 @@
 /** The price of the judge on a button. */
 
 import { expect, test } from "vitest";
-import { judgeCost } from "./price.ts";
+import { judgeCost } from "./panel.tsx";
 
 test("a maximum is rounded up, and an unknown price is named as such (W3)", () => {
   const judge = { model: "gemini-3.8-flash", pairs: 3, question: undefined };

@@ -1,9 +1,8 @@
-/** Adds what HTML cannot do to the blocks of a report: copying code, and the hint that a table scrolls. */
+/** Adds what HTML cannot do to the blocks of a report: copying code, the hint that a table scrolls, and pictures. */
 
-import { copyText } from "../run/copy.tsx";
-import { announce } from "../ui/parts.tsx";
-
-const COPIED_MS = 2_500;
+import { render } from "preact";
+import { fetchWithSecret } from "../app/request.ts";
+import { CopyButton } from "../ui/copy.tsx";
 
 /** Also for parts that are added later. Returns how to stop. */
 export function enhanceBlocks(report: HTMLElement | null): () => void {
@@ -42,23 +41,27 @@ function markOverflow(table: Element | null): void {
 }
 
 function addCopyButton(code: Element): void {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "button small";
-  button.textContent = "Copy";
-  button.setAttribute("aria-label", "Copy code");
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const show = (result: string): void => {
-    announce(`${result}.`);
-    button.textContent = result;
-    clearTimeout(timer);
-    timer = setTimeout(() => (button.textContent = "Copy"), COPIED_MS);
-  };
-  button.addEventListener("click", () => {
-    copyText(() => Promise.resolve(code.querySelector("pre")?.textContent ?? "")).then(
-      () => show("Copied"),
-      () => show("Not copied"),
-    );
-  });
-  code.append(button);
+  const holder = document.createElement("span");
+  const text = (): Promise<string> => Promise.resolve(code.querySelector("pre")?.textContent ?? "");
+  render(<CopyButton subject="code" text={text} />, holder);
+  code.append(holder);
 }
+
+/** By script, because an image URL in HTML could not carry the page's secret. */
+export async function loadPictures(report: HTMLElement, taskId: string, signal: AbortSignal): Promise<void> {
+  for (const image of report.querySelectorAll<HTMLImageElement>("img[data-picture]")) {
+    const path = `/api/runs/${taskId}/pictures/${image.dataset["picture"]}`;
+    const response = await fetchWithSecret(path, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    // If it fails, the alternative text is shown.
+    if (response?.ok === true) image.src = await dataUrl(await response.blob());
+  }
+}
+
+/** The page's policy allows only data URLs for images. */
+const dataUrl = (blob: Blob): Promise<string> =>
+  new Promise((resolve) => {
+    const reader = new FileReader();
+    reader.addEventListener("loadend", () => resolve(typeof reader.result === "string" ? reader.result : ""));
+    reader.readAsDataURL(blob);
+  });

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import type { ClaimView } from "../../wire-citations.ts";
-import { pairFor } from "./match.ts";
+import { pairFor } from "./marks.ts";
 
 const claim = (n: number, text: string, ...sources: number[]): ClaimView => ({
   n,
