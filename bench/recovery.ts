@@ -8,7 +8,6 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { DEFAULT_AGENT } from "../src/gemini/research-agent.ts";
-import { claimDueRuns } from "../src/runs/scheduling/claim-store.ts";
 import { saveInteractionId } from "../src/runs/interaction-store.ts";
 import { commitIntent } from "../src/runs/start/start-store.ts";
 import type { SavedLine } from "../simulator/interactions/state.ts";
@@ -93,7 +92,12 @@ async function fill(file: string): Promise<string[]> {
     await saveInteractionId(db, { attemptId: intent.attemptId, interactionId, now });
     ids.push(interactionId);
   }
-  await claimDueRuns(db, { processId: INTENT.processId, limit: IN_FLIGHT, now, nextPollAt: now + 3_600_000 });
+  const held = db.selectFrom("research_tasks").select("task_id").limit(IN_FLIGHT);
+  await db
+    .updateTable("research_tasks")
+    .set({ lease_owner: INTENT.processId, lease_until: now + 60_000, next_poll_at: now + 60_000 })
+    .where("task_id", "in", held)
+    .execute();
   await close();
   return ids;
 }

@@ -19,7 +19,7 @@ import type { Log } from "./platform/log.ts";
 import type { Shutdown } from "./platform/shutdown.ts";
 import type { DesktopNotifier } from "./notifications/desktop.ts";
 import type { OutboxSender } from "./notifications/outbox.ts";
-import type { PollQueue } from "./queue/queue.ts";
+import type { Engine } from "./runs/engine/engine.ts";
 import { createPollCounts, type PollCounts } from "./telemetry/poll-counts.ts";
 import { type Backups, createBackups } from "./reports/files/backups.ts";
 import type { ResearchDeps as RunDeps, UnsavedRun } from "./runs/deps.ts";
@@ -106,7 +106,7 @@ async function composeResearch(
   const { config, log, redact, shutdown, stateDir, store } = parts;
   const { createRunner } = await import("./runs/scheduling/runner.ts");
   const { db, processId, obstacle } = await store();
-  const queue = await openQueue(parts, await agent());
+  const queue = await openEngine(parts, await agent());
   const costOf = costCalculator(await parts.prices());
   const { deliverPending: deliver, notify } = await createDelivery(parts, { db, processId });
   const research = {
@@ -148,19 +148,27 @@ async function composeResearch(
   return { research, runner, obstacle: startObstacle };
 }
 
-/** A shared database has a pg-boss queue; a database that is read-only has nothing to poll. */
-async function openQueue({ config, log, shutdown, store }: ResearchComposition, agent: Agent): Promise<PollQueue> {
-  const { localQueue } = await import("./queue/local.ts");
-  if (config.sharedDatabase === undefined || (await (await store()).obstacle()) !== undefined) return localQueue;
-  const { openDistributedQueue } = await import("./queue/distributed.ts");
+async function openEngine(parts: ResearchComposition, agent: Agent): Promise<Engine> {
+  const { shutdown } = parts;
+  const engine = await createEngine(parts, agent);
+  // Closed before the database, so that polls in flight are finished or released.
+  const close = (): void => void shutdown.during(engine.close()).catch(() => undefined);
+  shutdown.signal.addEventListener("abort", close, { once: true });
+  return engine;
+}
+
+/** A shared database has pg-boss; one that is read-only has nothing to deliver. */
+async function createEngine({ config, log, shutdown, store }: ResearchComposition, agent: Agent): Promise<Engine> {
+  const { db, processId, obstacle } = await store();
+  if (config.sharedDatabase === undefined || (await obstacle()) !== undefined) {
+    const { createTableEngine } = await import("./runs/engine/table-engine.ts");
+    return createTableEngine({ db, processId, clock: systemClock, log, leaving: shutdown.signal });
+  }
+  const { openBossEngine } = await import("./runs/engine/boss-engine.ts");
   const { pollKeyOf } = await import("./store/processes.ts");
   const { url } = config.sharedDatabase;
   const key = pollKeyOf(agent.fingerprint);
-  const queue = await openDistributedQueue({ url, key, makesPolls: config.settings.RESEARCH_MAX_RPS > 0, log });
-  // Closed before the database, so that polls in flight are finished or released.
-  const close = (): void => void shutdown.during(queue.close()).catch(() => undefined);
-  shutdown.signal.addEventListener("abort", close, { once: true });
-  return queue;
+  return openBossEngine({ url, key, makesPolls: config.settings.RESEARCH_MAX_RPS > 0, log });
 }
 
 async function createDelivery(

@@ -8,26 +8,14 @@ interface Equivalent extends Pick<Mutant, "file" | "original" | "replacement"> {
 
 const EQUIVALENTS: readonly Equivalent[] = [
   {
-    file: "src/runs/scheduling/claim-store.ts",
-    original: "permits === 0",
-    replacement: "false",
-    why: "A claim of at most 0 runs claims none; the check saves the statement.",
-  },
-  ...["true", "claimed.length >= 0"].map((replacement) => ({
-    file: "src/runs/scheduling/claim-store.ts",
-    original: "claimed.length > 0",
-    replacement,
-    why: "Taking 0 permits stores a time that has passed, from which the next claim counts anyway; the check saves the write.",
-  })),
-  {
-    file: "src/runs/scheduling/claim-store.ts",
-    original: "far === undefined",
+    file: "src/runs/engine/claim-store.ts",
+    original: "(await far.executeTakeFirst()) === undefined",
     replacement: "false",
     why: "An update without rows changes nothing; the check saves the write lock.",
   },
   {
-    file: "src/runs/scheduling/claim-store.ts",
-    original: "processIds.length === 0",
+    file: "src/runs/engine/claim-store.ts",
+    original: "dead.length === 0",
     replacement: "false",
     why: "An update for an empty list changes nothing; the check saves the write lock.",
   },

@@ -46,15 +46,13 @@ export const CRITICAL_MODULES: readonly CriticalModule[] = [
   },
   {
     name: "lease and legal transitions",
-    sources: ["src/runs/run.ts", "src/runs/lease.ts", "src/runs/scheduling/claim-store.ts"],
+    sources: ["src/runs/run.ts", "src/runs/lease.ts", "src/runs/engine/claim-store.ts"],
     tests: [
       "src/runs/run.test.ts",
       "src/runs/lease.test.ts",
       "src/runs/transition-store.test.ts",
-      "src/runs/scheduling/claim-store.test.ts",
-      "src/runs/scheduling/claim-holders.test.ts",
-      "src/runs/scheduling/local-poller.test.ts",
-      "src/runs/recovery/dead-holders.test.ts",
+      "src/runs/engine/engine.test.ts",
+      "src/runs/scheduling/polled-store.test.ts",
     ],
   },
   {

@@ -4,7 +4,7 @@ import type { CostOf } from "../costs/actual.ts";
 import type { Agent, AgentUsage, RemoteMcpServer } from "../gemini/research-agent.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
-import type { PollQueue } from "../queue/queue.ts";
+import type { Engine } from "./engine/engine.ts";
 import type { Database } from "../store/database.ts";
 import type { PollCounts } from "../telemetry/poll-counts.ts";
 import type { StartLimits } from "./start/limits-store.ts";
@@ -23,7 +23,7 @@ export interface UnsavedRun {
 export interface ResearchDeps {
   db: Database;
   agent: Agent;
-  queue: PollQueue;
+  queue: Engine;
   limits: StartLimits;
   processId: string;
   clock: Clock;

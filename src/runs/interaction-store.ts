@@ -1,6 +1,6 @@
 /** SQL for interaction ids: each paid interaction belongs to one attempt and is polled by one run. */
 
-import type { PollQueue } from "../queue/queue.ts";
+import type { Engine } from "./engine/engine.ts";
 import type { Database, Tables } from "../store/database.ts";
 import { lockExclusive } from "../store/dialect.ts";
 import { pollKeyOf } from "../store/processes.ts";
@@ -21,7 +21,7 @@ interface AnsweredAttempt {
  * Stores the interaction id that Google returned for a start. This write is not fenced: a paid id is kept in whatever
  * state the run is by now. Returns false if the id is stored already or the attempt has another one.
  */
-export function saveInteractionId(db: Database, answer: AnsweredAttempt, queue?: PollQueue): Promise<boolean> {
+export function saveInteractionId(db: Database, answer: AnsweredAttempt, queue?: Engine): Promise<boolean> {
   const { attemptId, interactionId, now } = answer;
   return db.transaction().execute(async (transaction) => {
     await lockExclusive(transaction, `interaction:${interactionId}`);
@@ -57,7 +57,7 @@ export interface Adoption {
  * Assigns an id that the user found to a run; returns the run that polls it, or undefined if the id belongs to another
  * run. One transaction, because another process may adopt the same id or restart the run concurrently.
  */
-export function adoptInteractionId(db: Database, adoption: Adoption, queue?: PollQueue): Promise<string | undefined> {
+export function adoptInteractionId(db: Database, adoption: Adoption, queue?: Engine): Promise<string | undefined> {
   const { taskId, interactionId, deadlineAt, now } = adoption;
   return db.transaction().execute(async (transaction) => {
     await lockExclusive(transaction, `interaction:${interactionId}`);
@@ -163,7 +163,7 @@ interface AcceptedInteraction extends Pick<Adoption, "taskId" | "interactionId" 
   attemptId: string;
   /** An adopted interaction is polled even if its run was cancelled. */
   origin: "answer" | "adoption";
-  queue: PollQueue | undefined;
+  queue: Engine | undefined;
 }
 
 /** Makes the run poll the interaction, or a second run if the first one polls another interaction already. */

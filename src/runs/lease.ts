@@ -4,8 +4,6 @@ import type { Liveness } from "../platform/process-identity.ts";
 
 /** Renewed every 15 s. */
 export const SEARCH_LEASE_MS = 60_000;
-/** A poll takes seconds, and a dead process is usually detected before its lease expires. */
-export const POLL_LEASE_MS = 60_000;
 /** Longer than a start can take: its request times out after two minutes. */
 export const START_LEASE_MS = 150_000;
 

@@ -41,6 +41,8 @@ export interface Tables {
     lease_epoch: Generated<number>;
     lease_until: number | null;
     next_poll_at: number | null;
+    /** Of the next poll, where the table of runs is the queue. */
+    poll_rank: Generated<number>;
     last_event_at: number | null;
     cancel_requested_at: number | null;
     cancel_confirmed: Flag | null;

@@ -9,8 +9,6 @@ export interface RateLimit {
   perSecond: number;
 }
 
-/** Unused permits expire, except those of the last 100 ms: a timer may fire late. */
-const MAX_UNUSED_MS = 100;
 /** A later time in the row was written before the clock was set back, and is ignored. */
 const MAX_WAIT_MS = 16 * 60_000;
 
@@ -19,62 +17,40 @@ const MAX_WAIT_MS = 16 * 60_000;
  * locked.
  */
 
-/** How many permits are available now. Called in the transaction that then takes them. */
-export async function availablePermits(
-  transaction: Database,
-  limit: RateLimit,
-  here: number,
-): Promise<{ permits: number; from: number }> {
-  await lockExclusive(transaction, lockOf(limit.name));
-  const now = await databaseNow(transaction, here);
-  const nextAt = await nextPermitAt(transaction, limit.name, now);
-  const from = Math.max(nextAt, now - MAX_UNUSED_MS);
-  // At more than 1,000 per second, several permits fall into one millisecond.
-  return { permits: from > now ? 0 : Math.ceil((now + 1 - from) / spacing(limit)), from };
-}
-
-export async function takePermits(
-  transaction: Database,
-  limit: RateLimit,
-  taken: { permits: number; from: number },
-): Promise<void> {
-  await writeNextPermit(transaction, limit.name, taken.from + taken.permits * spacing(limit));
-}
-
-/** Reserves the next free permit and returns the milliseconds until it is valid. */
-export async function reservePermit(db: Database, limit: RateLimit, here: number): Promise<number> {
-  if (isShared(db)) {
-    const reserved = await reservePermits(db, limit, { permits: 1, withinMs: MAX_WAIT_MS });
-    return "fromMs" in reserved ? reserved.fromMs : reserved.waitMs;
-  }
-  return db.transaction().execute(async (transaction) => {
-    const at = Math.max(here, await nextPermitAt(transaction, limit.name, here));
-    await writeNextPermit(transaction, limit.name, at + spacing(limit));
-    return at - here;
-  });
+export interface Reservation {
+  permits: number;
+  withinMs: number;
+  now: number;
 }
 
 /**
- * Reserves consecutive permits on PostgreSQL with one statement, and returns when the first is valid. Reserves none
- * when that is more than `withinMs` ahead, and returns how far ahead it is.
+ * Reserves consecutive permits with one statement, and returns when the first is valid. Reserves none when that is more
+ * than `withinMs` ahead, and returns how far ahead it is.
  */
 export async function reservePermits(
   db: Database,
-  limit: RateLimit,
-  { permits, withinMs }: { permits: number; withinMs: number },
+  { name, perSecond }: RateLimit,
+  { permits, withinMs, now: here }: Reservation,
 ): Promise<{ fromMs: number } | { waitMs: number }> {
-  const costMs = Math.ceil(permits * spacing(limit));
-  // Each occurrence reads the clock again: permits that expire during a wait for the row lock are lost rather than
-  // saved up for a burst.
-  const now = sql`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
-  const { rows } = await sql<{ fromMs: number }>`
-    insert into rate_limits as rate (name, next_at) values (${limit.name}, ${now} + ${costMs}::bigint)
-    on conflict (name) do update set next_at = ${costMs}::bigint
-      + case when rate.next_at > ${now} + ${MAX_WAIT_MS}::bigint then ${now} else greatest(rate.next_at, ${now}) end
-    where rate.next_at <= ${now} + ${withinMs}::bigint or rate.next_at > ${now} + ${MAX_WAIT_MS}::bigint
-    returning greatest(0, next_at - ${costMs}::bigint - ${now}) as "fromMs"`.execute(db);
+  const costMs = Math.ceil((permits * 1_000) / perSecond);
+  // Each occurrence reads the clock of a shared database again: permits that expire during a wait for the row lock are
+  // lost rather than saved up for a burst.
+  const now = isShared(db) ? sql`(extract(epoch from clock_timestamp()) * 1000)::bigint` : sql`${here}`;
+  const { rows } = await sql<{ aheadMs: number }>`
+    insert into rate_limits as rate (name, next_at) values (${name}, ${now} + cast(${costMs} as bigint))
+    on conflict (name) do update set next_at = cast(${costMs} as bigint)
+      + case when rate.next_at between ${now} and ${now} + cast(${MAX_WAIT_MS} as bigint) then rate.next_at else ${now} end
+    where rate.next_at <= ${now} + cast(${withinMs} as bigint) or rate.next_at > ${now} + cast(${MAX_WAIT_MS} as bigint)
+    returning next_at - cast(${costMs} as bigint) - ${now} as "aheadMs"`.execute(db);
   const [reserved] = rows;
-  return reserved ?? { waitMs: await msUntilPermit(db, limit.name, 0) };
+  if (reserved !== undefined) return { fromMs: Math.max(0, reserved.aheadMs) };
+  return { waitMs: await msUntilPermit(db, name, here) };
+}
+
+/** Reserves the next free permit, however far ahead, and returns the milliseconds until it is valid. */
+export async function reservePermit(db: Database, limit: RateLimit, now: number): Promise<number> {
+  const reserved = await reservePermits(db, limit, { permits: 1, withinMs: MAX_WAIT_MS, now });
+  return "fromMs" in reserved ? reserved.fromMs : reserved.waitMs;
 }
 
 /** A duration, so that the clocks of different machines need not agree. */
@@ -104,8 +80,6 @@ async function nextPermitAt(db: Database, name: string, now: number): Promise<nu
 }
 
 const lockOf = (name: string): string => `rate limit:${name}`;
-
-const spacing = ({ perSecond }: RateLimit): number => 1_000 / perSecond;
 
 async function writeNextPermit(db: Database, name: string, at: number): Promise<void> {
   // Whole milliseconds, which PostgreSQL requires, rounded up to stay below the rate.

@@ -100,14 +100,9 @@ async function begin(here: NthWorld): Promise<Process> {
   const leaving = new AbortController();
   const { working, during } = trackWork();
   const deps: ResearchDeps = {
-    db,
-    processId,
-    clock,
-    log,
+    ...commonDeps({ db, processId, clock, log, leaving: leaving.signal }),
     stateDir: directory,
-    ...commonDeps(),
     during,
-    leaving: leaving.signal,
     backUp: (run, report) => backUp(here, run.taskId, report),
     notify: async () => {},
     agent: agentOf(here),

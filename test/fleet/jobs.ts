@@ -4,9 +4,7 @@ type Query = <Row extends object>(statement: string, values?: unknown[]) => Prom
 
 /** Jobs that are scheduled, waiting for a retry, or active. */
 const POLLS = `select singleton_key as task_id, state, started_on, start_after from gemini_search_jobs.job
-  where name like 'poll-%' and name <> 'poll-failed' and state <= 'active'`;
-const STARTS = `select data->>'taskId' as task_id from gemini_search_jobs.job
-  where name = 'check-start' and state <= 'active'`;
+  where name like 'poll-%' and state <= 'active'`;
 
 /** Interaction ids of runs whose polls began before this time and are still active. */
 export async function pollsInFlightSince(query: Query, at: number): Promise<string[]> {
@@ -28,8 +26,6 @@ export const MISMATCHES = {
   "polls without a run": `select task_id from (${POLLS}) as job
     where task_id not in (select task_id from research_tasks where next_poll_at is not null)`,
   "runs with more than one poll": `select task_id from (${POLLS}) as job group by task_id having count(*) > 1`,
-  "starts without a check": `select task_id from research_tasks where status = 'pending' and kind = 'agent'
-    and task_id not in (select task_id from (${STARTS}) as job)`,
 } as const;
 
 /** One statement, because polls continue meanwhile. */

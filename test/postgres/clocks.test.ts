@@ -6,27 +6,12 @@ import { NO_COST } from "../../src/costs/actual.ts";
 import { thisProcess } from "../../src/platform/process-identity.ts";
 import { markInterruptedSearches } from "../../src/runs/recovery/interrupted-searches.ts";
 import { insertRunning, recordBeat } from "../../src/runs/run-store.ts";
-import { reservePermits } from "../../src/store/rate-limiter.ts";
 import { polledKeys, recordHeartbeat, registerProcess } from "../../src/store/processes.ts";
 import { setClock } from "../kit/store/databases.ts";
 import { openDatabase, rowOf } from "../kit/store/store-rows.ts";
 import { silentLog as log } from "../kit/log.ts";
 
 const NOW = 1_800_000_000_000;
-
-test("permits follow the database's clock, and are as many as allowed (P2)", async () => {
-  const db = await openDatabase({ stoppedAt: NOW });
-  const rate = { name: "polls", perSecond: 15 };
-  const at: number[] = [];
-  for (let time = NOW; time < NOW + 5_000; time += 100) {
-    await setClock(db, time);
-    const permits = await reservePermits(db, rate, { permits: 8, withinMs: 2_000 });
-    if ("waitMs" in permits) continue;
-    for (let n = 0; n < 8; n += 1) at.push(time - NOW + permits.fromMs + (n * 1_000) / 15);
-  }
-  expect(at.length).toBeGreaterThanOrEqual(6.5 * 15);
-  for (const from of at) expect(at.filter((one) => one >= from && one < from + 1_000).length).toBeLessThanOrEqual(16);
-});
 
 test.each([-120_000, -61_000, 61_000, 120_000])(
   "a worker whose clock is off by %i ms polls with its key as long as its heartbeats arrive, and no longer (P2)",

@@ -1,7 +1,7 @@
 /** The status of a fleet with real pg-boss jobs: polls that are due or late, and missing keys. */
 
 import { expect, onTestFinished, test } from "vitest";
-import { openDistributedQueue } from "../../src/queue/distributed.ts";
+import { openBossEngine } from "../../src/runs/engine/boss-engine.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { readFleetStatus } from "../../src/runs/scheduling/fleet-status-store.ts";
 import { recordHeartbeat } from "../../src/store/processes.ts";
@@ -25,7 +25,7 @@ test("waiting polls are due, late or scheduled, and runs without a worker for th
   onTestFinished(close);
   const read = () => readFleetStatus(db, Date.now());
   expect(await read()).toMatchObject({ workers: [], runs: { inProgress: 0, due: 0 }, queues: [] });
-  const queue = await openDistributedQueue({ url: shared?.url ?? "", key: KEY, makesPolls: false, log });
+  const queue = await openBossEngine({ url: shared?.url ?? "", key: KEY, makesPolls: false, log });
   onTestFinished(() => queue.close());
   const polls = { late: -120_000, due: -1_000, scheduled: 60_000 };
   for (const [taskId, afterMs] of Object.entries(polls)) {
@@ -49,7 +49,7 @@ test("a poll without a worker for its key is counted as missing its key, not as 
   const opened = await openStore({ file: undefined, shared, clock: systemClock, log, version: "1.2.3" });
   const { db, processId } = opened;
   onTestFinished(opened.close);
-  const queue = await openDistributedQueue({ url: shared?.url ?? "", key: KEY, makesPolls: false, log });
+  const queue = await openBossEngine({ url: shared?.url ?? "", key: KEY, makesPolls: false, log });
   onTestFinished(() => queue.close());
   await recordHeartbeat(db, processId, { key: KEY, polls: "[]", now: Date.now() });
   for (const [taskId, status] of [

@@ -7,11 +7,10 @@ import { AppError } from "../../src/errors.ts";
 import type { PollResult } from "../../src/gemini/research-agent.ts";
 import { reopen } from "../../src/runs/poll/poll-result-store.ts";
 import { saveInteractionId } from "../../src/runs/interaction-store.ts";
-import { NO_LIMITS } from "../../src/runs/start/limits-store.ts";
-import { commitIntent, commitRestart } from "../../src/runs/start/start-store.ts";
+import { commitIntent } from "../../src/runs/start/start-store.ts";
 import { pollKeyOf } from "../../src/store/processes.ts";
 import { ask } from "../kit/store/databases.ts";
-import { KEY, openFleet } from "../kit/store/fleet.ts";
+import { openFleet } from "../kit/store/fleet.ts";
 import { FINISHED, WORKING } from "../kit/store/runner.ts";
 import { insertAttempt, insertRun, rowOf } from "../kit/store/store-rows.ts";
 import { INTENT } from "../kit/store/stored-start.ts";
@@ -27,54 +26,36 @@ const busiestRate = (times: number[]): number =>
   Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + 5_000).length)) / 5;
 const working = async (): Promise<PollResult> => ({ kind: "found", interaction: WORKING });
 
-describe("a poll is scheduled", () => {
-  test("in the transaction that makes its run polled, and not without it (P2)", async () => {
-    const fleet = await openFleet();
-    const queue = await fleet.open("k", false);
-    const [kept, lost] = [randomUUID(), randomUUID()];
-    await fleet.db.transaction().execute((transaction) => queue.schedule(transaction, [{ taskId: kept, key: KEY }]));
-    const failing = fleet.db.transaction().execute(async (transaction) => {
-      await queue.schedule(transaction, [{ taskId: lost, key: KEY }]);
-      throw new Error("something else went wrong");
-    });
-    await expect(failing).rejects.toThrow("something else");
-    expect(await fleet.scheduled()).toEqual([kept]);
-  });
+test("a poll is scheduled for a run that is answered, adopted or reopened (Q1)", async () => {
+  const { db, open, scheduled } = await openFleet();
+  const queue = await open("k", false);
+  const [adopted, reopened] = [randomUUID(), randomUUID()];
+  await insertRun(db, { task_id: adopted, status: "start_unknown", interaction_id: null });
+  await insertRun(db, { task_id: reopened, status: "failed" });
+  await insertAttempt(db, { attempt_id: "adopted", task_id: adopted, state: "unknown", key_fingerprint: "k" });
+  await saveInteractionId(db, { attemptId: "adopted", interactionId: "v1_new", now: 5 }, queue);
+  await reopen(db, reopened, { now: 5, deadlineAt: 9, queue });
+  expect(await scheduled()).toEqual([adopted, reopened].toSorted());
+  expect(await rowOf(db, adopted)).toMatchObject({ poll_key: pollKeyOf({ key: "k", baseUrl: "" }) });
+});
 
-  test("by more concurrent transactions than there are connections, and once for each run (P7)", async () => {
-    const fleet = await openFleet();
-    const queue = await fleet.open("k", false);
-    const ids = Array.from({ length: 20 }, () => randomUUID());
-    const all = [...ids, ...ids].map((taskId) =>
-      fleet.db.transaction().execute((transaction) => queue.schedule(transaction, [{ taskId, key: KEY }])),
-    );
-    await Promise.all(all);
-    expect(await fleet.scheduled()).toEqual(ids.toSorted());
-  });
-
-  test("for a run that is answered, adopted or reopened; a start gets a check (Q1)", async () => {
-    const { db, url, open, scheduled } = await openFleet();
-    const queue = await open("k", false);
-    const checks = () => ask<{ id: string }>(url, "select id from gemini_search_jobs.job where name = 'check-start'");
-    const limits = { ...NO_LIMITS, unfinished: 1 };
-    const intend = (joinKey: string) => commitIntent(db, { ...INTENT, joinKey }, { join: true, queue, limits });
-    expect(await intend("one")).toMatchObject({ kind: "intended" });
-    await expect(intend("another")).rejects.toMatchObject({ code: "BUSY" });
-    expect(await intend("one")).toMatchObject({ kind: "joined" });
-    expect(await checks()).toHaveLength(1);
-    const [restarted, adopted, reopened] = [randomUUID(), randomUUID(), randomUUID()];
-    const unknown = { status: "start_unknown", interaction_id: null };
-    for (const task_id of [restarted, adopted]) await insertRun(db, { task_id, ...unknown });
-    await insertRun(db, { task_id: reopened, status: "failed" });
-    const restart = { after: undefined, keyFingerprint: "k", baseUrl: "", processId: "me", deadlineAt: 9, now: 5 };
-    await commitRestart(db, { ...restart, taskId: restarted }, { queue });
-    expect(await checks()).toHaveLength(2);
-    await insertAttempt(db, { attempt_id: "adopted", task_id: adopted, state: "unknown", key_fingerprint: "k" });
-    await saveInteractionId(db, { attemptId: "adopted", interactionId: "v1_new", now: 5 }, queue);
-    await reopen(db, reopened, { now: 5, deadlineAt: 9, queue });
-    expect(await scheduled()).toEqual([adopted, reopened].toSorted());
-    expect(await rowOf(db, adopted)).toMatchObject({ poll_key: pollKeyOf({ key: "k", baseUrl: "" }) });
-  });
+test("a start that its process did not finish is found within a minute of its lease; one that is leased is left (I10)", async () => {
+  const { db, worker, repairNow } = await openFleet();
+  const intend = async (joinKey: string): Promise<string> => {
+    const elsewhere = { ...INTENT, joinKey, processId: "elsewhere", now: Date.now() };
+    return (await commitIntent(db, elsewhere, { join: true })).taskId;
+  };
+  const row = { host: "another machine", pid: 1, start_mark: null, started_at: 1, seen_at: Date.now(), poll_key: null };
+  await db
+    .insertInto("processes")
+    .values({ process_id: "elsewhere", ...row })
+    .execute();
+  const [lost, held] = [await intend("lost"), await intend("held")];
+  await db.updateTable("research_tasks").set({ lease_until: 1 }).where("task_id", "=", lost).execute();
+  await worker();
+  await repairNow();
+  await waitFor(async () => expect(await rowOf(db, lost)).toMatchObject({ status: "start_unknown" }), SOON);
+  expect(await rowOf(db, held)).toMatchObject({ status: "pending" });
 });
 
 describe("workers", () => {
@@ -216,70 +197,6 @@ test("runs that Google no longer knows end after three polls, within the rate (P
   );
   expect(times).toHaveLength(8 * 4);
   expect(busiestRate(times)).toBeLessThanOrEqual(11);
-});
-
-test("a poll that the queue gave to another process can no longer be settled (P2)", async () => {
-  const fleet = await openFleet();
-  const queue = await fleet.open("k", true);
-  const taskId = randomUUID();
-  await queue.schedule(fleet.db, [{ taskId, key: KEY }]);
-  const released = new Promise<string[]>((resolve) => {
-    void queue.work({
-      key: KEY,
-      batchSize: 1,
-      slowBatchSize: 1,
-      poll: async (due) => {
-        // As the supervisor does with a job that took too long, and the next process that fetches it.
-        await ask(fleet.url, `update gemini_search_jobs.job set retry_count = retry_count + 1`);
-        resolve([...(await fleet.db.transaction().execute((transaction) => queue.release(transaction, due)))]);
-        return new Set();
-      },
-      checkStart: async () => undefined,
-      repair: async () => {},
-    });
-  });
-  expect(await released).toEqual([]);
-  expect(await fleet.scheduled()).toEqual([taskId]);
-});
-
-test("a start that its process did not finish is found by its own check; one that is still leased is checked later (I10)", async () => {
-  const { db, url, worker, open } = await openFleet();
-  const queue = await open("k", false);
-  const intend = async (joinKey: string): Promise<string> => {
-    const elsewhere = { ...INTENT, joinKey, processId: "elsewhere", now: Date.now() };
-    return (await commitIntent(db, elsewhere, { join: true, queue })).taskId;
-  };
-  // After the scan that every worker makes at its start.
-  await worker();
-  await waitFor(
-    async () => expect(await ask(url, "select 1 from processes where poll_key is not null")).toHaveLength(1),
-    SOON,
-  );
-  await new Promise((resolve) => void setTimeout(resolve, 2_000));
-  const [lost, held] = [await intend("lost"), await intend("held")];
-  const host = {
-    host: "another machine",
-    pid: 1,
-    start_mark: null,
-    started_at: 1,
-    seen_at: Date.now(),
-    poll_key: null,
-  };
-  await db
-    .insertInto("processes")
-    .values({ process_id: "elsewhere", ...host })
-    .execute();
-  await db.updateTable("research_tasks").set({ lease_until: 1 }).where("task_id", "=", lost).execute();
-  await ask(url, "update gemini_search_jobs.job set start_after = now() where name = 'check-start'");
-  await waitFor(async () => expect(await rowOf(db, lost)).toMatchObject({ status: "start_unknown" }), SOON);
-  await waitFor(async () => {
-    const left = await ask<{ id: string; later: boolean }>(
-      url,
-      "select data->>'taskId' as id, start_after > now() as later from gemini_search_jobs.job where name = 'check-start' and state = 'created'",
-    );
-    expect(left).toEqual([{ id: held, later: true }]);
-  }, SOON);
-  expect(await rowOf(db, held)).toMatchObject({ status: "pending" });
 });
 
 describe("in a fleet with several keys, a run", () => {

@@ -4,7 +4,7 @@ import type { Kysely } from "kysely";
 import { getConstructionPlans, getRollbackPlans } from "pg-boss";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/platform/clock.ts";
-import { openDistributedQueue } from "../../src/queue/distributed.ts";
+import { openBossEngine } from "../../src/runs/engine/boss-engine.ts";
 import { MIGRATIONS } from "../../src/store/migrate.ts";
 import { openPostgres } from "../../src/store/postgres/postgres.ts";
 import { pollKeyOf } from "../../src/store/processes.ts";
@@ -16,7 +16,7 @@ import { silentLog as log } from "../kit/log.ts";
 const SCHEMA = "gemini_search_jobs";
 
 const openQueue = async (url: string) => {
-  const queue = await openDistributedQueue({ url, key: pollKeyOf({ key: "k", baseUrl: "" }), makesPolls: true, log });
+  const queue = await openBossEngine({ url, key: pollKeyOf({ key: "k", baseUrl: "" }), makesPolls: true, log });
   onTestFinished(() => queue.close());
   return queue;
 };

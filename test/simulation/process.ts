@@ -100,15 +100,10 @@ export function startProcess(world: World, machine: number): SimulatedProcess {
   // All simulated machines but the first are remote: only leases show whether their processes are alive.
   const host = machine === 0 ? hostname() : `machine-${machine}`;
   const deps: ResearchDeps = {
-    db,
+    ...commonDeps({ db, processId, clock, log, leaving: leaving.signal }),
     agent: google.agentFor({ processId, pass }),
-    processId,
-    clock,
-    log,
     stateDir: world.stateDir,
-    ...commonDeps(),
     during,
-    leaving: leaving.signal,
     backUp: async ({ taskId }, report) => {
       await pass();
       if (diskFullUntil > time.now() && chance.is(0.5)) return undefined;

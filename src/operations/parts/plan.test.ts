@@ -9,7 +9,7 @@ import { cancelRun } from "../../runs/cancel/cancel.ts";
 import { pollRun } from "../../runs/poll/poll.ts";
 import type { Run } from "../../runs/run.ts";
 import { findRun } from "../../runs/run-store.ts";
-import { claimDueRuns } from "../../runs/scheduling/claim-store.ts";
+import { polledRuns } from "../../../test/kit/store/polled.ts";
 import { startResearch } from "../../runs/start/start.ts";
 import { checkResearchStatus } from "../check-research-status.ts";
 import { askFollowup } from "../followup/ask-followup.ts";
@@ -26,7 +26,7 @@ const CHEAP = { usd: { min: 0.1, likely: 0.1, max: 0.2 }, agent: "an-agent" } as
 /** A run whose first plan waits for approval; `answers` are what Google returns for its interactions, in order. */
 async function stage(context: TestContext, answers: Partial<Interaction>[] = []) {
   const { store, deps: researchDeps } = await openRunner(context);
-  const { db, processId } = store;
+  const { db } = store;
   let sent = 0;
   const hooks = { onSent: async (): Promise<void> => {} };
   const research = researchDeps({
@@ -43,8 +43,7 @@ async function stage(context: TestContext, answers: Partial<Interaction>[] = [])
     }),
   });
   const poll = async (): Promise<void> => {
-    const now = clock.now();
-    const [run] = await claimDueRuns(db, { processId, limit: 1, now, nextPollAt: now });
+    const [run] = await polledRuns(db);
     if (run !== undefined) await pollRun(research, run);
   };
   const started = await startResearch(research, { ...request, variant: { collaborativePlanning: true } });

@@ -5,20 +5,12 @@ import { thisProcess } from "../../platform/process-identity.ts";
 import { registerProcess } from "../../store/processes.ts";
 import { SEARCH_LEASE_MS } from "../lease.ts";
 import { cancelRun } from "./cancel.ts";
-import { claimDueRuns } from "../scheduling/claim-store.ts";
+import { polledRun } from "../../../test/kit/store/polled.ts";
 import { type AgentFinish, finishAgentRun } from "../poll/poll-result-store.ts";
 import { resultOf } from "../poll/agent-result.ts";
 import type { PolledRun } from "../poll/polled-run.ts";
 import { findResult } from "../result-store.ts";
 import { startResearch } from "../start/start.ts";
-import type { Store } from "../../store/store.ts";
-
-async function claim({ db, processId }: Store): Promise<PolledRun> {
-  const now = clock.now();
-  const [run] = await claimDueRuns(db, { processId, limit: 1, now, nextPollAt: now + 60_000 });
-  if (run === undefined) throw new Error("The run was not due.");
-  return run;
-}
 
 /** The completed report of this run, as a poll stores it. */
 const reportOf = (run: PolledRun): AgentFinish => ({
@@ -42,7 +34,7 @@ test("a report that Google finishes during a cancel is kept even if partial text
   if (started.kind === "started") await started.sending;
   const { taskId } = started;
   const finish = async (): Promise<void> => {
-    await finishAgentRun(db, reportOf(await claim(store)));
+    await finishAgentRun(db, reportOf(await polledRun(store.db)));
   };
   // The cancel reads the lease holder between its last read of the run and the write that would end it.
   let finished = false;
@@ -72,7 +64,7 @@ test("a report that is stored right after an unconfirmed cancel is not dropped t
   if (started.kind === "started") await started.sending;
   const { taskId } = started;
   // The report arrives after the cancel has written its flag and the final state, and nothing else.
-  const claimed = await claim(store);
+  const claimed = await polledRun(store.db);
   let updates = 0;
   let stored: Promise<unknown> = Promise.resolve();
   const racing = db.withPlugin({

@@ -2,7 +2,6 @@
 
 import { planNotification } from "../../notifications/desktop.ts";
 import { enqueue } from "../../notifications/outbox.ts";
-import type { PollQueue } from "../../queue/queue.ts";
 import { type Database, storable } from "../../store/database.ts";
 import { type AttemptTurn, insertAttempt, isNotBeingSentAgain, type NewAttempt } from "../attempt-store.ts";
 import { costColumns } from "../cost-columns.ts";
@@ -32,7 +31,7 @@ export interface NewTurn extends Omit<NewAttempt, "turn"> {
 export function commitTurn(
   db: Database,
   turn: NewTurn,
-  { limits, queue, checkCost }: { limits: StartLimits; queue: PollQueue; checkCost?: CheckCost | undefined },
+  { limits, checkCost }: { limits: StartLimits; checkCost?: CheckCost | undefined },
 ): Promise<string | undefined> {
   const { taskId, attemptId, isPlanning, planEdit, now } = turn;
   return db.transaction().execute(async (transaction) => {
@@ -70,7 +69,6 @@ export function commitTurn(
     }).execute();
     const attempt: AttemptTurn = { turn: number, isPlanning, planEdit };
     await insertAttempt(transaction, { ...turn, turn: attempt, unconfirmedUsd });
-    await queue.checkStart(transaction, { taskId, afterMs: START_LEASE_MS });
     return attemptId;
   });
 }

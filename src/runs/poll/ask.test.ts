@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { clock, openRunner, request } from "../../../test/kit/store/runner.ts";
 import type { PollResult } from "../../gemini/research-agent.ts";
-import { claimDueRuns } from "../scheduling/claim-store.ts";
+import { polledRun } from "../../../test/kit/store/polled.ts";
 import { startResearch } from "../start/start.ts";
 import { ask, POLLS_BEFORE_EXPIRED } from "./ask.ts";
 
@@ -23,7 +23,7 @@ test.for([
     };
     const started = await startResearch(stage.deps(), request);
     if (started.kind === "started") await started.sending;
-    const { db, processId } = stage.store;
+    const { db } = stage.store;
     await db
       .updateTable("research_tasks")
       .set({ next_poll_at: 0, created_at: clock.now() - 48 * HOUR_MS })
@@ -32,8 +32,7 @@ test.for([
       .updateTable("research_attempts")
       .set({ sent_at: clock.now() - hours * HOUR_MS })
       .execute();
-    const [run] = await claimDueRuns(db, { processId, limit: 1, now: clock.now(), nextPollAt: clock.now() + 1 });
-    if (run === undefined) throw new Error("The run was not claimed.");
+    const run = await polledRun(db);
     expect(await ask(stage.deps({ poll }), run, "slow")).toEqual({ kind: "missing" });
     expect(polls).toBe(expected);
   },

@@ -1,12 +1,12 @@
 /** Sends the requests of one poll: a pending cancel, the state request, and its retries after a 404. */
 
+import type { Lane } from "../engine/engine.ts";
 import { AppError } from "../../errors.ts";
 import type { PollResult } from "../../gemini/research-agent.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { attemptWith } from "../interaction-store.ts";
 import type { PolledRun } from "./polled-run.ts";
 import { missingSetting } from "./missing-setting.ts";
-import type { PollSpeed } from "./outcome.ts";
 
 /** Timeout of a quick poll, so that a slow response does not delay the other polls of its batch. */
 const QUICK_POLL_TIMEOUT_MS = 1_500;
@@ -41,8 +41,8 @@ export async function canHaveExpired(
   return clock.now() - (attempt?.sent_at ?? createdAt) >= MIN_RETENTION_MS;
 }
 
-export function pollTimeout({ leaving }: Pick<ResearchDeps, "leaving">, speed: PollSpeed) {
-  const limit = speed === "quick" ? AbortSignal.timeout(QUICK_POLL_TIMEOUT_MS) : undefined;
+export function pollTimeout({ leaving }: Pick<ResearchDeps, "leaving">, lane: Lane) {
+  const limit = lane === "quick" ? AbortSignal.timeout(QUICK_POLL_TIMEOUT_MS) : undefined;
   return {
     signal: limit === undefined ? leaving : AbortSignal.any([leaving, limit]),
     isTooSlow: (polled: PollResult): boolean => limit?.aborted === true && polled.kind === "unreachable",
@@ -50,8 +50,8 @@ export function pollTimeout({ leaving }: Pick<ResearchDeps, "leaving">, speed: P
 }
 
 /** A requested cancel is sent before every poll: the request is idempotent. */
-export async function ask(deps: ResearchDeps, run: PolledRun, speed: PollSpeed): Promise<PollResult | "slow"> {
-  const { signal, isTooSlow } = pollTimeout(deps, speed);
+export async function ask(deps: ResearchDeps, run: PolledRun, lane: Lane): Promise<PollResult | "slow"> {
+  const { signal, isTooSlow } = pollTimeout(deps, lane);
   if (run.cancelRequestedAt !== undefined && (run.status === "running_async" || run.status === "cancelled")) {
     await deps.agent.cancel(run.interactionId, signal);
   }
@@ -60,7 +60,7 @@ export async function ask(deps: ResearchDeps, run: PolledRun, speed: PollSpeed):
   if (isTooSlow(polled)) return "slow";
   for (let misses = 1; polled.kind === "missing" && misses < POLLS_BEFORE_EXPIRED; misses += 1) {
     if (!(await canHaveExpired(deps, run)) || (await missingSetting(deps, run)) !== undefined) return polled;
-    if (speed === "quick") return "slow";
+    if (lane === "quick") return "slow";
     if (misses === 1 && deps.clock.monotonic() - startedAt > MAX_FIRST_MISSING_MS) return UNCONFIRMED_MISSING;
     await deps.clock.sleep(MISSING_RETRY_MS, deps.leaving);
     const limit = AbortSignal.timeout(MISSING_RETRY_TIMEOUT_MS);

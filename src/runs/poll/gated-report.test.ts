@@ -3,8 +3,8 @@
 import { expect, test } from "vitest";
 import { AppError } from "../../errors.ts";
 import type { Interaction } from "../../gemini/research-agent.ts";
-import { clock, FINISHED, openRunner, request } from "../../../test/kit/store/runner.ts";
-import { claimDueRuns } from "../scheduling/claim-store.ts";
+import { FINISHED, openRunner, request } from "../../../test/kit/store/runner.ts";
+import { polledRun, polledRuns } from "../../../test/kit/store/polled.ts";
 import { findResult } from "../result-store.ts";
 import { findRun } from "../run-store.ts";
 import { startResearch } from "../start/start.ts";
@@ -17,13 +17,12 @@ type Context = Parameters<typeof openRunner>[0];
 /** A run whose only poll returns this report. */
 async function completedWith(context: Context, interaction: Partial<Interaction>, query = request.query) {
   const stage = await openRunner(context);
-  const { db, processId } = stage.store;
+  const { db } = stage.store;
   const { taskId, ...started } = await startResearch(stage.deps(), { ...request, query, forceNew: true });
   if (started.kind === "started") await started.sending;
   await db.updateTable("research_tasks").set({ next_poll_at: 0 }).execute();
-  const now = clock.now();
   const found = { kind: "found" as const, interaction: { ...FINISHED, ...interaction } };
-  for (const run of await claimDueRuns(db, { processId, limit: 9, now, nextPollAt: now + 1 })) {
+  for (const run of await polledRuns(db)) {
     await pollRun(stage.deps({ poll: async () => found }), run);
   }
   return { run: await findRun(db, request.owner, taskId), result: await findResult(db, taskId) };
@@ -74,14 +73,12 @@ test("paid text is stored even if a bug makes reading its sources fail (W5, I8)"
 
 test("an error of the database leaves the end to the next poll; a bug does not (W5, V5)", async (context) => {
   const stage = await openRunner(context);
-  const { db, processId } = stage.store;
+  const { db } = stage.store;
   const deps = stage.deps();
   const started = await startResearch(deps, { ...request, variant: { columns: ["Lake"] } });
   if (started.kind === "started") await started.sending;
   await db.updateTable("research_tasks").set({ next_poll_at: 0 }).execute();
-  const now = clock.now();
-  const [run] = await claimDueRuns(db, { processId, limit: 1, now, nextPollAt: now + 1 });
-  if (run === undefined) throw new Error("The run was not claimed.");
+  const run = await polledRun(db);
   const report = JSON.stringify({ rows: [{ c1: { value: "Kestria", sources: [] } }] });
   const answer = { report, sources: [], metadata: {}, partial: false };
   const failing = db.withPlugin({

@@ -4,12 +4,12 @@ import { clock, openRunner } from "../../../test/kit/store/runner.ts";
 import { insertRun } from "../../../test/kit/store/store-rows.ts";
 import { AppError } from "../../errors.ts";
 import type { PollResult } from "../../gemini/research-agent.ts";
-import { claimDueRuns } from "../scheduling/claim-store.ts";
+import { polledRun } from "../../../test/kit/store/polled.ts";
 import { pollRun } from "./poll.ts";
 
 test("a quick poll for late usage does not wait for a slow answer (P6)", async (context) => {
   const stage = await openRunner(context);
-  const { db, processId } = stage.store;
+  const { db } = stage.store;
   const now = clock.now();
   await insertRun(db, {
     task_id: "a",
@@ -18,8 +18,7 @@ test("a quick poll for late usage does not wait for a slow answer (P6)", async (
     next_poll_at: 0,
     completed_at: now,
   });
-  const [run] = await claimDueRuns(db, { processId, limit: 1, now, nextPollAt: now + 1 });
-  if (run === undefined) throw new Error("Nothing was due.");
+  const run = await polledRun(db);
   expect(run.status).toBe("completed");
   const poll = async (_id: string, signal: AbortSignal): Promise<PollResult> => {
     await once(signal, "abort");

@@ -1,5 +1,6 @@
 /** Polls a completed run for its usage, which Google often reports some seconds after completion. */
 
+import type { Lane } from "../engine/engine.ts";
 import { countAgentUsage } from "../../gemini/call-telemetry.ts";
 import { withEarlierTurns } from "../plan/run-plan.ts";
 import { currentUsage } from "../plan/turn-usage.ts";
@@ -7,14 +8,14 @@ import { recordLateUsage } from "./poll-result-store.ts";
 import type { ResearchDeps } from "../deps.ts";
 import type { PolledRun } from "./polled-run.ts";
 import { pollTimeout } from "./ask.ts";
-import { NEVER, type Outcome, type PollSpeed, RATE_LIMIT_MS } from "./outcome.ts";
+import { NEVER, type Outcome, RATE_LIMIT_MS } from "./outcome.ts";
 
 /** First interval; later intervals grow with the time since completion, up to `MAX_USAGE_WAIT_MS`. */
 export const LATE_USAGE_MS = 5_000;
 const MAX_USAGE_WAIT_MS = 5 * 60_000;
 
-export async function pollForUsage(deps: ResearchDeps, run: PolledRun, speed: PollSpeed): Promise<Outcome> {
-  const { signal, isTooSlow } = pollTimeout(deps, speed);
+export async function pollForUsage(deps: ResearchDeps, run: PolledRun, lane: Lane): Promise<Outcome> {
+  const { signal, isTooSlow } = pollTimeout(deps, lane);
   const polled = await deps.agent.poll(run.interactionId, signal);
   if (isTooSlow(polled)) return { next: "slow" };
   const usage = polled.kind === "found" ? polled.interaction.usage : undefined;

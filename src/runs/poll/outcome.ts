@@ -2,9 +2,6 @@
 
 import type { Seen } from "./seen-store.ts";
 
-/** A quick poll has a short timeout; a run whose quick poll was too slow is polled again with a slow one. */
-export type PollSpeed = "quick" | "slow";
-
 export interface Outcome {
   /** `slow`: repeat as a slow poll. `never`: the run is no longer polled. */
   next: "interval" | "slow" | "never" | { afterMs: number };

@@ -2,7 +2,7 @@
 
 import { enqueue } from "../../notifications/outbox.ts";
 import { notificationFor } from "../../notifications/desktop.ts";
-import type { PollQueue } from "../../queue/queue.ts";
+import type { Engine } from "../engine/engine.ts";
 import type { Database } from "../../store/database.ts";
 import type { Cost } from "../../costs/actual.ts";
 import { costColumns } from "../cost-columns.ts";
@@ -148,7 +148,7 @@ export async function recordLateUsage(db: Database, taskId: string, { tokens, co
 export async function reopen(
   db: Database,
   taskId: string,
-  { now, deadlineAt, queue }: { now: number; deadlineAt: number; queue: PollQueue },
+  { now, deadlineAt, queue }: { now: number; deadlineAt: number; queue: Engine },
 ): Promise<void> {
   await db.transaction().execute(async (transaction) => {
     const runs = await transaction

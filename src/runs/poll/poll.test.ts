@@ -5,13 +5,12 @@ import type { Interaction, PollResult } from "../../gemini/research-agent.ts";
 import { clock, FINISHED, openRunner, request, type Stage, WORKING } from "../../../test/kit/store/runner.ts";
 import { AppError, type FailureReason } from "../../errors.ts";
 import { cancelHere, requestCancel } from "../cancel/cancel-store.ts";
-import { claimDueRuns, settlePoll } from "../scheduling/claim-store.ts";
+import { polledRun, polledRuns, settleOutcome } from "../../../test/kit/store/polled.ts";
 import { pollRun } from "./poll.ts";
 import { findResult, savePartial } from "../result-store.ts";
 import type { RunResult } from "../run.ts";
 import { findRun } from "../run-store.ts";
 import { startResearch } from "../start/start.ts";
-import { settlingOf } from "../scheduling/local-poller.ts";
 
 const MINUTE = 60_000;
 
@@ -32,14 +31,9 @@ async function followed(stage: Stage): Promise<Followed> {
   return {
     taskId,
     poll: async (answer) => {
-      await db.updateTable("research_tasks").set({ next_poll_at: 0 }).where("next_poll_at", "is not", null).execute();
-      const now = clock.now();
-      const claim = { processId: stage.store.processId, limit: 9, now, nextPollAt: now + 1 };
-      const runs = await claimDueRuns(db, claim);
       const result: PollResult = "kind" in answer ? answer : { kind: "found", interaction: answer };
-      for (const run of runs) {
-        const outcome = await pollRun(stage.deps({ poll: async () => result }), run);
-        if (outcome.recorded !== true) await settlePoll(db, run, settlingOf(run, outcome, now));
+      for (const run of await polledRuns(db)) {
+        await settleOutcome(db, run, await pollRun(stage.deps({ poll: async () => result }), run));
       }
     },
     run: () => findRun(db, request.owner, taskId),
@@ -252,11 +246,10 @@ describe("paid text", () => {
     const stage = await openRunner(context);
     const { poll, result, taskId } = await followed(stage);
     await poll(working({ report: "# Less" }));
-    const { db, processId } = stage.store;
+    const { db } = stage.store;
     await db.updateTable("research_tasks").set({ next_poll_at: 0 }).execute();
     const now = clock.now();
-    const [claimed] = await claimDueRuns(db, { processId, limit: 1, now, nextPollAt: now + 1 });
-    if (claimed === undefined) throw new Error("Nothing was due.");
+    const claimed = await polledRun(db);
     const pollDuringCancel = async (): Promise<PollResult> => {
       await requestCancel(db, { taskId, keepPartial: false, now });
       await cancelHere(db, { taskId, confirmed: false, keepPartial: false, now });

@@ -1,5 +1,6 @@
 /** Polls one background run, applies Google's response and returns when to poll it next. */
 
+import type { Lane } from "../engine/engine.ts";
 import type { Interaction } from "../../gemini/research-agent.ts";
 import { countAgentRun, countAgentUsage } from "../../gemini/call-telemetry.ts";
 import { oneLine } from "../../platform/clean-text.ts";
@@ -16,7 +17,7 @@ import { missingSetting } from "./missing-setting.ts";
 import { type Obstacle, obstacleBehind } from "./obstacle.ts";
 import { clearOddAnswer, REJECTION, sameAnswerSince } from "./odd-answer-store.ts";
 import { packRaw } from "./raw-json.ts";
-import { AGAIN, NEVER, type Outcome, type PollSpeed, RATE_LIMIT_MS } from "./outcome.ts";
+import { AGAIN, NEVER, type Outcome, RATE_LIMIT_MS } from "./outcome.ts";
 import { changesOf } from "./seen-store.ts";
 import { planFound, returnAfterFailedChange } from "../plan/plan-poll.ts";
 import { NO_USAGE } from "../plan/run-plan.ts";
@@ -34,9 +35,9 @@ const UNKNOWN_IS_END_MS = 30 * 60_000;
 const UNKNOWN_IS_END_WITH_RESULT_MS = 2 * 60_000;
 const AGAIN_MS = { too_long: 10 * 60_000, missing: 60_000 };
 
-export async function pollRun(deps: ResearchDeps, run: PolledRun, speed: PollSpeed = "slow"): Promise<Outcome> {
-  if (run.status === "completed") return pollForUsage(deps, run, speed);
-  const polled = await ask(deps, run, speed);
+export async function pollRun(deps: ResearchDeps, run: PolledRun, lane: Lane = "slow"): Promise<Outcome> {
+  if (run.status === "completed") return pollForUsage(deps, run, lane);
+  const polled = await ask(deps, run, lane);
   failpoint("after-poll");
   if (deps.leaving.aborted && polled !== "slow" && polled.kind === "unreachable") return { next: { afterMs: 0 } };
   if (polled === "slow") return { next: "slow" };

@@ -3,7 +3,6 @@
 import { sql } from "kysely";
 import type { Cost } from "../../costs/actual.ts";
 import { type Database, storable } from "../../store/database.ts";
-import { progressAtLeast } from "../../store/dialect.ts";
 import { costColumns } from "../cost-columns.ts";
 import { type Obstacle, obstacleColumns } from "./obstacle.ts";
 import type { PolledRun } from "./polled-run.ts";
@@ -35,53 +34,46 @@ export function changesOf(run: PolledRun, seen: Seen): Seen | undefined {
   return isKnown ? undefined : seen;
 }
 
-/** The columns to update, except `progress`. */
-export const seenColumns = (seen: Seen) => ({
-  updated_at: seen.now,
-  ...(seen.currentAction === undefined ? {} : { current_action: storable(seen.currentAction) }),
-  ...obstacleColumns(seen.obstacle),
-  ...(seen.changed ? { last_event_at: seen.now } : {}),
-  ...(seen.tokens === undefined ? {} : { tokens_input: seen.tokens.input, tokens_output: seen.tokens.output }),
-  ...(seen.cost === undefined ? {} : costColumns(seen.cost)),
-});
-
-/** Progress stays below 100 until the run has ended. */
-export const progressColumn = (seen: Seen): number => Math.round(Math.min(99, seen.progress));
-
-export async function recordSeen(db: Database, taskId: string, seen: Seen): Promise<void> {
-  await db
-    .updateTable("research_tasks")
-    .set((run) => ({ progress: progressAtLeast(run, progressColumn(seen)), ...seenColumns(seen) }))
-    .where("task_id", "=", taskId)
-    .where("status", "=", "running_async")
-    .execute();
-}
-
-/** `recordSeen` for many runs in one PostgreSQL statement. Columns without a new value are not changed. */
-export async function recordSeenOfMany(db: Database, runs: { taskId: string; seen: Seen }[]): Promise<void> {
+/** Stores what was seen of many runs in one statement. Columns without a new value are not changed. */
+export async function recordSeen(db: Database, runs: { taskId: string; seen: Seen }[]): Promise<void> {
   if (runs.length === 0) return;
-  const rows = runs.map(({ taskId, seen }) => ({
-    task_id: taskId,
-    progress: progressColumn(seen),
-    ...seenColumns(seen),
-  }));
+  // The columns of `values` have these names in both databases.
   await sql`
     update research_tasks as run set
-      progress = greatest(run.progress, seen.progress),
-      updated_at = seen.updated_at,
-      current_action = coalesce(seen.current_action, run.current_action),
-      obstacle = seen.obstacle,
-      obstacle_setting = seen.obstacle_setting,
-      last_event_at = coalesce(seen.last_event_at, run.last_event_at),
-      tokens_input = coalesce(seen.tokens_input, run.tokens_input),
-      tokens_output = coalesce(seen.tokens_output, run.tokens_output),
-      cost_usd = coalesce(seen.cost_usd, run.cost_usd),
-      cost_incomplete = coalesce(seen.cost_incomplete, run.cost_incomplete),
-      cost_estimated = coalesce(seen.cost_estimated, run.cost_estimated)
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as seen(
-      task_id text, progress integer, updated_at bigint, current_action text, obstacle text, obstacle_setting text,
-      last_event_at bigint, tokens_input bigint, tokens_output bigint, cost_usd double precision, cost_incomplete integer,
-      cost_estimated integer
-    )
-    where run.task_id = seen.task_id and run.status = 'running_async'`.execute(db);
+      progress = case when run.progress < seen.column2 then seen.column2 else run.progress end,
+      updated_at = seen.column3,
+      current_action = coalesce(seen.column4, run.current_action),
+      obstacle = seen.column5,
+      obstacle_setting = seen.column6,
+      last_event_at = coalesce(seen.column7, run.last_event_at),
+      tokens_input = coalesce(seen.column8, run.tokens_input),
+      tokens_output = coalesce(seen.column9, run.tokens_output),
+      cost_usd = coalesce(seen.column10, run.cost_usd),
+      cost_incomplete = coalesce(seen.column11, run.cost_incomplete),
+      cost_estimated = coalesce(seen.column12, run.cost_estimated)
+    from (values ${sql.join(runs.map(valuesOf))}) as seen
+    where run.task_id = seen.column1 and run.status = 'running_async'`.execute(db);
+}
+
+function valuesOf({ taskId, seen }: { taskId: string; seen: Seen }) {
+  const { now, currentAction, changed, tokens } = seen;
+  const { obstacle, obstacle_setting } = obstacleColumns(seen.obstacle);
+  const cost = seen.cost && costColumns(seen.cost);
+  const text = (value: string | null | undefined) => sql`cast(${value ?? null} as text)`;
+  const whole = (value: number | null | undefined) => sql`cast(${value ?? null} as bigint)`;
+  return sql`(${sql.join([
+    text(taskId),
+    // Progress stays below 100 until the run has ended.
+    sql`cast(${Math.round(Math.min(99, seen.progress))} as integer)`,
+    whole(now),
+    text(currentAction && storable(currentAction)),
+    text(obstacle),
+    text(obstacle_setting),
+    whole(changed ? now : undefined),
+    whole(tokens?.input),
+    whole(tokens?.output),
+    sql`cast(${cost?.cost_usd ?? null} as double precision)`,
+    sql`cast(${cost?.cost_incomplete ?? null} as integer)`,
+    sql`cast(${cost?.cost_estimated ?? null} as integer)`,
+  ])})`;
 }

@@ -1,4 +1,4 @@
-/** Rounds of the runner while the database rejects writes. SQLite only: with pg-boss there are no rounds. */
+/** Rounds of the sweep while the database rejects writes. SQLite only: with pg-boss, Google keeps the reports. */
 
 import { randomUUID } from "node:crypto";
 import { expect, test, type TestContext } from "vitest";
@@ -29,6 +29,7 @@ async function openRounds(t: TestContext) {
     pollIntervalMs: 1_000,
     maxRps: 5,
     deliver: async () => 0,
+    makesPolls: false,
   });
   const round = async (): Promise<void> => {
     now += 5_000;

@@ -1,18 +1,19 @@
 /** While the database cannot be written, runs are polled from memory and finished reports are saved to files. */
 
 import type { AgentUsage } from "../../gemini/research-agent.ts";
+import { isShared } from "../../store/dialect.ts";
 import { inDetachedTrace } from "../../telemetry/telemetry.ts";
 import type { ResearchDeps, UnsavedRun } from "../deps.ts";
-import { unfinishedInteractions } from "../scheduling/claim-store.ts";
+import { unfinishedInteractions } from "../scheduling/polled-store.ts";
 
 /** Few enough to poll in one round without exceeding the rate that Google allows. */
 const MAX_RUNS_PER_ROUND = 20;
 
 type RunToCollect = Pick<UnsavedRun, "taskId" | "query" | "interactionId" | "enableNotifications" | "isPlanning">;
 
-/** Includes stored runs, unless pg-boss schedules them: those belong to no process, and Google keeps their reports. */
+/** Includes stored runs, unless machines share them: those belong to no process, and Google keeps their reports. */
 export async function saveReportsDuringOutage(deps: ResearchDeps, savedToFile: Set<string>): Promise<void> {
-  const stored = deps.queue.usesPgBoss ? [] : await unfinishedInteractions(deps.db, MAX_RUNS_PER_ROUND).catch(() => []);
+  const stored = isShared(deps.db) ? [] : await unfinishedInteractions(deps.db, MAX_RUNS_PER_ROUND).catch(() => []);
   await saveFinishedReports(deps, savedToFile, [...deps.unsavedIds.values(), ...stored]);
 }
 

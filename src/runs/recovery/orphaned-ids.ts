@@ -21,7 +21,7 @@ import { z } from "zod";
 import { failpoint } from "../../platform/failpoint.ts";
 import type { Log } from "../../platform/log.ts";
 import { startMarkOf, thisProcess } from "../../platform/process-identity.ts";
-import type { PollQueue } from "../../queue/queue.ts";
+import type { Engine } from "../engine/engine.ts";
 import type { Database } from "../../store/database.ts";
 import { hasAttempt } from "../attempt-store.ts";
 import { saveInteractionId } from "../interaction-store.ts";
@@ -108,7 +108,7 @@ interface Import {
   directory: string;
   log: Log;
   now: number;
-  queue?: PollQueue | undefined;
+  queue?: Engine | undefined;
 }
 
 /** Imports kept ids. A file stays while any of its lines is rejected, unreadable or of another database. */

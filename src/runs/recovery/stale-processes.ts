@@ -4,7 +4,7 @@ import type { Database } from "../../store/database.ts";
 import { isShared } from "../../store/dialect.ts";
 import { deadProcesses, forgetProcesses, silentProcesses } from "../../store/processes.ts";
 import { forgetSlots } from "../../store/slots.ts";
-import { runHolders } from "../scheduling/claim-store.ts";
+import { runHolders } from "../scheduling/polled-store.ts";
 
 export async function forgetStaleProcesses(db: Database, now: number): Promise<void> {
   const dead = await deadProcesses(db);

@@ -1,7 +1,4 @@
-/**
- * Runs the repairs that each process makes every few seconds, in order; those that depend on the queue are in
- * `repairPolls`.
- */
+/** Runs the repairs that each process makes every few seconds, in order. */
 
 import type { ResearchDeps } from "../deps.ts";
 import { saveReportsOfUnsavedRuns } from "./database-outage.ts";
@@ -14,8 +11,8 @@ import { saveUnsavedIds } from "./unsaved-ids.ts";
 
 export interface SweepOptions {
   deps: ResearchDeps;
-  /** Repairs that depend on the queue: unknown starts, leases of dead processes, polls that were lost. */
-  repairPolls: () => Promise<void>;
+  /** Unknown starts, the heartbeat of the poller, and its repair once a minute. */
+  sweepPolls: () => Promise<void>;
   /** Sends pending notifications from the outbox. */
   deliver: () => Promise<unknown>;
   /** Runs whose report was saved to a file during an outage of the database. */
@@ -23,18 +20,18 @@ export interface SweepOptions {
 }
 
 /*
- * Repairs elsewhere: stale rows of processes and temporary files at start (compose-research.ts), polls whose job or key
- * is missing once a minute in one process of the fleet (scheduling/fleet-poller.ts), runs in memory while the database
- * cannot be written (database-outage.ts, called by the runner).
+ * Repairs elsewhere: stale rows of processes and temporary files at start (compose-research.ts), claims of dead processes
+ * by the engine (engine/), runs in memory while the database cannot be written (database-outage.ts, called by the
+ * runner).
  */
-export async function sweep({ deps, repairPolls, deliver, savedToFile }: SweepOptions): Promise<void> {
+export async function sweep({ deps, sweepPolls, deliver, savedToFile }: SweepOptions): Promise<void> {
   const { db, clock, log, queue, stateDir } = deps;
   await importOrphanedIds(db, { directory: stateDir, log, now: clock.now(), queue });
   await saveUnsavedIds(deps);
   await saveReportsOfUnsavedRuns(deps, savedToFile);
   await flushUnchargedFailures(deps);
   await endExpiredPlans(deps);
-  await repairPolls();
+  await sweepPolls();
   await markInterruptedSearches(db, log, clock.now());
   await releaseFiles(db);
   await deliver();

@@ -5,28 +5,22 @@ import { isHeld, START_LEASE_MS } from "../lease.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { pendingStarts, recordStartFailure } from "../start/start-store.ts";
 
-/** Checks one run or all. Returns the time until the next check is needed for starts that are still in flight. */
-export async function markUnknownStarts(deps: ResearchDeps, onlyTaskId?: string): Promise<number | undefined> {
-  const starts = await pendingStarts(deps.db, onlyTaskId);
+export async function markUnknownStarts(deps: ResearchDeps): Promise<void> {
+  const starts = await pendingStarts(deps.db);
   const owners = await processLiveness(
     deps.db,
     starts.map(({ leaseOwner }) => leaseOwner ?? ""),
   );
-  let waitMs: number | undefined;
   for (const { taskId, attemptId, leaseOwner, leaseUntil } of starts) {
     const now = deps.clock.now();
     const isKnownHere = deps.unsavedIds.has(taskId) || deps.unchargedFailures.has(attemptId);
     const isLive = owners.get(leaseOwner ?? "") !== "dead" && isHeld(leaseUntil, { now, lease: START_LEASE_MS });
     // `isKnownHere`: this process knows the id or that nothing was charged, and has yet to store it.
-    if (isKnownHere || isLive) {
-      waitMs = Math.max(waitMs ?? 0, isLive ? leaseUntil - now : START_LEASE_MS);
-      continue;
-    }
+    if (isKnownHere || isLive) continue;
     const message =
       "The process that started this research ended before Google had answered. It is not known whether it was started.";
     const error = { code: "START_UNKNOWN", message };
     await recordStartFailure(deps.db, { taskId, attemptId, to: "start_unknown", error, now });
     deps.log.forRun(taskId).warn(`Run ${taskId}: ${message}`);
   }
-  return waitMs;
 }

@@ -1,6 +1,6 @@
 /** SQL for the status of the fleet: polling processes, runs in progress, and late polls. */
 
-import { type QueueCounts, type QueueStats, readQueueStats } from "../../queue/queue-stats.ts";
+import { type QueueCounts, type QueueStats, readQueueStats } from "../engine/queue-stats.ts";
 import type { Database } from "../../store/database.ts";
 import { isShared, databaseNow } from "../../store/dialect.ts";
 import { type PollingProcess, pollingProcesses } from "../../store/processes.ts";
@@ -80,6 +80,7 @@ async function dueInTable(db: Database, now: number): Promise<QueueStats> {
     .selectFrom("research_tasks")
     .select(["task_id", "next_poll_at", "updated_at"])
     .where("next_poll_at", "<=", now)
+    .where((run) => run.or([run("lease_until", "is", null), run("lease_until", "<=", now)]))
     .execute();
   return {
     queues: [],

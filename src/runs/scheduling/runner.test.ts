@@ -7,31 +7,6 @@ import { insertRun } from "../../../test/kit/store/store-rows.ts";
 import { createRunner } from "./runner.ts";
 import { waitFor } from "../../../test/kit/wait-for.ts";
 
-const SWEEP_MS = 5_000;
-
-test("a runner that is woken between two sweeps does not sleep past the next one (P2)", async (t) => {
-  const stage = await openRunner(t);
-  let now = Date.UTC(2026, 0, 1);
-  const slept: number[] = [];
-  const clock = {
-    now: () => now,
-    monotonic: () => now,
-    sleep: (ms: number, signal?: AbortSignal) => {
-      slept.push(ms);
-      return new Promise<void>((_, reject) => {
-        signal?.addEventListener("abort", () => reject(new Error("woken")), { once: true });
-      });
-    },
-  };
-  const deps = { ...stage.deps(), clock };
-  const runner = createRunner({ deps, pollIntervalMs: 1_000, maxRps: 5, deliver: async () => 0 });
-  runner.start();
-  await waitFor(() => expect(slept).toEqual([SWEEP_MS]));
-  now += 4_000;
-  runner.wake();
-  await waitFor(() => expect(slept).toEqual([SWEEP_MS, 1_000]));
-});
-
 test("a stream that is no longer watched makes room for one that is watched (J3)", async (t) => {
   const stage = await openRunner(t);
   const open = new Map<string, AbortSignal>();

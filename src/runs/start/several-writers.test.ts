@@ -14,7 +14,6 @@ import type { Database } from "../../store/database.ts";
 import { createSlotPool } from "../../store/slots.ts";
 import { openStore, type Store } from "../../store/store.ts";
 import { cancelHere } from "../cancel/cancel-store.ts";
-import { claimWithinRateLimit } from "../scheduling/claim-store.ts";
 import { beginContinuation } from "../local/continuation-store.ts";
 import { appendEvents } from "../event-store.ts";
 import { finishAgentRun } from "../poll/poll-result-store.ts";
@@ -117,19 +116,6 @@ test("an id that arrives while its run is being cancelled is stored, and the can
       next_poll_at: NOW,
     });
   }
-});
-
-test("a due run is claimed by one process, and all processes together keep the rate (I7, P2)", async () => {
-  const servers = await openServers(3, { stoppedAt: NOW });
-  const db = databaseOf(servers);
-  for (const n of range(40)) await insertRun(db, { task_id: `run ${n}`, next_poll_at: 1 });
-  const claims = await everywhere(servers, 5, (here, n) =>
-    claimWithinRateLimit(here, { processId: `p${n}`, limit: 8, maxRps: 50, now: NOW, nextPollAt: NOW + 10_000 }),
-  );
-  const claimed = claims.flat().map(({ taskId }) => taskId);
-  expect(new Set(claimed).size).toBe(claimed.length);
-  // At 50 per second: one permit now, and the unused permits of the last 100 ms.
-  expect(claimed).toHaveLength(6);
 });
 
 test("the end of a run that two processes see is written once, with one notification (P2)", async () => {

@@ -86,13 +86,13 @@ export async function startResearch(deps: ResearchDeps, request: StartRequest): 
     processId: deps.processId,
     now: deps.clock.now(),
   };
-  const { limits, queue } = deps;
+  const { limits } = deps;
   const ids = { ...newStartIds(), ...(request.taskId === undefined ? {} : { taskId: request.taskId }) };
   const checkCost: CheckCost = (unconfirmedUsd) => {
     refuseBeforeIntent(deps, request.signal);
     return request.checkCost?.(unconfirmedUsd);
   };
-  const admission = { join: !request.forceNew, once: request.taskId !== undefined, checkCost, limits, queue, ids };
+  const admission = { join: !request.forceNew, once: request.taskId !== undefined, checkCost, limits, ids };
   const intent = await guardLostCommit(deps, ids, () => commitIntent(deps.db, newIntent, admission));
   if (intent.kind === "joined") return intent;
   failpoint("after-intent");
@@ -112,7 +112,7 @@ export async function restartUnknown(
 ): Promise<{ sending: Sending } | undefined> {
   refuseBeforeIntent(deps, run.signal);
   const { key: keyFingerprint, baseUrl } = deps.agent.fingerprint;
-  const { processId, clock, limits, queue } = deps;
+  const { processId, clock, limits } = deps;
   const { checkCost } = run;
   const ids = { ...newStartIds(), taskId: run.taskId };
   const restart = {
@@ -124,7 +124,7 @@ export async function restartUnknown(
     processId,
     now: clock.now(),
   };
-  const admission = { checkCost, limits, queue, ids };
+  const admission = { checkCost, limits, ids };
   const attemptId = await guardLostCommit(deps, ids, () => commitRestart(deps.db, restart, admission));
   // Wrapped in an object: an async function would await a returned promise.
   if (attemptId === undefined) return undefined;

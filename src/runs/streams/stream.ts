@@ -5,7 +5,8 @@ import { z } from "zod";
 import { oneLine } from "../../platform/clean-text.ts";
 import { pollKeyOf } from "../../store/processes.ts";
 import type { AgentEvent } from "../../gemini/research-agent.ts";
-import { isRunningAtGoogle, permitStream, pollNow } from "../scheduling/claim-store.ts";
+import { permitStream } from "../scheduling/permits.ts";
+import { isRunningAtGoogle, pollNow } from "../scheduling/polled-store.ts";
 import { appendEvents, storedCursor, type StreamCursor } from "../event-store.ts";
 import { recordSeen } from "../poll/seen-store.ts";
 import { progressBySeen } from "../progress.ts";
@@ -159,12 +160,13 @@ function createTimeline(deps: ResearchDeps, run: WatchedRun, { cursor, signal }:
     hasNewEvents = true;
     searches += added.filter(({ kind }) => kind === "search").length;
     thoughts += added.filter(({ kind }) => kind === "thought").length;
-    await recordSeen(db, run.taskId, {
+    const seen = {
       progress: progressBySeen(run.agent, { searches, thoughts }),
       currentAction: actionIn(added),
       changed: true,
       now: storedAt,
-    });
+    };
+    await recordSeen(db, [{ taskId: run.taskId, seen }]);
   };
   const receive = (event: AgentEvent): void => {
     ended ||= event.kind === "done";

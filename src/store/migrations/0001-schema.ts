@@ -64,6 +64,7 @@ const tablesOfRuns = (isPostgres: boolean): Statement[] => {
       lease_until bigint,
       poll_key text,
       next_poll_at bigint,
+      poll_rank integer not null default 0,
       last_event_at bigint,
       odd_answer text,
       odd_answer_since bigint,

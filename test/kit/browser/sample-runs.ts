@@ -92,6 +92,7 @@ const DEFAULT_ROW: Omit<TaskRow, "task_id" | "created_at" | "started_at" | "upda
   judge_cost_micros: 0,
   judge_unpriced: 0,
   poll_key: null,
+  poll_rank: 0,
   odd_answer: null,
   odd_answer_since: null,
   caller_waits_until: null,

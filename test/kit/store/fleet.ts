@@ -5,7 +5,8 @@ import { onTestFinished } from "vitest";
 import type { Agent, PollResult } from "../../../src/gemini/research-agent.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { thisProcess } from "../../../src/platform/process-identity.ts";
-import { type DistributedQueue, importPgBoss, openDistributedQueue, SCHEMA } from "../../../src/queue/distributed.ts";
+import { openBossEngine } from "../../../src/runs/engine/boss-engine.ts";
+import type { Engine } from "../../../src/runs/engine/engine.ts";
 import type { ResearchDeps } from "../../../src/runs/deps.ts";
 import { createRunner, type Runner } from "../../../src/runs/scheduling/runner.ts";
 import { hostHere } from "../../../src/store/dialect.ts";
@@ -15,8 +16,6 @@ import { ask, sharedFor } from "./databases.ts";
 import { openRunner, WORKING } from "./runner.ts";
 import { insertRun } from "./store-rows.ts";
 import { silentLog as log } from "../log.ts";
-
-export const KEY = pollKeyOf({ key: "k", baseUrl: "" });
 
 export interface WorkerOptions {
   poll?: (interactionId: string, signal: AbortSignal) => Promise<PollResult>;
@@ -28,7 +27,7 @@ export interface WorkerOptions {
 export interface FleetWorker {
   deps: ResearchDeps;
   runner: Runner;
-  queue: DistributedQueue;
+  queue: Engine;
   leave(): Promise<void>;
 }
 
@@ -40,8 +39,8 @@ export async function openFleet() {
   const store = await openStore({ file: undefined, shared, clock: systemClock, log });
   onTestFinished(() => store.close());
 
-  const open = async (key: string, makesPolls: boolean): Promise<DistributedQueue> => {
-    const queue = await openDistributedQueue({ url, key: pollKeyOf({ key, baseUrl: "" }), makesPolls, log });
+  const open = async (key: string, makesPolls: boolean): Promise<Engine> => {
+    const queue = await openBossEngine({ url, key: pollKeyOf({ key, baseUrl: "" }), makesPolls, log });
     onTestFinished(() => queue.close().catch(() => undefined));
     return queue;
   };
@@ -93,20 +92,9 @@ export async function openFleet() {
     return rows.map(({ id }) => id);
   };
 
-  /** Makes the repair that one worker makes once a minute. */
+  /** Lets the next sweep make the repair that one process makes once a minute. */
   const repairNow = async (): Promise<void> => {
-    const { PgBoss } = await importPgBoss();
-    const boss = new PgBoss({
-      connectionString: url,
-      schema: SCHEMA,
-      supervise: false,
-      schedule: false,
-      migrate: false,
-    });
-    boss.on("error", () => {});
-    await boss.start();
-    await boss.send("repair", {});
-    await boss.stop({ graceful: false });
+    await store.db.deleteFrom("rate_limits").where("name", "=", "repair").execute();
   };
   return { url, db: store.db, open, worker, insertRuns, scheduled, repairNow };
 }

@@ -1,7 +1,7 @@
 /** A run with a plan on a real database, and decisions on it. */
 
 import type { TestContext } from "vitest";
-import { clock, FINISHED, openRunner, request, WORKING } from "./runner.ts";
+import { FINISHED, openRunner, request, WORKING } from "./runner.ts";
 import { rowOf } from "./store-rows.ts";
 import type { Agent, Interaction, RequestVariant, StartOutcome } from "../../../src/gemini/research-agent.ts";
 import type { Database } from "../../../src/store/database.ts";
@@ -9,7 +9,7 @@ import type { ResearchDeps } from "../../../src/runs/deps.ts";
 import { pollRun } from "../../../src/runs/poll/poll.ts";
 import type { PolledRun } from "../../../src/runs/poll/polled-run.ts";
 import { findRun } from "../../../src/runs/run-store.ts";
-import { claimDueRuns, settlePoll } from "../../../src/runs/scheduling/claim-store.ts";
+import { polledRun, settleOutcome } from "./polled.ts";
 import { startResearch } from "../../../src/runs/start/start.ts";
 import { newestPlan } from "../../../src/runs/plan/plan-store.ts";
 import { beginTurn, type TurnRequest } from "../../../src/runs/plan/plan-turn.ts";
@@ -32,17 +32,11 @@ export async function stage(context: TestContext, outcomes: (StartOutcome | type
     poll: async (id) => ({ kind: "found", interaction: { ...WORKING, id, ...polls.get(id) } }),
   };
   const research = deps(agent);
-  const { db, processId } = store;
-  const claim = async (): Promise<PolledRun> => {
-    const now = clock.now();
-    const [run] = await claimDueRuns(db, { processId, limit: 1, now, nextPollAt: now });
-    if (run === undefined) throw new Error("The run was not due.");
-    return run;
-  };
+  const { db } = store;
+  const claim = (): Promise<PolledRun> => polledRun(db);
   const poll = async (deps = research): Promise<void> => {
     const run = await claim();
-    const { recorded } = await pollRun(deps, run);
-    if (recorded !== true) await settlePoll(db, run, { nextPollAt: clock.now() });
+    await settleOutcome(db, run, await pollRun(deps, run));
   };
   const started = await startResearch(research, { ...request, variant: { collaborativePlanning: true } });
   if (started.kind === "started") await started.sending;

@@ -1,13 +1,14 @@
-/** The dependencies of a runner that are the same in all tests: no limits, a fixed cost, the queue of one machine. */
+/** The dependencies of a runner that are the same in all tests: no limits, a fixed cost, the engine of one machine. */
 
 import { systemClock } from "../../../src/platform/clock.ts";
-import { localQueue } from "../../../src/queue/local.ts";
+import { createTableEngine, type TableEngineOptions } from "../../../src/runs/engine/table-engine.ts";
 import type { ResearchDeps } from "../../../src/runs/deps.ts";
 import { NO_LIMITS } from "../../../src/runs/start/limits-store.ts";
 import { createPollCounts } from "../../../src/telemetry/poll-counts.ts";
 
-export const commonDeps = () =>
+export const commonDeps = (options: TableEngineOptions) =>
   ({
+    ...options,
     planKeptMs: 86_400_000,
     mcpServer: () => {
       throw new Error("No server is configured.");
@@ -17,7 +18,7 @@ export const commonDeps = () =>
     unchargedFailures: new Map(),
     pollCounts: createPollCounts(systemClock),
     redact: (text: string) => text,
-    queue: localQueue,
+    queue: createTableEngine(options),
     limits: NO_LIMITS,
   }) satisfies Partial<ResearchDeps>;
 

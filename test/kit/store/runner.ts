@@ -83,14 +83,9 @@ export async function openRunner({ onTestFinished }: TestOwner): Promise<Stage> 
     rmSync(directory, { recursive: true, force: true });
   });
   const deps = (agent: Partial<Agent> = {}): ResearchDeps => ({
-    db: store.db,
-    processId: store.processId,
-    clock,
-    log,
+    ...commonDeps({ db: store.db, processId: store.processId, clock, log, leaving: leaving.signal }),
     stateDir: directory,
-    ...commonDeps(),
     during: (work) => work,
-    leaving: leaving.signal,
     backUp: async ({ taskId }, report) => {
       saved.push(report);
       return `/somewhere/${taskId}.md`;

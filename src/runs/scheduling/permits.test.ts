@@ -1,9 +1,9 @@
 /** A process that was too busy or suspended to use its permit in time does not add to the polls of the others. */
 
 import { describe, expect, test } from "vitest";
-import { waitForPermit } from "../../src/runs/scheduling/poll-permit.ts";
-import { msUntilPermit, pauseFor, reservePermits } from "../../src/store/rate-limiter.ts";
-import { openDatabase } from "../kit/store/store-rows.ts";
+import { permitStream, rateOf, waitForPermit } from "./permits.ts";
+import { msUntilPermit, pauseFor, reservePermits } from "../../store/rate-limiter.ts";
+import { openDatabase } from "../../../test/kit/store/store-rows.ts";
 
 const NOW = 1_800_000_000_000;
 const rate = { name: "polls", perSecond: 10 };
@@ -22,7 +22,7 @@ function lateClock(lateMs: number) {
 /** Reserves a permit and waits for it on a machine that is late. */
 async function waitLate(lateMs: number, { pausedMs = 0, isScarce = true } = {}) {
   const db = await openDatabase({ stoppedAt: NOW });
-  await reservePermits(db, rate, { permits: 3, withinMs: 2_000 });
+  await reservePermits(db, rate, { permits: 3, withinMs: 2_000, now: NOW });
   if (pausedMs > 0) await pauseFor(db, rate.name, { ms: pausedMs, now: NOW });
   const clock = lateClock(lateMs);
   const leaving = new AbortController().signal;
@@ -44,8 +44,12 @@ describe("a permit", () => {
   });
 
   test("that cannot be replaced without a database is put back (P7)", async () => {
-    const db = await openDatabase({ stoppedAt: NOW });
-    await db.destroy();
+    const db = (await openDatabase({ stoppedAt: NOW })).withPlugin({
+      transformQuery: () => {
+        throw new Error("The database is away.");
+      },
+      transformResult: async ({ result }) => result,
+    });
     const options = { rate, permits: 1, inMs: 200, isScarce: true };
     const leaving = new AbortController().signal;
     expect(await waitForPermit({ db, clock: lateClock(150), leaving }, options)).toEqual({ waitMs: 2_000 });
@@ -58,4 +62,19 @@ describe("a permit", () => {
       nextInMs: 60_000,
     });
   });
+});
+
+test("a stream counts against the rate of polls with the same key (P4)", async () => {
+  const db = await openDatabase({ stoppedAt: NOW });
+  const access = { key: "a-key", maxRps: 2 };
+  await reservePermits(db, rateOf(db, access), { permits: 1, withinMs: 0, now: NOW });
+  expect(await permitStream(db, { ...access, now: NOW })).toBe(532);
+});
+
+test("only on a shared database has each key a rate of its own (P4)", () => {
+  const on = (adapter: { supportsMultipleConnections: boolean }) => ({ getExecutor: () => ({ adapter }) });
+  const [file, shared] = [on({ supportsMultipleConnections: false }), on({ supportsMultipleConnections: true })];
+  const names = (db: typeof file) => ["one", "two"].map((key) => rateOf(db, { key, maxRps: 1 }).name);
+  expect(names(shared)).toEqual(["polls:one", "polls:two"]);
+  expect(names(file)).toEqual(["polls", "polls"]);
 });

@@ -1,7 +1,7 @@
 /** Reads the statistics of the poll queues through the pg-boss API. */
 
-import type { Database } from "../store/database.ts";
-import { importPgBoss, isPollQueue, keyOf, SCHEMA } from "./distributed.ts";
+import type { Database } from "../../store/database.ts";
+import { importPgBoss, isPollQueue, keyOf, SCHEMA } from "./boss-engine.ts";
 
 export interface QueueCounts {
   name: string;

@@ -1,0 +1,140 @@
+import { expect, test } from "vitest";
+import { insertRun, openDatabase, rowOf } from "../../../test/kit/store/store-rows.ts";
+import { FIRST_TURN } from "../plan/run-plan.ts";
+import { recordSeen } from "../poll/seen-store.ts";
+import {
+  countPolledRuns,
+  endPolling,
+  isRunningAtGoogle,
+  pollNow,
+  readPolledRuns,
+  runHolders,
+  unfinishedInteractions,
+} from "./polled-store.ts";
+
+const NOW = 1_000_000;
+const LATER = NOW + 10_000;
+
+test("a process holds what it starts, executes or polls, and nothing that has ended or was released (P2)", async () => {
+  const db = await openDatabase();
+  const polled = { next_poll_at: LATER, lease_until: LATER };
+  await insertRun(db, { task_id: "start", status: "pending", lease_owner: "starts" });
+  await insertRun(db, { task_id: "search", status: "running", lease_owner: "executes" });
+  await insertRun(db, { task_id: "poll", lease_owner: "polls", ...polled });
+  await insertRun(db, { task_id: "second", lease_owner: "polls", ...polled });
+  await insertRun(db, { task_id: "no owner", lease_owner: null, ...polled });
+  await insertRun(db, { task_id: "released", lease_owner: "released", next_poll_at: LATER });
+  await insertRun(db, { task_id: "not polled", lease_owner: "not polling", lease_until: LATER });
+  await insertRun(db, { task_id: "ended", status: "failed", lease_owner: "ended" });
+  expect((await runHolders(db)).toSorted()).toEqual(["executes", "polls", "starts"]);
+});
+
+test("a run is read with what a poll needs; empty columns mean no deadline, and the end is the creation (P2)", async () => {
+  const db = await openDatabase();
+  await insertRun(db, { task_id: "a", next_poll_at: 0, created_at: 5, keep_partial: 0, status: "failed" });
+  await insertRun(db, { task_id: "no id", next_poll_at: 0, interaction_id: null });
+  await insertRun(db, { task_id: "not polled", next_poll_at: null });
+  const runs = await readPolledRuns(db, ["a", "no id", "not polled", "unknown"]);
+  expect([...runs.values()]).toMatchObject([
+    { taskId: "a", status: "failed", deadlineAt: Number.MAX_SAFE_INTEGER, keepPartial: false, completedAt: 5 },
+  ]);
+  expect(await countPolledRuns(db)).toBe(2);
+});
+
+test("what polls saw is stored in one statement: progress never falls, and a run that has ended is unchanged (P2)", async () => {
+  const db = await openDatabase();
+  const before = { progress: 40, current_action: "Reading", next_poll_at: LATER };
+  for (const id of ["ahead", "behind"]) await insertRun(db, { task_id: id, ...before });
+  await insertRun(db, { task_id: "ended", ...before, status: "cancelled" });
+  const seen = {
+    progress: 60,
+    currentAction: "Writing",
+    changed: true,
+    tokens: { input: 7, output: 3 },
+    cost: { usd: 0.25, incomplete: true, estimated: false },
+    now: NOW,
+  };
+  await recordSeen(db, [
+    { taskId: "ahead", seen },
+    { taskId: "behind", seen: { progress: 20, obstacle: { kind: "failing" }, changed: false, now: NOW } },
+    { taskId: "ended", seen },
+  ]);
+  expect(await rowOf(db, "ahead")).toMatchObject({
+    progress: 60,
+    current_action: "Writing",
+    last_event_at: NOW,
+    tokens_input: 7,
+    cost_usd: 0.25,
+    cost_incomplete: 1,
+    obstacle: null,
+    next_poll_at: LATER,
+  });
+  const unchanged = { current_action: "Reading", last_event_at: null, tokens_input: 0, cost_usd: null };
+  expect(await rowOf(db, "behind")).toMatchObject({ ...unchanged, progress: 40, updated_at: NOW, obstacle: "failing" });
+  expect(await rowOf(db, "ended")).toMatchObject({ ...before, ...unchanged });
+});
+
+test("polling ends, unless the run was reopened or got another interaction meanwhile (P2)", async () => {
+  const db = await openDatabase();
+  await insertRun(db, { task_id: "ends", next_poll_at: NOW, lease_epoch: 4 });
+  await insertRun(db, { task_id: "reopened", next_poll_at: NOW, lease_epoch: 5 });
+  await endPolling(
+    db,
+    ["ends", "reopened"].map((taskId) => ({ taskId, epoch: 4 })),
+  );
+  expect(await rowOf(db, "ends")).toMatchObject({ next_poll_at: null });
+  expect(await rowOf(db, "reopened")).toMatchObject({ next_poll_at: NOW });
+});
+
+test("a run is running at Google only while Google works on it (J2)", async () => {
+  const db = await openDatabase();
+  await insertRun(db, { task_id: "at Google" });
+  await insertRun(db, { task_id: "ended", status: "completed" });
+  const ids = ["at Google", "ended", "deleted"];
+  expect(await Promise.all(ids.map((id) => isRunningAtGoogle(db, id)))).toEqual([true, false, false]);
+});
+
+test("a run that a caller waits for is hastened with its key; one that has ended needs no poll (P2)", async () => {
+  const db = await openDatabase();
+  await insertRun(db, { task_id: "at Google", poll_key: "a-key", next_poll_at: LATER });
+  await insertRun(db, { task_id: "ended", status: "failed", poll_key: "a-key" });
+  const hastened: unknown[] = [];
+  const hasten = async (due: unknown): Promise<boolean> => hastened.push(due) > 1;
+  const none = async (): Promise<never> => Promise.reject(new Error("not called"));
+  const queue = { hasten, schedule: none, work: none, settle: none, close: none };
+  expect(await pollNow({ db, queue }, "ended")).toBe(true);
+  expect(await pollNow({ db, queue }, "at Google")).toBe(false);
+  expect(await pollNow({ db, queue }, "at Google")).toBe(true);
+  const due = { taskId: "at Google", key: "a-key" };
+  expect(hastened).toEqual([due, due]);
+});
+
+test("unfinished interactions can be read while the database refuses writes, the longest due first (P5)", async () => {
+  const db = await openDatabase();
+  await insertRun(db, { task_id: "b", next_poll_at: 2, enable_notifications: 0 });
+  await insertRun(db, { task_id: "a", next_poll_at: 1 });
+  await insertRun(db, { task_id: "third", next_poll_at: 3 });
+  await insertRun(db, { task_id: "ended", next_poll_at: 0, status: "completed" });
+  await insertRun(db, { task_id: "no id", next_poll_at: 0, interaction_id: null });
+  const query = "How deep is the lake?";
+  expect(await unfinishedInteractions(db, 2)).toEqual([
+    { taskId: "a", query, interactionId: "v1_a", enableNotifications: true },
+    { taskId: "b", query, interactionId: "v1_b", enableNotifications: false },
+  ]);
+});
+
+test("an interaction is read during an outage with what it writes (P5)", async () => {
+  const db = await openDatabase();
+  const plans = {
+    plain: null,
+    planning: JSON.stringify(FIRST_TURN),
+    research: JSON.stringify({ ...FIRST_TURN, isPlanning: false }),
+  };
+  for (const [id, plan_json] of Object.entries(plans)) await insertRun(db, { task_id: id, plan_json });
+  const read = await unfinishedInteractions(db, 10);
+  expect(Object.fromEntries(read.map(({ taskId, isPlanning }) => [taskId, isPlanning]))).toEqual({
+    plain: undefined,
+    planning: true,
+    research: false,
+  });
+});

@@ -1,0 +1,135 @@
+/** SQL for the runs that are polled. */
+
+import type { NotNull } from "kysely";
+import type { Engine } from "../engine/engine.ts";
+import type { Database } from "../../store/database.ts";
+import { isShared } from "../../store/dialect.ts";
+import { readPlan } from "../plan/run-plan.ts";
+import { POLLED_COLUMNS, type PolledRun, polledRunOf } from "../poll/polled-run.ts";
+
+const polledRuns = (db: Database) =>
+  db.selectFrom("research_tasks").where("next_poll_at", "is not", null).where("interaction_id", "is not", null);
+
+/** Reads the runs that are still polled. */
+export async function readPolledRuns(db: Database, taskIds: string[]): Promise<Map<string, PolledRun>> {
+  const rows = await polledRuns(db).select(POLLED_COLUMNS).where("task_id", "in", taskIds).execute();
+  return new Map(rows.map((row) => [row.task_id, polledRunOf(row)]));
+}
+
+/** The given runs that are still polled, with their poll keys. */
+export const keysOfPolledRuns = (db: Database, taskIds: string[]) =>
+  polledRuns(db).select(["task_id as taskId", "poll_key as key"]).where("task_id", "in", taskIds).execute();
+
+export const allPolledRuns = (db: Database) =>
+  polledRuns(db).select(["task_id as taskId", "poll_key as key", "owner"]).execute();
+
+export async function countPolledRuns(db: Database): Promise<number> {
+  const row = await db
+    .selectFrom("research_tasks")
+    .select((select) => select.fn.countAll<number>().as("running"))
+    .where("next_poll_at", "is not", null)
+    .executeTakeFirstOrThrow();
+  return row.running;
+}
+
+/** The runs of each owner that share the rate of this key. */
+export async function countByOwner(db: Database, key: string): Promise<Map<string, number>> {
+  const rows = await db
+    .selectFrom("research_tasks")
+    .select(["owner", (select) => select.fn.countAll<number>().as("runs")])
+    .where("next_poll_at", "is not", null)
+    .$if(isShared(db), (query) =>
+      query.where((run) => run.or([run("poll_key", "=", key), run("poll_key", "is", null)])),
+    )
+    .groupBy("owner")
+    .execute();
+  return new Map(rows.map(({ owner, runs }) => [owner, runs]));
+}
+
+/** Ends polling of the runs, except those that were reopened or got another interaction (newer epoch). */
+export async function endPolling(db: Database, runs: Pick<PolledRun, "taskId" | "epoch">[]): Promise<void> {
+  for (const { taskId, epoch } of runs) {
+    await db
+      .updateTable("research_tasks")
+      .set({ next_poll_at: null })
+      .where("task_id", "=", taskId)
+      .where("lease_epoch", "=", epoch)
+      .execute();
+  }
+}
+
+/** Runs whose key no process has, and whose deadline has passed or whose obstacle is not this yet. */
+export async function withoutKey(
+  db: Database,
+  { keys, now, limit }: { keys: string[]; now: number; limit: number },
+): Promise<PolledRun[]> {
+  const rows = await polledRuns(db)
+    .select(POLLED_COLUMNS)
+    .where("status", "=", "running_async")
+    .where("poll_key", "not in", ["", ...keys])
+    .where((run) =>
+      run.or([
+        run("deadline_at", "<=", now),
+        run("obstacle", "is", null),
+        run("obstacle", "not in", ["other_key", "other_address"]),
+      ]),
+    )
+    .orderBy("deadline_at")
+    .limit(limit)
+    .execute();
+  return rows.map(polledRunOf);
+}
+
+/** Schedules the run before all due runs, because a caller waits for it. Returns false if its poll is in flight. */
+export async function pollNow({ db, queue }: { db: Database; queue: Engine }, taskId: string): Promise<boolean> {
+  const run = await db
+    .selectFrom("research_tasks")
+    .select("poll_key as key")
+    .where("task_id", "=", taskId)
+    .where("status", "=", "running_async")
+    .executeTakeFirst();
+  // A run that has ended needs no poll.
+  return run === undefined || queue.hasten({ taskId, key: run.key });
+}
+
+/** Whether the stored state says that Google is working on the run. */
+export async function isRunningAtGoogle(db: Database, taskId: string): Promise<boolean> {
+  const row = await db.selectFrom("research_tasks").select("status").where("task_id", "=", taskId).executeTakeFirst();
+  return row?.status === "running_async";
+}
+
+/** Every process that polls, starts or executes a run. */
+export async function runHolders(db: Database): Promise<string[]> {
+  const rows = await db
+    .selectFrom("research_tasks")
+    .select("lease_owner")
+    .distinct()
+    .where((run) =>
+      run.or([
+        run("status", "in", ["pending", "running"]),
+        run.and([run("next_poll_at", "is not", null), run("lease_until", "is not", null)]),
+      ]),
+    )
+    .execute();
+  return rows.flatMap(({ lease_owner }) => lease_owner ?? []);
+}
+
+/** Read-only, for use while the database rejects writes. */
+export async function unfinishedInteractions(db: Database, limit: number) {
+  const rows = await db
+    .selectFrom("research_tasks")
+    .select(["task_id", "query", "interaction_id", "enable_notifications", "plan_json"])
+    .where("status", "=", "running_async")
+    .where("interaction_id", "is not", null)
+    .orderBy("next_poll_at")
+    .limit(limit)
+    .$narrowType<{ interaction_id: NotNull }>()
+    .execute();
+  return rows.map((row) => ({
+    taskId: row.task_id,
+    query: row.query,
+    interactionId: row.interaction_id,
+    enableNotifications: row.enable_notifications === 1,
+    isPlanning: readPlan(row.plan_json)?.isPlanning,
+  }));
+}
