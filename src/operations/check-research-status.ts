@@ -1,8 +1,7 @@
 /** `check_research_status`: state, progress and cost of a run, read from the store. */
 
 import { z } from "zod";
-import { costFields } from "../costs/actual.ts";
-import { isIdle, knownTokens, type Run } from "../runs/run.ts";
+import { isIdle, knownTokens, type Run, type RunError } from "../runs/run.ts";
 import { minutesLeft, timeLeftText } from "../runs/activity/time-left.ts";
 import { unpolledSince } from "../runs/scheduling/overdue-store.ts";
 import { watchProgress } from "../runs/streams/watched-streams.ts";
@@ -10,12 +9,12 @@ import { usualMinutes } from "../runs/history/run-estimate.ts";
 import { waitForRun } from "../runs/history/wait.ts";
 import { isoTime } from "../platform/clock.ts";
 import { adviceText } from "./parts/advice.ts";
-import { backupOf, nextAfterFailure, withRefusedEnd } from "./parts/after-failure.ts";
+import { backupOf, nextAfterFailure } from "./parts/after-failure.ts";
 import { factLines } from "./parts/answer-text.ts";
-import { stalledSince } from "./view/read-view.ts";
+import { readLive, stalledSince } from "./view/read-view.ts";
 import { costSchema, tokensUsed } from "./view/run-view.ts";
 import { lastPlan, planFields } from "./parts/plan.ts";
-import { createActionReporter, lastThought, shortActionOf } from "./parts/run-action.ts";
+import { createActionReporter, shortActionOf } from "./parts/run-action.ts";
 import {
   type Call,
   defineOperation,
@@ -68,27 +67,27 @@ export const checkResearchStatus = defineOperation({
     const seen = readCursor(input.cursor);
     const found = await deps.findRun(call.owner, input.task_id);
     const wait = { call, ms: input.wait_seconds * 1_000, seen };
-    const run = await withRefusedEnd(deps, await waitForChange(deps, found, wait));
+    const run = await waitForChange(deps, found, wait);
+    const live = await readLive(deps, run);
     const now = deps.clock.now();
     const endedAt = run.completedAt ?? (run.status === "awaiting_approval" ? run.updatedAt : now);
     const elapsed = endedAt - (run.startedAt ?? run.createdAt);
-    const thought = await lastThought(await deps.database(), run);
-    const { cost_usd, ...marks } = costFields(run.cost);
+    const { last_thought: thought, stalled_since: stalled } = live;
     const mark = await markOf(thought);
-    const running = !isIdle(run.status) && backupOf(deps, run) === undefined;
-    const stalled = stalledSince(run, now);
+    const running = !isIdle(run.status) && live.backup_file === undefined;
     const unpolled = await unpolledSince(await deps.database(), run.taskId, now);
     return {
       success: true,
-      task_id: run.taskId,
-      status: run.status,
-      progress: run.progress,
-      progress_is_estimate: running && run.kind === "agent" ? true : undefined,
-      current_action: shortActionOf(run, thought),
+      task_id: live.task_id,
+      status: live.status,
+      progress: live.progress,
+      progress_is_estimate: running ? live.progress_is_estimate : undefined,
+      current_action: shortActionOf(live.current_action, thought),
       elapsed_minutes: Math.round(elapsed / 600) / 100,
-      tokens_used: knownTokens(run),
-      cost_so_far: cost_usd,
-      ...marks,
+      tokens_used: knownTokens({ tokens: live.tokens, usageFinal: live.usage_final }),
+      cost_so_far: live.cost_usd,
+      cost_incomplete: live.cost_incomplete,
+      cost_estimated: live.cost_estimated,
       // 0 while it runs: it takes longer than usual. A run that nobody polls may have ended long ago.
       estimated_completion_minutes:
         unpolled !== undefined
@@ -100,9 +99,9 @@ export const checkResearchStatus = defineOperation({
       unpolled_since: unpolled === undefined ? undefined : isoTime(unpolled),
       ...(await lastPlan(deps, call, run)),
       last_thought: mark === seen?.thoughtMark ? undefined : thought,
-      backup_file: deps.backupOf(run.taskId)?.path,
+      backup_file: live.backup_file,
       cursor: `${(seen?.calls ?? 0) + 1}-${Math.floor(run.progress)}-${mark}${stalled === undefined ? "" : "-stalled"}`,
-      error: run.error && { ...run.error, suggestion: adviceOn(run) },
+      error: live.error && { ...live.error, suggestion: adviceOn(run, live.error) },
     };
   },
   // What a person must see comes last: some clients show only the last three lines.
@@ -113,8 +112,8 @@ export const checkResearchStatus = defineOperation({
     ].join("\n\n"),
 });
 
-const adviceOn = (run: Run): string | undefined =>
-  adviceText({ suggestion: run.error?.suggestion, next: nextAfterFailure(run) });
+const adviceOn = (run: Run, { suggestion }: RunError): string | undefined =>
+  adviceText({ suggestion, next: nextAfterFailure(run) });
 
 /** Alone, 0 minutes would read as "done at any moment". */
 const overdue = (

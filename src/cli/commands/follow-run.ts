@@ -13,7 +13,8 @@ import { watchProgress } from "../../runs/streams/watched-streams.ts";
 import { type LogLines, movesCursor, printFailure, type ProgressLine } from "../output.ts";
 import { shell, shortId } from "../render/answer-view.ts";
 import { formatCost } from "../render/durations.ts";
-import { isKnown, readRunState, type RunStatusAnswer, watchRun } from "./watch-run.ts";
+import { isKnown } from "../render/run-frame.ts";
+import { readFrame, type RunStatusAnswer, watchRun } from "./watch-run.ts";
 
 const POLL_INTERVAL_MS = 1_000;
 
@@ -91,7 +92,7 @@ function liveView({ deps, config }: App, log: LogLines): ProgressView {
   const view = watchRun(process.stderr, { isDemo: isDemo(config) });
   log.divert(view.log);
   return {
-    change: async (status, run) => view.show(await readRunState(deps, run, status)),
+    change: async (_status, run) => view.show(await readFrame(deps, run)),
     end: async () => {
       log.divert(undefined);
       view.end();

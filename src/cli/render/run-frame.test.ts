@@ -1,22 +1,33 @@
 import { expect, test } from "vitest";
-import { runFrame, type RunState } from "./run-frame.ts";
+import { type Frame, runFrame } from "./run-frame.ts";
 import { widthOf } from "./text-width.ts";
 
-const RUN: RunState = {
-  shortId: "3f2a9c1e",
+const STARTED_AT = "2026-03-01T10:00:00.000Z";
+const after = (ms: number): number => Date.parse(STARTED_AT) + ms;
+
+const RUN: Frame["run"] = {
+  task_id: "3f2a9c1e-0000-4000-8000-000000000000",
+  kind: "agent",
   query: "How do heat pumps perform in cold climates?",
   status: "running_async",
   progress: 45,
-  progressIsEstimate: true,
-  elapsedMs: 192_000,
-  usual: { likely: 6, max: 15 },
-  phase: "Searching",
-  searches: 12,
-  sites: 34,
-  cost: "$0.42",
-  likelyUsd: 1.54,
-  action: "Searching: heat pump field tests",
-  silentMs: undefined,
+  progress_is_estimate: true,
+  current_action: "Searching: heat pump field tests",
+  created_at: STARTED_AT,
+  started_at: STARTED_AT,
+  cost_usd: 0.42,
+  estimated_usd: 1.54,
+  usual_minutes: { likely: 6, max: 15 },
+  actions: ["cancel"],
+  has_report: false,
+  tokens: { input: 0, output: 0 },
+  usage_final: false,
+  activity: { phase: "Searching", searches: 12, sites: 34, latest_sites: [] },
+};
+
+const FRAME: Frame = {
+  run: RUN,
+  now: after(192_000),
   events: [
     { kind: "thought", text: "Taking stock: I begin with what is undisputed and note where the sources differ." },
     { kind: "source", text: "iea.org" },
@@ -24,8 +35,13 @@ const RUN: RunState = {
   ],
 };
 
+const frameOf = (more: Partial<Frame["run"]>): Frame => ({ ...FRAME, run: { ...RUN, ...more } });
+const doing = (phase: string, searches: number, sites: number) => ({
+  activity: { phase, searches, sites, latest_sites: [] },
+});
+
 test("the frame shows question, state, times, cost, action and timeline (J2, J3)", () => {
-  expect(runFrame(RUN, { columns: 61, rows: 24 })).toMatchInlineSnapshot(`
+  expect(runFrame(FRAME, { columns: 61, rows: 24 })).toMatchInlineSnapshot(`
     [
       "How do heat pumps perform in cold climates?",
       "Researching  ██████████████░░░░░░░░░░░░░░░░  45 % (estimate)",
@@ -46,15 +62,15 @@ test("the frame shows question, state, times, cost, action and timeline (J2, J3)
 
 test("counts are left out before there are any, and past the usual time there is no number (J2, J3)", () => {
   const space = { columns: 80, rows: 24 };
-  const early = runFrame({ ...RUN, phase: "Planning", searches: 0, sites: 0 }, space);
+  const early = runFrame(frameOf(doing("Planning", 0, 0)), space);
   expect(early[2]).toBe("Planning");
-  expect(runFrame({ ...RUN, searches: 1, sites: 0 }, space)[2]).toBe("Searching · 1 search");
-  const late = runFrame({ ...RUN, elapsedMs: 15 * 60_000 }, space);
+  expect(runFrame(frameOf(doing("Searching", 1, 0)), space)[2]).toBe("Searching · 1 search");
+  const late = runFrame({ ...FRAME, now: after(15 * 60_000) }, space);
   expect(late[3]).toBe("15 min 0 s, longer than usual · $0.42 so far, about $1.54 total");
 });
 
 test("a small window shows no counts", () => {
-  expect(runFrame(RUN, { columns: 80, rows: 7 }).join("\n")).not.toContain("34 sites");
+  expect(runFrame(FRAME, { columns: 80, rows: 7 }).join("\n")).not.toContain("34 sites");
 });
 
 test.each([
@@ -65,20 +81,24 @@ test.each([
   [9, 3],
   [1, 1],
 ])("the frame fits %i × %i with a line to spare, whatever it shows", (columns, rows) => {
-  const long = { ...RUN, query: "日本の状況 ".repeat(50), action: "word ".repeat(100), silentMs: 700_000 };
+  const long = frameOf({
+    query: "日本の状況 ".repeat(50),
+    current_action: "word ".repeat(100),
+    stalled_since: STARTED_AT,
+  });
   const events = Array.from({ length: 40 }, (_, index) => ({
     kind: "thought",
     text: `${index} ${"words ".repeat(60)}`,
   }));
-  for (const run of [RUN, { ...long, events }]) {
-    const lines = runFrame(run, { columns, rows });
+  for (const frame of [FRAME, { ...long, events }]) {
+    const lines = runFrame(frame, { columns, rows });
     expect(lines.length).toBeLessThanOrEqual(Math.max(1, rows - 1));
     for (const line of lines) expect(widthOf(line)).toBeLessThan(Math.max(9, columns));
   }
 });
 
 test("the frame warns of a silent run (J3)", () => {
-  const lines = runFrame({ ...RUN, silentMs: 660_000 }, { columns: 80, rows: 24 });
+  const lines = runFrame({ ...frameOf({ stalled_since: STARTED_AT }), now: after(660_000) }, { columns: 80, rows: 24 });
   expect(lines.join(" ")).toContain(
     "No activity for 11 min 0 s; it may be stuck. To stop it: gemini-search-mcp stop 3f2a9c1e",
   );
@@ -86,13 +106,13 @@ test("the frame warns of a silent run (J3)", () => {
 
 test("the newest events are kept when there is no room for all", () => {
   const events = Array.from({ length: 40 }, (_, index) => ({ kind: "search", text: `search ${index}` }));
-  const lines = runFrame({ ...RUN, events }, { columns: 80, rows: 14 });
+  const lines = runFrame({ ...FRAME, events }, { columns: 80, rows: 14 });
   expect(lines).toContain("› search 39");
   expect(lines).not.toContain("› search 0");
 });
 
 test("the frame of the demo does not promise that the research continues (A2)", () => {
   const space = { columns: 80, rows: 24 };
-  expect(runFrame(RUN, space).at(-1)).toBe("Press Ctrl-C to leave. The research keeps running.");
-  expect(runFrame(RUN, { ...space, isDemo: true }).at(-1)).toBe("Press Ctrl-C to end the demo.");
+  expect(runFrame(FRAME, space).at(-1)).toBe("Press Ctrl-C to leave. The research keeps running.");
+  expect(runFrame(FRAME, { ...space, isDemo: true }).at(-1)).toBe("Press Ctrl-C to end the demo.");
 });

@@ -1,34 +1,22 @@
 /** Renders a run as lines for a terminal of any size; the smallest shows the most important lines. */
 
+import { shortActionOf } from "../../operations/parts/run-action.ts";
+import type { RunLive } from "../../operations/view/run-view.ts";
+import { oneLine } from "../../platform/clean-text.ts";
 import { activityCounts } from "../../runs/activity/counts.ts";
-import { minutesLeft, timeLeftText, type UsualMinutes } from "../../runs/activity/time-left.ts";
-import { formatDollars, formatDuration } from "./durations.ts";
+import { minutesLeft, timeLeftText } from "../../runs/activity/time-left.ts";
+import { forPeople } from "../wording.ts";
+import { shortId } from "./answer-view.ts";
+import { formatCost, formatDollars, formatDuration } from "./durations.ts";
 import { type Style, type Paint, unpainted } from "./paint.ts";
 import { cutToWidth, wrapToLines } from "./text-width.ts";
 
 /** All texts are clean of terminal control sequences. */
-export interface RunState {
-  shortId: string;
-  query: string;
-  status: string;
-  /** 0 to 100; 0 while nothing of the work was seen. */
-  progress: number;
-  progressIsEstimate: boolean;
-  elapsedMs: number;
-  /** The minutes that such runs take. */
-  usual: UsualMinutes;
-  /** What it is doing, such as "Searching"; undefined unless it is running. */
-  phase: string | undefined;
-  searches: number;
-  sites: number;
-  /** Formatted, with its marks; undefined while none is known. */
-  cost: string | undefined;
-  likelyUsd: number | undefined;
-  action: string;
-  /** Time since the last event of a stalled run; undefined while it is not stalled. */
-  silentMs: number | undefined;
+export interface Frame {
+  run: RunLive;
   /** Searches, sites and thoughts, oldest first. */
   events: { kind: string; text: string }[];
+  now: number;
 }
 
 export interface FrameSpace {
@@ -62,68 +50,78 @@ export const stateOf = (status: string): { label: string; style: Style } =>
   STATES[status] ?? { label: status, style: "faint" };
 
 /** Returns fewer lines than the screen has, because a full last line would scroll it. */
-export function runFrame(run: RunState, { columns, rows, paint = unpainted, isDemo = false }: FrameSpace): string[] {
+export function runFrame(frame: Frame, { columns, rows, paint = unpainted, isDemo = false }: FrameSpace): string[] {
+  const { run } = frame;
   const width = Math.max(8, Math.min(columns - 1, MAX_COLUMNS));
   const room = Math.max(1, rows - 1);
-  const question = wrapToLines(run.query, width, Math.min(MAX_QUESTION_LINES, Math.max(1, room - 4)));
+  const question = wrapToLines(oneLine(run.query), width, Math.min(MAX_QUESTION_LINES, Math.max(1, room - 4)));
   const head = [
     ...question.map((line) => paint("strong", line)),
     progressLine(run, width, paint),
     ...(rows < MIN_ACTIVITY_ROWS ? [] : activityLines(run, width)),
-    ...figureLines(run, width).map((line) => paint("faint", line)),
-    ...warningLines(run, width).map((line) => paint("careful", line)),
+    ...figureLines(frame, width).map((line) => paint("faint", line)),
+    ...warningLines(frame, width).map((line) => paint("careful", line)),
   ];
-  const now = wrapToLines(`Now: ${run.action}`, width, room - head.length > 6 ? 2 : 1);
+  const action = oneLine(forPeople(shortActionOf(run.current_action, run.last_thought)));
+  const now = wrapToLines(`Now: ${action}`, width, room - head.length > 6 ? 2 : 1);
   const foot = paint("faint", cutToWidth(isDemo ? DEMO_FOOTER : FOOTER, width));
   const essential = [...head, ...now].slice(0, room);
   const left = room - essential.length;
   if (left < 1) return essential;
   // The events need at least four lines: one for an event and three for the empty lines around it and the footer.
-  const events = left >= 4 ? eventLines(run, { width, maxLines: left - 3, paint }) : [];
+  const events = left >= 4 ? eventLines(frame, { width, maxLines: left - 3, paint }) : [];
   return [...essential, ...(events.length > 0 ? ["", ...events, ""] : []), foot];
 }
 
-function progressLine({ status, progress, progressIsEstimate }: RunState, width: number, paint: Paint): string {
+function progressLine(
+  { status, progress, progress_is_estimate: isEstimate }: RunLive,
+  width: number,
+  paint: Paint,
+): string {
   const { label, style } = stateOf(status);
   // A bar at 0 would look stuck, although only nothing was seen yet.
   if (progress === 0) return paint(style, cutToWidth(label, width));
   const percent = `${Math.round(progress)} %`;
-  const figure =
-    progressIsEstimate && width >= 50 ? `${percent} (estimate)` : progressIsEstimate ? `~${percent}` : percent;
+  const figure = isEstimate && width >= 50 ? `${percent} (estimate)` : isEstimate ? `~${percent}` : percent;
   const cells = Math.min(40, width - label.length - figure.length - 4);
   if (cells < 4) return cutToWidth(`${label}  ${figure}`, width);
   const full = Math.round((cells * Math.min(100, Math.max(0, progress))) / 100);
   return `${paint(style, label)}  ${paint(style, "█".repeat(full))}${paint("faint", "░".repeat(cells - full))}  ${figure}`;
 }
 
-function activityLines({ phase, searches, sites }: RunState, width: number): string[] {
-  if (phase === undefined) return [];
-  return [cutToWidth([phase, activityCounts({ searches, sites }) ?? []].flat().join(" · "), width)];
-}
+const activityLines = ({ activity }: RunLive, width: number): string[] =>
+  activity === undefined
+    ? []
+    : [cutToWidth([oneLine(activity.phase), activityCounts(activity) ?? []].flat().join(" · "), width)];
 
-function figureLines(run: RunState, width: number): string[] {
-  const { elapsedMs, progress, usual, phase, cost: spent, likelyUsd } = run;
+function figureLines({ run, now }: Frame, width: number): string[] {
+  const { progress, started_at: startedAt = run.created_at, usual_minutes: usual, estimated_usd: likely } = run;
+  const elapsedMs = now - Date.parse(startedAt);
   const time = [
     formatDuration(elapsedMs),
-    ...(phase === undefined ? [] : [timeLeftText(minutesLeft({ progress, elapsedMs, usual }))]),
+    ...(usual === undefined ? [] : [timeLeftText(minutesLeft({ progress, elapsedMs, usual }))]),
   ].join(", ");
   const cost = [
-    ...(spent === undefined ? [] : [`${spent} so far`]),
-    ...(likelyUsd === undefined ? [] : [`about ${formatDollars(likelyUsd)} total`]),
+    // Google reports usage at the end only: until then nothing is known, which is not $0.00.
+    ...(isKnown(run.cost_usd) ? [`${formatCost(run)} so far`] : []),
+    ...(likely === undefined ? [] : [`about ${formatDollars(likely)} total`]),
   ].join(", ");
   const parts = [time, cost].filter((part) => part !== "");
   const joined = parts.join(" · ");
   return wrapToLines(joined, width, 1)[0] === joined ? [joined] : parts.map((part) => cutToWidth(part, width));
 }
 
-const warningLines = ({ silentMs, shortId }: RunState, width: number): string[] =>
-  silentMs === undefined
-    ? []
-    : wrapToLines(
-        `No activity for ${formatDuration(silentMs)}; it may be stuck. To stop it: gemini-search-mcp stop ${shortId}`,
-        width,
-        2,
-      );
+export const isKnown = (usd: number | undefined): usd is number => usd !== undefined && usd > 0;
+
+function warningLines({ run: { task_id: taskId, stalled_since: since }, now }: Frame, width: number): string[] {
+  if (since === undefined) return [];
+  const silent = formatDuration(now - Date.parse(since));
+  return wrapToLines(
+    `No activity for ${silent}; it may be stuck. To stop it: gemini-search-mcp stop ${shortId(taskId)}`,
+    width,
+    2,
+  );
+}
 
 interface EventSpace {
   width: number;
@@ -134,7 +132,7 @@ interface EventSpace {
 const MARKS: Record<string, [mark: string, style: Style]> = { search: ["›", "accent"], source: ["+", "good"] };
 
 /** The newest events that fit, oldest first. */
-function eventLines({ events }: RunState, { width, maxLines, paint }: EventSpace): string[] {
+function eventLines({ events }: Frame, { width, maxLines, paint }: EventSpace): string[] {
   const lines: string[] = [];
   for (const { kind, text } of events.toReversed()) {
     const wrapped = wrapToLines(text, width - 2, Math.min(MAX_EVENT_LINES, maxLines));

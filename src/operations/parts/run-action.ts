@@ -51,8 +51,8 @@ export const lastThought = async (db: Database, { kind, taskId: id }: Run): Prom
   kind === "agent" ? (await lastEvent(db, id, "thought"))?.text : undefined;
 
 /** The action, or only the heading of the thought that it is. */
-export const shortActionOf = (run: Run, thought: string | undefined): string =>
-  thought !== undefined && oneLine(thought) === actionOf(run) ? headingOf(thought) : actionOf(run);
+export const shortActionOf = (action: string, thought: string | undefined): string =>
+  thought !== undefined && oneLine(thought) === action ? headingOf(thought) : action;
 
 const MAX_HEADING_CHARACTERS = 80;
 
@@ -71,6 +71,6 @@ export function createActionReporter(deps: OperationDeps, call: Call): (run: Run
     if (action === sent || isFinished(run.status)) return;
     sent = action;
     const progress = run.kind === "agent" && run.progress > 0 ? `${run.progress} % (estimate): ` : "";
-    call.progress(`${progress}${shortActionOf(run, await lastThought(await deps.database(), run))}`);
+    call.progress(`${progress}${shortActionOf(action, await lastThought(await deps.database(), run))}`);
   };
 }
