@@ -13,7 +13,7 @@ import { readStored, type StoredRun } from "../../runs/history/read.ts";
 import type { Run } from "../../runs/run.ts";
 import { findRun } from "../../runs/run-store.ts";
 import type { ListedTask, TaskReader, TaskSource, TaskState } from "./task-source.ts";
-import { resultWithPictures } from "../tools.ts";
+import { resultWithPictures } from "../tool-call.ts";
 
 const POLL_MS = { search: 1_000, deep_search: 2_000, deep_research: 2_000, agent: 5_000 };
 /** Most follow-ups take less than a minute. */
