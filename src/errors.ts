@@ -73,6 +73,8 @@ export interface AppErrorOptions {
   code: ErrorCode;
   /** A complete sentence of our own, never text from a web page, a model or an upstream error. */
   message: string;
+  /** The message with a slot for each parameter that it names, such as `{limit}`: a surface fills in its own names. */
+  template?: string | undefined;
   /** Another such sentence: what to do. It names no tool, parameter or command of its own surface. */
   suggestion?: string | undefined;
   /** What can be done about it, the best first. */
@@ -98,6 +100,7 @@ export class UnexpectedRunError extends Error {
 
 export class AppError extends Error {
   readonly code: ErrorCode;
+  readonly template: string | undefined;
   readonly suggestion: string | undefined;
   readonly next: readonly Action[] | undefined;
   readonly details: Record<string, unknown> | undefined;
@@ -109,6 +112,7 @@ export class AppError extends Error {
     super(options.message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "AppError";
     this.code = options.code;
+    this.template = options.template;
     this.suggestion = options.suggestion;
     this.next = options.next;
     this.details = options.details;

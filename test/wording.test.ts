@@ -7,10 +7,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseSync, Visitor } from "rolldown/utils";
 import { describe, expect, test } from "vitest";
-import { forPeople } from "../src/cli/wording.ts";
 import { ERROR_CODES } from "../src/errors.ts";
 import { CATALOG } from "../src/operations/catalog.ts";
-import { namesATool, plainWords } from "../src/web/page/ui/plain-words.ts";
 import { wordingProblems } from "./kit/judge/wording.ts";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -23,6 +21,8 @@ const filesIn = (folder: string, ending: RegExp): string[] =>
 interface Text {
   file: string;
   text: string;
+  /** Of a tool, a parameter or a setting. */
+  isDescription?: boolean;
 }
 
 /** Three words or more, which are not SQL, CSS, HTML, a script or a regular expression. */
@@ -32,18 +32,33 @@ const isSentence = (text: string): boolean =>
   !/^\s*(?:select|insert|update|delete from|create|alter|drop|with|set|pragma|vacuum|and|where|#|<|:root|data:)\s?/.test(
     text,
   ) &&
-  !/\||\{ *[a-z-]+:/.test(text);
+  !/\||\{ *[a-z-]+:|\bas [a-z]+[A-Z]|\bfrom research_/.test(text);
 
 function sentencesOf(file: string): Text[] {
-  const texts: string[] = [];
+  const texts: { text: string; at: number }[] = [];
+  const descriptions: { start: number; end: number }[] = [];
   const visitor = new Visitor({
-    Literal: ({ value }) => typeof value === "string" && texts.push(value),
-    TemplateLiteral: ({ quasis }) => texts.push(quasis.map(({ value }) => value.cooked ?? "").join("…")),
-    JSXText: ({ value }) => texts.push(value.replaceAll(/\s+/g, " ")),
+    Literal: ({ value, start }) => typeof value === "string" && texts.push({ text: value, at: start }),
+    TemplateLiteral: ({ quasis, start }) =>
+      texts.push({ text: quasis.map(({ value }) => value.cooked ?? "").join("…"), at: start }),
+    JSXText: ({ value, start }) => texts.push({ text: value.replaceAll(/\s+/g, " "), at: start }),
+    Property: ({ key, value }) => key.type === "Identifier" && DESCRIBING.has(key.name) && descriptions.push(value),
+    CallExpression: ({ callee, arguments: [described] }) =>
+      callee.type === "MemberExpression" &&
+      callee.property.type === "Identifier" &&
+      callee.property.name === "describe" &&
+      described !== undefined &&
+      descriptions.push(described),
   });
   visitor.visit(parseSync(file, read(file)).program);
-  return texts.filter(isSentence).map((text) => ({ file, text }));
+  const isDescription = (at: number): boolean => descriptions.some(({ start, end }) => start <= at && at < end);
+  return texts
+    .filter(({ text }) => isSentence(text))
+    .map(({ text, at }) => ({ file, text, isDescription: isDescription(at) }));
 }
+
+/** Fields whose texts describe a tool, a parameter or a setting. */
+const DESCRIBING: ReadonlySet<string> = new Set(["description", "about"]);
 
 const SENTENCES = filesIn("src", /\.tsx?$/)
   .filter((file) => !file.endsWith(".test.ts"))
@@ -103,23 +118,20 @@ test("documents have no such constructions", () => {
 });
 
 describe("tools and parameters", () => {
-  const names = Object.entries(CATALOG).flatMap(([name, { input }]) => [name, ...Object.keys(input.shape)]);
+  const names = Object.entries(CATALOG)
+    .flatMap(([name, { input }]) => [name, ...Object.keys(input.shape)])
+    .filter((name) => name.includes("_"));
+  const NAMES = new RegExp(String.raw`(?<![\w{-])(?:${names.join("|")})(?![\w-]|\.\w)`);
 
-  test("are all recognised by their names", () => {
-    expect(names.filter((name) => name.includes("_") && !namesATool(`Use ${name}.`))).toEqual([]);
-    expect(["research_reports", "deep_research.db", "a deep search"].filter(namesATool)).toEqual([]);
+  test("are recognised by their names", () => {
+    expect(names.filter((name) => !NAMES.test(`Use ${name}.`))).toEqual([]);
+    expect(["research_reports", "deep_research.db", "a deep search"].filter((text) => NAMES.test(text))).toEqual([]);
   });
 
-  test("are named by no text that only people read", () => {
-    const forPeopleOnly = /^src\/(?:cli|doctor|setup|notifications|web\/page|http\/browser|reports\/html)\//;
-    const texts = SENTENCES.filter(({ file }) => forPeopleOnly.test(file));
-    expect(texts.length).toBeGreaterThan(300);
-    expect(texts.filter(({ text }) => namesATool(text))).toEqual([]);
-  });
-
-  test("are replaced or left out where people read a message for models", () => {
-    const shared = SENTENCES.filter(({ text }) => namesATool(text));
-    expect(shared.length).toBeGreaterThan(20);
-    expect(shared.filter(({ text }) => namesATool(forPeople(text)) || namesATool(plainWords(text)))).toEqual([]);
+  test("are named only where a model reads it: in descriptions, in the server for MCP, and in printed calls", () => {
+    const forModels = /^src\/(?:mcp\/|web\/chat\/|errors\.ts$|operations\/parts\/advice\.ts$)/;
+    const shown = SENTENCES.filter(({ file, isDescription = false }) => !isDescription && !forModels.test(file));
+    expect(shown.length).toBeGreaterThan(900);
+    expect(shown.filter(({ text }) => NAMES.test(text))).toEqual([]);
   });
 });

@@ -7,7 +7,6 @@ import { EXIT_CODES } from "./exit-codes.ts";
 import { createLogLines, print, printFailure } from "./output.ts";
 import { printFailedOutcome } from "./print-error.ts";
 import { answerLogLevel, logsRepairs } from "./verbosity.ts";
-import { forPeople } from "./wording.ts";
 
 export interface Answer {
   structured: Record<string, unknown>;
@@ -25,7 +24,7 @@ export function openCommand(options: Omit<AppOptions, "logFrom" | "logsRepairs">
     ...more,
     logFrom: answerLogLevel(),
     logsRepairs: logsRepairs(),
-    logTo: process.stderr.isTTY ? (line) => logTo(forPeople(line)) : logTo,
+    logTo,
   });
   leaveOnSignals(app.shutdown, () => EXIT_CODES.interrupted);
   // `| head` closes stdout early; that is not an error.

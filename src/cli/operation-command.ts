@@ -7,7 +7,7 @@ import type { Operation } from "../operations/operation.ts";
 import type { TerminalView } from "./render/answer-view.ts";
 import type { Confirmation } from "./run-operation.ts";
 import { SETTINGS } from "../config/settings.ts";
-import { kebab } from "./wording.ts";
+import { flagOf } from "./flags.ts";
 
 /** The parts of an input schema from which flags are generated. */
 const inputSchema = z.object({
@@ -38,8 +38,6 @@ export interface OperationCommand<Input extends z.ZodObject, Output> {
   fields: Record<keyof z.input<Input> & string, string>;
   /** The run is its first argument, before the question. */
   runFirst?: boolean;
-  /** Flags with another name than their field. */
-  flags?: Partial<Record<keyof z.input<Input> & string, string>>;
   /** Values that stand for leaving the flag out. */
   defaults?: Partial<Record<keyof z.input<Input> & string, readonly string[]>>;
   /** Waits for the end of the run by default when it is typed at a terminal. */
@@ -73,8 +71,6 @@ export function addOperation<Input extends z.ZodObject, Output extends Record<st
   const command = program.command(commandName).summary(summary).description(description).exitOverride();
   if (alias !== undefined) command.alias(alias);
   const texts: Readonly<Record<string, string>> = fields;
-  const flags: Readonly<Record<string, string | undefined>> = definition.flags ?? {};
-  const flagOf = (name: string): string => flags[name] ?? kebab(name);
   const defaults: Readonly<Record<string, readonly string[] | undefined>> = definition.defaults ?? {};
   const defaultsOf = (name: string): readonly string[] => defaults[name] ?? [];
   for (const [name, property] of Object.entries(properties)) {

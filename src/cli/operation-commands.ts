@@ -6,7 +6,6 @@ import { listLibrary } from "../operations/list-research.ts";
 import type { TerminalView } from "./render/answer-view.ts";
 import type { RunList } from "./render/list-view.ts";
 import { addOperation } from "./operation-command.ts";
-import { SHORT_COMMANDS } from "./wording.ts";
 
 /** Loaded when an answer is shown: every command loads this file. */
 const results = () => import("./render/answers/results-view.ts");
@@ -43,7 +42,7 @@ export function addOperations(program: Command): void {
 
 function addSearches(program: Command): void {
   addOperation(program, CATALOG.search, {
-    name: SHORT_COMMANDS.search,
+    name: "ask",
     alias: "search",
     summary: "Answer from the web in seconds",
     description: "Answer a question from the web: Gemini searches, reads pages and answers with sources. About a cent.",
@@ -51,7 +50,7 @@ function addSearches(program: Command): void {
     view: async (output, space) => (await results()).searchView(output, space),
   });
   addOperation(program, CATALOG.deep_search, {
-    name: SHORT_COMMANDS.deep_search,
+    name: "verify",
     alias: "deep-search",
     summary: "Verified answer in minutes",
     description:
@@ -92,13 +91,12 @@ const addStart = (program: Command, command: StartCommand): void =>
       file_search_stores: "search this file search store, too; repeatable",
       mcp_servers: "use this server of GEMINI_SEARCH_MCP_SERVERS, too; repeatable",
     },
-    flags: { files: "file", urls: "url", file_search_stores: "store", mcp_servers: "mcp" },
     view: async (output, space) => (await runs()).startedView(output, space),
   });
 
 function addResearch(program: Command): void {
   addStart(program, {
-    name: SHORT_COMMANDS.start_deep_research,
+    name: "research",
     summary: "Long report in up to an hour",
     description:
       "Start Google's Deep Research and watch it: a long report with citations, for broad or difficult questions. 5 to 60 minutes, about $1 to $10. It continues at Google when you leave.",
@@ -111,7 +109,7 @@ function addResearch(program: Command): void {
       "Start Google's Deep Research in the background. The same question within 10 minutes joins the first run instead of paying twice.",
   });
   addOperation(program, CATALOG.estimate_research_cost, {
-    name: SHORT_COMMANDS.estimate_research_cost,
+    name: "estimate",
     alias: "estimate-research-cost",
     summary: "Price and time before you start",
     description: "Estimate what Deep Research on a question costs and how long it takes. Free, works without a key.",
@@ -130,7 +128,7 @@ function addResearch(program: Command): void {
     view: async (output, space) => (await runs()).statusView(output, space),
   });
   addOperation(program, CATALOG.cancel_research, {
-    name: SHORT_COMMANDS.cancel_research,
+    name: "stop",
     alias: "cancel-research",
     summary: "Stop a run for good",
     description:
@@ -151,7 +149,7 @@ function addResearch(program: Command): void {
 
 function addResume(program: Command): void {
   addOperation(program, CATALOG.resume_research, {
-    name: SHORT_COMMANDS.resume_research,
+    name: "resume",
     alias: "resume-research",
     summary: "Check a failed run again, or continue it",
     description:
@@ -170,7 +168,7 @@ function addResume(program: Command): void {
 
 function addFollowup(program: Command): void {
   addOperation(program, CATALOG.ask_followup, {
-    name: SHORT_COMMANDS.ask_followup,
+    name: "followup",
     alias: "ask-followup",
     summary: "Ask about a finished report",
     description:
@@ -181,7 +179,6 @@ function addFollowup(program: Command): void {
       wait: "return as soon as it is started",
       columns: "answer with a table that has this column, like the command table; repeatable",
     },
-    flags: { columns: "column" },
     runFirst: true,
     waitsOnTerminal: true,
     view: async (output, space) => (await runs()).followupView(output, space),
@@ -190,7 +187,7 @@ function addFollowup(program: Command): void {
 
 function addReading(program: Command): void {
   addOperation(program, listLibrary, {
-    name: SHORT_COMMANDS.list_research,
+    name: "list",
     alias: "list-research",
     summary: "List your runs",
     description: "List your runs, newest first. When piped: tab-separated id, status, kind, start, cost and question.",
@@ -206,7 +203,7 @@ function addReading(program: Command): void {
     view: listTable,
   });
   addOperation(program, CATALOG.get_research_results, {
-    name: SHORT_COMMANDS.get_research_results,
+    name: "show",
     alias: "get-research-results",
     summary: "Show a report",
     description:
@@ -218,7 +215,6 @@ function addReading(program: Command): void {
       as: "table: show a table that was made of the report",
       columns: "with --as table: a column of that table; repeatable",
     },
-    flags: { columns: "column" },
     view: async (output, space) => (await results()).resultsView(output, space),
   });
 }
@@ -226,7 +222,7 @@ function addReading(program: Command): void {
 /** What is done with a report. */
 function addUsing(program: Command): void {
   addOperation(program, CATALOG.verify_citations, {
-    name: SHORT_COMMANDS.verify_citations,
+    name: "check",
     alias: "verify-citations",
     summary: "Check a report against its sources",
     description:
@@ -236,11 +232,10 @@ function addUsing(program: Command): void {
       numbers: "only this source, with the passages that were found; repeatable, or separated by commas",
       refetch: "fetch pages again that were checked within the last day",
     },
-    flags: { numbers: "source" },
     view: async (output, space) => (await citations()).citationsView(output, space),
   });
   addOperation(program, CATALOG.save_research_to_markdown, {
-    name: SHORT_COMMANDS.save_research_to_markdown,
+    name: "save",
     alias: "save-research-to-markdown",
     summary: "Save a report, table or sources",
     description:

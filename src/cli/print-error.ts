@@ -12,14 +12,10 @@ interface Printing extends Pick<FailureSpace, "finishedRounds"> {
 }
 
 /** Returns the exit code. */
-export async function printFailedOutcome(
-  { structured, advice }: Failure,
-  { json, ...more }: Printing,
-): Promise<number> {
+export async function printFailedOutcome(failure: Failure, { json, ...more }: Printing): Promise<number> {
+  const { structured } = failure;
   const { stderr } = process;
-  await printFailure(
-    failureView({ structured, advice }, { isTerminal: stderr.isTTY, paint: paintFor(stderr), ...more }),
-  );
+  await printFailure(failureView(failure, { isTerminal: stderr.isTTY, paint: paintFor(stderr), ...more }));
   if (json) await print(JSON.stringify(structured, null, 2));
   return failureCode(structured);
 }

@@ -25,7 +25,7 @@ import {
 } from "./operation.ts";
 
 const CURSOR_FORMAT = /^(\d{1,6})-(\d{1,3})-([0-9a-f]{8})(-stalled)?$/;
-const CURSOR_ERROR = "cursor must be the one from the previous answer.";
+const CURSOR_ERROR = "{cursor} must be the one from the previous answer.";
 
 export const waitField = wholeNumberField("wait_seconds", { min: 0, max: 50 }).default(0);
 

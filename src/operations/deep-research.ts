@@ -23,7 +23,7 @@ export const deepResearch = defineOperation({
   input: z.strictObject({
     topic: queryField("topic").describe("Its subject."),
     depth: z
-      .enum(["concise", "detailed"], { error: "depth must be concise or detailed." })
+      .enum(["concise", "detailed"], { error: "{depth} must be concise or detailed." })
       .default("detailed")
       .describe("concise: one page."),
   }),

@@ -31,7 +31,7 @@ import { verificationText } from "./rounds/verification-fields.ts";
 import { verificationNotes } from "./rounds/verification-note.ts";
 import { type ResultFacts, roundSchema, type RunWhole, wholeOf } from "./view/whole-view.ts";
 
-const ROUNDS_ERROR = "max_iterations must be a whole number from 2 to 20.";
+const ROUNDS_ERROR = "{max_iterations} must be a whole number from 2 to 20.";
 
 const metadataSchema = z.looseObject({
   query: z.string(),

@@ -15,10 +15,10 @@ export const estimateResearchCost = defineOperation({
   input: z.strictObject({
     query: queryField("query").describe("The question as it would be asked."),
     model: z
-      .string({ error: "model must be the name of an agent." })
+      .string({ error: "{model} must be the name of an agent." })
       .trim()
-      .min(1, { error: "model must be the name of an agent." })
-      .max(200, { error: "model must be the name of an agent." })
+      .min(1, { error: "{model} must be the name of an agent." })
+      .max(200, { error: "{model} must be the name of an agent." })
       .default(DEFAULT_AGENT)
       .describe("As in start_deep_research."),
   }),

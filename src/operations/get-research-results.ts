@@ -96,13 +96,13 @@ export const getResearchResults = defineOperation({
     task_id: taskIdField,
     include_sources: flagField("include_sources").default(true).describe("Whether the sources are returned."),
     section: z
-      .string({ error: "section must be a string." })
+      .string({ error: "{section} must be a string." })
       .trim()
-      .min(1, { error: "section must not be empty." })
+      .min(1, { error: "{section} must not be empty." })
       .max(40, { error: "This report has no such section." })
       .optional()
       .describe("next_section, outline, sources, one such as 2.1, or all."),
-    as: z.enum(["table"], { error: "as must be table." }).optional().describe("As a table."),
+    as: z.enum(["table"], { error: "{as} must be table." }).optional().describe("As a table."),
     columns: columnsField.describe("Of the table."),
   }),
   output: outputSchema({

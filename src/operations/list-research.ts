@@ -20,22 +20,22 @@ import {
 
 const listInput = z.strictObject({
   status: z
-    .enum(RUN_STATUSES, { error: `status must be one of ${RUN_STATUSES.join(", ")}.` })
+    .enum(RUN_STATUSES, { error: `{status} must be one of ${RUN_STATUSES.join(", ")}.` })
     .optional()
     .describe("Only runs with this status."),
   kind: z
-    .enum(RUN_KINDS, { error: `kind must be one of ${RUN_KINDS.join(", ")}.` })
+    .enum(RUN_KINDS, { error: `{kind} must be one of ${RUN_KINDS.join(", ")}.` })
     .optional()
     .describe("Only this kind; agent is start_deep_research."),
   text: z
-    .string({ error: "text must be a string." })
-    .regex(/^[^]{0,1000}$/, { error: "text must have at most 1,000 characters." })
+    .string({ error: "{text} must be a string." })
+    .regex(/^[^]{0,1000}$/, { error: "{text} must have at most 1,000 characters." })
     .optional()
     .describe("Words in titles, questions and reports."),
   limit: wholeNumberField("limit", { min: 1, max: 100 }).default(20).describe("Maximum number."),
   cursor: z
-    .string({ error: "cursor must be a string." })
-    .regex(/^[\w-]{1,200}$/, { error: "cursor is not valid." })
+    .string({ error: "{cursor} must be a string." })
+    .regex(/^[\w-]{1,200}$/, { error: "{cursor} is not valid." })
     .optional()
     .describe("next_cursor of the previous page."),
 });
@@ -204,7 +204,7 @@ function readCursor(cursor: string): RunFilter["before"] {
 const invalidCursor = (): AppError =>
   new AppError({
     code: "INVALID_INPUT",
-    message: "cursor is not valid.",
+    message: "The cursor is not valid.",
     suggestion: "Leave it out to start at the first page.",
     details: { status: 400, field: "cursor" },
   });

@@ -245,18 +245,20 @@ const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
 
 export const queryField = (what: string) =>
   z
-    .string({ error: `${what} must be a string.` })
+    .string({ error: `{${what}} must be a string.` })
     .trim()
-    .min(1, { error: `${what} must not be empty.` })
-    .max(MAX_QUERY_CHARACTERS, { error: `${what} must have at most 10,000 characters.` })
-    .refine((text) => LETTER_OR_DIGIT.test(text), { error: `${what} must have at least one letter or digit.` });
+    .min(1, { error: `{${what}} must not be empty.` })
+    .max(MAX_QUERY_CHARACTERS, { error: `{${what}} must have at most 10,000 characters.` })
+    .refine((text) => LETTER_OR_DIGIT.test(text), { error: `{${what}} must have at least one letter or digit.` });
 
-export const taskIdField = z.uuid({ error: "task_id must be the UUID that a tool returned." }).describe("Of the run.");
+export const taskIdField = z
+  .uuid({ error: "{task_id} must be the UUID that a tool returned." })
+  .describe("Of the run.");
 
-export const flagField = (name: string) => z.boolean({ error: `${name} must be true or false.` });
+export const flagField = (name: string) => z.boolean({ error: `{${name}} must be true or false.` });
 
 export function wholeNumberField(name: string, { min, max }: { min: number; max: number }) {
-  const error = `${name} must be a whole number from ${min} to ${max}.`;
+  const error = `{${name}} must be a whole number from ${min} to ${max}.`;
   return z.int({ error }).min(min, { error }).max(max, { error });
 }
 

@@ -15,10 +15,12 @@ export const organizeRun = defineOperation({
   input: z.strictObject({
     task_id: taskIdField,
     title: z
-      .string({ error: "title must be a string." })
+      .string({ error: "{title} must be a string." })
       .transform(cleanTitle)
       .pipe(
-        z.string().max(MAX_TITLE_CHARACTERS, { error: `title must have at most ${MAX_TITLE_CHARACTERS} characters.` }),
+        z
+          .string()
+          .max(MAX_TITLE_CHARACTERS, { error: `{title} must have at most ${MAX_TITLE_CHARACTERS} characters.` }),
       )
       .optional()
       .describe("Empty to show the question again."),

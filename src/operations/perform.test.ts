@@ -63,9 +63,9 @@ describe("an input", () => {
   test.each([
     [{ query: " " }, "INVALID_QUERY", "query must not be empty.", "query"],
     [{ query: "?" }, "INVALID_QUERY", "query must have at least one letter or digit.", "query"],
-    [{ topic: 1 }, "INVALID_QUERY", "topic is not valid: invalid input: expected string, received number.", "topic"],
+    [{ topic: 1 }, "INVALID_QUERY", "topic must be of type string.", "topic"],
     [{ task_id: "x" }, "INVALID_TASK_ID", "task_id must be the UUID that a tool returned.", "task_id"],
-    [{ count: 4 }, "INVALID_INPUT", "count is not valid: too big: expected number to be <=3.", "count"],
+    [{ count: 4 }, "INVALID_INPUT", "count is not valid.", "count"],
   ])("%j is refused as %s (A6)", async (input, code, message, field) => {
     expect(await refusal(input)).toEqual({ code, message, details: { status: 400, field } });
   });
@@ -73,7 +73,7 @@ describe("an input", () => {
   test("of the wrong type, or with unknown parameters, is refused by name, with bounded text (A6)", async () => {
     expect(await refusal("text")).toEqual({
       code: "INVALID_INPUT",
-      message: "The input is not valid: invalid input: expected object, received string.",
+      message: "The input must be of type object.",
       details: { status: 400 },
     });
     expect(await refusal({ one: 1, [`t${"o".repeat(60)}`]: 2 })).toEqual({

@@ -37,8 +37,9 @@ export interface Failure {
   /** Its suggestion names the tools that help. */
   structured: FailureAnswer;
   text: string;
-  /** The same as data, for surfaces on which people read it. */
+  /** What surfaces for people print instead: the suggestion as data, and the message with slots for parameters. */
   advice: Advice;
+  template: string | undefined;
 }
 
 export interface Request {
@@ -64,7 +65,7 @@ export async function perform<Output extends AnyOutput>(
 
 /** Throws an error about the first invalid field, in our own words. */
 export function parseInput<Input extends z.ZodObject>(schema: Input, input: unknown): z.output<Input> {
-  const parsed = schema.safeParse(input ?? {});
+  const parsed = schema.safeParse(input ?? {}, { error: missingMessage });
   if (!parsed.success) throw invalidInput(parsed.error);
   return parsed.data;
 }
@@ -202,13 +203,15 @@ function success<Output extends AnyOutput>(operation: Operation<z.ZodObject, Out
 function invalidInput(error: z.ZodError): AppError {
   const issue = error.issues[0];
   const field = String(issue?.path[0] ?? "");
-  const message = issue === undefined ? "The input is not valid." : messageOf(issue, field);
+  const template = issue?.message ?? "The input is not valid.";
+  const message = fillIn(template, (parameter) => parameter);
   if (field === "query" || field === "topic" || field === "question") {
-    return new AppError({ code: "INVALID_QUERY", message, details: { status: 400, field } });
+    return new AppError({ code: "INVALID_QUERY", message, template, details: { status: 400, field } });
   }
   return new AppError({
     code: field === "task_id" ? "INVALID_TASK_ID" : "INVALID_INPUT",
     message,
+    template,
     details: { status: 400, ...(field === "" ? {} : { field }) },
   });
 }
@@ -216,16 +219,21 @@ function invalidInput(error: z.ZodError): AppError {
 /** Unknown parameters that an error names. */
 const MAX_NAMED_PARAMETERS = 5;
 
-function messageOf(issue: z.core.$ZodIssue, field: string): string {
-  // Messages of our own schemas end with a full stop; those of the library do not.
-  if (issue.message.endsWith(".")) return issue.message;
+/** Where a schema has no message of its own. */
+function missingMessage(issue: z.core.$ZodRawIssue): string {
   if (issue.code === "unrecognized_keys")
     return `There is no parameter ${issue.keys
       .slice(0, MAX_NAMED_PARAMETERS)
       .map((key) => `"${key.slice(0, 40)}"`)
       .join(", ")}.`;
-  return `${field === "" ? "The input" : field} is not valid: ${issue.message.toLowerCase()}.`;
+  const [field] = issue.path ?? [];
+  const subject = field === undefined ? "The input" : `{${String(field)}}`;
+  return issue.code === "invalid_type" ? `${subject} must be of type ${issue.expected}.` : `${subject} is not valid.`;
 }
+
+/** Fills in the names of parameters. Slots that a caller could have written are names, too: nothing else is filled in. */
+export const fillIn = (template: string, nameOf: (parameter: string) => string): string =>
+  template.replaceAll(/\{(\w+)\}/g, (_slot, parameter: string) => nameOf(parameter));
 
 /** Logs the stack under an id that the caller gets. */
 function unexpected(error: unknown, { log }: LogDeps): AppError {
@@ -239,12 +247,18 @@ function unexpected(error: unknown, { log }: LogDeps): AppError {
   });
 }
 
-export function failureOf({ code, message, suggestion, next, details, run }: AppError): Failure {
+export function failureOf({ code, message, template, suggestion, next, details, run }: AppError): Failure {
   const advice = { suggestion, next };
   const cautioned = WEB_TEXT_DETAILS.some((field) => details?.[field] !== undefined) ? { caution: CAUTION } : {};
   const shown = { code, message, suggestion: adviceText(advice), details: details && { ...cautioned, ...details } };
   const structured: FailureAnswer = cleanValue({ success: false, error: shown, ...run });
-  return { failed: true, structured, text: failureText(structured), advice: cleanValue(advice) };
+  return {
+    failed: true,
+    structured,
+    text: failureText(structured),
+    advice: cleanValue(advice),
+    template: cleanValue(template),
+  };
 }
 
 function failureText({ error, task_id, status, progress }: FailureAnswer): string {

@@ -22,7 +22,7 @@ import { continueDeepSearch } from "./rounds/continue.ts";
 import { isTableRun } from "./table/table-answer.ts";
 
 const RESUME = "resume_research";
-const EDIT_ERROR = "plan_edit must be a text of at most 20,000 characters.";
+const EDIT_ERROR = "{plan_edit} must be a text of at most 20,000 characters.";
 /** More turns than a plan ever has. */
 const MAX_PLAN_TURN = 999;
 /** Both the first and the repeated start may be charged. */
@@ -36,9 +36,9 @@ export const resumeResearch = defineOperation({
   input: z.strictObject({
     task_id: taskIdField,
     interaction_id: z
-      .string({ error: "interaction_id must be a string." })
+      .string({ error: "{interaction_id} must be a string." })
       .trim()
-      .regex(/^[\w.=-]{4,512}$/, { error: "interaction_id must be the id that Google shows." })
+      .regex(/^[\w.=-]{4,512}$/, { error: "{interaction_id} must be the id that Google shows." })
       .optional()
       .describe("Google's id of an unknown start."),
     accept_possible_double_charge: flagField("accept_possible_double_charge")

@@ -31,9 +31,9 @@ type Format = (typeof FORMATS)[number];
 
 const pathField = (what: string, maxCharacters: number) =>
   z
-    .string({ error: `${what} must be a string.` })
-    .max(maxCharacters, { error: `${what} must have at most ${maxCharacters} characters.` })
-    .refine((text) => !text.includes("\0"), { error: `${what} must not contain a NUL character.` });
+    .string({ error: `{${what}} must be a string.` })
+    .max(maxCharacters, { error: `{${what}} must have at most ${maxCharacters} characters.` })
+    .refine((text) => !text.includes("\0"), { error: `{${what}} must not contain a NUL character.` });
 
 export const saveResearchToMarkdown = defineOperation({
   name: "save_research_to_markdown",
@@ -44,7 +44,7 @@ export const saveResearchToMarkdown = defineOperation({
     task_id: taskIdField,
     output_dir: pathField("output_dir", MAX_PATH_CHARACTERS)
       .trim()
-      .min(1, { error: "output_dir must not be empty." })
+      .min(1, { error: "{output_dir} must not be empty." })
       .optional()
       .describe("Default: RESEARCH_REPORTS_DIR (over the network always inside it), else ./research_reports."),
     filename_prefix: pathField("filename_prefix", MAX_PREFIX_CHARACTERS)
@@ -53,7 +53,7 @@ export const saveResearchToMarkdown = defineOperation({
     include_metadata: flagField("include_metadata").default(true).describe("Write model, times, tokens, cost."),
     include_sources: flagField("include_sources").default(true).describe("Write the sources."),
     format: z
-      .enum(FORMATS, { error: `format must be one of ${FORMATS.join(", ")}.` })
+      .enum(FORMATS, { error: `{format} must be one of ${FORMATS.join(", ")}.` })
       .optional()
       .describe("Its table or sources."),
   }),

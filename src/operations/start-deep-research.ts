@@ -67,14 +67,14 @@ export const startDeepResearch = defineOperation({
       .default(8)
       .describe("Stop waiting after this many hours."),
     model: z
-      .string({ error: "model must be the name of an agent." })
-      .regex(/^[a-z0-9][a-z0-9.-]{2,80}$/, { error: "model must be the name of an agent." })
+      .string({ error: "{model} must be the name of an agent." })
+      .regex(/^[a-z0-9][a-z0-9.-]{2,80}$/, { error: "{model} must be the name of an agent." })
       .default(DEFAULT_AGENT)
       .describe("The agent; deep-research-max-preview-04-2026 is more thorough."),
     force_new: flagField("force_new").default(false).describe("Start and pay again instead of joining."),
     plan: flagField("plan").default(false).describe("First a plan, for cents; resume_research approves it."),
     visualization: z
-      .enum(["auto", "off"], { error: "visualization must be auto or off." })
+      .enum(["auto", "off"], { error: "{visualization} must be auto or off." })
       .optional()
       .describe("Charts, if asked for."),
     ...materialFields,

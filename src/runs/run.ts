@@ -24,6 +24,18 @@ export const RUN_STATUSES = [
 ] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
+/** What people read for a status, on every surface. */
+export const STATUS_LABELS: Record<RunStatus, string> = {
+  pending: "Waiting",
+  running: "Running",
+  running_async: "Running",
+  start_unknown: "Unconfirmed start",
+  awaiting_approval: "Waiting for approval",
+  completed: "Completed",
+  failed: "Failed",
+  cancelled: "Cancelled",
+};
+
 /**
  * Finished states are final with three exceptions: a failed or cancelled run whose paid report arrives late, and a
  * cancelled start whose interaction id the user adopts. One transition is not in the table: a run loses an interaction

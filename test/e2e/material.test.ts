@@ -116,7 +116,7 @@ test("material that cannot be sent is refused in one sentence, and nothing is se
     [{ urls: ["file:///etc/passwd"] }, "urls must be http or https addresses"],
     [{ urls: ["https://user:password@example.com"] }, "urls must be http or https addresses"],
     [{ file_search_stores: ["handbook"] }, "file_search_stores must be names such as"],
-    [{ mcp_servers: ["unknown"] }, "mcp_servers contains a name that is not in the configuration"],
+    [{ mcp_servers: ["unknown"] }, "An MCP server was named that is not in the configuration"],
     [{ mcp_servers: ["https://evil.example.com"] }, "mcp_servers must be names"],
     [{ mcp_servers: ["crm"] }, "needs the environment variable CRM_TOKEN"],
   ];

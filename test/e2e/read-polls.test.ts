@@ -94,7 +94,7 @@ test("of a run that nobody polls no percentage, time left or cost is invented, h
     expect.arrayContaining([expect.stringMatching(/^(?:tokens_used|cost_so_far|estimated_completion_minutes)$/)]),
   );
   const text = (await read("check-research-status", taskId)).stdout;
-  expect(text).toMatch(/^Researching · 5 min \d+ s · run /);
+  expect(text).toMatch(/^Running · 5 min \d+ s · run /);
   expect(text).toMatch(/^Last checked more than 4 min \d+ s ago; it may have ended\.$/m);
   expect((await read("list")).stdout).not.toContain("%");
   expect((await read("show", taskId)).stderr).toMatch(/^RESEARCH_NOT_COMPLETED: Still running\.$/m);

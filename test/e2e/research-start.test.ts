@@ -200,7 +200,7 @@ describe.concurrent("the paid request", () => {
       success: false,
       error: {
         code: "SQLITE_ERROR",
-        message: "The database cannot be written, so a paid run could be lost. Nothing was started.",
+        message: "The database cannot be written. A paid run could be lost, so nothing was started.",
         suggestion: expect.stringContaining("GEMINI_SEARCH_CONFIG_DIR"),
       },
     });

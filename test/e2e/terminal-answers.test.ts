@@ -78,7 +78,9 @@ describe.skipIf(!READY)("Ctrl-C", () => {
     await terminal.key("C-c");
     const screen = await terminal.until(/code 130/);
     const [, id = ""] =
-      /Stopped after round 1\.\nContinue with: gemini-search-mcp resume ([0-9a-f]{8})/.exec(screen) ?? [];
+      /Stopped after round 1\.\nContinue with the next round \(cents\): gemini-search-mcp resume ([0-9a-f]{8})/.exec(
+        screen,
+      ) ?? [];
     scene.gemini.setScenario("verified-at-once");
     const resumed = await scene.command(["resume", id, "--wait"]);
     expect([resumed.code, resumed.stdout]).toEqual([0, expect.stringContaining("✓ Verified in round 2")]);
@@ -106,7 +108,7 @@ describe.skipIf(!READY)("deep research", () => {
     const terminal = await openUserTerminal(context, { ...scene.env, ...WINDOW });
     await terminal.type("gemini-search-mcp research heat pumps in Norway");
     const screen = await terminal.until(/Press Ctrl-C to leave/);
-    expect(screen).toMatch(/^heat pumps in Norway\nResearching/);
+    expect(screen).toMatch(/^heat pumps in Norway\nRunning/);
     expect(screen).not.toContain("$0.00");
   });
 

@@ -42,7 +42,7 @@ function expectWholeView(screen: string, { columns, rows }: { columns: number; r
   const lines = screen.split("\n");
   expect(lines.length).toBeLessThanOrEqual(rows);
   expect(lines[0]).toMatch(/^How do heat pumps/);
-  expect(screen).toMatch(/Researching +█*░+ +~?\d+ %/);
+  expect(screen).toMatch(/Running +█*░+ +~?\d+ %/);
   expect(screen).toMatch(/\d+ s, about \d+ min left/);
   expect(screen).toMatch(/about \$1\.67 total/);
   expect(screen).not.toContain("$0.00");
@@ -138,7 +138,7 @@ describe.skipIf(!READY)("the live view", () => {
     expect(screen).toContain("Still running at Google. The next list, show or watch collects the report:\n");
     expect(screen).toMatch(new RegExp(`^gemini-search-mcp watch ${taskId.slice(0, 8)}$`, "m"));
     expect(screen).toContain("$ gemini-search-mcp watch");
-    expect(screen).not.toContain("Researching");
+    expect(screen).not.toContain("Running");
     expect([await terminal.readVariable("cursor_flag"), await terminal.readVariable("alternate_on")]).toEqual([
       "1",
       "0",

@@ -133,7 +133,7 @@ test("a server that could lose a paid id restarts no unknown start, but still ad
   const again = await other.call("resume_research", { task_id, accept_possible_double_charge: true });
   expect(again.structured["error"]).toMatchObject({
     code: "SQLITE_ERROR",
-    message: "The config directory cannot be written, so a paid run could be lost. Nothing was started.",
+    message: "The config directory cannot be written. A paid run could be lost, so nothing was started.",
   });
   expect(scene.posts()).toBe(1);
   expect(await statusOf(server, task_id)).toMatchObject({ status: "start_unknown" });

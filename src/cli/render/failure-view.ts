@@ -2,8 +2,8 @@
 
 import type { Advice } from "../../action.ts";
 import type { ErrorCode } from "../../errors.ts";
-import type { Failure, FailureAnswer } from "../../operations/perform.ts";
-import { aboutField, forPeople } from "../wording.ts";
+import { type Failure, type FailureAnswer, fillIn } from "../../operations/perform.ts";
+import { typedName } from "../flags.ts";
 import { nextCommands } from "./answer-view.ts";
 import { commandFor } from "./commands.ts";
 import { type Paint, unpainted } from "./paint.ts";
@@ -16,23 +16,23 @@ export interface FailureSpace {
   finishedRounds?: number;
 }
 
-type Failed = Pick<Failure, "structured" | "advice">;
+type Failed = Pick<Failure, "structured" | "advice" | "template">;
 
 export function failureView(
-  { structured, advice }: Failed,
+  { structured, advice, template }: Failed,
   { isTerminal, paint = unpainted, finishedRounds = 0 }: FailureSpace,
 ): string {
   const { code, details = {} } = structured.error;
   const message =
     stopped(code, finishedRounds) ??
     stillRunning(structured) ??
-    forPeople(aboutField(structured.error.message, details["field"]));
+    (template === undefined ? structured.error.message : fillIn(template, typedName));
   const head = isTerminal
     ? paint(code === "INTERRUPTED" || code === "DECLINED" ? "careful" : "bad", message)
     : `${code}: ${message}`;
   const { suggestion = "", next = [] } = code === "INTERRUPTED" ? afterStop(finishedRounds) : advice;
   const commands = next.map((action) => commandFor(action, structured.task_id));
-  return [head, forPeople(suggestion), nextCommands(commands, { paint }), ...detailLines(details)]
+  return [head, suggestion, nextCommands(commands, { paint }), ...detailLines(details)]
     .filter((line) => line !== "")
     .join("\n");
 }

@@ -44,7 +44,7 @@ test("the frame shows question, state, times, cost, action and timeline (J2, J3)
   expect(runFrame(FRAME, { columns: 61, rows: 24 })).toMatchInlineSnapshot(`
     [
       "How do heat pumps perform in cold climates?",
-      "Researching  ██████████████░░░░░░░░░░░░░░░░  45 % (estimate)",
+      "Running  ███████████████░░░░░░░░░░░░░░░░░░░  45 % (estimate)",
       "Searching · 12 searches · 34 sites",
       "3 min 12 s, about 3 min left",
       "$0.42 so far, about $1.54 total",

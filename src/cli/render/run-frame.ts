@@ -5,7 +5,7 @@ import type { RunLive } from "../../operations/view/run-view.ts";
 import { oneLine } from "../../platform/clean-text.ts";
 import { activityCounts } from "../../runs/activity/counts.ts";
 import { minutesLeft, timeLeftText } from "../../runs/activity/time-left.ts";
-import { forPeople } from "../wording.ts";
+import { type RunStatus, STATUS_LABELS } from "../../runs/run.ts";
 import { shortId } from "./answer-view.ts";
 import { formatCost, formatDollars, formatDuration } from "./durations.ts";
 import { type Style, type Paint, unpainted } from "./paint.ts";
@@ -35,19 +35,21 @@ const MIN_ACTIVITY_ROWS = 8;
 const FOOTER = "Press Ctrl-C to leave. The research keeps running.";
 const DEMO_FOOTER = "Press Ctrl-C to end the demo.";
 
-const STATES: Record<string, { label: string; style: Style }> = {
-  pending: { label: "Waiting", style: "careful" },
-  running: { label: "Working", style: "accent" },
-  running_async: { label: "Researching", style: "accent" },
-  start_unknown: { label: "Unconfirmed start", style: "careful" },
-  awaiting_approval: { label: "Waiting for approval", style: "careful" },
-  completed: { label: "Completed", style: "good" },
-  failed: { label: "Failed", style: "bad" },
-  cancelled: { label: "Cancelled", style: "careful" },
+const STYLES: Record<RunStatus, Style> = {
+  pending: "careful",
+  running: "accent",
+  running_async: "accent",
+  start_unknown: "careful",
+  awaiting_approval: "careful",
+  completed: "good",
+  failed: "bad",
+  cancelled: "careful",
 };
 
-export const stateOf = (status: string): { label: string; style: Style } =>
-  STATES[status] ?? { label: status, style: "faint" };
+export const stateOf = (status: RunStatus): { label: string; style: Style } => ({
+  label: STATUS_LABELS[status],
+  style: STYLES[status],
+});
 
 /** Returns fewer lines than the screen has, because a full last line would scroll it. */
 export function runFrame(frame: Frame, { columns, rows, paint = unpainted, isDemo = false }: FrameSpace): string[] {
@@ -62,7 +64,7 @@ export function runFrame(frame: Frame, { columns, rows, paint = unpainted, isDem
     ...figureLines(frame, width).map((line) => paint("faint", line)),
     ...warningLines(frame, width).map((line) => paint("careful", line)),
   ];
-  const action = oneLine(forPeople(shortActionOf(run.current_action, run.last_thought)));
+  const action = oneLine(shortActionOf(run.current_action, run.last_thought));
   const now = wrapToLines(`Now: ${action}`, width, room - head.length > 6 ? 2 : 1);
   const foot = paint("faint", cutToWidth(isDemo ? DEMO_FOOTER : FOOTER, width));
   const essential = [...head, ...now].slice(0, room);

@@ -20,9 +20,9 @@ export const chatgptFetch = defineOperation({
   description: "Returns the full text of an item that search found. Free, instant, local.",
   input: z.strictObject({
     id: z
-      .string({ error: "id must be a string." })
+      .string({ error: "{id} must be a string." })
       .trim()
-      .min(1, { error: "id must not be empty." })
+      .min(1, { error: "{id} must not be empty." })
       .max(100, { error: "There is no item with this id." })
       .describe("An id that search returned."),
   }),

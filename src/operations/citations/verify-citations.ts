@@ -28,7 +28,7 @@ const MODEL_LIMITS = { maxPages: 24, maxMs: 40_000, findings: 15 };
 const PERSON_LIMITS = { maxPages: 1_000, maxMs: 20 * 60_000, findings: 1_000 };
 
 const MAX_NUMBERS = 200;
-const NO_NUMBERS = "numbers must be a list of source numbers.";
+const NO_NUMBERS = "{numbers} must be a list of source numbers.";
 const MAX_NUMBER = 99_999;
 const MAX_CLAIM_CHARACTERS = 400;
 
@@ -46,7 +46,7 @@ export const verifyCitations = defineOperation({
         error: NO_NUMBERS,
       })
       .refine(({ length }) => length > 0 && length <= MAX_NUMBERS, {
-        error: `numbers must have 1 to ${MAX_NUMBERS} source numbers.`,
+        error: `{numbers} must have 1 to ${MAX_NUMBERS} source numbers.`,
       })
       .optional()
       .describe("Only these sources."),

@@ -24,9 +24,11 @@ interface ListRules {
 /** The rules are checks of our own: as parts of the schema they would lengthen the list that every model reads. */
 const textList = (name: string, { max, isEntry, entry }: ListRules) =>
   z
-    .array(z.string({ error: `${name} must be a list of strings.` }), { error: `${name} must be a list of strings.` })
-    .refine((entries) => entries.length <= max, { error: `${name} must have at most ${max} entries.` })
-    .refine((entries) => entries.every(isEntry), { error: `${name} must be ${entry}.` })
+    .array(z.string({ error: `{${name}} must be a list of strings.` }), {
+      error: `{${name}} must be a list of strings.`,
+    })
+    .refine((entries) => entries.length <= max, { error: `{${name}} must have at most ${max} entries.` })
+    .refine((entries) => entries.every(isEntry), { error: `{${name}} must be ${entry}.` })
     .optional();
 
 export const materialFields = {

@@ -106,10 +106,10 @@ export function joinedNotice({ createdAt }: Run, now: number): string {
 
 /** `cause`: why the database cannot be written; undefined if it can, but not its directory. */
 export function notStarted(cause: AppError | undefined): AppError {
-  const reason = cause?.message.replace(/\.$/, "") ?? "The config directory cannot be written";
+  const reason = cause?.message ?? "The config directory cannot be written.";
   return new AppError({
     code: cause?.code ?? "SQLITE_ERROR",
-    message: `${reason}, so a paid run could be lost. Nothing was started.`,
+    message: `${reason} A paid run could be lost, so nothing was started.`,
     suggestion: cause?.suggestion ?? "Make the config directory writable, or set GEMINI_SEARCH_CONFIG_DIR.",
     details: cause?.details,
   });

@@ -5,18 +5,19 @@ import type { Source } from "../../reports/report.ts";
 import { outsideDates, outsideDomains, type OutsideSources } from "../../reports/wished-sources.ts";
 import { languageText, periodText, type Wishes } from "../../search/wishes.ts";
 
-const LANGUAGE_ERROR = 'language must be a language tag such as "de" or "pt-BR", or the name of a language.';
-const LENGTH_ERROR = 'length must be short, medium, long or a number of words from 20 to 20,000, such as "300 words".';
+const LANGUAGE_ERROR = '{language} must be a language tag such as "de" or "pt-BR", or the name of a language.';
+const LENGTH_ERROR =
+  '{length} must be short, medium, long or a number of words from 20 to 20,000, such as "300 words".';
 const MAX_DOMAINS = 20;
 
 const domainsField = (name: string) =>
   z
-    .array(z.string(), { error: `${name} must be a list of host names.` })
+    .array(z.string(), { error: `{${name}} must be a list of host names.` })
     .transform((entries) => entries.flatMap((entry) => entry.split(",")).map((entry) => hostOf(entry.trim())))
     .refine((hosts): hosts is string[] => hosts.every((host) => host !== undefined), {
-      error: `${name} must be host names such as "example.org", without path or port.`,
+      error: `{${name}} must be host names such as "example.org", without path or port.`,
     })
-    .refine((hosts) => hosts.length <= MAX_DOMAINS, { error: `${name} must have at most ${MAX_DOMAINS} host names.` })
+    .refine((hosts) => hosts.length <= MAX_DOMAINS, { error: `{${name}} must have at most ${MAX_DOMAINS} host names.` })
     .optional();
 
 const dateField = (name: "since" | "until") =>
@@ -27,7 +28,7 @@ const dateField = (name: "since" | "until") =>
     .refine((day): day is string => day !== undefined, { error: dateError(name) })
     .optional();
 
-const dateError = (name: string): string => `${name} must be a date: YYYY-MM-DD, YYYY-MM or YYYY.`;
+const dateError = (name: string): string => `{${name}} must be a date: YYYY-MM-DD, YYYY-MM or YYYY.`;
 
 /** Optional parameters of the three depths. Names and descriptions are short, because they are in three tools. */
 const wishFields = {
@@ -66,11 +67,11 @@ export const withWishes = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z
     .strictObject({ ...shape, ...wishFields })
     .refine(onValid(isPeriod), {
-      error: "since must not be after until.",
+      error: "{since} must not be after {until}.",
       path: ["since"],
     })
     .refine(onValid(isChoice), {
-      error: "A domain cannot be both in prefer_domains and in avoid_domains.",
+      error: "A domain cannot be both in {prefer_domains} and in {avoid_domains}.",
       path: ["avoid_domains"],
     });
 

@@ -9,7 +9,9 @@ const MAX_NAME_CHARACTERS = 60;
 
 /** Checked by one function: bounds in the schema would be part of the list of tools, and of no use to a model. */
 export const columnsField = z
-  .array(z.string({ error: "columns must be a list of texts." }).trim(), { error: "columns must be a list of texts." })
+  .array(z.string({ error: "{columns} must be a list of texts." }).trim(), {
+    error: "{columns} must be a list of texts.",
+  })
   .superRefine((columns, context) => {
     const message = problemWith(columns);
     if (message !== undefined) context.addIssue({ code: "custom", message });
@@ -17,7 +19,7 @@ export const columnsField = z
   .optional();
 
 function problemWith(columns: readonly string[]): string | undefined {
-  if (columns.length === 0) return "columns must not be empty.";
+  if (columns.length === 0) return "{columns} must not be empty.";
   if (columns.length > MAX_COLUMNS) return `A table has at most ${MAX_COLUMNS} columns.`;
   const fault = columns.map(problemWithName).find((problem) => problem !== undefined);
   if (fault !== undefined) return `The name of a column must ${fault}.`;

@@ -9,6 +9,7 @@ import type { Run, RunResult } from "../../runs/run.ts";
 import { isTableStart } from "../../runs/start/start-options.ts";
 import { findTable } from "../../runs/table/find-table.ts";
 import type { Call, OperationDeps } from "../operation.ts";
+import { adviceText } from "../parts/advice.ts";
 import { dollars } from "../parts/cost-confirmation.ts";
 
 export const tableFields = {
@@ -84,8 +85,10 @@ export async function notMade(deps: OperationDeps, { owner }: Call, { task_id: t
     run,
     note: `${columns === undefined ? "No table of this run was made yet" : "No table with these columns was made yet"}. ${price}; nothing was charged.`,
     estimated_cost: cost,
-    next_step:
-      "ask_followup with these columns makes it; its question says what a row is, such as one row per product.",
+    next_step: adviceText({
+      suggestion: "Its question says what a row is, such as one row per product.",
+      next: [{ do: "table" }],
+    }),
   };
 }
 

@@ -18,7 +18,7 @@ import type { ReportView } from "../wire.ts";
 import { modelSummary } from "./model-summary.ts";
 
 const FORMS = ["html", "picture", "markdown", "summary"] as const;
-const N_ERROR = "n must be a whole number from 0 to 9999.";
+const N_ERROR = "{n} must be a whole number from 0 to 9999.";
 
 export const viewReport = defineOperation({
   name: "view_report",
@@ -26,7 +26,7 @@ export const viewReport = defineOperation({
   description: "Returns the report of a run for the card that shows it in the chat. Free, local.",
   input: z.strictObject({
     task_id: taskIdField,
-    form: z.enum(FORMS, { error: `form must be one of ${FORMS.join(", ")}.` }).default("html"),
+    form: z.enum(FORMS, { error: `{form} must be one of ${FORMS.join(", ")}.` }).default("html"),
     n: z
       .int({ error: N_ERROR })
       .min(0, { error: N_ERROR })

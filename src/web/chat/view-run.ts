@@ -27,7 +27,7 @@ const MAX_COMPARED = 20;
 const MAX_ENDED_AGO_MS = 60_000;
 
 const CURSOR_FORMAT = /^(\d{1,15})-(\d{1,3})-([a-z_]{1,20})$/;
-const CURSOR_ERROR = "cursor must be the one from the previous answer.";
+const CURSOR_ERROR = "{cursor} must be the one from the previous answer.";
 
 export const viewRun = defineOperation({
   name: "view_run",

@@ -3,7 +3,6 @@
 import { VERDICT_LABELS, VERDICTS, type Verdict } from "../../../claims/evidence.ts";
 import type { CitationsAnswer } from "../../../operations/citations/verify-citations.ts";
 import { oneLine } from "../../../platform/clean-text.ts";
-import { forPeople } from "../../wording.ts";
 import { type AnswerSpace, nextCommands, shortId } from "../answer-view.ts";
 import type { Style } from "../paint.ts";
 import { type Column, tableLines } from "../table.ts";
@@ -93,4 +92,4 @@ function countLine({ counts, pages, independent_domains: domains, copies = [], j
 }
 
 const plainLine = ({ verdict, source, text, reason, passage }: Finding): string =>
-  [labelOf(verdict), source, oneLine(text), forPeople(reason ?? ""), oneLine(passage ?? "")].join("\t");
+  [labelOf(verdict), source, oneLine(text), reason ?? "", oneLine(passage ?? "")].join("\t");

@@ -12,8 +12,8 @@ import { citeByNumber } from "../../../reports/document/numbered.ts";
 import { withExpiry } from "../../../reports/link-expiry.ts";
 import { numberSources, type Source } from "../../../reports/report.ts";
 import { type Verification, verificationLine } from "../../../reports/verification.ts";
-import { forPeople } from "../../wording.ts";
 import { type AnswerSpace, shortId, type StoredReport } from "../answer-view.ts";
+import { commandFor } from "../commands.ts";
 import { type Document, locatedDocument, NONE_PLACED, numberedDocument } from "../../../reports/document/document.ts";
 import { stateOf } from "../run-frame.ts";
 import { cutToWidth } from "../text-width.ts";
@@ -27,7 +27,7 @@ type DeepResearchAnswer = OutputOf<typeof deepResearch>;
 const MINUTE_MS = 60_000;
 
 const noteRemarks = (note: string | undefined): Remark[] =>
-  note === undefined ? [] : [{ text: forPeople(note), style: "careful" }];
+  note === undefined ? [] : [{ text: note, style: "careful" }];
 
 /** Wishes are not enforced, which the reader has to know. */
 const wishRemarks = (wishes: { note: string } | undefined): Remark[] =>
@@ -138,7 +138,11 @@ export async function resultsView(output: Results, space: AnswerSpace): Promise<
         ...pictureRemarks(output),
       ],
       figures: { ...metadata, durationMs: duration_minutes * MINUTE_MS, tokens, model },
-      next: isPart ? readingOn(output) : output.table === undefined ? finished(taskId) : savingTable(taskId),
+      next: [
+        // Of a deep search that ended early.
+        ...(partial === true && output.verified !== undefined ? [commandFor({ do: "continue" }, taskId)] : []),
+        ...(isPart ? readingOn(output) : output.table === undefined ? finished(taskId) : savingTable(taskId)),
+      ],
     },
     space,
   );

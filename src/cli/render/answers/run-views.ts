@@ -12,7 +12,6 @@ import type { saveResearchToMarkdown } from "../../../operations/save-research-t
 import type { startDeepResearch } from "../../../operations/start-deep-research.ts";
 import { oneLine } from "../../../platform/clean-text.ts";
 import { timeLeftText } from "../../../runs/activity/time-left.ts";
-import { forPeople } from "../../wording.ts";
 import { type AnswerSpace, nextCommands, shortId } from "../answer-view.ts";
 import { formatAgo, formatCost, formatDollars, formatDuration } from "../durations.ts";
 import { stateOf } from "../run-frame.ts";
@@ -121,7 +120,7 @@ interface ShownPlan {
 function planView({ task_id: taskId, plan, notice, message, estimated_cost: cost }: ShownPlan, space: AnswerSpace) {
   const { width } = space;
   const text = width === undefined ? plan : reportLines(numberedDocument(plan, []), { ...space, width }).join("\n");
-  const lines = [notice ?? "", forPeople(message ?? ""), `${approvalLine(cost)} Run ${idFor(taskId, space)}`];
+  const lines = [notice ?? "", message ?? "", `${approvalLine(cost)} Run ${idFor(taskId, space)}`];
   return `${text}\n\n${textView(lines, planCommands(taskId), space)}`;
 }
 
@@ -140,7 +139,7 @@ export async function statusView(status: Status, space: AnswerSpace): Promise<st
     ...(cost > 0 ? [formatCost({ ...status, cost_usd: cost })] : []),
     `run ${idFor(taskId, space)}`,
   ].join(" · ");
-  const action = oneLine(forPeople(status.current_action));
+  const action = oneLine(status.current_action);
   return textView(
     [
       figures,
@@ -150,7 +149,7 @@ export async function statusView(status: Status, space: AnswerSpace): Promise<st
         ? ""
         : `Last checked more than ${formatDuration(space.now - Date.parse(unpolled))} ago; it may have ended.`,
       stalled === undefined || unpolled !== undefined ? "" : `No activity since ${stalled}; it may be stuck.`,
-      error === undefined ? "" : forPeople(error.message),
+      error === undefined ? "" : error.message,
       status.backup_file === undefined
         ? ""
         : `The report is in ${status.backup_file}, because the database refused it.`,
@@ -203,20 +202,16 @@ const ADVICE: Record<Estimated["query_complexity"], string> = {
 
 export async function cancelledView(output: Cancelled, space: AnswerSpace): Promise<string> {
   const { task_id: taskId, message } = output;
-  if (output.status === "deleted") return textView([forPeople(message)], [], space);
+  if (output.status === "deleted") return textView([message], [], space);
   const cost = (output.cost_usd ?? 0) === 0 ? "" : `Cost so far: ${formatCost(output)}`;
   const isReadable = output.partial_results_saved || output.status === "completed";
-  return textView(
-    [forPeople(message), cost],
-    isReadable ? [["Read what was found", `show ${shortId(taskId)}`]] : [],
-    space,
-  );
+  return textView([message, cost], isReadable ? [["Read what was found", `show ${shortId(taskId)}`]] : [], space);
 }
 
 export async function resumedView(resumed: Resumed, space: AnswerSpace): Promise<string> {
   const { task_id: taskId, message, status, plan } = resumed;
   if (plan !== undefined) return planView({ ...resumed, plan }, space);
-  const line = `${forPeople(message)} Run ${idFor(taskId, space)}`;
+  const line = `${message} Run ${idFor(taskId, space)}`;
   return textView([line], nextFor({ task_id: taskId, status }), space);
 }
 

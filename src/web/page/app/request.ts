@@ -3,7 +3,6 @@
 import type { Refused } from "../../wire.ts";
 import { PAGE_SECRET_HEADER, PAGE_SECRET_ITEM } from "../../page-session.ts";
 import type { ConsentQuestion } from "../../prices.ts";
-import { plainAdvice, plainWords } from "../ui/plain-words.ts";
 import { writeStored, readStored } from "./browser-storage.ts";
 
 export class RefusedError extends Error {
@@ -16,9 +15,9 @@ export class RefusedError extends Error {
   readonly question: ConsentQuestion | undefined;
 
   constructor({ error, task_id: taskId }: Refused) {
-    super(plainWords(error.message));
+    super(error.message);
     this.code = error.code;
-    this.suggestion = plainAdvice(error.suggestion);
+    this.suggestion = error.suggestion;
     this.details = error.details ?? {};
     this.taskId = taskId;
     this.question = error.details?.question;

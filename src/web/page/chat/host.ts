@@ -105,7 +105,11 @@ async function callTool<Answer>(request: Host["request"], name: string, input: o
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- wire-chat.ts is the contract of both sides
   if (answer?.["isError"] !== true && structured !== undefined) return structured as Answer;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the one error shape of the server
-  throw new RefusedError((structured as Refused | undefined) ?? UNREACHABLE);
+  const refused = structured as Refused | undefined;
+  if (refused === undefined) throw new RefusedError(UNREACHABLE);
+  const { suggestion: _names, ...error } = refused.error;
+  // A suggestion of a tool names other tools; the card has its own button, and asks again by itself.
+  throw new RefusedError({ ...refused, error });
 }
 
 const PATH = /^\/api\/runs\/([^/]+)\/(report|report\/parts|pictures)(?:\/(\d+))?$/;

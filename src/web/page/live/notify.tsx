@@ -7,7 +7,7 @@ import { fetchJson } from "../app/request.ts";
 import { go, runPath } from "../app/router.ts";
 import { isUnfinished } from "../ui/run-state.ts";
 import { nameOf } from "../library/organize.ts";
-import { statusLabel } from "../ui/parts.tsx";
+import { STATUS_LABELS } from "../../../runs/run.ts";
 
 const KEY = "notify";
 /** A hidden tab has no live stream, and browsers slow its timers down. */
@@ -56,7 +56,7 @@ async function check(id: string): Promise<void> {
   const run = await fetchJson<RunLive>(`/api/runs/${id}`).catch(() => undefined);
   if (run === undefined || isUnfinished(run.status) || !readIds().includes(id)) return;
   writeIds(readIds().filter((other) => other !== id));
-  const notification = new Notification(statusLabel(run.status), { body: nameOf(run), tag: id });
+  const notification = new Notification(STATUS_LABELS[run.status], { body: nameOf(run), tag: id });
   notification.addEventListener("click", () => {
     window.focus();
     go(runPath(id));

@@ -6,7 +6,8 @@ import type { RunLive, TimelineEntry } from "../../../operations/view/run-view.t
 import type { LiveEvents, Timeline } from "../../wire.ts";
 import { fetchJson } from "../app/request.ts";
 import { useLive } from "./live.ts";
-import { announce, statusLabel } from "../ui/parts.tsx";
+import { STATUS_LABELS } from "../../../runs/run.ts";
+import { announce } from "../ui/parts.tsx";
 import { withMarks } from "../library/organize.ts";
 import { mergeEntries } from "./timeline.ts";
 
@@ -73,7 +74,7 @@ export function useWatchedRun(first: LoadedRun): WatchedRun {
 function useStatusAnnouncement({ status }: RunLive): void {
   const last = useRef(status);
   useEffect(() => {
-    if (last.current !== status) announce(`The run is now: ${statusLabel(status)}.`);
+    if (last.current !== status) announce(`The run is now: ${STATUS_LABELS[status]}.`);
     last.current = status;
   }, [status]);
 }

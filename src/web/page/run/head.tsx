@@ -5,7 +5,6 @@ import { durationOf, isUnfinished, kindName } from "../ui/run-state.ts";
 import { costRemark, markedMoney, money } from "../ui/amounts.ts";
 import { Age, Progress, Status } from "../ui/parts.tsx";
 import { Activity } from "../live/activity.tsx";
-import { plainAdvice, plainWords } from "../ui/plain-words.ts";
 import { entryText } from "../live/timeline.ts";
 
 const MAX_TITLE_CHARACTERS = 240;
@@ -85,7 +84,6 @@ function Cost({ run }: { run: RunLive }) {
 
 function Warnings({ run }: { run: RunLive }) {
   const { error, backup_file, cancel_requested_at, stalled_since } = run;
-  const suggestion = plainAdvice(error?.suggestion);
   return (
     <>
       {stalled_since === undefined || !isUnfinished(run.status) ? null : (
@@ -105,8 +103,8 @@ function Warnings({ run }: { run: RunLive }) {
       )}
       {error === undefined ? null : (
         <div class={run.status === "failed" ? "notice bad" : "notice warn"}>
-          <p>{plainWords(error.message)}</p>
-          {suggestion === undefined ? null : <p class="suggestion">{suggestion}</p>}
+          <p>{error.message}</p>
+          {error.suggestion === undefined ? null : <p class="suggestion">{error.suggestion}</p>}
           <p class="quiet small">{error.code}</p>
         </div>
       )}

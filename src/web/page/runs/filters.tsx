@@ -1,10 +1,9 @@
 /** The filters of the list: text, kind, and state or mark, all stored in the URL. */
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { RunHead } from "../../../operations/view/run-view.ts";
+import { RUN_STATUSES, type RunStatus, STATUS_LABELS } from "../../../runs/run.ts";
 import type { RunCounts } from "../../wire.ts";
 import { KIND_NAMES } from "../ui/run-state.ts";
-import { statusLabel } from "../ui/parts.tsx";
 import { go } from "../app/router.ts";
 import { listPath, type RunsFilter } from "./list.ts";
 import { SEARCH } from "../app/shortcuts.tsx";
@@ -12,16 +11,11 @@ import { SEARCH } from "../app/shortcuts.tsx";
 const TYPING_PAUSE_MS = 250;
 
 /** The two running states have different names here, because they are separate choices. */
-const STATES: { status: RunHead["status"]; name: string }[] = [
-  { status: "pending", name: statusLabel("pending") },
-  { status: "running", name: "Running locally" },
-  { status: "running_async", name: "Running at Google" },
-  { status: "start_unknown", name: statusLabel("start_unknown") },
-  { status: "awaiting_approval", name: statusLabel("awaiting_approval") },
-  { status: "completed", name: statusLabel("completed") },
-  { status: "failed", name: statusLabel("failed") },
-  { status: "cancelled", name: statusLabel("cancelled") },
-];
+const STATES: Record<RunStatus, string> = {
+  ...STATUS_LABELS,
+  running: "Running locally",
+  running_async: "Running at Google",
+};
 
 export function RunsFilters({ filter, tally }: { filter: RunsFilter; tally: RunCounts | undefined }) {
   return (
@@ -55,7 +49,7 @@ function StateFilter({
 }) {
   const choices = [
     { ...ANY, name: "All", count: total },
-    ...STATES.map(({ status, name }) => ({ ...ANY, status, name, count: counts[status] ?? 0 })),
+    ...RUN_STATUSES.map((status) => ({ ...ANY, status, name: STATES[status], count: counts[status] ?? 0 })),
     { ...ANY, starred: "true", name: "Starred", count: starred },
     { ...ANY, archived: "true", name: "Archived", count: archived },
   ].map(({ name, count, ...choice }) => ({ name, count, choice, isCurrent: isCurrent(filter, choice) }));

@@ -5,7 +5,8 @@ import type { RunHead } from "../../../operations/view/run-view.ts";
 import type { RunPage } from "../../wire.ts";
 import { fetchJson } from "../app/request.ts";
 import { useLive } from "../live/live.ts";
-import { announce, statusLabel, useLoad } from "../ui/parts.tsx";
+import { STATUS_LABELS } from "../../../runs/run.ts";
+import { announce, useLoad } from "../ui/parts.tsx";
 import { nameOf } from "../library/organize.ts";
 import { apiPath, isListed, type RunsFilter, withUpdates } from "./list.ts";
 import { isUnfinished } from "../ui/run-state.ts";
@@ -61,5 +62,5 @@ function announceEnds(listed: RunHead[], changed: RunHead[]): void {
   const working = new Set(listed.filter(({ status }) => isUnfinished(status)).map((run) => run.task_id));
   const ended = changed.filter((run) => working.has(run.task_id) && !isUnfinished(run.status));
   if (ended.length > 0)
-    announce(ended.map((run) => `${statusLabel(run.status)}: ${nameOf(run).slice(0, 100)}`).join(". "));
+    announce(ended.map((run) => `${STATUS_LABELS[run.status]}: ${nameOf(run).slice(0, 100)}`).join(". "));
 }

@@ -5,7 +5,6 @@ import { postJson } from "../app/request.ts";
 import { durationText } from "../../../platform/duration.ts";
 import { announce, Problem, useLoad } from "../ui/parts.tsx";
 import { money, rangeText } from "../ui/amounts.ts";
-import { withoutNames } from "../ui/plain-words.ts";
 import { attachmentProblem } from "./attachments.tsx";
 import { type Draft, draftProblem, estimateKey, isSearch } from "./draft.ts";
 
@@ -112,7 +111,7 @@ const Figures = ({
     </dl>
     <details class="small">
       <summary>How this is estimated</summary>
-      <p>{withoutNames(recommendation)}</p>
+      <p>{recommendation}</p>
     </details>
   </>
 );

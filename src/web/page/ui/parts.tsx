@@ -3,33 +3,31 @@
 import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { minutesLeft, timeLeftText } from "../../../runs/activity/time-left.ts";
+import { type RunStatus, STATUS_LABELS } from "../../../runs/run.ts";
 import type { RunHead } from "../../../operations/view/run-view.ts";
 import { RefusedError, SERVER_BACK } from "../app/request.ts";
 import { ago, exactTime } from "./ages.ts";
 import { elapsed, isUnfinished } from "./run-state.ts";
 
-/** A label and a shape, because colours alone are not accessible. SVG paths in a 16 by 16 box. */
-const STATUSES: Record<RunHead["status"], { label: string; shape: string }> = {
-  pending: { label: "Waiting", shape: "M8 3a5 5 0 1 0 0 10A5 5 0 0 0 8 3" },
-  running: { label: "Running", shape: "M8 3a5 5 0 1 1-5 5M8 5.5V8l2 1.5" },
-  running_async: { label: "Running", shape: "M8 3a5 5 0 1 1-5 5M8 5.5V8l2 1.5" },
-  start_unknown: { label: "Unconfirmed start", shape: "M8 2.5 14 13H2zM8 6.5v3M8 11.3v.2" },
-  awaiting_approval: { label: "Waiting for approval", shape: "M4 2.5h8v11H4zM6 6h4M6 9h4" },
-  completed: { label: "Completed", shape: "m3 8.5 3.5 3.5L13 4.5" },
-  failed: { label: "Failed", shape: "m4 4 8 8M12 4l-8 8" },
-  cancelled: { label: "Cancelled", shape: "M8 3a5 5 0 1 0 0 10A5 5 0 0 0 8 3M4.5 11.5l7-7" },
+/** A shape beside the label, because colours alone are not accessible. SVG paths in a 16 by 16 box. */
+const SHAPES: Record<RunStatus, string> = {
+  pending: "M8 3a5 5 0 1 0 0 10A5 5 0 0 0 8 3",
+  running: "M8 3a5 5 0 1 1-5 5M8 5.5V8l2 1.5",
+  running_async: "M8 3a5 5 0 1 1-5 5M8 5.5V8l2 1.5",
+  start_unknown: "M8 2.5 14 13H2zM8 6.5v3M8 11.3v.2",
+  awaiting_approval: "M4 2.5h8v11H4zM6 6h4M6 9h4",
+  completed: "m3 8.5 3.5 3.5L13 4.5",
+  failed: "m4 4 8 8M12 4l-8 8",
+  cancelled: "M8 3a5 5 0 1 0 0 10A5 5 0 0 0 8 3M4.5 11.5l7-7",
 };
 
-export const statusLabel = (status: RunHead["status"]): string => STATUSES[status].label;
-
-export function Status({ status }: { status: RunHead["status"] }) {
-  const { label, shape } = STATUSES[status];
+export function Status({ status }: { status: RunStatus }) {
   return (
     <span class="badge" data-status={status}>
       <svg viewBox="0 0 16 16" aria-hidden="true">
-        <path d={shape} />
+        <path d={SHAPES[status]} />
       </svg>
-      {label}
+      {STATUS_LABELS[status]}
     </span>
   );
 }

@@ -1,0 +1,28 @@
+/** What people at a terminal call the parameters of operations. */
+
+/** Flags of lists name one entry. */
+const FLAGS: Readonly<Record<string, string>> = {
+  files: "file",
+  urls: "url",
+  file_search_stores: "store",
+  mcp_servers: "mcp",
+  numbers: "source",
+  columns: "column",
+};
+
+/** Parameters that are typed without a flag. */
+const ARGUMENTS: Readonly<Record<string, string>> = {
+  task_id: "The run id",
+  title: "The title",
+  query: "The question",
+  topic: "The question",
+  question: "The question",
+};
+
+const kebab = (name: string): string => name.replaceAll("_", "-");
+
+/** Without the hyphens in front. */
+export const flagOf = (parameter: string): string => FLAGS[parameter] ?? kebab(parameter);
+
+/** At the beginning of a sentence. */
+export const typedName = (parameter: string): string => ARGUMENTS[parameter] ?? `--${flagOf(parameter)}`;
