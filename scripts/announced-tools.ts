@@ -10,7 +10,7 @@ import { OPERATIONS } from "../src/operations/catalog.ts";
 import type { Operation } from "../src/operations/operation.ts";
 import { CHATGPT_OPERATIONS } from "../src/operations/chatgpt/catalog.ts";
 import { APP_ONLY, CARD_REFERENCE, CARDED_TOOLS } from "../src/mcp/run-card.ts";
-import { CARD_OPERATIONS } from "../src/web/chat/card-tools.ts";
+import { CARD_OPERATIONS } from "../src/web/chat/card.ts";
 import { isRecord } from "../src/platform/is-record.ts";
 
 /** Claude Code writes a longer result to a file unless the tool declares its size. */

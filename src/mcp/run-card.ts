@@ -62,7 +62,7 @@ export const isCardTool = (name: string): boolean => CARD_TOOLS.some((tool) => t
 /** Callable although not listed: some clients show cards without declaring it. */
 export async function findCardOperation(name: string, tools: ToolSet): Promise<Operation | undefined> {
   if (!hasCard(tools) || !isCardTool(name)) return undefined;
-  const { CARD_OPERATIONS } = await import("../web/chat/card-tools.ts");
+  const { CARD_OPERATIONS } = await import("../web/chat/card.ts");
   return CARD_OPERATIONS.find((operation) => operation.name === name);
 }
 
@@ -94,6 +94,6 @@ export const isCardUri = (uri: string): boolean => uri === CARD_URI;
 const CACHING = { ttlMs: 3_600_000, cacheScope: "public" } as const;
 
 export async function readCard(uri: string): Promise<ReadResourceResult> {
-  const { readCardDocument } = await import("../web/chat/card-document.ts");
+  const { readCardDocument } = await import("../web/chat/card.ts");
   return { contents: [{ uri, mimeType: CARD_MIME, text: await readCardDocument(), _meta: CARD_META }], ...CACHING };
 }

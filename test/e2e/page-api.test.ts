@@ -193,7 +193,7 @@ describe("the page's API", () => {
     const taskId = await started(server);
     expect(await server.get(`/api/runs/${taskId}/plan`)).toMatchObject({
       status: 404,
-      body: { success: false, error: { code: "NOT_FOUND", message: "This run has no plan." } },
+      body: { success: false, error: { code: "INVALID_INPUT", message: "This run has no plan." } },
     });
   });
 

@@ -27,7 +27,7 @@ export function serveConversations(web: Hono<CallerEnv>, { deps }: App): void {
   };
   web.get("/api/runs/:id/conversation", async (context) => {
     const { owner } = context.get("caller");
-    const run = await requestedRun(deps, owner, context.req.param("id"));
+    const run = await requestedRun(deps, context);
     const db = await deps.database();
     const later = await Promise.all((await laterTurns(db, run)).map(turnOf));
     const isReadable = await hasReport(run);

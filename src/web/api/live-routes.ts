@@ -10,7 +10,7 @@ import { findRuns } from "../../runs/run-store.ts";
 import { subscribeToRuns } from "../../runs/history/shared-change-feed.ts";
 import type { RunChanges } from "../../runs/history/change-feed.ts";
 import { type EventSink, eventStream } from "./event-stream.ts";
-import { requestedRun } from "./requested-run.ts";
+import { ownedRun } from "./requested-run.ts";
 import { headOf } from "../../operations/view/read-view.ts";
 import { type Send, streamRunUpdates } from "./run-updates.ts";
 
@@ -43,7 +43,7 @@ export function serveLive(web: Hono<CallerEnv>, app: App, streams: StreamPermits
 /** A run that was deleted meanwhile is left out, unless it is the only one. */
 async function watchedRuns({ deps }: App, owner: string, req: HonoRequest): Promise<Watched[]> {
   const ids = (req.queries("run") ?? []).slice(0, MAX_WATCHED_RUNS);
-  const found = await Promise.allSettled(ids.map((id) => requestedRun(deps, owner, id)));
+  const found = await Promise.allSettled(ids.map((id) => ownedRun(deps, owner, id)));
   const watched = found.flatMap((run, index) =>
     run.status === "rejected" ? [] : [{ taskId: run.value.taskId, after: cursorOf(req.queries("after")?.[index]) }],
   );

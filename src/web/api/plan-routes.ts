@@ -17,8 +17,7 @@ import type { PlanView } from "../wire.ts";
 
 export function servePlans(web: Hono<CallerEnv>, { deps }: App): void {
   web.get("/api/runs/:id/plan", async (context) => {
-    const { owner } = context.get("caller");
-    const run = await requestedRun(deps, owner, context.req.param("id"));
+    const run = await requestedRun(deps, context);
     const call = { ...context.get("caller"), client: undefined, signal: deps.leaving, progress: () => {} };
     const turns = await planTurns(await deps.database(), run.taskId);
     const newest = turns.at(-1);

@@ -25,7 +25,7 @@ export function serveReports(web: Hono<CallerEnv>, { deps }: App): void {
     });
   web.get("/api/runs/:id/report", async (context) => {
     const { owner } = context.get("caller");
-    const { taskId } = await requestedRun(deps, owner, context.req.param("id"));
+    const { taskId } = await requestedRun(deps, context);
     const { suggestions, parts, ...report } = await reportPage(await deps.database(), { owner, task_id: taskId });
     const view: ReportView = {
       ...report,
@@ -39,7 +39,7 @@ export function serveReports(web: Hono<CallerEnv>, { deps }: App): void {
   });
   web.get("/api/runs/:id/report/parts/:n", async (context) => {
     const { owner } = context.get("caller");
-    const { taskId } = await requestedRun(deps, owner, context.req.param("id"));
+    const { taskId } = await requestedRun(deps, context);
     const { parts } = await reportPage(await deps.database(), { owner, task_id: taskId });
     const html = parts[Number(/^[1-9]\d{0,3}$/.exec(context.req.param("n"))?.[0])];
     if (html === undefined) return context.notFound();
@@ -47,7 +47,7 @@ export function serveReports(web: Hono<CallerEnv>, { deps }: App): void {
     return jsonResponse(part);
   });
   web.get("/api/runs/:id/pictures/:n", async (context) => {
-    const { taskId } = await requestedRun(deps, context.get("caller").owner, context.req.param("id"));
+    const { taskId } = await requestedRun(deps, context);
     const n = Number(/^[1-9]\d{0,3}$/.exec(context.req.param("n"))?.[0]);
     const picture = Number.isNaN(n) ? undefined : await findPicture(await deps.database(), taskId, n);
     return picture === undefined ? context.notFound() : pictureResponse(picture);
@@ -55,19 +55,19 @@ export function serveReports(web: Hono<CallerEnv>, { deps }: App): void {
   web.get("/api/runs/:id/report.md", async (context) => {
     const outcome = await documentOf(context.get("caller"), context.req.param("id"));
     if (outcome.failed) return outcomeResponse(outcome);
-    const run = await requestedRun(deps, context.get("caller").owner, context.req.param("id"));
+    const run = await requestedRun(deps, context);
     return download(outcome.structured.document, { run, type: "text/markdown", ending: "md" });
   });
   for (const format of TABLE_FORMATS) {
     web.get(`/api/runs/:id/table.${format}`, async (context) => {
-      const { taskId } = await requestedRun(deps, context.get("caller").owner, context.req.param("id"));
+      const { taskId } = await requestedRun(deps, context);
       const { run, text } = await tableDocument(deps, context.get("caller"), { task_id: taskId, format });
       return download(text, { run, type: format === "csv" ? "text/csv" : "application/json", ending: format });
     });
   }
   web.get("/api/runs/:id/report.html", async (context) => {
     const { owner } = context.get("caller");
-    const { taskId } = await requestedRun(deps, owner, context.req.param("id"));
+    const { taskId } = await requestedRun(deps, context);
     const wanted = { owner, task_id: taskId, now: deps.clock.now() };
     const { run, html } = await reportHtmlDocument(await deps.database(), wanted);
     return download(html, { run, type: "text/html", ending: "html" });

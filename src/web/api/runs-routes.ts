@@ -1,18 +1,20 @@
-/** Routes that read runs: the list, one run, and its timeline. */
+/** Routes of the list and of one run: reading it, its timeline, and its name, star and place in the archive. */
 
 import type { Hono } from "hono";
 import type { App } from "../../app.ts";
 import { countMatches, libraryInput, runPage } from "../../operations/list-research.ts";
-import { parseInput } from "../../operations/perform.ts";
+import { organizeRun } from "../../operations/organize-run.ts";
+import { parseInput, perform } from "../../operations/perform.ts";
 import { readTimeline } from "../../runs/history/timeline.ts";
 import { countListed, type ListCounts } from "../../runs/library/count-store.ts";
-import { jsonResponse } from "./json-response.ts";
+import { readJsonBody } from "./json-body.ts";
+import { jsonResponse, outcomeResponse } from "./json-response.ts";
 import { requestedRun } from "./requested-run.ts";
 import { headOf, readLive, timelineEntry } from "../../operations/view/read-view.ts";
 import type { CallerEnv } from "../../caller.ts";
-import type { RunCounts, RunPage, Timeline } from "../wire.ts";
+import type { Organized, RunCounts, RunPage, Timeline } from "../wire.ts";
 
-export function serveRuns(web: Hono<CallerEnv>, { deps }: App): void {
+export function serveRuns(web: Hono<CallerEnv>, { deps, shutdown }: App): void {
   web.get("/api/runs", async (context) => {
     const { owner } = context.get("caller");
     const request = parseInput(libraryInput, listParameters(new URL(context.req.url).searchParams));
@@ -30,14 +32,21 @@ export function serveRuns(web: Hono<CallerEnv>, { deps }: App): void {
     return jsonResponse(page);
   });
   web.get("/api/runs/:id", async (context) => {
-    const run = await requestedRun(deps, context.get("caller").owner, context.req.param("id"));
+    const run = await requestedRun(deps, context);
     return jsonResponse(await readLive(deps, run));
   });
   web.get("/api/runs/:id/timeline", async (context) => {
-    const run = await requestedRun(deps, context.get("caller").owner, context.req.param("id"));
+    const run = await requestedRun(deps, context);
     const { entries, lastSeq } = await readTimeline(await deps.database(), run);
     const timeline: Timeline = { entries: entries.map(timelineEntry), last_seq: lastSeq };
     return jsonResponse(timeline);
+  });
+  web.post("/api/runs/:id/organize", async (context) => {
+    const input = { ...(await readJsonBody(context.req.raw)), task_id: context.req.param("id") };
+    const call = { ...context.get("caller"), client: "page", signal: deps.leaving, progress: () => {} };
+    const outcome = await shutdown.during(perform(organizeRun, deps, { input, call }));
+    if (outcome.failed) return outcomeResponse(outcome);
+    return jsonResponse(headOf(await requestedRun(deps, context), deps.clock.now()) satisfies Organized);
   });
 }
 

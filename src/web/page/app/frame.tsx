@@ -130,16 +130,10 @@ function ConnectionStatus() {
     return undefined;
   }, [isLost, refusal]);
   if (!isReported) return null;
-  if (refusal !== undefined) {
-    return (
-      <span class="away" title="No live updates. The page retries automatically.">
-        {refusal}
-      </span>
-    );
-  }
+  const problem = refusal === undefined ? "The server does not respond." : "No live updates.";
   return (
-    <span class="away" title="The server does not respond. The page reconnects automatically.">
-      Reconnecting…
+    <span class="away" title={`${problem} The page retries automatically.`}>
+      {refusal ?? "Reconnecting…"}
     </span>
   );
 }

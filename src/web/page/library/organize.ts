@@ -19,17 +19,3 @@ export async function organize(taskId: string, marks: Marks): Promise<void> {
   const run = await postJson<Organized>(`/api/runs/${taskId}/organize`, { ...marks });
   receive("runs", { runs: [run], list_changed: true });
 }
-
-/** The marks of a run, without those of its earlier state. */
-export function withMarks<Run extends RunHead>(run: Run, { title, starred, archived }: RunHead): Run {
-  const next = { ...run };
-  delete next.title;
-  delete next.starred;
-  delete next.archived;
-  return {
-    ...next,
-    ...(title === undefined ? {} : { title }),
-    ...(starred === undefined ? {} : { starred }),
-    ...(archived === undefined ? {} : { archived }),
-  };
-}

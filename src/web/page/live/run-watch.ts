@@ -8,7 +8,6 @@ import { fetchJson } from "../app/request.ts";
 import { useLive } from "./live.ts";
 import { STATUS_LABELS } from "../../../runs/run.ts";
 import { announce } from "../ui/parts.tsx";
-import { withMarks } from "../library/organize.ts";
 import { mergeEntries } from "./timeline.ts";
 
 export interface LoadedRun {
@@ -61,7 +60,9 @@ export function useWatchedRun(first: LoadedRun): WatchedRun {
     // Marks change without a change of the run.
     runs: ({ runs }: LiveEvents["runs"]) => {
       const line = runs.find(({ task_id }) => task_id === taskId);
-      if (line !== undefined) setRun((current) => withMarks(current, line));
+      if (line === undefined) return;
+      const { title, starred, archived } = line;
+      setRun((current) => ({ ...current, title, starred, archived }));
     },
     timeline: (entry: TimelineEntry) => setEntries((current) => mergeEntries(current, [entry])),
   };

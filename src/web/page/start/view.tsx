@@ -6,6 +6,7 @@ import type { EstimateView } from "../../prices.ts";
 import { RefusedError, postJson } from "../app/request.ts";
 import { type Agreed, Consent, useConsent } from "../ui/consent.tsx";
 import { announce, Problem } from "../ui/parts.tsx";
+import { useSending } from "../ui/sending.ts";
 import { money } from "../ui/amounts.ts";
 import { go, runPath } from "../app/router.ts";
 import { AttachmentField, attachmentProblem, uploadsOf } from "./attachments.tsx";
@@ -17,8 +18,10 @@ export function StartView() {
   const { draft, change, forget } = useDraft();
   const [files, setFiles] = useState<readonly File[]>([]);
   const estimateAgain = useRef(() => {});
-  const { starting, start } = useStarting({ draft, files }, { forget, estimateAgain: () => estimateAgain.current() });
-  const joined = starting.joined?.key === estimateKey(draft, files) ? starting.joined.acted : undefined;
+  const { isPending, error, joined, start } = useStarting(
+    { draft, files },
+    { forget, estimateAgain: () => estimateAgain.current() },
+  );
   const estimating = useEstimate(draft, { files, forceNew: joined !== undefined });
   const { estimate } = estimating;
   estimateAgain.current = estimating.retry;
@@ -31,7 +34,7 @@ export function StartView() {
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        if (problem === undefined) void start({ agreed });
+        if (problem === undefined) start({ agreed });
       }}
     >
       <div class="stack fields">
@@ -50,12 +53,12 @@ export function StartView() {
           <Joined
             joined={joined}
             estimate={problem === undefined ? estimate : undefined}
-            onAgain={() => void start({ agreed, force_new: true })}
+            onAgain={() => start({ agreed, force_new: true })}
           />
         )}
-        {starting.error === undefined ? null : <Refusal error={starting.error} />}
-        <button type="submit" class="button primary" disabled={problem !== undefined || starting.pending}>
-          {starting.pending ? "Starting…" : buttonText(draft, estimate)}
+        {error === undefined ? null : <Refusal error={error} />}
+        <button type="submit" class="button primary" disabled={problem !== undefined || isPending}>
+          {isPending ? "Starting…" : buttonText(draft, estimate)}
         </button>
         <p class="quiet small hindrance">{problem ?? "Or press Ctrl + Enter. You can close this page meanwhile."}</p>
       </div>
@@ -70,13 +73,6 @@ const Clarification = () => (
   </p>
 );
 
-interface Starting {
-  pending: boolean;
-  error?: unknown;
-  /** The same question was started minutes ago; shown only while the draft is unchanged. */
-  joined?: { acted: Acted; key: string };
-}
-
 interface StartOptions {
   forget: () => void;
   estimateAgain: () => void;
@@ -88,33 +84,32 @@ interface Start {
 }
 
 function useStarting({ draft, files }: Start, { forget, estimateAgain }: StartOptions) {
-  const [starting, setStarting] = useState<Starting>({ pending: false });
-  // A second click can come before the button is rendered as disabled.
-  const sending = useRef(false);
-  const start = async (more: { agreed: Agreed; force_new?: boolean }): Promise<void> => {
-    if (sending.current) return;
-    sending.current = true;
-    setStarting({ pending: true });
-    try {
-      const acted = await (isSearch(draft)
-        ? askSearch(draft)
-        : postJson<Acted>("/api/research", { ...fieldsOf(draft), ...(await uploadsOf(files)), ...more }));
-      if (acted.joined === true && more.force_new !== true) {
-        setStarting({ pending: false, joined: { acted, key: estimateKey(draft, files) } });
-        return;
-      }
-      forget();
-      announce("Started.");
-      go(runPath(acted.task_id));
-    } catch (error) {
-      setStarting({ pending: false, error });
-      // The question has changed since it was shown.
-      if (error instanceof RefusedError && error.code === "CONFIRMATION_NEEDED") estimateAgain();
-    } finally {
-      sending.current = false;
+  const { pending, error, send } = useSending<"start">();
+  /** The same question was started minutes ago; shown only while the draft is unchanged. */
+  const [joined, setJoined] = useState<{ acted: Acted; key: string }>();
+  const request = async (more: { agreed: Agreed; force_new?: boolean }): Promise<void> => {
+    setJoined(undefined);
+    const acted = await (isSearch(draft)
+      ? askSearch(draft)
+      : postJson<Acted>("/api/research", { ...fieldsOf(draft), ...(await uploadsOf(files)), ...more }));
+    if (acted.joined === true && more.force_new !== true) {
+      setJoined({ acted, key: estimateKey(draft, files) });
+      return;
     }
+    forget();
+    announce("Started.");
+    go(runPath(acted.task_id));
   };
-  return { starting, start };
+  useEffect(() => {
+    // The question to the user has changed since it was shown.
+    if (error instanceof RefusedError && error.code === "CONFIRMATION_NEEDED") estimateAgain();
+  }, [error]);
+  return {
+    isPending: pending !== undefined,
+    error,
+    joined: joined?.key === estimateKey(draft, files) ? joined.acted : undefined,
+    start: (more: Parameters<typeof request>[0]) => void send("start", () => request(more)),
+  };
 }
 
 const fieldsOf = ({ query, depth, hours, notify, plan, charts, wishes }: Draft) => ({

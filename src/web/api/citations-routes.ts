@@ -1,20 +1,20 @@
 /** Routes that check the citations of a report on the user's request, and the bibliography files of its sources. */
 
 import type { Hono } from "hono";
-import type { App } from "../../../app.ts";
-import type { CallerEnv } from "../../../caller.ts";
-import { citationsView } from "../../../operations/citations/citations-view.ts";
-import { perform } from "../../../operations/perform.ts";
-import { finishedReport } from "../../../operations/save-research-to-markdown.ts";
-import { sourcesFile } from "../../../operations/citations/sources-file.ts";
-import { verifyCitations } from "../../../operations/citations/verify-citations.ts";
-import { BIBLIOGRAPHY_FILES, BIBLIOGRAPHY_FORMATS } from "../../../reports/bibliography/bibliography-formats.ts";
-import { outcomeResponse, jsonResponse } from "../json-response.ts";
-import { readJsonBody } from "../json-body.ts";
-import { download } from "../report-routes.ts";
-import { requestedRun } from "../requested-run.ts";
-import { consentQuestion, consentTo } from "../../consent.ts";
-import type { CitationsView, JudgePrice } from "../../wire-citations.ts";
+import type { App } from "../../app.ts";
+import type { CallerEnv } from "../../caller.ts";
+import { citationsView } from "../../operations/citations/citations-view.ts";
+import { perform } from "../../operations/perform.ts";
+import { finishedReport } from "../../operations/save-research-to-markdown.ts";
+import { sourcesFile } from "../../operations/citations/sources-file.ts";
+import { verifyCitations } from "../../operations/citations/verify-citations.ts";
+import { BIBLIOGRAPHY_FILES, BIBLIOGRAPHY_FORMATS } from "../../reports/bibliography/bibliography-formats.ts";
+import { outcomeResponse, jsonResponse } from "./json-response.ts";
+import { readJsonBody } from "./json-body.ts";
+import { download } from "./report-routes.ts";
+import { requestedRun } from "./requested-run.ts";
+import { consentQuestion, consentTo } from "../consent.ts";
+import type { CitationsView, JudgePrice } from "../wire-citations.ts";
 
 export function serveCitations(web: Hono<CallerEnv>, { deps, shutdown }: App): void {
   const viewOf = async (owner: string, taskId: string): Promise<Response> => {
@@ -28,13 +28,13 @@ export function serveCitations(web: Hono<CallerEnv>, { deps, shutdown }: App): v
   };
   web.get("/api/runs/:id/citations", async (context) => {
     const { owner } = context.get("caller");
-    const { taskId } = await requestedRun(deps, owner, context.req.param("id"));
+    const { taskId } = await requestedRun(deps, context);
     return viewOf(owner, taskId);
   });
   // The page asks for a few sources at a time, shows what was found, and stops when its user leaves or cancels.
   web.post("/api/runs/:id/citations", async (context) => {
     const caller = context.get("caller");
-    const { taskId } = await requestedRun(deps, caller.owner, context.req.param("id"));
+    const { taskId } = await requestedRun(deps, context);
     const { agreed, numbers, refetch } = await readJsonBody(context.req.raw);
     const signal = AbortSignal.any([context.req.raw.signal, deps.leaving]);
     const input = { task_id: taskId, numbers, refetch };
@@ -47,7 +47,7 @@ export function serveCitations(web: Hono<CallerEnv>, { deps, shutdown }: App): v
     const { ending, type } = BIBLIOGRAPHY_FILES[format];
     web.get(`/api/runs/:id/sources.${ending}`, async (context) => {
       const { owner } = context.get("caller");
-      const { taskId } = await requestedRun(deps, owner, context.req.param("id"));
+      const { taskId } = await requestedRun(deps, context);
       const db = await deps.database();
       const finished = await finishedReport(db, owner, taskId);
       return download(await sourcesFile(db, finished, format), { run: finished.run, type, ending });
