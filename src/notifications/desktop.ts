@@ -115,7 +115,7 @@ function obstacleIn(
   return `${program} ended with exit code ${outcome.exitCode ?? "none"}`;
 }
 
-export type NotificationKind = "completed" | "failed" | `plan-${number}`;
+export type NotificationKind = "completed" | "failed" | "plan";
 
 export interface Notification {
   title: string;

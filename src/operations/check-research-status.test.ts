@@ -5,7 +5,7 @@ import { DEFAULT_AGENT } from "../gemini/research-agent.ts";
 import { oneLine } from "../platform/clean-text.ts";
 import { appendEvents } from "../runs/event-store.ts";
 import { progressBySeen } from "../runs/progress.ts";
-import { findRun } from "../runs/run-store.ts";
+import { currentOf } from "../runs/conversation-store.ts";
 import { saveInteractionId } from "../runs/interaction-store.ts";
 import { commitIntent } from "../runs/start/start-store.ts";
 import { checkResearchStatus } from "./check-research-status.ts";
@@ -79,7 +79,7 @@ async function openWatcher(
     },
     log,
     database: async () => db,
-    findRun: (owner, taskId) => findRun(db, owner, taskId),
+    findRun: (owner, taskId) => currentOf(db, owner, taskId),
     backupOf: () => undefined,
     inBackground: (work) => void work,
     leaving: new AbortController().signal,

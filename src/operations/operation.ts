@@ -110,8 +110,8 @@ export interface Call extends Caller {
   answerLimit?: AnswerLimit | undefined;
   /** Estimates of this call, shared by the question before it and the operation itself. */
   estimates?: Map<string, Promise<Estimate | undefined>> | undefined;
-  /** The newest attempt of a run when the call came, shared in the same way. */
-  attempts?: Map<string, Promise<string | undefined>> | undefined;
+  /** The run that an id stood for when the call came, shared in the same way. */
+  newestRuns?: Map<string, Promise<string>> | undefined;
   /** What the user has agreed to; undefined if nobody was asked. A yes to anything else does not count. */
   agreed?: Subject | undefined;
   /** The id of the run to start, where the same call may arrive twice: the second start then joins the first. */

@@ -86,7 +86,7 @@ describe("an input", () => {
 
 describe("an error", () => {
   const ADVICE =
-    "Try again. get_research_results returns its text; resume_research with accept_possible_double_charge sends it again under the same task_id if the user agrees, which may be charged twice.";
+    "Try again. get_research_results returns its text; resume_research with accept_possible_double_charge sends it again, as a run of its own if the user agrees, which may be charged twice.";
 
   test("of ours has its code, message, suggestion, details and run, in structure and text (A6)", () => {
     const { deps, lines } = openApp();

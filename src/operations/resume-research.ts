@@ -69,10 +69,10 @@ export const resumeResearch = defineOperation({
       return questionOnPlan(deps, call, { run, ...decisionIn(input), edit: input.plan_edit });
     }
     if (!input.accept_possible_double_charge || input.interaction_id !== undefined) return undefined;
-    const attempt = await newestAttempt(deps, input, call);
+    const newest = await newestRun(deps, input, call);
     const run = await deps.findRun(call.owner, input.task_id);
     if (run.kind !== "agent" || run.status !== "start_unknown") return undefined;
-    const question = await costQuestion(deps, call, await sentAgain(deps, { run, input, attempt }));
+    const question = await costQuestion(deps, call, await sentAgain(deps, { run, input, newest }));
     return (
       question && {
         ...question,
@@ -82,7 +82,7 @@ export const resumeResearch = defineOperation({
     );
   },
   run: async (deps, input, call) => {
-    const attempt = await newestAttempt(deps, input, call);
+    const newest = await newestRun(deps, input, call);
     const run = await deps.findRun(call.owner, input.task_id);
     if (run.kind === "deep_search") return { ...NO_PLAN, ...(await continueDeepSearch(deps, run, call)) };
     if (run.kind !== "agent") {
@@ -97,7 +97,7 @@ export const resumeResearch = defineOperation({
       return planToDecide(run, await planAnswer(deps, call, run));
     const { research, runner, obstacle } = await deps.research();
     const { resumeAgentRun } = await import("../runs/start/resume.ts");
-    const again = await sentAgain(deps, { run, input, attempt });
+    const again = await sentAgain(deps, { run, input, newest });
     const refusal = await obstacle();
     const resumed = await resumeAgentRun(research, {
       checkCost: refusal === undefined ? await requireCostConsent(deps, call, again) : thrower(refusal),
@@ -106,28 +106,22 @@ export const resumeResearch = defineOperation({
       taskId: run.taskId,
       interactionId: input.interaction_id,
       acceptDoubleCharge: input.accept_possible_double_charge,
-      attemptId: call.agreed?.attempt ?? attempt,
+      newest: call.agreed?.current ?? newest,
       followup: () => againAsFollowup(deps, run),
     });
     runner.start();
     runner.wake();
-    const { taskId } = run;
-    const { run: current, unused } =
-      resumed.kind === "restarted"
-        ? await waitForStartOutcome(deps, { owner: call.owner, taskId, sending: resumed.sending })
-        : { run: resumed.run, unused: undefined };
+    const current =
+      resumed.kind === "restarted" ? await waitForStartOutcome(deps, { ...resumed, owner: call.owner }) : resumed.run;
     return {
       success: true,
-      // A run that already has an interaction keeps it; the adopted interaction then gets a run of its own.
       task_id: current.taskId,
       status: current.status,
       ...NO_PLAN,
       message:
         resumed.kind === "polling" && refusal !== undefined
           ? `The run continues at Google, but its report cannot be stored now. ${refusal.suggestion}`
-          : unused === undefined
-            ? messageOf(resumed.kind, current)
-            : UNUSED[unused],
+          : messageOf(resumed.kind, current),
       check_status_command: `check_research_status(task_id='${current.taskId}')`,
     };
   },
@@ -169,31 +163,27 @@ const aboutRun = (input: PlanInput) => ({ operation: RESUME, input: hashOfInput(
 const decisionIn = (input: PlanInput) => ({ about: aboutRun(input), planTurn: input.plan_turn });
 
 /** Read once per call, first of all: a run that is sent again after that is not the one that the call decides on. */
-function newestAttempt(deps: OperationDeps, { task_id: taskId }: PlanInput, { attempts }: Call) {
-  const read = async (): Promise<string | undefined> => {
-    const { currentAttempt } = await import("../runs/attempt-store.ts");
-    return (await currentAttempt(await deps.database(), taskId))?.attempt_id;
-  };
-  const newest = attempts?.get(taskId) ?? read();
-  attempts?.set(taskId, newest);
+function newestRun(deps: OperationDeps, { task_id: taskId }: PlanInput, { owner, newestRuns }: Call): Promise<string> {
+  const newest = newestRuns?.get(taskId) ?? deps.findRun(owner, taskId).then((run) => run.taskId);
+  newestRuns?.set(taskId, newest);
   return newest;
 }
 
 interface Again {
   run: Run;
   input: PlanInput;
-  attempt: string | undefined;
+  newest: string;
 }
 
 /** The request of an unknown start that is sent again: a follow-up, a plan, the research of a plan, or a research. */
-async function sentAgain(deps: OperationDeps, { run, input, attempt }: Again) {
-  const { query, model: agent = "", plan, taskId } = run;
-  const about = { ...aboutRun(input), attempt };
+async function sentAgain(deps: OperationDeps, { run, input, newest }: Again) {
+  const { query, model: agent = "", part, taskId } = run;
+  const about = { ...aboutRun(input), current: newest };
   if (run.followupContext !== undefined)
     return { about, query, agent, followup: followupEstimate(run), isTable: isTableRun(run), charges: CHARGES };
   const { newestPlan } = await import("../runs/plan/plan-store.ts");
-  const text = plan === undefined ? undefined : (await newestPlan(await deps.database(), taskId))?.text;
-  const stage = plan?.isPlanning === true ? ("wanted" as const) : text === undefined ? undefined : { text };
+  const text = part === "research" ? (await newestPlan(await deps.database(), taskId))?.text : undefined;
+  const stage = part === "plan" ? ("wanted" as const) : text === undefined ? undefined : { text };
   return { about, query, agent, plan: stage, tokens: await tokensSent(run), charges: CHARGES };
 }
 
@@ -225,12 +215,6 @@ const thrower = (refusal: AppError) => (): never => {
 };
 
 const MAY_CHARGE_TWICE = "The amount counts the first start too, which may be running already.";
-
-const UNUSED = {
-  withheld: "The research was not sent again: its interaction was adopted meanwhile, and the run is polled.",
-  unknown:
-    "The research was sent again, and this second start may be running and charged: Google's answer was lost. The interaction of the first start was adopted meanwhile, and the run is polled. The interaction id of the second one (AI Studio shows it) can be adopted, too.",
-};
 
 /** A call that joined sent nothing, whatever becomes of the start. */
 const messageOf = (kind: keyof typeof MESSAGE, run: Run): string =>

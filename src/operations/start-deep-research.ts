@@ -140,7 +140,7 @@ export const startDeepResearch = defineOperation({
     call.onRunCreated?.(taskId);
     call.progress("Starting deep research", taskId);
     const sending = started.kind === "started" ? started.sending : undefined;
-    const { run: accepted } = await waitForStartOutcome(deps, { owner: call.owner, taskId, sending, answerBy });
+    const accepted = await waitForStartOutcome(deps, { owner: call.owner, taskId, sending, answerBy });
     const window = Math.min(deps.settings.syncWindowMs, answerBy - deps.clock.monotonic());
     const run = await waitForEnd(deps, call, {
       run: accepted,

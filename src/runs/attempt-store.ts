@@ -1,7 +1,6 @@
 /** SQL for attempts: the start requests that were, or may have been, sent to Google for a run. */
 
-import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
-import { type Database, storable, type Tables } from "../store/database.ts";
+import type { Database } from "../store/database.ts";
 import { lockRun } from "./lock-store.ts";
 import { START_LEASE_MS } from "./lease.ts";
 
@@ -10,18 +9,9 @@ export interface NewAttempt {
   taskId: string;
   keyFingerprint: string | undefined;
   baseUrl: string;
-  /** Undefined for a run without a plan. */
-  turn?: AttemptTurn | undefined;
   /** The likely cost of a request that no person has confirmed. */
   unconfirmedUsd?: number | undefined;
   now: number;
-}
-
-/** The turn of a run with a plan that an attempt belongs to. */
-export interface AttemptTurn {
-  turn: number;
-  isPlanning: boolean;
-  planEdit?: string | undefined;
 }
 
 export function insertAttempt(db: Database, attempt: NewAttempt) {
@@ -36,16 +26,9 @@ export function insertAttempt(db: Database, attempt: NewAttempt) {
       key_fingerprint: attempt.keyFingerprint ?? null,
       base_url: attempt.baseUrl,
       unconfirmed_usd: attempt.unconfirmedUsd ?? null,
-      ...(attempt.turn === undefined ? {} : turnColumns(attempt.turn)),
     })
     .execute();
 }
-
-const turnColumns = ({ turn, isPlanning, planEdit }: AttemptTurn) => ({
-  turn,
-  is_planning: isPlanning ? (1 as const) : (0 as const),
-  plan_edit: planEdit === undefined ? null : storable(planEdit),
-});
 
 /** Whether the attempt may still be sent by this process: another may have cancelled, abandoned or restarted it. */
 export type SendPermission = "granted" | "cancelled" | "call_cancelled" | "taken_over";
@@ -115,49 +98,24 @@ export async function hasAttempt(db: Database, attemptId: string): Promise<boole
 export async function attemptsOf(db: Database, taskId: string) {
   const rows = await db
     .selectFrom("research_attempts")
-    .select(["state", "sent_at", "answered_at", "turn", "is_planning"])
+    .select(["state", "sent_at", "answered_at"])
     .where("task_id", "=", taskId)
     .orderBy("created_at")
     .orderBy("attempt_id")
     .execute();
-  return rows.map(({ state, turn, ...row }) => ({
+  return rows.map(({ state, sent_at, answered_at }) => ({
     state,
-    turn,
-    sentAt: row.sent_at ?? undefined,
-    answeredAt: row.answered_at ?? undefined,
-    isPlanning: row.is_planning === 1,
+    sentAt: sent_at ?? undefined,
+    answeredAt: answered_at ?? undefined,
   }));
 }
 
-/** A sender that was suspended during a restart must not end the new attempt. */
-export const isNotBeingSentAgain =
-  ({ taskId, attemptId }: { taskId: string; attemptId: string }) =>
-  ({ not, exists, selectFrom }: ExpressionBuilder<Tables, "research_tasks">): Expression<SqlBool> =>
-    not(
-      exists(
-        selectFrom("research_attempts")
-          .select("attempt_id")
-          .where("task_id", "=", taskId)
-          .where("attempt_id", "!=", attemptId)
-          .where("state", "=", "sending"),
-      ),
-    );
-
-/** The turn that the newest attempt of a run belongs to. */
-export async function currentTurn(db: Database, taskId: string): Promise<AttemptTurn | undefined> {
-  const newest = await currentAttempt(db, taskId);
-  if (newest === undefined) return undefined;
-  const { turn, is_planning, plan_edit } = newest;
-  return { turn, isPlanning: is_planning === 1, planEdit: plan_edit ?? undefined };
-}
-
-/** The newest attempt of a run: of its last turn, whatever the clocks of the processes were. */
+/** The newest attempt of a run: a follow-up that Google could not continue has two. */
 export function currentAttempt(db: Database, taskId: string) {
   return db
     .selectFrom("research_attempts")
     .selectAll()
     .where("task_id", "=", taskId)
-    .orderBy("turn", "desc")
     .orderBy("created_at", "desc")
     .limit(1)
     .executeTakeFirst();

@@ -2,13 +2,16 @@
 
 import { describe, expect, test } from "vitest";
 import { openDatabase, rowOf } from "../../test/kit/store/store-rows.ts";
-import { ERROR, intended, NOW, restart } from "../../test/kit/store/stored-start.ts";
+import { ERROR, INTENT, intended, NOW, restart } from "../../test/kit/store/stored-start.ts";
 import type { Database } from "../store/database.ts";
+import { systemClock } from "../platform/clock.ts";
+import { cancelRun } from "./cancel/cancel.ts";
+import { currentOf } from "./conversation-store.ts";
 import { interactionIdsOf } from "./deletion/deletion-store.ts";
 import { appendEvents } from "./event-store.ts";
-import { adoptInteractionId, hasUnknownAttempt, saveInteractionId } from "./interaction-store.ts";
+import { adoptInteractionId, saveInteractionId, unknownStartIn } from "./interaction-store.ts";
 import { findResult, savePartial } from "./result-store.ts";
-import { recordStartFailure } from "./start/start-store.ts";
+import { commitIntent, recordStartFailure } from "./start/start-store.ts";
 
 const adopt = (db: Database, taskId: string, interactionId: string) =>
   adoptInteractionId(db, { taskId, interactionId, deadlineAt: NOW + 9_000, now: NOW });
@@ -23,92 +26,109 @@ async function unknownStart(db: Database, joinKey = "the-same", owner = "local")
 const followed = (db: Database) =>
   db
     .selectFrom("research_tasks")
-    .select(["task_id", "parent_task_id", "interaction_id", "status", "next_poll_at"])
+    .select(["task_id", "parent_task_id", "carries_on", "interaction_id", "status", "next_poll_at"])
     .where("interaction_id", "is not", null)
     .orderBy("interaction_id")
     .execute();
 
-describe("a run that was started twice", () => {
-  test("has a second run for the second interaction, created once and polled to its own end (I8)", async () => {
+/** An unknown start, and the run that was sent in its place on the user's decision. */
+async function startedTwice(db: Database) {
+  const first = await unknownStart(db);
+  const second = await restart(db, first.taskId);
+  if (second === undefined) throw new Error("It was not sent again.");
+  return { first, second };
+}
+
+describe("a start that was sent again", () => {
+  test("stands for the second run until it is known itself; then each polls its own interaction (I8)", async () => {
     const db = await openDatabase();
-    const { taskId, attemptId: first } = await unknownStart(db);
-    const second = (await restart(db, taskId)) ?? "";
-    await saveInteractionId(db, { attemptId: second, interactionId: "v1_b", now: NOW });
-    for (const _ of [1, 2]) await saveInteractionId(db, { attemptId: first, interactionId: "v1_a", now: NOW + 5 });
-    expect(await followed(db)).toEqual([
-      {
-        task_id: expect.not.stringMatching(taskId),
-        parent_task_id: taskId,
-        interaction_id: "v1_a",
-        status: "running_async",
-        next_poll_at: NOW + 5,
-      },
-      { task_id: taskId, parent_task_id: null, interaction_id: "v1_b", status: "running_async", next_poll_at: NOW },
+    const { first, second } = await startedTwice(db);
+    await saveInteractionId(db, { ...second, interactionId: "v1_b", now: NOW });
+    const current = async (taskId: string) => (await currentOf(db, "local", taskId)).taskId;
+    expect([await current(first.taskId), await current(second.taskId)]).toEqual([second.taskId, second.taskId]);
+    for (const _ of [1, 2]) await saveInteractionId(db, { ...first, interactionId: "v1_a", now: NOW + 5 });
+    const polled = { carries_on: null, status: "running_async" };
+    expect(await followed(db)).toMatchObject([
+      { ...polled, task_id: first.taskId, parent_task_id: null, interaction_id: "v1_a", next_poll_at: NOW + 5 },
+      { ...polled, task_id: second.taskId, parent_task_id: first.taskId, interaction_id: "v1_b", next_poll_at: NOW },
     ]);
+    expect([await current(first.taskId), await current(second.taskId)]).toEqual([first.taskId, second.taskId]);
+    for (const run of await followed(db))
+      expect(await interactionIdsOf(db, [run.task_id])).toEqual([run.interaction_id]);
   });
 
   test("and whose first id is adopted while the second start is being sent polls both (I8, Q1)", async () => {
     const db = await openDatabase();
-    const { taskId } = await unknownStart(db);
-    const second = (await restart(db, taskId)) ?? "";
-    expect(await adopt(db, taskId, "v1_a")).toBe(taskId);
-    expect(await saveInteractionId(db, { attemptId: second, interactionId: "v1_b", now: NOW })).toBe(true);
+    const { first, second } = await startedTwice(db);
+    expect(await unknownStartIn(db, second.taskId)).toBe(first.taskId);
+    expect(await adopt(db, first.taskId, "v1_a")).toBe(true);
+    expect(await saveInteractionId(db, { ...second, interactionId: "v1_b", now: NOW })).toBe(true);
     expect((await followed(db)).map(({ interaction_id, status }) => [interaction_id, status])).toEqual([
       ["v1_a", "running_async"],
       ["v1_b", "running_async"],
     ]);
   });
 
-  test("and whose first id is adopted when the second is known polls both (I8, Q1)", async () => {
+  test("and is refused, uncharged, gives way to the first, which is unknown as before (I8, Q1)", async () => {
     const db = await openDatabase();
-    const { taskId } = await unknownStart(db);
-    const second = (await restart(db, taskId)) ?? "";
-    await saveInteractionId(db, { attemptId: second, interactionId: "v1_b", now: NOW });
-    const adopter = await adopt(db, taskId, "v1_a");
-    expect(await rowOf(db, adopter ?? "")).toMatchObject({ parent_task_id: taskId, interaction_id: "v1_a" });
-    expect(await adopt(db, taskId, "v1_a")).toBe(adopter);
-    expect(await followed(db)).toHaveLength(2);
+    const { first, second } = await startedTwice(db);
+    await recordStartFailure(db, { ...second, to: "failed", error: ERROR, now: NOW });
+    for (const { taskId } of [first, second]) {
+      expect(await currentOf(db, "local", taskId)).toMatchObject({
+        taskId: first.taskId,
+        status: "start_unknown",
+        error: { code: "START_UNKNOWN", message: expect.stringContaining("still unknown") },
+      });
+    }
+    expect(await restart(db, first.taskId)).toBeDefined();
   });
 
-  test("and was cancelled has its second interaction cancelled at Google too (L1)", async () => {
+  test("is carried on by the second when it turns out not to have been sent (I8)", async () => {
     const db = await openDatabase();
-    const { taskId, attemptId: first } = await unknownStart(db);
-    const second = (await restart(db, taskId)) ?? "";
-    await saveInteractionId(db, { attemptId: second, interactionId: "v1_b", now: NOW });
-    await db
-      .updateTable("research_tasks")
-      .set({ status: "cancelled", cancel_requested_at: NOW, cancel_confirmed: 1 })
-      .where("task_id", "=", taskId)
-      .execute();
-    await saveInteractionId(db, { attemptId: first, interactionId: "v1_a", now: NOW });
-    expect(await db.selectFrom("research_tasks").selectAll().where("interaction_id", "=", "v1_a").execute()).toEqual([
-      expect.objectContaining({ status: "cancelled", cancel_confirmed: 0, next_poll_at: NOW }),
-    ]);
+    const plan = await intended(db, { part: "plan" });
+    await saveInteractionId(db, { ...plan, interactionId: "v1_plan", now: NOW });
+    await db.updateTable("research_tasks").set({ status: "completed" }).execute();
+    const carriesOn = { taskId: plan.taskId, from: "completed" } as const;
+    const first = await intended(db, { part: "research", carriesOn }, false);
+    await recordStartFailure(db, { ...first, to: "start_unknown", error: ERROR, now: NOW });
+    const second = await restart(db, first.taskId);
+    await recordStartFailure(db, { ...first, to: "failed", error: ERROR, now: NOW });
+    expect((await currentOf(db, "local", plan.taskId)).taskId).toBe(second?.taskId);
+    expect(await commitIntent(db, { ...INTENT, part: "research", carriesOn }, { join: false })).toEqual({
+      kind: "decided",
+    });
+  });
+
+  test("and was cancelled is cancelled at Google too, once its id is known (L1)", async () => {
+    const db = await openDatabase();
+    const { first, second } = await startedTwice(db);
+    await saveInteractionId(db, { ...second, interactionId: "v1_b", now: NOW });
+    const deps = { db, clock: systemClock, agent: undefined, pollNow: async () => {} };
+    await db.updateTable("research_tasks").set({ status: "completed" }).where("interaction_id", "=", "v1_b").execute();
+    await expect(cancelRun(deps, { owner: "local", taskId: first.taskId, keepPartial: true })).rejects.toThrow();
+    await db.updateTable("research_tasks").set({ status: "start_unknown", interaction_id: null }).execute();
+    await cancelRun(deps, { owner: "local", taskId: first.taskId, keepPartial: true });
+    await saveInteractionId(db, { ...first, interactionId: "v1_a", now: NOW });
+    expect(await rowOf(db, first.taskId)).toMatchObject({
+      status: "cancelled",
+      cancel_confirmed: 0,
+      next_poll_at: NOW,
+    });
   });
 });
 
-describe("the second interaction of a run", () => {
-  test("belongs to its own run: deleting the first run at Google leaves it untouched (I8, T-2)", async () => {
-    const db = await openDatabase();
-    const { taskId, attemptId: first } = await unknownStart(db);
-    const second = (await restart(db, taskId)) ?? "";
-    await saveInteractionId(db, { attemptId: second, interactionId: "v1_b", now: NOW });
-    for (const _ of [1, 2]) await saveInteractionId(db, { attemptId: first, interactionId: "v1_a", now: NOW });
-    // Two responses to one attempt: the second id has no attempt yet.
-    for (const _ of [1, 2]) await saveInteractionId(db, { attemptId: second, interactionId: "v1_c", now: NOW });
-    const runs = await followed(db);
-    expect(runs).toHaveLength(3);
-    for (const run of runs) expect(await interactionIdsOf(db, run.task_id)).toEqual([run.interaction_id]);
-  });
-
-  test("has the full time of its options, however late the first run was restarted (I11)", async () => {
-    const db = await openDatabase();
-    const { taskId, attemptId: first } = await unknownStart(db);
-    const second = (await restart(db, taskId)) ?? "";
-    await saveInteractionId(db, { attemptId: second, interactionId: "v1_b", now: NOW });
-    await saveInteractionId(db, { attemptId: first, interactionId: "v1_a", now: NOW + 5 });
-    const [child] = await followed(db);
-    expect(await rowOf(db, child?.task_id ?? "")).toMatchObject({ deadline_at: NOW + 5 + 1_000 });
+test("a second answer to one start has a run of its own, with the full time of its options (I8, I11)", async () => {
+  const db = await openDatabase();
+  const start = await unknownStart(db);
+  expect(await adopt(db, start.taskId, "v1_a")).toBe(true);
+  for (const _ of [1, 2]) await saveInteractionId(db, { ...start, interactionId: "v1_b", now: NOW + 5 });
+  const [, other] = await followed(db);
+  expect(await followed(db)).toHaveLength(2);
+  expect(await rowOf(db, other?.task_id ?? "")).toMatchObject({
+    parent_task_id: start.taskId,
+    interaction_id: "v1_b",
+    status: "running_async",
+    deadline_at: NOW + 5 + 1_000,
   });
 });
 
@@ -125,19 +145,8 @@ describe("an id adopted for a cancelled start", () => {
     const db = await openDatabase();
     const { taskId } = await unknownStart(db);
     await cancel(db, taskId, 0);
-    expect(await adopt(db, taskId, "v1_a")).toBe(taskId);
+    expect(await adopt(db, taskId, "v1_a")).toBe(true);
     expect(await rowOf(db, taskId)).toMatchObject({ ...WANTED, next_poll_at: NOW, keep_partial: 1 });
-  });
-
-  test("is polled even if the run has another interaction, which stays cancelled (L1, Q1)", async () => {
-    const db = await openDatabase();
-    const { taskId } = await unknownStart(db);
-    const second = (await restart(db, taskId)) ?? "";
-    await saveInteractionId(db, { attemptId: second, interactionId: "v1_b", now: NOW });
-    await cancel(db, taskId, 1);
-    const child = (await adopt(db, taskId, "v1_a")) ?? "";
-    expect(await rowOf(db, child)).toMatchObject({ ...WANTED, parent_task_id: taskId });
-    expect(await rowOf(db, taskId)).toMatchObject({ status: "cancelled", cancel_requested_at: NOW });
   });
 });
 
@@ -146,8 +155,8 @@ describe("an interaction id", () => {
     const db = await openDatabase();
     const mine = await unknownStart(db, "mine", "alice");
     const theirs = await unknownStart(db, "theirs", "bob");
-    expect(await adopt(db, mine.taskId, "v1_a")).toBe(mine.taskId);
-    expect(await adopt(db, theirs.taskId, "v1_a")).toBeUndefined();
+    expect(await adopt(db, mine.taskId, "v1_a")).toBe(true);
+    expect(await adopt(db, theirs.taskId, "v1_a")).toBe(false);
     expect(await rowOf(db, theirs.taskId)).toMatchObject({ status: "start_unknown", interaction_id: null });
   });
 
@@ -169,7 +178,11 @@ describe("an interaction id", () => {
       await adopt(db, bob.taskId, "v1_a");
       const hers = { report: "Her report.", sources: [], metadata: {}, partial: true };
       const { lease_epoch } = await rowOf(db, bob.taskId);
-      await savePartial(db, { taskId: bob.taskId, epoch: lease_epoch }, { result: hers, now: NOW });
+      await savePartial(
+        db,
+        { taskId: bob.taskId, interactionId: "v1_a", epoch: lease_epoch },
+        { result: hers, now: NOW },
+      );
       await appendEvents(db, bob.taskId, [{ kind: "thought", text: "Her thought.", at: NOW }]);
       await db.updateTable("research_tasks").set({ status }).where("task_id", "=", bob.taskId).execute();
       expect(await saveInteractionId(db, { ...alice, interactionId: "v1_a", now: NOW })).toBe(true);
@@ -178,13 +191,12 @@ describe("an interaction id", () => {
         status: status === "cancelled" ? "cancelled" : "start_unknown",
         interaction_id: null,
         next_poll_at: null,
-        lease_epoch: lease_epoch + 1,
       });
       expect(await findResult(db, bob.taskId)).toBeUndefined();
       expect(await db.selectFrom("research_events").select("seq").execute()).toEqual([]);
-      expect(await interactionIdsOf(db, bob.taskId)).toEqual([]);
-      expect(await hasUnknownAttempt(db, bob.taskId)).toBe(true);
-      expect(await adopt(db, bob.taskId, "v1_b")).toBe(bob.taskId);
+      expect(await interactionIdsOf(db, [bob.taskId])).toEqual([]);
+      expect(await unknownStartIn(db, bob.taskId)).toBe(bob.taskId);
+      expect(await adopt(db, bob.taskId, "v1_b")).toBe(true);
     },
   );
 });

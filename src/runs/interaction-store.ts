@@ -1,15 +1,17 @@
 /** SQL for interaction ids: each paid interaction belongs to one attempt and is polled by one run. */
 
+import { NO_COST } from "../costs/actual.ts";
 import type { Engine } from "./engine/engine.ts";
-import type { Database, Tables } from "../store/database.ts";
+import type { Database } from "../store/database.ts";
 import { lockExclusive } from "../store/dialect.ts";
 import { pollKeyOf } from "../store/processes.ts";
-import { detachInteraction } from "./start/detach-store.ts";
-import { currentAttempt } from "./attempt-store.ts";
+import { lineOf, standAlone } from "./conversation-store.ts";
+import { costColumns } from "./cost-columns.ts";
 import { lockRun } from "./lock-store.ts";
-import { NO_USAGE, type RunPlan } from "./plan/run-plan.ts";
+import { dropResult } from "./result-store.ts";
+import { STORED_STATUSES } from "./run.ts";
 import { maxWaitOf, parseOptions } from "./start/start-options.ts";
-import { errorColumns, transition } from "./transition-store.ts";
+import { errorColumns, NO_ACTION, transition } from "./transition-store.ts";
 
 interface AnsweredAttempt {
   attemptId: string;
@@ -35,12 +37,11 @@ export function saveInteractionId(db: Database, answer: AnsweredAttempt, queue?:
     const holder = await attemptWith(transaction, interactionId);
     if (holder !== undefined && (await isOfRun(transaction, holder, taskId))) return false;
     // Another run adopted the id, but Google's response to this start proves that it belongs here.
-    if (holder !== undefined) {
-      await detachInteraction(transaction, { interactionId, attemptId: holder.attempt_id, now });
-    }
+    if (holder !== undefined) await undoAdoption(transaction, { interactionId, attemptId: holder.attempt_id, now });
     const isFirst = await setInteractionId(transaction, answer);
-    const owned = isFirst ? attemptId : await insertSecondAttempt(transaction, { ...answer, taskId });
-    await pollInteraction(transaction, { taskId, interactionId, attemptId: owned, now, queue, origin: "answer" });
+    // The user adopted another interaction for this start: both are paid for, and each has a run of its own.
+    const owned = isFirst ? { taskId, attemptId } : await insertRunLike(transaction, { ...answer, taskId });
+    await pollInteraction(transaction, { ...owned, interactionId, now, queue });
     return isFirst;
   });
 }
@@ -54,40 +55,28 @@ export interface Adoption {
 }
 
 /**
- * Assigns an id that the user found to a run; returns the run that polls it, or undefined if the id belongs to another
- * run. One transaction, because another process may adopt the same id or restart the run concurrently.
+ * Assigns an id that the user found to an unknown start. False if the id belongs to another run, or the start is known by
+ * now. One transaction, because another process may adopt the same id or restart the run concurrently.
  */
-export function adoptInteractionId(db: Database, adoption: Adoption, queue?: Engine): Promise<string | undefined> {
+export function adoptInteractionId(db: Database, adoption: Adoption, queue?: Engine): Promise<boolean> {
   const { taskId, interactionId, deadlineAt, now } = adoption;
   return db.transaction().execute(async (transaction) => {
     await lockExclusive(transaction, `interaction:${interactionId}`);
     await lockRun(transaction, taskId);
     const holder = await attemptWith(transaction, interactionId);
-    if (holder !== undefined) {
-      return (await isOfRun(transaction, holder, taskId)) ? runOfInteraction(transaction, interactionId) : undefined;
-    }
-    const unknown = await transaction
-      .selectFrom("research_attempts")
-      .select("attempt_id")
-      .where("task_id", "=", taskId)
-      .where("interaction_id", "is", null)
-      // An attempt that is being sent will get its own id.
-      .where("state", "=", "unknown")
-      .orderBy("created_at", "desc")
-      .limit(1)
-      .executeTakeFirst();
-    const attemptId = unknown?.attempt_id ?? (await insertSecondAttempt(transaction, { taskId, interactionId, now }));
-    if (unknown !== undefined)
-      await setInteractionId(transaction, { attemptId: unknown.attempt_id, interactionId, now });
+    if (holder !== undefined) return holder.task_id === taskId;
+    const unknown = await unknownAttempts(transaction, [taskId]).executeTakeFirst();
+    if (unknown === undefined) return false;
+    const { attempt_id: attemptId } = unknown;
+    await setInteractionId(transaction, { attemptId, interactionId, now });
     await withdrawCancel(transaction, taskId);
-    await pollInteraction(transaction, { taskId, interactionId, attemptId, now, queue, origin: "adoption" });
+    await pollInteraction(transaction, { taskId, interactionId, attemptId, now, queue });
     await transaction
       .updateTable("research_tasks")
       .set({ deadline_at: deadlineAt })
       .where("task_id", "=", taskId)
-      .where("interaction_id", "=", interactionId)
       .execute();
-    return runOfInteraction(transaction, interactionId);
+    return true;
   });
 }
 
@@ -99,33 +88,26 @@ async function withdrawCancel(transaction: Database, taskId: string): Promise<vo
     .execute();
 }
 
-/** Whether a start of this run was sent whose interaction id is unknown. */
-export async function hasUnknownAttempt(db: Database, taskId: string): Promise<boolean> {
-  const found = db
+/** Starts whose interaction id is unknown. An attempt that is being sent will get its own id. */
+const unknownAttempts = (db: Database, taskIds: string[]) =>
+  db
     .selectFrom("research_attempts")
-    .select("attempt_id")
-    .where("task_id", "=", taskId)
+    .select(["attempt_id", "task_id"])
+    .where("task_id", "in", taskIds)
     .where("interaction_id", "is", null)
     .where("state", "=", "unknown");
-  return (await found.executeTakeFirst()) !== undefined;
-}
 
-async function runOfInteraction(db: Database, interactionId: string): Promise<string | undefined> {
-  const run = db.selectFrom("research_tasks").select("task_id").where("interaction_id", "=", interactionId);
-  return (await run.executeTakeFirst())?.task_id;
+/** The run whose start is unknown, of this one and those that it carries on: the one that the user names, or the newest. */
+export async function unknownStartIn(db: Database, taskId: string, named = taskId): Promise<string | undefined> {
+  const line = (await lineOf(db, taskId)).map(({ task_id }) => task_id);
+  const unknown = new Set((await unknownAttempts(db, line).execute()).map(({ task_id }) => task_id));
+  return unknown.has(named) ? named : line.findLast((id) => unknown.has(id));
 }
 
 /** Whether the interaction belongs to another run, of any owner. */
 export async function isHeldByAnother(db: Database, interactionId: string, taskId: string): Promise<boolean> {
   const holder = await attemptWith(db, interactionId);
-  return holder !== undefined && !(await isOfRun(db, holder, taskId));
-}
-
-/** Also true for an attempt of the child run that polls a second interaction of this run. */
-async function isOfRun(db: Database, holder: { task_id: string }, taskId: string): Promise<boolean> {
-  if (holder.task_id === taskId) return true;
-  const child = db.selectFrom("research_tasks").select("task_id").where("task_id", "=", holder.task_id);
-  return (await child.where("parent_task_id", "=", taskId).executeTakeFirst()) !== undefined;
+  return holder !== undefined && holder.task_id !== taskId;
 }
 
 export const attemptWith = (db: Database, interactionId: string) =>
@@ -142,42 +124,56 @@ async function setInteractionId(transaction: Database, answer: AnsweredAttempt):
   return numUpdatedRows > 0n;
 }
 
-/** Adds an attempt to the run, because the attempt the id belongs to has another id or is unknown. */
-async function insertSecondAttempt(
+/** Also true for the run of a second interaction of this start. */
+async function isOfRun(db: Database, holder: { task_id: string }, taskId: string): Promise<boolean> {
+  if (holder.task_id === taskId) return true;
+  const second = db.selectFrom("research_tasks").select("task_id").where("task_id", "=", holder.task_id);
+  return (await second.where("parent_task_id", "=", taskId).executeTakeFirst()) !== undefined;
+}
+
+/** A run for a second interaction of a start, and its attempt. */
+async function insertRunLike(
   transaction: Database,
-  { taskId, interactionId, now }: Pick<Adoption, "taskId" | "interactionId" | "now">,
-): Promise<string> {
-  const newest = await currentAttempt(transaction, taskId);
-  const attemptId = crypto.randomUUID();
-  const own = { attempt_id: attemptId, interaction_id: interactionId, state: "accepted", answered_at: now };
-  const noPlan = { plan_markdown: null, plan_expires_at: null, usage_json: null };
-  if (newest === undefined) return attemptId;
+  { taskId, attemptId, interactionId, now }: AnsweredAttempt & { taskId: string },
+): Promise<{ taskId: string; attemptId: string }> {
+  const own = { taskId: crypto.randomUUID(), attemptId: crypto.randomUUID() };
+  const runs = transaction.selectFrom("research_tasks").where("task_id", "=", taskId);
+  const run = await runs
+    .select(["owner", "kind", "part", "query", "mode", "backend", "model", "options_json", "estimate_json"])
+    .select(["followup_context", "parent_task_id", "client", "enable_notifications"])
+    .executeTakeFirstOrThrow();
+  const attempts = transaction.selectFrom("research_attempts").where("attempt_id", "=", attemptId);
+  const sent = await attempts.select(["sent_at", "key_fingerprint", "base_url"]).executeTakeFirstOrThrow();
+  const attempt = { ...sent, state: "accepted", created_at: now, answered_at: now };
+  const deadline_at = now + maxWaitOf(parseOptions(run.options_json));
+  const times = { created_at: now, started_at: now, updated_at: now, deadline_at };
+  await transaction
+    .insertInto("research_tasks")
+    // No join key: a call with the same question joins the first run.
+    .values({ ...run, ...times, task_id: own.taskId, parent_task_id: run.parent_task_id ?? taskId, status: "pending" })
+    .execute();
   await transaction
     .insertInto("research_attempts")
-    .values({ ...newest, ...noPlan, ...own })
+    .values({ ...attempt, attempt_id: own.attemptId, task_id: own.taskId, interaction_id: interactionId })
     .execute();
-  return attemptId;
+  return own;
 }
 
 interface AcceptedInteraction extends Pick<Adoption, "taskId" | "interactionId" | "now"> {
   attemptId: string;
-  /** An adopted interaction is polled even if its run was cancelled. */
-  origin: "answer" | "adoption";
   queue: Engine | undefined;
 }
 
-/** Makes the run poll the interaction, or a second run if the first one polls another interaction already. */
+/** Makes the run poll its interaction. A run that was sent in its place, while its start was unknown, is another one. */
 async function pollInteraction(transaction: Database, accepted: AcceptedInteraction): Promise<void> {
-  const { taskId, interactionId, now, queue } = accepted;
-  const key = await pollKeyOfAttempt(transaction, accepted.attemptId);
-  const first = await transaction
+  const { taskId, interactionId, attemptId, now, queue } = accepted;
+  const key = await pollKeyOfAttempt(transaction, attemptId);
+  await standAlone(transaction, taskId);
+  await transaction
     .updateTable("research_tasks")
     .set({ interaction_id: interactionId, poll_key: key, updated_at: now })
     .where("task_id", "=", taskId)
-    .where("interaction_id", "is", null)
-    .returning("task_id")
-    .executeTakeFirst();
-  if (first === undefined) return pollInSecondRun(transaction, accepted, key);
+    .execute();
   const set = { next_poll_at: now, last_event_at: now, updated_at: now, lease_until: null, ...errorColumns(undefined) };
   await transition(transaction, { taskId, to: "running_async", holder: "any", set }).execute();
   // The run was cancelled before its id was known: the next poll sends the cancel to Google.
@@ -202,72 +198,46 @@ async function pollKeyOfAttempt(transaction: Database, attemptId: string): Promi
   return pollKeyOf({ key: attempt.key_fingerprint ?? undefined, baseUrl: attempt.base_url ?? "" });
 }
 
-/** A run that was started twice has two paid interactions: the second one gets its own run. */
-async function pollInSecondRun(
-  transaction: Database,
-  accepted: AcceptedInteraction,
-  key: string | null,
-): Promise<void> {
-  const { taskId, interactionId, attemptId, now, queue } = accepted;
-  const run = await transaction
-    .selectFrom("research_tasks")
-    .selectAll()
-    .where("task_id", "=", taskId)
-    .executeTakeFirst();
-  if (run === undefined || (await runOfInteraction(transaction, interactionId)) !== undefined) return;
-  const isCancelled = run.cancel_requested_at !== null && accepted.origin === "answer";
-  const secondTaskId = crypto.randomUUID();
-  await transaction
-    .insertInto("research_tasks")
-    .values({
-      task_id: secondTaskId,
-      parent_task_id: taskId,
-      interaction_id: interactionId,
-      poll_key: key,
-      owner: run.owner,
-      kind: run.kind,
-      query: run.query,
-      // No join key: a call with the same question joins the first run.
-      status: isCancelled ? "cancelled" : "running_async",
-      mode: "async",
-      backend: run.backend,
-      model: run.model,
-      options_json: run.options_json,
-      estimate_json: run.estimate_json,
-      followup_context: run.followup_context,
-      client: run.client,
-      enable_notifications: run.enable_notifications,
-      created_at: now,
-      started_at: now,
-      updated_at: now,
-      completed_at: isCancelled ? now : null,
-      deadline_at: now + maxWaitOf(parseOptions(run.options_json)),
-      next_poll_at: now,
-      last_event_at: now,
-      cancel_requested_at: isCancelled ? run.cancel_requested_at : null,
-      cancel_confirmed: isCancelled ? 0 : null,
-      keep_partial: isCancelled ? run.keep_partial : 1,
-      plan_json: await planOfSecondRun(transaction, run, attemptId),
-    })
-    .execute();
-  // The attempt moves to the second run, so that deleting the first run does not affect it.
+const NOT_ITS_OWN = errorColumns({
+  code: "START_UNKNOWN",
+  message:
+    "The interaction that this run had adopted belongs to another run. It is unknown again whether Google accepted its own start.",
+});
+
+/**
+ * The user adopted an id for the wrong start. That run loses the other's text and is unknown again, since its own start
+ * may be charged; a cancelled run stays cancelled. A poll in flight stores nothing: it names its interaction.
+ */
+async function undoAdoption(transaction: Database, { interactionId, attemptId, now }: AnsweredAttempt): Promise<void> {
   await transaction
     .updateTable("research_attempts")
-    .set({ task_id: secondTaskId })
+    .set({ interaction_id: null, state: "unknown", answered_at: null })
     .where("attempt_id", "=", attemptId)
     .execute();
-  await queue?.schedule(transaction, [{ taskId: secondTaskId, key }]);
-}
-
-/** The second interaction belongs to the turn of its attempt, which the run may have left by now. */
-async function planOfSecondRun(
-  transaction: Database,
-  { plan_json }: Pick<Tables["research_tasks"], "plan_json">,
-  attemptId: string,
-): Promise<string | null> {
-  const attempts = transaction.selectFrom("research_attempts").select(["turn", "is_planning"]);
-  const attempt = await attempts.where("attempt_id", "=", attemptId).executeTakeFirst();
-  if (plan_json === null || attempt === undefined) return null;
-  const plan: RunPlan = { turn: attempt.turn, isPlanning: attempt.is_planning === 1, earlier: NO_USAGE };
-  return JSON.stringify(plan);
+  const adopters = await transaction
+    .updateTable("research_tasks")
+    .set({ interaction_id: null, next_poll_at: null, lease_until: null, progress: 0, ...NO_ACTION, updated_at: now })
+    .set({ tokens_input: 0, tokens_output: 0, usage_final: 0, ...costColumns(NO_COST) })
+    .where("interaction_id", "=", interactionId)
+    .returning("task_id")
+    .execute();
+  for (const { task_id: taskId } of adopters) {
+    await transition(transaction, {
+      taskId,
+      to: "start_unknown",
+      // It reached its state by reading an interaction that is not its own.
+      from: [],
+      alsoFrom: STORED_STATUSES.filter((status) => status !== "cancelled"),
+      holder: "any",
+      set: { completed_at: null, ...NOT_ITS_OWN },
+    }).execute();
+    await transaction
+      .updateTable("research_tasks")
+      .set({ cancel_confirmed: 0 })
+      .where("task_id", "=", taskId)
+      .where("status", "=", "cancelled")
+      .execute();
+    await transaction.deleteFrom("research_events").where("task_id", "=", taskId).execute();
+    await dropResult(transaction, taskId);
+  }
 }

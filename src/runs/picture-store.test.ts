@@ -53,12 +53,20 @@ test("pictures and suggestions are read back unchanged, bytes only on request (S
 test("the stored pictures always belong to the stored text (S2)", async () => {
   const db = await openRun();
   const [early, late] = [chart(), chart()];
-  await savePartial(db, { taskId: TASK, epoch: 1 }, { result: resultWith([early], { partial: true }), now: 1 });
+  await savePartial(
+    db,
+    { taskId: TASK, interactionId: `v1_${TASK}`, epoch: 1 },
+    { result: resultWith([early], { partial: true }), now: 1 },
+  );
   expect(await hashes(db)).toEqual([early]);
   await save(db, resultWith([late]));
   expect(await hashes(db)).toEqual([late]);
   // A late poll of a run that has its report changes nothing.
-  await savePartial(db, { taskId: TASK, epoch: 1 }, { result: resultWith([early], { partial: true }), now: 3 });
+  await savePartial(
+    db,
+    { taskId: TASK, interactionId: `v1_${TASK}`, epoch: 1 },
+    { result: resultWith([early], { partial: true }), now: 3 },
+  );
   expect(await hashes(db)).toEqual([late]);
 });
 
@@ -69,6 +77,6 @@ test("a dropped result and a deleted run leave no picture behind (S2, V4)", asyn
   expect(await hashes(db)).toEqual([]);
   await save(db, resultWith([chart(), chart()]));
   await db.updateTable("research_tasks").set({ status: "completed", next_poll_at: null }).execute();
-  expect(await deleteRun(db, { taskId: TASK, now: 3 })).toBe(true);
+  expect(await deleteRun(db, { taskIds: [TASK], now: 3 })).toBe(true);
   expect(await db.selectFrom("research_pictures").selectAll().execute()).toEqual([]);
 });

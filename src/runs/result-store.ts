@@ -51,17 +51,20 @@ export interface SavedResult {
   result: NewResult;
   /** The response from Google as JSON, compressed. */
   raw?: Uint8Array | undefined;
+  /** False for a plan: its research is found instead. */
+  isSearched?: boolean;
   now: number;
 }
 
 /** Runs in the transaction that finishes the run. A report that arrives late replaces a partial one. */
 export async function saveResult(
   transaction: Transaction<Tables>,
-  { taskId, query, result, raw, now }: SavedResult,
+  { taskId, query, result, raw, isSearched = true, now }: SavedResult,
 ): Promise<void> {
   const values = { ...textColumns(result), raw: raw ?? null, partial: result.partial ? 1 : 0, saved_at: now } as const;
   await dropFromSearch(transaction, taskId);
-  const search_rowid = await addToSearch(transaction, { taskId, query, report: values.report_markdown });
+  const searched = { taskId, query, report: values.report_markdown };
+  const search_rowid = isSearched ? await addToSearch(transaction, searched) : null;
   await transaction
     .insertInto("research_results")
     .values({ task_id: taskId, ...values, search_rowid })
@@ -115,12 +118,17 @@ export async function findResult(db: Database, taskId: string): Promise<StoredRe
   };
 }
 
-/** Whether a finished run has text, complete or partial, without reading it. Finished rounds count as partial. */
+/**
+ * Whether a finished run has text, complete or partial, without reading it. Finished rounds count as partial; a plan is
+ * no report.
+ */
 export async function reportPresence(db: Database, taskId: string): Promise<{ partial: boolean } | undefined> {
   const result = await db
     .selectFrom("research_results")
+    .innerJoin("research_tasks", "research_tasks.task_id", "research_results.task_id")
     .select("partial")
-    .where("task_id", "=", taskId)
+    .where("research_results.task_id", "=", taskId)
+    .where("part", "!=", "plan")
     .where((where) => where(where.fn("trim", ["report_markdown"]), "!=", ""))
     .executeTakeFirst();
   if (result !== undefined) return { partial: result.partial === 1 };
@@ -181,18 +189,20 @@ export async function storedQueries(db: Database, taskId: string): Promise<{ at:
   return queries.success ? queries.data.map((text) => ({ at: result.saved_at, text })) : [];
 }
 
-/** Writes of a poll with an older epoch than the run's row are rejected. */
+/** Writes of a poll of another interaction, or with an older epoch than the run's row, are rejected. */
 interface Poll {
   taskId: string;
+  interactionId: string;
   epoch: number;
 }
 
 /** Whether the poll is the newest one and partial text may be kept. The caller holds the lock on the run. */
-export async function mayKeepText(transaction: Database, { taskId, epoch }: Poll): Promise<boolean> {
+export async function mayKeepText(transaction: Database, { taskId, interactionId, epoch }: Poll): Promise<boolean> {
   const run = await transaction
     .selectFrom("research_tasks")
     .select("task_id")
     .where("task_id", "=", taskId)
+    .where("interaction_id", "=", interactionId)
     .where("lease_epoch", "=", epoch)
     .where("status", "in", ["running_async", "failed", "cancelled"])
     .where((where) => where.or([where("cancel_requested_at", "is", null), where("keep_partial", "=", 1)]))

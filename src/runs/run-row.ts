@@ -4,18 +4,15 @@ import type { Selectable } from "kysely";
 import { z } from "zod";
 import type { Tables } from "../store/database.ts";
 import { costOfRow, UNCHARGED } from "./cost-columns.ts";
-import { readPlan } from "./plan/run-plan.ts";
 import { obstacleOf } from "./poll/obstacle.ts";
-import { FOLLOWUP_CONTEXTS, RUN_KINDS, RUN_STATUSES, type Run } from "./run.ts";
+import { FOLLOWUP_CONTEXTS, RUN_KINDS, RUN_PARTS, type Run, type RunStatus, STORED_STATUSES } from "./run.ts";
 import { anyRecord, storedJson } from "./stored-json.ts";
 
-type Row = Selectable<Tables["research_tasks"]>;
+export type Row = Selectable<Tables["research_tasks"]>;
 
-type TurnTimes = Pick<Row, "created_at" | "started_at" | "plan_json">;
-
-/** When the current interaction was requested: the time that a user took to approve a plan is not part of the run. */
-export const turnBegan = ({ created_at, started_at, plan_json }: TurnTimes): number =>
-  plan_json === null ? created_at : (started_at ?? created_at);
+/** A plan waits for the user, who approves or changes it; the research is a run of its own. */
+const statusOf = ({ part, status }: Pick<Row, "part" | "status">): RunStatus =>
+  part === "plan" && status === "completed" ? "awaiting_approval" : z.enum(STORED_STATUSES).parse(status);
 
 /**
  * Whether it is certain that nothing was charged, although no usage was reported: Google accepted no paid request, or
@@ -24,8 +21,7 @@ export const turnBegan = ({ created_at, started_at, plan_json }: TurnTimes): num
 function isUncharged(row: Row): boolean {
   if (row.kind !== "agent") return row.status === "failed" && row.error_code === "CLI_NOT_FOUND";
   const hasEnded = row.status === "failed" || (row.status === "cancelled" && row.cancel_confirmed === 1);
-  // Later turns continue a plan, which was charged.
-  return hasEnded && row.interaction_id === null && (readPlan(row.plan_json)?.turn ?? 1) === 1;
+  return hasEnded && row.interaction_id === null;
 }
 
 const usageOf = (row: Row): Pick<Run, "cost" | "usageFinal"> =>
@@ -42,12 +38,13 @@ export const runOf = (row: Row): Run => ({
   taskId: row.task_id,
   owner: row.owner,
   kind: z.enum(RUN_KINDS).parse(row.kind),
+  part: z.enum(RUN_PARTS).parse(row.part),
   query: row.query,
   title: row.title ?? undefined,
   starred: row.starred === 1,
   archived: row.archived === 1,
-  status: z.enum(RUN_STATUSES).parse(row.status),
-  progress: row.progress,
+  status: statusOf(row),
+  progress: statusOf(row) === "awaiting_approval" ? 0 : row.progress,
   currentAction: row.current_action ?? undefined,
   obstacle: obstacleOf(row),
   hasWarning: row.has_warning === 1,
@@ -58,11 +55,12 @@ export const runOf = (row: Row): Run => ({
   createdAt: row.created_at,
   updatedAt: row.updated_at,
   startedAt: row.started_at ?? undefined,
-  completedAt: row.completed_at ?? undefined,
+  completedAt: statusOf(row) === "awaiting_approval" ? undefined : (row.completed_at ?? undefined),
   deadlineAt: row.deadline_at ?? undefined,
   lastEventAt: row.last_event_at ?? undefined,
   interactionId: row.interaction_id ?? undefined,
   parentTaskId: row.parent_task_id ?? undefined,
+  carriesOn: row.carries_on ?? undefined,
   followupContext: z.enum(FOLLOWUP_CONTEXTS).nullable().parse(row.followup_context) ?? undefined,
   cancelRequestedAt: row.cancel_requested_at ?? undefined,
   cancelConfirmed: row.cancel_confirmed === null ? undefined : row.cancel_confirmed === 1,
@@ -72,5 +70,4 @@ export const runOf = (row: Row): Run => ({
   tokens: { input: row.tokens_input, output: row.tokens_output },
   ...usageOf(row),
   error: errorOf(row),
-  plan: readPlan(row.plan_json),
 });

@@ -1,14 +1,13 @@
 /** SQL for searches that run in this process, and for reading and listing runs of every kind. */
 
 import type { Cost } from "../costs/actual.ts";
-import { AppError } from "../errors.ts";
-import { type Database, storable, type Tables } from "../store/database.ts";
+import { type Database, storable } from "../store/database.ts";
 import { databaseNowPlus, databaseNow, progressAtLeast } from "../store/dialect.ts";
 import { SEARCH_LEASE_MS } from "./lease.ts";
 import { LOCAL_KINDS, type Run, type RunKind, type RunResult, type RunStatus } from "./run.ts";
 import { complexityIn } from "./history/run-estimate.ts";
-import { readPlan } from "./plan/run-plan.ts";
-import { runOf, turnBegan } from "./run-row.ts";
+import { hasStatus, isListed, withEarlierCost } from "./conversation-store.ts";
+import { runOf } from "./run-row.ts";
 import { saveResult } from "./result-store.ts";
 import { FIGURE_COLUMNS, recordFigures } from "./history/result-figures-store.ts";
 import { costColumns, isExact } from "./cost-columns.ts";
@@ -148,21 +147,10 @@ export async function markInterrupted(
   return moved.numUpdatedRows > 0n;
 }
 
-export async function findRun(db: Database, owner: string, taskId: string): Promise<Run> {
-  const row = await db
-    .selectFrom("research_tasks")
-    .selectAll()
-    .where("task_id", "=", taskId)
-    .where("owner", "=", owner)
-    .executeTakeFirst();
-  if (row === undefined) {
-    throw new AppError({
-      code: "TASK_NOT_FOUND",
-      message: "There is no run with this id.",
-      next: [{ do: "list" }],
-    });
-  }
-  return runOf(row);
+/** This very run; the one that its id stands for is `currentOf`. */
+export async function findRun(db: Database, taskId: string): Promise<Run> {
+  const run = db.selectFrom("research_tasks").selectAll().where("task_id", "=", taskId);
+  return runOf(await run.executeTakeFirstOrThrow());
 }
 
 export interface RunFilter {
@@ -180,8 +168,8 @@ export interface RunFilter {
 
 /** Newest first. Returns up to one run more than `limit`, which shows that there is another page. */
 export async function listRuns(db: Database, filter: RunFilter): Promise<Run[]> {
-  let query = db.selectFrom("research_tasks").selectAll().where("owner", "=", filter.owner);
-  if (filter.status !== undefined) query = query.where("status", "=", filter.status);
+  let query = db.selectFrom("research_tasks").selectAll().where("owner", "=", filter.owner).where(isListed);
+  if (filter.status !== undefined) query = query.where(hasStatus(filter.status));
   if (filter.kind !== undefined) query = query.where("kind", "=", filter.kind);
   if (filter.starred === true) query = query.where("starred", "=", 1);
   if (filter.archived !== undefined) query = query.where("archived", "=", filter.archived ? 1 : 0);
@@ -197,7 +185,7 @@ export async function listRuns(db: Database, filter: RunFilter): Promise<Run[]> 
     .orderBy("task_id", "desc")
     .limit(filter.limit + 1)
     .execute();
-  return rows.map(runOf);
+  return Promise.all(rows.map((row) => withEarlierCost(db, row)));
 }
 
 /** Runs in the order of the given ids, without those of other owners. */
@@ -210,8 +198,8 @@ export async function findRuns(db: Database, owner: string, taskIds: string[]): 
     .where("task_id", "in", taskIds)
     .where("owner", "=", owner)
     .execute();
-  const known = new Map(rows.map((row) => [row.task_id, runOf(row)]));
-  return taskIds.flatMap((taskId) => known.get(taskId) ?? []);
+  const runs = await Promise.all(rows.map((row) => withEarlierCost(db, row)));
+  return taskIds.flatMap((taskId) => runs.find((run) => run.taskId === taskId) ?? []);
 }
 
 /** The newest completed agent runs, as the basis of estimates. */
@@ -219,11 +207,11 @@ export async function finishedAgentRuns(db: Database, owner: string, limit: numb
   const rows = await db
     .selectFrom("research_tasks")
     .select(["query", "model", "created_at", "completed_at", "cost_usd", "usage_final"])
-    .select(["cost_incomplete", "cost_estimated", "started_at", "plan_json", "estimate_json"])
+    .select(["cost_incomplete", "cost_estimated", "part", "estimate_json"])
     .where("owner", "=", owner)
     .where("kind", "=", "agent")
-    // A follow-up takes seconds and cents.
-    .where("followup_context", "is", null)
+    // A plan and a follow-up take seconds and cents.
+    .where("part", "in", ["question", "research"])
     .where("status", "=", "completed")
     .orderBy("created_at", "desc")
     .limit(limit)
@@ -231,15 +219,10 @@ export async function finishedAgentRuns(db: Database, owner: string, limit: numb
   return rows.map((row) => ({
     query: row.query,
     model: row.model ?? "",
-    durationMs: (row.completed_at ?? row.created_at) - turnBegan(row),
+    durationMs: (row.completed_at ?? row.created_at) - row.created_at,
     // Only complete costs at known prices are used for estimates.
-    costUsd: row.usage_final === 1 && isExact(row) ? researchUsd(row) : undefined,
+    costUsd: row.usage_final === 1 && isExact(row) ? (row.cost_usd ?? undefined) : undefined,
     // A research with a plan is classified by its plan.
-    complexity: row.plan_json === null ? undefined : complexityIn(row.estimate_json),
+    complexity: row.part === "research" ? complexityIn(row.estimate_json) : undefined,
   }));
-}
-
-/** Without the planning turns, which are no part of what a research costs. */
-function researchUsd({ cost_usd, plan_json }: Pick<Tables["research_tasks"], "cost_usd" | "plan_json">) {
-  return cost_usd === null ? undefined : cost_usd - (readPlan(plan_json)?.earlier.cost.usd ?? 0);
 }

@@ -1,26 +1,34 @@
 /** The table of legal transitions. */
 
 import { expect, test } from "vitest";
-import { FOLLOWUP_CONTEXTS, isFinished, isIdle, LOCAL_KINDS, RUN_KINDS, RUN_STATUSES, statesBefore } from "./run.ts";
+import {
+  FOLLOWUP_CONTEXTS,
+  isFinished,
+  isIdle,
+  LOCAL_KINDS,
+  RUN_KINDS,
+  RUN_STATUSES,
+  STORED_STATUSES,
+  statesBefore,
+} from "./run.ts";
 
 test("each state is entered from the states of the transition table only (P1)", () => {
-  expect(Object.fromEntries(RUN_STATUSES.map((to) => [to, statesBefore(to)]))).toEqual({
-    pending: ["start_unknown", "awaiting_approval"],
+  expect(Object.fromEntries(STORED_STATUSES.map((to) => [to, statesBefore(to)]))).toEqual({
+    pending: [],
     running: ["pending"],
     running_async: ["pending", "running", "start_unknown"],
     start_unknown: ["pending", "cancelled"],
-    awaiting_approval: ["pending", "running_async", "start_unknown", "failed"],
     completed: ["running", "running_async", "failed", "cancelled"],
-    failed: ["pending", "running", "running_async", "start_unknown", "awaiting_approval"],
-    cancelled: ["pending", "running", "running_async", "start_unknown", "awaiting_approval"],
+    failed: ["pending", "running", "running_async", "start_unknown"],
+    cancelled: ["pending", "running", "running_async", "start_unknown"],
   });
 });
 
-test("a completed run stays completed; a failed or cancelled one may still complete, a failed plan arrive, and a cancelled start become unknown (P1)", () => {
-  const next = (from: string) => RUN_STATUSES.filter((to) => statesBefore(to).some((source) => source === from));
-  expect(RUN_STATUSES.filter(isFinished)).toEqual(["completed", "failed", "cancelled"]);
+test("a completed run stays completed; a failed or cancelled one may still complete, and a cancelled start become unknown (P1)", () => {
+  const next = (from: string) => STORED_STATUSES.filter((to) => statesBefore(to).some((source) => source === from));
+  expect(STORED_STATUSES.filter(isFinished)).toEqual(["completed", "failed", "cancelled"]);
   expect(next("completed")).toEqual([]);
-  expect(next("failed")).toEqual(["awaiting_approval", "completed"]);
+  expect(next("failed")).toEqual(["completed"]);
   expect(next("cancelled")).toEqual(["start_unknown", "completed"]);
 });
 

@@ -2,7 +2,6 @@
 
 import type { GroundedSegment } from "../gemini/search-backend.ts";
 import type { Cost } from "../costs/actual.ts";
-import type { RunPlan } from "./plan/run-plan.ts";
 import type { Picture, PictureFacts } from "../reports/pictures/picture.ts";
 import type { CitedRange } from "../reports/citations.ts";
 import type { Source } from "../reports/report.ts";
@@ -11,12 +10,27 @@ import type { Obstacle } from "./poll/obstacle.ts";
 export const RUN_KINDS = ["search", "deep_search", "deep_research", "agent"] as const;
 export type RunKind = (typeof RUN_KINDS)[number];
 
+/** What a run is in its conversation: its opening question, or what follows from that. */
+export const RUN_PARTS = ["question", "plan", "research", "followup", "table"] as const;
+export type RunPart = (typeof RUN_PARTS)[number];
+
+export const STORED_STATUSES = [
+  "pending",
+  "running",
+  "running_async",
+  "start_unknown",
+  "completed",
+  "failed",
+  "cancelled",
+] as const;
+export type StoredStatus = (typeof STORED_STATUSES)[number];
+
+/** A completed plan is shown as `awaiting_approval`: the research starts when the user approves it. */
 export const RUN_STATUSES = [
   "pending",
   "running",
   "running_async",
   "start_unknown",
-  /** Google has returned a plan; the research starts when the user approves it. */
   "awaiting_approval",
   "completed",
   "failed",
@@ -38,30 +52,29 @@ export const STATUS_LABELS: Record<RunStatus, string> = {
 
 /**
  * Finished states are final with three exceptions: a failed or cancelled run whose paid report arrives late, and a
- * cancelled start whose interaction id the user adopts. One transition is not in the table: a run loses an interaction
- * that belongs to another run (detach-store.ts). A run returns to `awaiting_approval` when a change or the approval of
- * its plan fails without a result; a failed one when its plan arrives late.
+ * cancelled start whose interaction id the user adopts. Two transitions are not in the table: a completed plan that was
+ * not approved expires or is cancelled, and a run loses an interaction that belongs to another run
+ * (interaction-store.ts).
  */
-const LEGAL_TRANSITIONS: Record<RunStatus, readonly RunStatus[]> = {
-  pending: ["running", "running_async", "start_unknown", "awaiting_approval", "failed", "cancelled"],
+const LEGAL_TRANSITIONS: Record<StoredStatus, readonly StoredStatus[]> = {
+  pending: ["running", "running_async", "start_unknown", "failed", "cancelled"],
   running: ["running_async", "completed", "failed", "cancelled"],
-  running_async: ["awaiting_approval", "completed", "failed", "cancelled"],
-  start_unknown: ["running_async", "pending", "awaiting_approval", "failed", "cancelled"],
-  awaiting_approval: ["pending", "failed", "cancelled"],
+  running_async: ["completed", "failed", "cancelled"],
+  start_unknown: ["running_async", "failed", "cancelled"],
   completed: [],
-  failed: ["awaiting_approval", "completed"],
+  failed: ["completed"],
   cancelled: ["start_unknown", "completed"],
 };
 
 /** The states from which `to` may be entered; every status update names them in its WHERE clause. */
-export const statesBefore = (to: RunStatus): RunStatus[] =>
-  RUN_STATUSES.filter((from) => LEGAL_TRANSITIONS[from].includes(to));
+export const statesBefore = (to: StoredStatus): StoredStatus[] =>
+  STORED_STATUSES.filter((from) => LEGAL_TRANSITIONS[from].includes(to));
 
 export const isFinished = (status: RunStatus): boolean =>
   status === "completed" || status === "failed" || status === "cancelled";
 
-export const FINISHED = RUN_STATUSES.filter(isFinished);
-export const UNFINISHED = RUN_STATUSES.filter((status) => !isFinished(status));
+export const FINISHED = STORED_STATUSES.filter(isFinished);
+export const UNFINISHED = STORED_STATUSES.filter((status) => !isFinished(status));
 
 /** Nothing happens until the user acts: the run has ended, or its plan waits for approval. */
 export const isIdle = (status: RunStatus): boolean => isFinished(status) || status === "awaiting_approval";
@@ -88,6 +101,7 @@ export interface Run {
   taskId: string;
   owner: string;
   kind: RunKind;
+  part: RunPart;
   query: string;
   /** The name that the user gave it. */
   title: string | undefined;
@@ -111,6 +125,8 @@ export interface Run {
   lastEventAt: number | undefined;
   interactionId: string | undefined;
   parentTaskId: string | undefined;
+  /** The run whose place this one takes. */
+  carriesOn: string | undefined;
   /** Undefined unless the run is a follow-up on its parent. */
   followupContext: FollowupContext | undefined;
   cancelRequestedAt: number | undefined;
@@ -123,8 +139,6 @@ export interface Run {
   cost: Cost;
   usageFinal: boolean;
   error: RunError | undefined;
-  /** Undefined for a run without a plan. */
-  plan: RunPlan | undefined;
 }
 
 export interface RunResult {

@@ -6,9 +6,16 @@ import { type AgentFinish, finishAgentRun } from "./poll/poll-result-store.ts";
 import { transition } from "./transition-store.ts";
 
 const RUN = "run";
+const POLLED = {
+  taskId: RUN,
+  interactionId: `v1_${RUN}`,
+  createdAt: 1,
+  part: "question",
+  cancelRequestedAt: undefined,
+} as const;
 
 const finish = (given: Partial<AgentFinish> & { epoch?: number }): AgentFinish => ({
-  run: { taskId: RUN, epoch: given.epoch ?? 1, createdAt: 1, keepPartial: true },
+  run: { ...POLLED, epoch: given.epoch ?? 1 },
   to: "cancelled",
   result: undefined,
   raw: undefined,

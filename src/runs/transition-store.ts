@@ -5,19 +5,19 @@ import type { Cost } from "../costs/actual.ts";
 import type { Database, Tables } from "../store/database.ts";
 import { costColumns } from "./cost-columns.ts";
 import { obstacleColumns } from "./poll/obstacle.ts";
-import { isFinished, type RunError, type RunResult, type RunStatus, statesBefore } from "./run.ts";
+import { isFinished, type RunError, type RunResult, type StoredStatus, statesBefore } from "./run.ts";
 
 type Columns = Omit<UpdateObject<Tables, "research_tasks">, "status">;
 
 export interface Transition {
   taskId: string;
-  to: RunStatus;
+  to: StoredStatus;
   /** Defaults to the states that the table of legal transitions allows. `to` itself may be one, to update its columns. */
-  from?: readonly RunStatus[] | undefined;
+  from?: readonly StoredStatus[] | undefined;
   /** The lease owner or lease epoch that the row must have; `any` where the state alone decides. */
   holder: { processId: string } | { epoch: number } | "any";
   /** States outside the table that this one transition may start from, such as after reading the wrong interaction. */
-  alsoFrom?: readonly RunStatus[];
+  alsoFrom?: readonly StoredStatus[];
   set: Columns;
 }
 

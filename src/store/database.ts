@@ -11,6 +11,8 @@ export interface Tables {
     task_id: string;
     owner: string;
     kind: string;
+    /** What the run is in its conversation. */
+    part: Generated<string>;
     query: string;
     status: string;
     progress: Generated<number>;
@@ -75,8 +77,10 @@ export interface Tables {
     archived: Generated<Flag>;
     /** Null unless the run is a follow-up on its parent. */
     followup_context: string | null;
-    /** The current turn of a run that began with a plan, and what its earlier turns cost; null without a plan. */
-    plan_json: string | null;
+    /** The run whose place this one takes: the plan that it changes or carries out, or the unknown start that it repeats. */
+    carries_on: string | null;
+    /** It led to nothing, so the run that it carries on is open again. */
+    gave_way: Generated<Flag>;
     /** Millionths of a US dollar that the judge of its citations has cost; not part of `cost_usd`. */
     judge_cost_micros: Generated<number>;
     /** Requests to the judge whose cost is unknown: in progress, lost, or without a price. */
@@ -92,17 +96,6 @@ export interface Tables {
     answered_at: number | null;
     key_fingerprint: string | null;
     base_url: string | null;
-    /** Numbers the turns of a run with a plan; a repeated start has the turn of the first. */
-    turn: Generated<number>;
-    /** The request asks for a plan. */
-    is_planning: Generated<Flag>;
-    /** The change of the previous plan that the request asks for. */
-    plan_edit: string | null;
-    /** The plan that Google returned. */
-    plan_markdown: string | null;
-    plan_expires_at: number | null;
-    /** Tokens and cost of a planning turn; those of a research are in its run. */
-    usage_json: string | null;
     /** The likely cost; null if a person has confirmed it. */
     unconfirmed_usd: number | null;
   };

@@ -8,7 +8,8 @@ import { systemClock } from "../platform/clock.ts";
 import { thisProcess } from "../platform/process-identity.ts";
 import { markInterruptedSearches } from "../runs/recovery/interrupted-searches.ts";
 import { forgetStaleProcesses } from "../runs/recovery/stale-processes.ts";
-import { findRun, finishRun, insertRunning } from "../runs/run-store.ts";
+import { currentOf } from "../runs/conversation-store.ts";
+import { finishRun, insertRunning } from "../runs/run-store.ts";
 import { findResult, findRounds, saveRound } from "../runs/result-store.ts";
 import { hostHere } from "./dialect.ts";
 import { cleanupOrphanedTempFiles, createInvalidOutputs, createSlotPool } from "./slots.ts";
@@ -68,19 +69,19 @@ describe("runs", () => {
     expect(await findResult(store.db, run.taskId)).toBeUndefined();
     expect(await finishRun(store.db, finish(run.taskId))).toBe(true);
     expect(await finishRun(store.db, { ...finish(run.taskId), to: "failed", result: undefined })).toBe(false);
-    expect(await findRun(store.db, "local", run.taskId)).toMatchObject({ status: "completed", progress: 100 });
+    expect(await currentOf(store.db, "local", run.taskId)).toMatchObject({ status: "completed", progress: 100 });
   });
 
   test("are stored whole if their text contains NUL", async () => {
     const run = newRun();
     await insertRunning(store.db, run);
-    expect((await findRun(store.db, "local", run.taskId)).query).toBe("a question with a NULin it");
+    expect((await currentOf(store.db, "local", run.taskId)).query).toBe("a question with a NULin it");
   });
 
   test("of another owner do not exist (T14)", async () => {
     const run = newRun();
     await insertRunning(store.db, run);
-    await expect(findRun(store.db, "somebody", run.taskId)).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
+    await expect(currentOf(store.db, "somebody", run.taskId)).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
   });
 
   test("of a dead process become failed (INTERRUPTED) with their rounds; those of a live one continue (P2)", async () => {
@@ -99,11 +100,11 @@ describe("runs", () => {
     };
     await saveRound(store.db, dead.taskId, { ...round, now: Date.now() });
     expect(await markInterruptedSearches(store.db, log, Date.now())).toBe(1);
-    expect(await findRun(store.db, "local", dead.taskId)).toMatchObject({
+    expect(await currentOf(store.db, "local", dead.taskId)).toMatchObject({
       status: "failed",
       error: { code: "INTERRUPTED" },
     });
-    expect(await findRun(store.db, "local", alive.taskId)).toMatchObject({ status: "running" });
+    expect(await currentOf(store.db, "local", alive.taskId)).toMatchObject({ status: "running" });
     expect(await findRounds(store.db, dead.taskId)).toHaveLength(1);
   });
 
@@ -112,7 +113,7 @@ describe("runs", () => {
     await insertRunning(store.db, run);
     await markInterruptedSearches(store.db, log, Date.now());
     expect(await finishRun(store.db, finish(run.taskId, "slept-too-long"))).toBe(true);
-    expect((await findRun(store.db, "local", run.taskId)).status).toBe("completed");
+    expect((await currentOf(store.db, "local", run.taskId)).status).toBe("completed");
   });
 });
 

@@ -139,7 +139,7 @@ test("evidence belongs to one run, follows its report and is deleted with it (W3
   expect(claims).toHaveLength(1);
   expect(await pairs(db)).toEqual([]);
   await verify();
-  expect(await deleteRun(db, { taskId: "run", now: NOW + 1 })).toBe(true);
+  expect(await deleteRun(db, { taskIds: ["run"], now: NOW + 1 })).toBe(true);
   for (const table of ["research_claims", "research_pages", "research_evidence"] as const) {
     expect(await db.selectFrom(table).select("task_id").where("task_id", "=", "run").execute()).toEqual([]);
   }

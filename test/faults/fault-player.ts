@@ -10,7 +10,7 @@ import { type Clock, systemClock } from "../../src/platform/clock.ts";
 import type { ResearchDeps } from "../../src/runs/deps.ts";
 import { findResult } from "../../src/runs/result-store.ts";
 import { isFinished, type Run } from "../../src/runs/run.ts";
-import { findRun } from "../../src/runs/run-store.ts";
+import { currentOf } from "../../src/runs/conversation-store.ts";
 import { createRunner, type Runner } from "../../src/runs/scheduling/runner.ts";
 import { startResearch } from "../../src/runs/start/start.ts";
 import { startSimulator, type Simulator } from "../../simulator/server.ts";
@@ -122,7 +122,7 @@ export async function withScene<Result>(
     const isDone = row.expected[at].confirmed === true;
     const deps = operationDeps(research, runner, isDone ? slowClock : clock);
     const stored = {
-      run: () => findRun(research.db, OWNER, taskId),
+      run: () => currentOf(research.db, OWNER, taskId),
       rounds: () => rounds,
       ...operationsOf(deps, taskId),
     };
@@ -171,7 +171,7 @@ function operationDeps(research: ResearchDeps, runner: Runner, time: Clock): Ope
     notifications: async () => undefined,
     agent: async () => agent,
     research: async () => ({ research, runner, obstacle: async () => undefined }),
-    findRun: (owner, taskId) => findRun(db, owner, taskId),
+    findRun: (owner, taskId) => currentOf(db, owner, taskId),
     backupOf: () => undefined,
   };
 }

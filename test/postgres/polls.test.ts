@@ -7,13 +7,12 @@ import { AppError } from "../../src/errors.ts";
 import type { PollResult } from "../../src/gemini/research-agent.ts";
 import { reopen } from "../../src/runs/poll/poll-result-store.ts";
 import { saveInteractionId } from "../../src/runs/interaction-store.ts";
-import { commitIntent } from "../../src/runs/start/start-store.ts";
 import { pollKeyOf } from "../../src/store/processes.ts";
 import { ask } from "../kit/store/databases.ts";
 import { openFleet } from "../kit/store/fleet.ts";
 import { FINISHED, WORKING } from "../kit/store/runner.ts";
 import { insertAttempt, insertRun, rowOf } from "../kit/store/store-rows.ts";
-import { INTENT } from "../kit/store/stored-start.ts";
+import { INTENT, intended } from "../kit/store/stored-start.ts";
 import { waitFor } from "../kit/wait-for.ts";
 
 const SOON = { interval: 100 };
@@ -43,7 +42,7 @@ test("a start that its process did not finish is found within a minute of its le
   const { db, worker, repairNow } = await openFleet();
   const intend = async (joinKey: string): Promise<string> => {
     const elsewhere = { ...INTENT, joinKey, processId: "elsewhere", now: Date.now() };
-    return (await commitIntent(db, elsewhere, { join: true })).taskId;
+    return (await intended(db, elsewhere)).taskId;
   };
   const row = { host: "another machine", pid: 1, start_mark: null, started_at: 1, seen_at: Date.now(), poll_key: null };
   await db

@@ -8,7 +8,8 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { systemClock } from "../../src/platform/clock.ts";
 import { machineMark, thisProcess } from "../../src/platform/process-identity.ts";
 import { findResult } from "../../src/runs/result-store.ts";
-import { findRun, finishRun, insertRunning } from "../../src/runs/run-store.ts";
+import { currentOf } from "../../src/runs/conversation-store.ts";
+import { finishRun, insertRunning } from "../../src/runs/run-store.ts";
 import { processLiveness, registerProcess } from "../../src/store/processes.ts";
 import { openStore, type Store } from "../../src/store/store.ts";
 import { recordStartFailure } from "../../src/runs/start/start-store.ts";
@@ -78,7 +79,7 @@ describe("the schema", () => {
     await ask(url, "insert into kysely_migration (name, timestamp) values ('9999-from-the-future', '')");
     const store = await open(url);
     expect(await store.obstacle()).toMatchObject({ suggestion: expect.stringContaining("Update") });
-    expect((await findRun(store.db, "local", run.taskId)).status).toBe("running");
+    expect((await currentOf(store.db, "local", run.taskId)).status).toBe("running");
     await expect(insertRunning(store.db, newRun(store))).rejects.toMatchObject({
       code: "SQLITE_ERROR",
       message: "The database cannot be written.",
@@ -102,7 +103,7 @@ test("values are read back as written: numbers as numbers, text without NUL, who
   };
   const end = { taskId: run.taskId, processId: store.processId, error: undefined, now: run.now, ...figures };
   expect(await finishRun(store.db, { ...end, to: "completed", result })).toBe(true);
-  expect(await findRun(store.db, "local", run.taskId)).toMatchObject({
+  expect(await currentOf(store.db, "local", run.taskId)).toMatchObject({
     query: "a question with a NULin it",
     client: "a client with a NULin it",
     createdAt: run.now,

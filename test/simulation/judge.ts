@@ -1,9 +1,9 @@
 /** Checks promises at the end of a simulated history. */
 
-import { statesBefore, RUN_STATUSES } from "../../src/runs/run.ts";
+import { statesBefore, STORED_STATUSES } from "../../src/runs/run.ts";
 import type { Decision } from "../kit/judge/decisions.ts";
 import { type JudgedAttempt, judgeMoney } from "../kit/judge/money.ts";
-import { shownOf, type ShowingAttempt, type ShowingRun } from "../kit/judge/shown.ts";
+import { shownOf, type ShowingRun } from "../kit/judge/shown.ts";
 import type { World } from "./process.ts";
 
 interface StoredRun extends ShowingRun {
@@ -15,7 +15,9 @@ interface StoredRun extends ShowingRun {
 export function judge(world: World): string[] {
   const { database, returned } = world;
   const runs = database.all<StoredRun>("select * from research_tasks");
-  const attempts = database.all<JudgedAttempt & ShowingAttempt>("select * from research_attempts");
+  const attempts = database.all<JudgedAttempt>("select * from research_attempts");
+  const shown = shownIn(world, runs);
+  const dropped = new Set(shown.filter(({ isDropped }) => isDropped).map(({ task_id }) => task_id));
   return [
     ...judgeMoney({
       ...judgedUser(world),
@@ -23,9 +25,9 @@ export function judge(world: World): string[] {
       runs,
       attempts,
       returned,
-      shown: shownIn(world, runs, attempts),
+      shown,
     }),
-    ...runs.flatMap((run) => judgeEnd(world, run)),
+    ...runs.filter(({ task_id }) => !dropped.has(task_id)).flatMap((run) => judgeEnd(world, run)),
     ...judgeIds(world, { runs, attempts }),
     ...judgeTransitions(world),
     ...judgeNotices(world),
@@ -62,11 +64,11 @@ function startsOf({ google, ranSince }: World, attempts: JudgedAttempt[]) {
   });
 }
 
-function shownIn(world: World, runs: StoredRun[], attempts: ShowingAttempt[]) {
+function shownIn(world: World, runs: StoredRun[]) {
   const results = world.database.all<{ task_id: string; report_markdown: string }>("select * from research_results");
   const reports = new Map(results.map(({ task_id, report_markdown }) => [task_id, report_markdown]));
   const timedOut = new Set(runs.filter((run) => hasTimedOut(world, run)).map(({ task_id }) => task_id));
-  const shown = shownOf({ runs, attempts, reports });
+  const shown = shownOf({ runs, reports });
   return shown.map((one) => (timedOut.has(one.task_id) ? { ...one, isDropped: true } : one));
 }
 
@@ -89,12 +91,10 @@ interface Identified {
  */
 function judgeIds(
   { google, ranSince }: World,
-  { runs, attempts }: { runs: Identified[]; attempts: (Identified & ShowingAttempt)[] },
+  { runs, attempts }: { runs: Identified[]; attempts: Identified[] },
 ): string[] {
   const followed = new Set(runs.map(({ interaction_id }) => interaction_id));
-  const isKept = ({ interaction_id: id, is_planning }: Identified & ShowingAttempt): boolean =>
-    followed.has(id) || is_planning === 1;
-  const known = new Set(attempts.filter(isKept).map(({ interaction_id }) => interaction_id));
+  const known = new Set(attempts.flatMap(({ interaction_id: id }) => (followed.has(id) ? [id] : [])));
   return google.ledger
     .filter((start) => couldStore({ ranSince }, start) && !known.has(start.id))
     .map(({ id, run }) => `the id ${id} of run ${run} was delivered and is lost`);
@@ -125,9 +125,8 @@ function judgeEnd(world: World, run: StoredRun): string[] {
   const start = google.ledger.find((accepted) => accepted.id === id);
   // For a run that the user cancelled, a failure at Google or a missed deadline changes nothing.
   if (hasTimedOut(world, run) || (status === "cancelled" && upstream !== "completed")) return [];
-  // A plan that is complete at Google waits for the user, who may have cancelled it instead.
-  if (start?.isPlan === true && upstream === "completed")
-    return status === "awaiting_approval" || status === "cancelled" ? [] : [`run ${task_id} with a plan is ${status}`];
+  // A plan waits for the user, who may have cancelled it instead.
+  if (start?.isPlan === true && upstream === "completed" && status === "cancelled") return [];
   if (upstream !== status) return [`run ${task_id} is ${status}, but ${upstream} at Google`];
   if (status !== "completed") return [];
   const results = database.all<{ report_markdown: string; partial: number }>(
@@ -139,25 +138,24 @@ function judgeEnd(world: World, run: StoredRun): string[] {
 }
 
 function judgeTransitions({ database }: World): string[] {
+  // A plan that was not approved expires or is cancelled.
+  const plans = new Set(
+    database.all<{ task_id: string }>("select * from research_tasks where part = 'plan'").map(({ task_id }) => task_id),
+  );
   return database
     .all<{ task_id: string; before: string; after: string }>("select * from transitions")
-    .filter(({ before, after }) => {
-      const to = RUN_STATUSES.find((status) => status === after);
-      return to === undefined || !statesBefore(to).some((from) => from === before);
+    .filter(({ task_id, before, after }) => {
+      const to = STORED_STATUSES.find((status) => status === after);
+      const isPlan = before === "completed" && plans.has(task_id);
+      return !isPlan && (to === undefined || !statesBefore(to).some((from) => from === before));
     })
     .map(({ task_id, before, after }) => `run ${task_id} went from ${before} to ${after}`);
 }
 
 function judgeNotices({ shown, database }: World): string[] {
   const counts = Map.groupBy(shown, (line) => line);
-  // Each turn of a plan is announced.
-  const turns = database.all<{ run: string }>(
-    "select substr(task_id, 1, 8) as run from notification_outbox where kind like 'plan-%'",
-  );
-  const allowed = (line: string): number =>
-    line.startsWith("Research Plan Ready") ? turns.filter(({ run }) => line.endsWith(run)).length : 1;
   const twice = [...counts]
-    .filter(([line, lines]) => lines.length > allowed(line))
+    .filter(([, lines]) => lines.length > 1)
     .map(([line, lines]) => `"${line}" was shown ${lines.length} times`);
   const open = database.all("select * from notification_outbox where claimed_at is null");
   return [...twice, ...(open.length === 0 ? [] : [`${open.length} notifications were never claimed`])];

@@ -8,7 +8,7 @@ import { createOutboxSender } from "../../src/notifications/outbox.ts";
 import { liveness, thisProcess } from "../../src/platform/process-identity.ts";
 import { cancelRun } from "../../src/runs/cancel/cancel.ts";
 import type { ResearchDeps } from "../../src/runs/deps.ts";
-import { beginTurn } from "../../src/runs/plan/plan-turn.ts";
+import { decideOnPlan } from "../../src/runs/plan/decide.ts";
 import { resumeAgentRun } from "../../src/runs/start/resume.ts";
 import { createRunner, type Runner } from "../../src/runs/scheduling/runner.ts";
 import { type Started, startResearch } from "../../src/runs/start/start.ts";
@@ -54,11 +54,11 @@ export interface SimulatedProcess {
   fillDisk(ms: number): void;
   runner: Runner;
   start(query: string, options?: { plan: boolean }): Promise<Started>;
-  /** Changes or approves the plan of this turn. */
-  decide(taskId: string, plan: { turn: number; edit: string | undefined }): Promise<unknown>;
+  /** Changes or approves this plan. */
+  decide(taskId: string, edit: string | undefined): Promise<unknown>;
   cancel(taskId: string, keepPartial: boolean): Promise<unknown>;
-  /** Adopts an interaction, or sends again what the user saw as the newest attempt. */
-  resume(taskId: string, decision: { interactionId: string | undefined; attemptId: string }): Promise<unknown>;
+  /** Adopts an interaction, or sends this unknown start again. */
+  resume(taskId: string, interactionId: string | undefined): Promise<unknown>;
 }
 
 /** An arbitrary time at which all histories begin. */
@@ -157,12 +157,12 @@ export function startProcess(world: World, machine: number): SimulatedProcess {
     runner,
     start: (query, { plan = false } = { plan: false }) =>
       startResearch(deps, { ...requestFor(query), ...(plan && { variant: { collaborativePlanning: true } }) }),
-    decide: (taskId, { turn, edit }) =>
-      beginTurn(deps, {
+    decide: (taskId, edit) =>
+      decideOnPlan(deps, {
         owner: "local",
         taskId,
         edit,
-        planTurn: turn,
+        plan: taskId,
         estimate: {},
         callerWaitsMs: 0,
         checkCost: () => undefined,
@@ -170,9 +170,9 @@ export function startProcess(world: World, machine: number): SimulatedProcess {
       }),
     cancel: (taskId, keepPartial) =>
       cancelRun({ db, clock, agent: deps.agent, pollNow: runner.pollNow }, { owner: "local", taskId, keepPartial }),
-    resume: (taskId, { interactionId, attemptId }) => {
+    resume: (taskId, interactionId) => {
       const acceptDoubleCharge = interactionId === undefined;
-      return resumeAgentRun(deps, { owner: "local", taskId, interactionId, acceptDoubleCharge, attemptId });
+      return resumeAgentRun(deps, { owner: "local", taskId, interactionId, acceptDoubleCharge, newest: taskId });
     },
   };
 }

@@ -1,7 +1,7 @@
 /** What the user of a simulated history does, at random, and has it recorded as decisions. */
 
 import { AppError } from "../../src/errors.ts";
-import { planSubject } from "../kit/judge/decisions.ts";
+import { planSubject, subjectOfRun } from "../kit/judge/decisions.ts";
 import type { SimulatedProcess, World } from "./process.ts";
 
 /** A window of the user, and another one, which may belong to the same process. */
@@ -33,26 +33,22 @@ export function startsWithPlan({ world: { chance, user, returned }, instance, ot
 
 interface WaitingPlan {
   task_id: string;
-  turn: number;
   interaction_id: string;
 }
 
-const WAITING = `select task_id, turn, interaction_id from research_attempts as attempt
-  where plan_markdown is not null
-  and task_id in (select task_id from research_tasks where status = 'awaiting_approval')
-  and turn = (select max(turn) from research_attempts where task_id = attempt.task_id and plan_markdown is not null)
-  order by rowid`;
+const WAITING = `select task_id, interaction_id from research_tasks as plan where part = 'plan' and status = 'completed'
+  and not exists (select 1 from research_tasks where carries_on = plan.task_id and gave_way = 0) order by rowid`;
 
 /** Changes the plan, or approves it, often in two windows at once. False if none is waiting. */
 export function decidesOnPlan({ world: { chance, database, user }, instance, other, record }: Window): boolean {
   const plan = chance.is(0.8) ? chance.pick(database.all<WaitingPlan>(WAITING)) : undefined;
   if (plan === undefined) return false;
-  const { task_id: taskId, turn, interaction_id: id } = plan;
+  const { task_id: taskId, interaction_id: id } = plan;
   const edit = chance.is(0.25) ? "Ask divers" : undefined;
   for (const window of chance.is(0.7) ? [instance, other] : [instance]) {
     record(`${edit === undefined ? "approves" : "changes"} the plan ${id} of ${taskId} in ${window.processId}`);
     user.ask(planSubject(id), taskId);
-    window.decide(taskId, { turn, edit }).catch(ignore);
+    window.decide(taskId, edit).catch(ignore);
   }
   return true;
 }
@@ -79,23 +75,19 @@ export function cancels({ world: { chance, database, user }, instance, record }:
 export function resumes({ world, instance, record }: Window, adopts = 0.6): void {
   const { chance, database, google, user } = world;
   const run = chance.pick(
-    database.all<{ task_id: string; status: string; query: string }>(
+    database.all<{ task_id: string; status: string; query: string; part: string; options_json: string }>(
       "select * from research_tasks where status in ('start_unknown', 'failed') order by rowid",
     ),
   );
   if (run === undefined) return;
-  const { task_id: taskId, status, query } = run;
-  const subject = user.subjectOf(taskId) ?? query;
+  const { task_id: taskId, status } = run;
+  const subject = subjectOfRun(run);
   const sameSubject = google.ledger.filter((start) => start.subject === subject);
   const found = sameSubject.find((start) => start.run === taskId);
   const interactionId = chance.is(adopts) ? found?.id : undefined;
   if (interactionId === undefined && status === "start_unknown")
     user.askAgain({ subject, accepted: sameSubject.length });
-  const [newest] = database.all<{ attempt_id: string }>(
-    "select attempt_id from research_attempts where task_id = ? order by turn desc, created_at desc limit 1",
-    taskId,
-  );
   record(`resumes ${taskId} with ${interactionId}`);
   const { settled } = user.resuming(taskId);
-  instance.resume(taskId, { interactionId, attemptId: newest?.attempt_id ?? "" }).then(settled, settled);
+  instance.resume(taskId, interactionId).then(settled, settled);
 }

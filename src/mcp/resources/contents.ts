@@ -62,15 +62,16 @@ export async function readResource(app: App, request: ResourceRequest): Promise<
   return { contents: [{ uri, mimeType: ABOUT_RUN.mimeType, text: JSON.stringify(structured) }], ...caching };
 }
 
-/** Reads the status of the run first, which fails for any caller but its owner. */
+/** Reads the run first, which fails for any caller but its owner. */
 async function readPicture(
   app: App,
   request: ResourceRequest,
   { taskId, n }: { taskId: string; n: number },
 ): Promise<ReadResourceResult> {
-  await performFor(app, request, { operation: CATALOG.check_research_status, input: { task_id: taskId } });
+  const status = { operation: CATALOG.check_research_status, input: { task_id: taskId } };
+  const { structured } = await performFor(app, request, status);
   const { findPicture } = await import("../../runs/picture-store.ts");
-  const picture = await findPicture(await app.deps.database(), taskId, n);
+  const picture = await findPicture(await app.deps.database(), structured.task_id, n);
   if (picture === undefined) throw new ResourceNotFoundError(request.uri);
   const { mimeType, content } = picture;
   return {

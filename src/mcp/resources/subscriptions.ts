@@ -71,10 +71,9 @@ const updated = (uri: string): ServerEvent => ({ kind: "resource_updated", uri }
 function eventsOf({ runs, listChanged }: RunChanges): ServerEvent[] {
   if (runs.length === 0) return [];
   return [
-    ...runs.flatMap(({ taskId, finished }) => [
-      updated(runUri(taskId)),
-      ...(finished ? [updated(reportUri(taskId))] : []),
-    ]),
+    ...runs.flatMap(({ taskId, otherIds, finished }) =>
+      [taskId, ...otherIds].flatMap((id) => [updated(runUri(id)), ...(finished ? [updated(reportUri(id))] : [])]),
+    ),
     updated(RUNS_URI),
     ...(listChanged ? [{ kind: "resources_list_changed" } as const] : []),
   ];

@@ -9,9 +9,10 @@ import { actionOf } from "../../operations/parts/run-action.ts";
 import { runPage } from "../../operations/list-research.ts";
 import type { OperationDeps } from "../../operations/operation.ts";
 import { outcomeOfRun, perform } from "../../operations/perform.ts";
+import { editOf } from "../../runs/plan/plan-store.ts";
 import { readStored, type StoredRun } from "../../runs/history/read.ts";
 import type { Run } from "../../runs/run.ts";
-import { findRun } from "../../runs/run-store.ts";
+import { currentOf } from "../../runs/conversation-store.ts";
 import type { ListedTask, TaskReader, TaskSource, TaskState } from "./task-source.ts";
 import { resultWithPictures } from "../tool-call.ts";
 
@@ -26,13 +27,14 @@ export function runTasks({ deps, config }: App): TaskSource {
   return {
     find: async ({ owner, answerLimit }, taskId) => {
       const run = await currentRun(deps, owner, taskId);
-      return run === undefined ? undefined : stateOf(deps, run, { ttlMs, answerLimit });
+      // Under the id of the task, which may stand for a later run.
+      return run === undefined ? undefined : { ...(await stateOf(deps, run, { ttlMs, answerLimit })), taskId };
     },
     cancel: async (caller, taskId) => {
       const call = { ...caller, client: undefined, signal: deps.leaving, progress: () => {} };
       const outcome = await perform(cancelResearch, deps, { input: { task_id: taskId }, call });
       // A run that ended in the meantime needs no cancel.
-      if (outcome.failed && statusOf(await findRun(await deps.database(), caller.owner, taskId)) === "working") {
+      if (outcome.failed && statusOf(await currentOf(await deps.database(), caller.owner, taskId)) === "working") {
         throw new ProtocolError(
           ProtocolErrorCode.InternalError,
           "The task could not be cancelled.",
@@ -104,8 +106,8 @@ const isLate = ({ status, cancelConfirmed }: Run): boolean => status === "comple
  * The task of a start with `plan` ends with its first plan, which is what the call asked for; resume_research is a call
  * of its own. An ended task must not become `working` again, so it stays completed while the research runs.
  */
-const hasReturnedPlan = ({ status, plan }: Run): boolean =>
-  status === "awaiting_approval" || (plan !== undefined && plan.turn > 1);
+const hasReturnedPlan = ({ status, part, options }: Run): boolean =>
+  status === "awaiting_approval" || part === "research" || editOf(options) !== undefined;
 
 function statusOf(run: Run): "working" | "completed" | "cancelled" {
   if (run.status === "cancelled" || isLate(run)) return "cancelled";

@@ -41,8 +41,8 @@ async function questionBefore(deps: OperationDeps, asked: Asked, call: Call): Pr
   if (!deps.settings.hasJudge) return undefined;
   const verification = await deps.verification();
   if (verification.judge === undefined) return undefined;
-  const { result } = await finishedReport(await deps.database(), call.owner, asked.task_id);
-  const plan = await planVerification(verification, { ...asked, taskId: asked.task_id, result });
+  const { run, result } = await finishedReport(await deps.database(), call.owner, asked.task_id);
+  const plan = await planVerification(verification, { ...asked, taskId: run.taskId, result });
   return questionAbout(deps, verification.judge, { ...plan, about: asked.about });
 }
 

@@ -68,11 +68,11 @@ export const verifyCitations = defineOperation({
     return judgeQuestion(deps, { ...input, about, again: input.refetch === true, ...limitsOf(call) }, call);
   },
   run: async (deps, input, call) => {
-    const { result } = await finishedReport(await deps.database(), call.owner, input.task_id);
+    const { run, result } = await finishedReport(await deps.database(), call.owner, input.task_id);
     requireSources(result, input.numbers);
     const verification = await deps.verification();
     const wanted = {
-      taskId: input.task_id,
+      taskId: run.taskId,
       result,
       numbers: input.numbers,
       again: input.refetch === true,

@@ -69,8 +69,9 @@ export const askFollowup = defineOperation({
   webText: ["results"],
   waitFlag: "wait",
   question: async (deps, input, call) => {
-    const { task_id: taskId, question: query } = input;
+    const { question: query } = input;
     const { owner } = call;
+    const { taskId } = await deps.findRun(owner, input.task_id);
     const { made, insteadOf } = await madeBefore(deps, call, input);
     if (made !== undefined) return undefined;
     const { estimate, variant } = await prepare(deps, owner, input);
@@ -96,7 +97,7 @@ export const askFollowup = defineOperation({
     // A table that was made before is only read.
     if (made === undefined) call.progress("Asking a follow-up", taskId);
     const sending = started.kind === "started" ? started.sending : undefined;
-    const { run: accepted } = await waitForStartOutcome(deps, { owner, taskId, sending, answerBy });
+    const accepted = await waitForStartOutcome(deps, { owner, taskId, sending, answerBy });
     const ms = input.wait ? Math.max(0, answerBy - deps.clock.monotonic()) : 0;
     const run = await waitForEnd(deps, call, { run: accepted, ms });
     await cancelWithCall(deps, call, started);
@@ -204,7 +205,7 @@ async function start(deps: OperationDeps, call: Call, { input, prepared, instead
     agent,
     variant,
     title,
-    parentTaskId: input.task_id,
+    parentTaskId: (await deps.findRun(call.owner, input.task_id)).taskId,
     followup,
     insteadOf,
     // Remote callers never get notifications on the server's desktop.

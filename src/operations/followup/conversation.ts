@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { AppError } from "../../errors.ts";
 import { FOLLOWUP_CONTEXTS, type Run } from "../../runs/run.ts";
-import { findRun } from "../../runs/run-store.ts";
+import { currentOf } from "../../runs/conversation-store.ts";
 import type { Database } from "../../store/database.ts";
 import { list } from "../parts/answer-text.ts";
 
@@ -39,7 +39,7 @@ export async function conversationOf(db: Database, run: Run): Promise<Conversati
 /** The run that a follow-up continues; undefined if it was deleted. */
 async function parentOf(db: Database, run: Run): Promise<Run | undefined> {
   if (run.followupContext === undefined || run.parentTaskId === undefined) return undefined;
-  return findRun(db, run.owner, run.parentTaskId).catch((error: unknown) => {
+  return currentOf(db, run.owner, run.parentTaskId).catch((error: unknown) => {
     if (error instanceof AppError && error.code === "TASK_NOT_FOUND") return undefined;
     throw error;
   });

@@ -45,7 +45,7 @@ const CALLS: Record<Verb, (action: Action) => string> = {
   start: ({ with: how }) => (how === undefined ? "start_deep_research starts it again" : STARTS[how]),
   approve: ({ plan_turn: turn }) =>
     `resume_research with approve true${turn === undefined ? "" : ` and plan_turn ${turn}`} starts the research`,
-  restart: () => "resume_research with accept_possible_double_charge sends it again under the same task_id",
+  restart: () => "resume_research with accept_possible_double_charge sends it again, as a run of its own",
 };
 
 const STARTS: Record<NonNullable<Action["with"]>, string> = {

@@ -1,20 +1,21 @@
 /** Errors and advice for a run without a report; never advises to pay twice without saying so. */
 
 import type { Action, Advice } from "../../action.ts";
-import { roundCost } from "../../costs/actual.ts";
+import { addCosts, roundCost } from "../../costs/actual.ts";
 import { AppError } from "../../errors.ts";
 import type { Backup } from "../../reports/files/backups.ts";
 import { nextAfterPartial } from "../../runs/local/local-run.ts";
 import { PLAN_ENDED } from "../../runs/plan/run-plan.ts";
-import { usageOf } from "../../runs/plan/turn-usage.ts";
+import { editOf } from "../../runs/plan/plan-store.ts";
+import { type RunUsage, usageOf } from "../../runs/poll/usage.ts";
 import { keepsPartial } from "../../runs/cancel/cancel-store.ts";
 import { isFinished, type Run } from "../../runs/run.ts";
 import type { Database } from "../../store/database.ts";
 import type { OperationDeps } from "../operation.ts";
 
-/** Of a run without an interaction at Google: each turn after the first continues a plan. */
-const chargedFor = ({ plan }: Run): string =>
-  (plan?.turn ?? 1) === 1 ? "Nothing was charged." : "Only its plan was charged.";
+/** Of a run without an interaction at Google. */
+const chargedFor = ({ part, options }: Run): string =>
+  part === "research" || editOf(options) !== undefined ? "Only its plan was charged." : "Nothing was charged.";
 
 /** A run with an interaction at Google may be charged, so a new start would be charged again. */
 export function adviceWithoutReport(run: Run): Advice {
@@ -85,13 +86,20 @@ export async function withRefusedEnd(deps: Pick<OperationDeps, "backupOf" | "rec
   const backup = backupOf(deps, run);
   if (backup === undefined) return run;
   const { costOf } = await deps.recorder();
-  const { model: agent = "", createdAt, plan } = run;
-  const { tokens = run.tokens, cost = run.cost } = usageOf({ costOf }, { agent, createdAt, plan }, backup.usage);
+  const { model: agent = "", createdAt } = run;
+  // A run without usage shows what its plans cost.
+  const { tokens, cost } =
+    backup.usage === undefined ? run : addUsages(run, usageOf({ costOf }, { agent, createdAt }, backup.usage));
   const { code, message, suggestion } = refusedByDatabase(run, backup);
   const currentAction = "The research has ended, but its report is not stored yet";
   const error = { code, message, suggestion };
   return { ...run, tokens, cost: roundCost(cost), currentAction, obstacle: undefined, error };
 }
+
+const addUsages = (one: RunUsage, other: RunUsage): RunUsage => ({
+  tokens: { input: one.tokens.input + other.tokens.input, output: one.tokens.output + other.tokens.output },
+  cost: addCosts(one.cost, other.cost),
+});
 
 export function withoutText(run: Run, isDiscarded: boolean): AppError {
   const about = { task_id: run.taskId, status: run.status, progress: run.progress };
@@ -100,7 +108,7 @@ export function withoutText(run: Run, isDiscarded: boolean): AppError {
     return new AppError({
       code: "RESEARCH_FAILED",
       message: `This run failed before producing any text. ${run.error?.message ?? ""}`.trim(),
-      suggestion: run.plan?.isPlanning === false ? `${suggestion ?? ""} Its status has its plan.`.trim() : suggestion,
+      suggestion: run.part === "research" ? `${suggestion ?? ""} Its status has its plan.`.trim() : suggestion,
       next,
       details: { reason: run.error?.code },
       run: about,

@@ -8,7 +8,7 @@ import type { Interaction } from "../../gemini/research-agent.ts";
 import { cancelRun } from "../../runs/cancel/cancel.ts";
 import { pollRun } from "../../runs/poll/poll.ts";
 import type { Run } from "../../runs/run.ts";
-import { findRun } from "../../runs/run-store.ts";
+import { currentOf } from "../../runs/conversation-store.ts";
 import { polledRuns } from "../../../test/kit/store/polled.ts";
 import { startResearch } from "../../runs/start/start.ts";
 import { checkResearchStatus } from "../check-research-status.ts";
@@ -16,7 +16,6 @@ import { askFollowup } from "../followup/ask-followup.ts";
 import { getResearchResults } from "../get-research-results.ts";
 import type { Call, Operation, OperationDeps } from "../operation.ts";
 import { perform } from "../perform.ts";
-import { NO_USAGE } from "../../runs/plan/run-plan.ts";
 import { adviceWithoutReport } from "./after-failure.ts";
 import { resumeResearch } from "../resume-research.ts";
 
@@ -62,7 +61,7 @@ async function stage(context: TestContext, answers: Partial<Interaction>[] = [])
       sleep: async (ms: number, signal?: AbortSignal) => (ms > 5_000 ? clock.sleep(ms, signal) : poll()),
     },
     database: async () => db,
-    findRun: (owner: string, id: string) => findRun(db, owner, id),
+    findRun: (owner: string, id: string) => currentOf(db, owner, id),
     research: async () => ({ research, runner, obstacle: async () => undefined }),
     estimate: async () => CHEAP,
     estimatePlan: async () => CHEAP,
@@ -85,7 +84,7 @@ async function stage(context: TestContext, answers: Partial<Interaction>[] = [])
         { input: { task_id: taskId, ...input }, call: { ...call, ...more } },
       )
     ).structured;
-  return { db, deps, act, hooks, taskId, poll, sent: () => sent, run: () => findRun(db, request.owner, taskId) };
+  return { db, deps, act, hooks, taskId, poll, sent: () => sent, run: () => currentOf(db, request.owner, taskId) };
 }
 
 const CHANGED = { success: false, error: { message: expect.stringContaining("The plan was changed meanwhile") } };
@@ -164,7 +163,6 @@ test("what is said about a plan is true in every state of its run (V2)", async (
 test("an approval that was cancelled unsent leaves the plan to pay for, and says so (V2, P6)", async (context) => {
   const { run } = await stage(context);
   const cancelled: Run = { ...(await run()), status: "cancelled", cancelConfirmed: true, interactionId: undefined };
-  const plan = { turn: 2, isPlanning: false, earlier: NO_USAGE };
-  expect(adviceWithoutReport({ ...cancelled, plan }).suggestion).toBe("Only its plan was charged.");
+  expect(adviceWithoutReport({ ...cancelled, part: "research" }).suggestion).toBe("Only its plan was charged.");
   expect(adviceWithoutReport(cancelled).suggestion).toBe("Nothing was charged.");
 });

@@ -40,7 +40,7 @@ export const NO_PLAN: Partial<PlanAnswer> = {};
 
 /** The plan of a run that waits for approval, or that ended before its research; empty for any other. */
 export async function planAnswer(deps: OperationDeps, call: PayingCall, run: Run): Promise<Partial<PlanAnswer>> {
-  if (run.plan?.isPlanning !== true) return NO_PLAN;
+  if (run.part !== "plan") return NO_PLAN;
   if (!isIdle(run.status)) return NO_PLAN;
   const { newestPlan } = await import("../../runs/plan/plan-store.ts");
   const plan = await newestPlan(await deps.database(), run.taskId);
@@ -58,8 +58,8 @@ export async function planAnswer(deps: OperationDeps, call: PayingCall, run: Run
 
 /** The same, and the approved plan of a research that ended without a text. */
 export async function lastPlan(deps: OperationDeps, call: PayingCall, run: Run): Promise<Partial<PlanAnswer>> {
-  const { plan, status, taskId } = run;
-  const isLost = plan?.isPlanning === false && (status === "failed" || status === "cancelled");
+  const { part, status, taskId } = run;
+  const isLost = part === "research" && (status === "failed" || status === "cancelled");
   if (!isLost) return planAnswer(deps, call, run);
   const db = await deps.database();
   const { reportPresence } = await import("../../runs/result-store.ts");
@@ -135,27 +135,25 @@ export async function questionOnPlan(
 async function paidBy(run: Run, plan: StoredPlan | undefined, { edit, about }: Pick<Decision, "edit" | "about">) {
   const { query, model: agent = "" } = run;
   const stage: PlanStage | undefined = plan && (edit === undefined ? { text: plan.text } : "wanted");
-  return { about: { ...about, plan_turn: plan?.turn }, query, agent, plan: stage, tokens: await tokensSent(run) };
+  return { about: { ...about, current: plan?.taskId }, query, agent, plan: stage, tokens: await tokensSent(run) };
 }
 
 export async function decideOnPlan(deps: OperationDeps, call: Call, { run, ...decision }: Decision & { run: Run }) {
   const answerBy = (call.since ?? deps.clock.monotonic()) + ANSWER_WITHIN_MS;
   const { research, runner, obstacle } = await deps.research();
   await requireDurable({ obstacle });
-  const { taskId } = run;
   const { edit } = decision;
   const { owner, signal } = call;
   // Read once: the plan that is priced here is the only one that this decision can be about.
   const plan = await waitingPlan(deps, run);
   const start = await paidBy(run, plan, decision);
-  const namedTurn = decision.planTurn ?? call.agreed?.plan_turn;
-  const { beginTurn } = await import("../../runs/plan/plan-turn.ts");
-  const turn = await beginTurn(research, {
+  const plans = await import("../../runs/plan/decide.ts");
+  const decided = await plans.decideOnPlan(research, {
     owner,
-    taskId,
+    taskId: run.taskId,
     edit,
-    planTurn: plan && (namedTurn ?? plan.turn),
-    namedTurn,
+    plan: plan && (call.agreed?.current ?? plan.taskId),
+    namedTurn: decision.planTurn,
     checkCost: await requireCostConsent(deps, call, start),
     estimate: { ...(await estimateFor(deps, call, start)) },
     callerWaitsMs: edit === undefined ? 0 : ANSWER_WITHIN_MS,
@@ -163,27 +161,28 @@ export async function decideOnPlan(deps: OperationDeps, call: Call, { run, ...de
   });
   runner.start();
   runner.wake();
-  const sending = turn.kind === "begun" ? turn.sending : undefined;
-  const { run: accepted } = await waitForStartOutcome(deps, { owner, taskId, sending, answerBy });
+  const sending = decided.kind === "begun" ? decided.sending : undefined;
+  const { taskId } = decided.run;
+  const accepted = await waitForStartOutcome(deps, { owner, taskId, sending, answerBy });
   if (sending !== undefined && accepted.error !== undefined) throw notChanged(accepted);
   const current = edit === undefined ? accepted : await waitForPlan(deps, call, { run: accepted, answerBy });
-  const isReturned = turn.kind === "begun" && call.returnWhen?.aborted !== true && !signal.aborted;
-  if (isReturned && current.status === "awaiting_approval") await recordReturnedEnd(deps, taskId);
+  const isReturned = decided.kind === "begun" && call.returnWhen?.aborted !== true && !signal.aborted;
+  if (isReturned && current.status === "awaiting_approval") await recordReturnedEnd(deps, current.taskId);
   return {
     success: true,
-    task_id: taskId,
+    task_id: current.taskId,
     status: current.status,
     ...(await planAnswer(deps, call, current)),
-    message: messageOf(current, turn.kind),
-    check_status_command: `check_research_status(task_id='${taskId}')`,
+    message: messageOf(current, decided.kind),
+    check_status_command: `check_research_status(task_id='${current.taskId}')`,
   };
 }
 
 function messageOf(run: Run, kind: "joined" | "begun"): string {
-  const { status, plan, error } = run;
+  const { status, part, error } = run;
   if (status === "awaiting_approval") return error?.message ?? "The plan waits for approval.";
   if (status === "failed" || status === "cancelled") return error?.message ?? "The run was cancelled.";
-  if (plan?.isPlanning === true) return "Google is changing the plan.";
+  if (part === "plan") return "Google is changing the plan.";
   return kind === "joined"
     ? "This plan was approved before: nothing was sent and nothing is charged for this call."
     : `The plan is approved. ${messageOnceAccepted(run, "The research is running in the background.")}`;

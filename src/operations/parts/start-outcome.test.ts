@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { openApp } from "../../../test/kit/store/operation-deps.ts";
 import { clock, openRunner, request } from "../../../test/kit/store/runner.ts";
 import { adoptInteractionId } from "../../runs/interaction-store.ts";
-import { findRun } from "../../runs/run-store.ts";
+import { currentOf } from "../../runs/conversation-store.ts";
 import { startResearch } from "../../runs/start/start.ts";
 import type { OperationDeps } from "../operation.ts";
 import { perform } from "../perform.ts";
@@ -36,7 +36,7 @@ test("a second start with unknown outcome is never called unsent, although the f
     clock,
     database: async () => db,
     agent: async () => research.agent,
-    findRun: (owner: string, id: string) => findRun(db, owner, id),
+    findRun: (owner: string, id: string) => currentOf(db, owner, id),
     research: async () => ({ research, runner, obstacle: async () => undefined }),
     estimate: async () => ({ usd: { min: 0.1, likely: 0.1, max: 0.2 }, agent: "an-agent" }),
     settings: { ...app.settings, confirmAboveUsd: 5 },
@@ -52,8 +52,10 @@ test("a second start with unknown outcome is never called unsent, although the f
     },
   });
   expect(structured).toMatchObject({
-    success: true,
-    status: "running_async",
-    message: expect.stringMatching(/sent again, and this second start may be running and charged/),
+    success: false,
+    error: { code: "START_UNKNOWN", message: expect.stringContaining("not known whether the research was started") },
+    status: "start_unknown",
   });
+  // Each of the two starts has its own run.
+  expect((await currentOf(db, request.owner, taskId)).interactionId).toBe("v1_first");
 });

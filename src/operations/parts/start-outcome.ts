@@ -21,17 +21,11 @@ interface StartedRun {
   answerBy?: number;
 }
 
-interface StartedAs {
-  run: Run;
-  /** The run continues without this start, with an interaction adopted meanwhile: it was not accepted, or may have been. */
-  unused?: "withheld" | "unknown" | undefined;
-}
-
 /** Returns the run once Google has accepted it, or while that is not known yet. Throws when the start failed. */
 export async function waitForStartOutcome(
   deps: OperationDeps,
   { owner, taskId, sending, answerBy = Infinity }: StartedRun,
-): Promise<StartedAs> {
+): Promise<Run> {
   const within = Math.max(0, Math.min(ACCEPTANCE_WITHIN_MS, answerBy - deps.clock.monotonic()));
   const timer = new AbortController();
   const failure =
@@ -51,8 +45,7 @@ export async function waitForStartOutcome(
   if (failure !== undefined && run.status === "pending") {
     throw failedStart({ ...run, status: failure.to, error: failure.error });
   }
-  if (failure === undefined) return { run };
-  return { run, unused: failure.to === "start_unknown" ? "unknown" : "withheld" };
+  return run;
 }
 
 /** Until Google has accepted a start, nothing is running. */

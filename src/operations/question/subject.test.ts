@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { covers, type Subject } from "./subject.ts";
 
-const AGREED: Subject = { operation: "resume_research", input: "a hash", run: "a", plan_turn: 1, max_usd: 2.07 };
+const AGREED: Subject = { operation: "resume_research", input: "a hash", run: "a", current: "plan 1", max_usd: 2.07 };
 
 test("a yes covers the same subject at the same price, a lower one and a cent more (T28)", () => {
   for (const max_usd of [2.07, 1, 2.075]) expect(covers(AGREED, { ...AGREED, max_usd })).toBe(true);
@@ -15,8 +15,7 @@ test.for<Partial<Subject>>([
   { operation: "start_deep_research" },
   { input: "another" },
   { run: "b" },
-  { plan_turn: 2 },
-  { attempt: "newer" },
+  { current: "plan 2" },
   { max_usd: 2.09 },
   { max_usd: undefined },
 ])("a yes does not cover a question about something else: %o (T28)", (other) => {

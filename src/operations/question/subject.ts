@@ -8,10 +8,8 @@ export const subjectSchema = z.object({
   input: z.string(),
   /** The run that is decided on. */
   run: z.string().optional(),
-  /** The plan that waits for approval. */
-  plan_turn: z.number().optional(),
-  /** The newest attempt of a run that is sent again. */
-  attempt: z.string().optional(),
+  /** What that id stood for: the plan that waits for approval, or the unknown start that is sent again. */
+  current: z.string().optional(),
   /** The maximum price; undefined if it is unknown. */
   max_usd: z.number().optional(),
 });
@@ -29,4 +27,4 @@ export function covers(agreed: Subject | undefined, asked: Subject): boolean {
   return COMPARED.every((field) => agreed[field] === asked[field]) && askedUsd <= agreedUsd + NEGLIGIBLE_USD;
 }
 
-const COMPARED = ["operation", "input", "run", "plan_turn", "attempt"] as const;
+const COMPARED = ["operation", "input", "run", "current"] as const;

@@ -2,7 +2,7 @@
 
 import { FOLLOWUP_MODEL } from "../../costs/prices.ts";
 import type { FollowupEstimate } from "../../costs/estimate.ts";
-import { findRun } from "../../runs/run-store.ts";
+import { currentOf } from "../../runs/conversation-store.ts";
 import { findTable } from "../../runs/table/find-table.ts";
 import { aboutTerms, type FollowupTerms, type PreparedFollowup } from "../followup/prepare.ts";
 import type { OperationDeps } from "../operation.ts";
@@ -18,7 +18,7 @@ import { costQuestion, dollars } from "../parts/cost-confirmation.ts";
 export async function prepareTable(deps: OperationDeps, request: TableRequest): Promise<PreparedFollowup> {
   const db = await deps.database();
   const stored = await readTableContext(db, request);
-  const run = await findRun(db, request.owner, request.taskId);
+  const run = await currentOf(db, request.owner, request.taskId);
   if (stored === undefined) throw withoutText(run, await wasDiscarded(db, run));
   const { input, notice } = stored;
   const { columns } = request;

@@ -53,7 +53,7 @@ export async function readLive(deps: Reader, stored: Run): Promise<RunLive> {
     ...headOf(run, deps.clock.now()),
     actions: actionsFor(run, { hasText: text !== undefined }),
     has_report: text !== undefined,
-    plan_turn: run.plan === undefined ? undefined : (await newestPlan(db, run.taskId))?.turn,
+    plan_turn: run.part === "plan" || run.part === "research" ? (await newestPlan(db, run.taskId))?.turn : undefined,
     partial: text?.partial || undefined,
     mode: run.mode,
     model: run.model,

@@ -1,10 +1,9 @@
 /** SQL of cancellation: the flag read by the process that works on the run, and the final state. */
 
 import type { Database } from "../../store/database.ts";
-import { readColumns } from "../lock-store.ts";
-import { dropPlans } from "../plan/plan-store.ts";
+import { isNotCarriedOn, lineOf } from "../conversation-store.ts";
+import { lockRun, readColumns } from "../lock-store.ts";
 import { dropResult } from "../result-store.ts";
-import type { RunStatus } from "../run.ts";
 import { NO_ACTION, transition } from "../transition-store.ts";
 
 interface RequestedCancel {
@@ -25,7 +24,7 @@ export async function requestCancel(
     .set({ cancel_requested_at: now, keep_partial: keepPartial ? 1 : 0, updated_at: now })
     .where("task_id", "=", taskId)
     .where("cancel_requested_at", "is", null)
-    .where("status", "in", ["pending", "running", "running_async", "start_unknown", "awaiting_approval"])
+    .where("status", "in", ["pending", "running", "running_async", "start_unknown"])
     .$if(unlessJoined, (update) => update.where("joined_at", "is", null))
     .executeTakeFirst();
   return numUpdatedRows > 0n;
@@ -53,27 +52,30 @@ export async function isCancelRequested(db: Database, taskId: string): Promise<b
 
 interface Cancellation {
   taskId: string;
-  /** Defaults to every state that can be cancelled. */
-  from?: readonly RunStatus[];
+  /** The run is a plan that waits for approval: Google is not working on it. */
+  isPlan?: boolean;
   /** False while Google may still finish it. */
   confirmed: boolean;
   keepPartial: boolean;
   now: number;
 }
 
-/** Sets a run to `cancelled` in the database. Resolves with false if it is in another state. */
+/** Sets a run to `cancelled` in the database. Resolves with false if it is in another state, or its plan is decided on. */
 export function cancelHere(
   db: Database,
-  { taskId, from, confirmed, keepPartial, now }: Cancellation,
+  { taskId, isPlan = false, confirmed, keepPartial, now }: Cancellation,
 ): Promise<boolean> {
   // One transaction: a report that arrives right afterwards is paid for and must not be dropped with the partial one.
   return db.transaction().execute(async (transaction) => {
+    // A plan that is being approved holds this lock.
+    await lockRun(transaction, taskId);
     const updated = await transition(transaction, {
       taskId,
       to: "cancelled",
-      from,
+      ...(isPlan ? { from: [], alsoFrom: ["completed"] } : {}),
       holder: "any",
       set: {
+        ...(isPlan ? { cancel_requested_at: now, keep_partial: keepPartial ? 1 : 0 } : {}),
         cancel_confirmed: confirmed ? 1 : 0,
         completed_at: now,
         updated_at: now,
@@ -82,13 +84,18 @@ export function cancelHere(
         // Until Google confirms the cancel the run is polled: its report may still arrive, and is paid for.
         ...(confirmed ? { next_poll_at: null } : {}),
       },
-    }).executeTakeFirst();
+    })
+      .$if(isPlan, (update) => update.where("part", "=", "plan").where(isNotCarriedOn))
+      .executeTakeFirst();
     const isCancelled = updated.numUpdatedRows > 0n;
-    if (!isCancelled || keepPartial) return isCancelled;
-    await dropResult(transaction, taskId);
-    await dropPlans(transaction, taskId);
-    return true;
+    if (isCancelled && !keepPartial) await dropLine(transaction, taskId);
+    return isCancelled;
   });
+}
+
+/** Deletes what a cancelled run and the plans before it have found: its caller asked to keep nothing. */
+export async function dropLine(transaction: Database, taskId: string): Promise<void> {
+  for (const { task_id } of await lineOf(transaction, taskId)) await dropResult(transaction, task_id);
 }
 
 export async function leaseOf(db: Database, taskId: string): Promise<{ holder: string; until: number }> {

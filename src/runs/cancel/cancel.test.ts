@@ -10,6 +10,8 @@ import { type AgentFinish, finishAgentRun } from "../poll/poll-result-store.ts";
 import { resultOf } from "../poll/agent-result.ts";
 import type { PolledRun } from "../poll/polled-run.ts";
 import { findResult } from "../result-store.ts";
+import { saveInteractionId } from "../interaction-store.ts";
+import { intended } from "../../../test/kit/store/stored-start.ts";
 import { startResearch } from "../start/start.ts";
 
 /** The completed report of this run, as a poll stores it. */
@@ -90,9 +92,7 @@ test("a plan that is approved while it is being cancelled is cancelled at Google
   const started = await startResearch(deps(), { ...request, variant: { collaborativePlanning: true } });
   if (started.kind === "started") await started.sending;
   const { taskId } = started;
-  const setStatus = (status: string): Promise<unknown> =>
-    db.updateTable("research_tasks").set({ status }).where("task_id", "=", taskId).execute();
-  await setStatus("awaiting_approval");
+  await db.updateTable("research_tasks").set({ status: "completed" }).where("task_id", "=", taskId).execute();
   const cancelled: string[] = [];
   const agent = deps({
     cancel: async (id) => {
@@ -107,7 +107,9 @@ test("a plan that is approved while it is being cancelled is cancelled at Google
     transformResult: async ({ result }) => {
       if (!isApproved) {
         isApproved = true;
-        await setStatus("running_async");
+        const carriesOn = { taskId, from: "completed" } as const;
+        const research = await intended(db, { part: "research", carriesOn }, false);
+        await saveInteractionId(db, { ...research, interactionId: "v1_research", now: clock.now() });
       }
       return result;
     },
@@ -117,7 +119,8 @@ test("a plan that is approved while it is being cancelled is cancelled at Google
     { owner: "local", taskId, keepPartial: true },
   );
   expect(cancelled).toEqual([run.interactionId]);
-  expect(await rowOf(db, taskId)).toMatchObject({ status: "cancelled", cancel_confirmed: 0 });
+  expect(run).toMatchObject({ part: "research", status: "cancelled", cancelConfirmed: false });
+  expect(await rowOf(db, taskId)).toMatchObject({ status: "completed" });
 });
 
 test.each([

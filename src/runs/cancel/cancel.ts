@@ -9,7 +9,7 @@ import { processLiveness } from "../../store/processes.ts";
 import { cancelHere, leaseOf, requestCancel } from "./cancel-store.ts";
 import { isAbandoned } from "../lease.ts";
 import { isFinished, type Run } from "../run.ts";
-import { findRun } from "../run-store.ts";
+import { currentOf, lineOf } from "../conversation-store.ts";
 import { waitForRun } from "../history/wait.ts";
 
 export interface CancelDeps {
@@ -32,21 +32,25 @@ const CANCEL_WAIT_MS = 5_000;
 
 export async function cancelRun(deps: CancelDeps, request: CancelRequest): Promise<Run> {
   const { db, clock } = deps;
-  const { owner, taskId, keepPartial } = request;
-  const run = await findRun(db, owner, taskId);
+  const { owner, keepPartial } = request;
+  const run = await currentOf(db, owner, request.taskId);
+  const { taskId } = run;
   // Cancelling is idempotent.
   if (run.status === "cancelled") return run;
   if (isFinished(run.status)) throw finishedAlready(run);
   await requestCancel(db, { taskId, keepPartial, now: clock.now() });
   failpoint("after-cancel-flag");
-  if (run.status === "start_unknown") {
-    await cancelHere(db, { taskId, confirmed: false, keepPartial, now: clock.now() });
-    return findRun(db, owner, taskId);
+  // A start that was sent again may be running, too, although its id is unknown.
+  for (const { task_id, status } of await lineOf(db, taskId)) {
+    if (status !== "start_unknown") continue;
+    if (task_id !== taskId) await requestCancel(db, { taskId: task_id, keepPartial, now: clock.now() });
+    await cancelHere(db, { taskId: task_id, confirmed: false, keepPartial, now: clock.now() });
   }
+  if (run.status === "start_unknown") return currentOf(db, owner, taskId);
   if (run.status === "awaiting_approval") {
     // Google is not working on a plan that waits. If it was approved meanwhile, Google is: then it is cancelled there.
-    const waiting = { taskId, from: ["awaiting_approval"] as const, confirmed: true, keepPartial, now: clock.now() };
-    return (await cancelHere(db, waiting)) ? findRun(db, owner, taskId) : cancelRun(deps, request);
+    const waiting = { taskId, isPlan: true, confirmed: true, keepPartial, now: clock.now() };
+    return (await cancelHere(db, waiting)) ? currentOf(db, owner, taskId) : cancelRun(deps, request);
   }
   // In parallel, within the same five seconds: the wait ends as soon as the run shows Google's response.
   const cancelling = run.kind === "agent" ? cancelAtGoogle(deps, run) : Promise.resolve();
@@ -77,7 +81,7 @@ async function settle({ db, clock }: CancelDeps, run: Run, { keepPartial }: Canc
   if (run.kind === "agent" || isAbandoned(liveness, until, now)) {
     await cancelHere(db, { taskId: run.taskId, confirmed: run.kind !== "agent", keepPartial, now });
   }
-  return findRun(db, run.owner, run.taskId);
+  return currentOf(db, run.owner, run.taskId);
 }
 
 function finishedAlready(run: Run): AppError {

@@ -8,7 +8,7 @@ import { truncateLog } from "../../store/sqlite/sqlite.ts";
 import { canHaveExpired } from "../poll/ask.ts";
 import { missingSetting } from "../poll/missing-setting.ts";
 import { isFinished, type Run } from "../run.ts";
-import { findRun } from "../run-store.ts";
+import { currentOf, lineOf } from "../conversation-store.ts";
 import { deleteRun, interactionIdsOf, isDeletable, UNKNOWN_KEPT_MS, unknownStartsSince } from "./deletion-store.ts";
 
 export interface DeleteDeps {
@@ -34,17 +34,18 @@ export type DeletedAtGoogle = true | undefined;
 /** Throws if the run must be kept. */
 export async function deleteFinishedRun(deps: DeleteDeps, request: DeleteRequest): Promise<DeletedAtGoogle> {
   const { db, clock } = deps;
-  const run = await findRun(db, request.owner, request.taskId);
+  const run = await currentOf(db, request.owner, request.taskId);
   if (!isFinished(run.status)) throw notEndedYet(run);
-  const deletion = { taskId: run.taskId, now: clock.now() };
-  const unknownSentAt = await unknownStartsSince(db, run.taskId, deletion.now - UNKNOWN_KEPT_MS);
+  const taskIds = (await lineOf(db, run.taskId)).map(({ task_id }) => task_id);
+  const deletion = { taskIds, now: clock.now() };
+  const unknownSentAt = await unknownStartsSince(db, taskIds, deletion.now - UNKNOWN_KEPT_MS);
   if (unknownSentAt !== undefined) throw mayBeCharged(run, unknownSentAt + UNKNOWN_KEPT_MS);
   if (!(await isDeletable(db, deletion))) throw stillPolled(run);
-  const ids = request.atGoogle ? await interactionIdsOf(db, run.taskId) : [];
+  const ids = request.atGoogle ? await interactionIdsOf(db, taskIds) : [];
   // Google first, while the ids are still stored: a failed deletion can be retried.
   for (const id of ids) await deleteAtGoogle(deps, run, id);
   if (!(await deleteRun(db, deletion))) throw stillPolled(run);
-  await deps.removeBackups(new Set([run.taskId]));
+  await deps.removeBackups(new Set(taskIds));
   await emptyLog(deps);
   return ids.length > 0 ? true : undefined;
 }

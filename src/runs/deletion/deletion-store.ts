@@ -3,6 +3,7 @@
 import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import type { Database, Tables } from "../../store/database.ts";
 import { tryLockExclusive, skipLocked } from "../../store/dialect.ts";
+import { isNotCarriedOn } from "../conversation-store.ts";
 import { lockRun } from "../lock-store.ts";
 import { dropPictures } from "../picture-store.ts";
 import { FINISHED, UNFINISHED } from "../run.ts";
@@ -18,6 +19,15 @@ const deletable =
       // An unknown start is deletable once its id cannot be recovered, which the condition on attempts below checks.
       // coalesce() prevents the use of an index on status: nearly all runs are in one of these states.
       run(run.fn.coalesce("status", run.val("")), "in", [...FINISHED, "start_unknown"]),
+      // A plan that can still be approved.
+      run.not(
+        run.and([
+          run("part", "=", "plan"),
+          run("status", "=", "completed"),
+          run("deadline_at", ">", now),
+          isNotCarriedOn(run),
+        ]),
+      ),
       // A completed run is polled only for its usage; any other may still be running and be charged.
       run.or([run("next_poll_at", "is", null), run("status", "=", "completed")]),
       run.not(
@@ -51,22 +61,23 @@ export const TABLES_OF_A_RUN = [
 const MAX_EVENTS_PER_BATCH = 500;
 
 export interface Deletion {
-  taskId: string;
+  /** A run and those that it carries on, the first one first: none is shown without the others. */
+  taskIds: string[];
   now: number;
 }
 
 /**
- * Returns false if the run is not, or no longer, deletable.
- * Its timeline, which may have thousands of rows, is deleted first and in batches, to keep write locks short.
+ * Returns false if one of the runs is not, or no longer, deletable.
+ * Their timeline, which may have thousands of rows, is deleted first and in batches, to keep write locks short.
  */
 export async function deleteRun(db: Database, deletion: Deletion): Promise<boolean> {
-  const { taskId } = deletion;
+  const { taskIds } = deletion;
   while ((await deleteEvents(db, deletion)) === MAX_EVENTS_PER_BATCH);
   return db.transaction().execute(async (transaction) => {
     // Prevents other processes from changing the state between the check and the deletion.
-    await lockRun(transaction, taskId);
+    for (const taskId of taskIds) await lockRun(transaction, taskId);
     if (!(await isDeletable(transaction, deletion))) return false;
-    await removeRuns(transaction, [taskId]);
+    await removeRuns(transaction, taskIds);
     return true;
   });
 }
@@ -92,11 +103,13 @@ export function deleteRuns(db: Database, taskIds: string[], now: number): Promis
 
 /** The number of statements does not depend on the number of runs. */
 async function removeRuns(transaction: Database, taskIds: string[]): Promise<void> {
-  await transaction
-    .updateTable("research_tasks")
-    .set({ parent_task_id: null })
-    .where("parent_task_id", "in", taskIds)
-    .execute();
+  for (const column of ["parent_task_id", "carries_on"] as const) {
+    await transaction
+      .updateTable("research_tasks")
+      .set({ [column]: null })
+      .where(column, "in", taskIds)
+      .execute();
+  }
   await transaction
     .deleteFrom("research_search")
     .where("rowid", "in", (found) =>
@@ -124,31 +137,33 @@ export async function runsWithLongTimeline(db: Database, taskIds: string[]): Pro
   return new Set(rows.map(({ task_id }) => task_id));
 }
 
-export async function isDeletable(db: Database, { taskId, now }: Deletion): Promise<boolean> {
-  const run = db.selectFrom("research_tasks").select("task_id").where("task_id", "=", taskId);
-  return (await run.where(deletable(now)).executeTakeFirst()) !== undefined;
+export async function isDeletable(db: Database, { taskIds, now }: Deletion): Promise<boolean> {
+  const runs = db.selectFrom("research_tasks").select("task_id").where("task_id", "in", taskIds);
+  return (await runs.where(deletable(now)).execute()).length === taskIds.length;
 }
 
 function deleteEvents(db: Database, deletion: Deletion): Promise<number> {
-  const { taskId } = deletion;
   return db.transaction().execute(async (transaction) => {
-    await lockRun(transaction, taskId);
+    for (const taskId of deletion.taskIds) await lockRun(transaction, taskId);
     if (!(await isDeletable(transaction, deletion))) return 0;
-    const events = transaction.selectFrom("research_events").select("seq").where("task_id", "=", taskId);
-    const oldest = await events.orderBy("seq").limit(MAX_EVENTS_PER_BATCH).execute();
-    const last = oldest.at(-1)?.seq;
-    if (last === undefined) return 0;
-    await transaction.deleteFrom("research_events").where("task_id", "=", taskId).where("seq", "<=", last).execute();
-    return oldest.length;
+    for (const taskId of deletion.taskIds) {
+      const events = transaction.selectFrom("research_events").select("seq").where("task_id", "=", taskId);
+      const oldest = await events.orderBy("seq").limit(MAX_EVENTS_PER_BATCH).execute();
+      const last = oldest.at(-1)?.seq;
+      if (last === undefined) continue;
+      await transaction.deleteFrom("research_events").where("task_id", "=", taskId).where("seq", "<=", last).execute();
+      if (oldest.length === MAX_EVENTS_PER_BATCH) return oldest.length;
+    }
+    return 0;
   });
 }
 
-/** Time of the run's latest request with unknown outcome: Google may be processing and charging it. */
-export async function unknownStartsSince(db: Database, taskId: string, since: number): Promise<number | undefined> {
+/** Time of the runs' latest request with unknown outcome: Google may be processing and charging it. */
+export async function unknownStartsSince(db: Database, taskIds: string[], since: number): Promise<number | undefined> {
   const row = await db
     .selectFrom("research_attempts")
     .select((select) => select.fn.max("created_at").as("sent"))
-    .where("task_id", "=", taskId)
+    .where("task_id", "in", taskIds)
     .where("state", "in", ["sending", "unknown"])
     .where("interaction_id", "is", null)
     .where("created_at", ">", since)
@@ -156,12 +171,12 @@ export async function unknownStartsSince(db: Database, taskId: string, since: nu
   return row?.sent ?? undefined;
 }
 
-/** The run's interaction ids, usually one. */
-export async function interactionIdsOf(db: Database, taskId: string): Promise<string[]> {
+/** The interaction ids of the runs, usually one. */
+export async function interactionIdsOf(db: Database, taskIds: string[]): Promise<string[]> {
   const rows = await db
     .selectFrom("research_attempts")
     .select("interaction_id")
-    .where("task_id", "=", taskId)
+    .where("task_id", "in", taskIds)
     .where("interaction_id", "is not", null)
     .execute();
   return rows.flatMap(({ interaction_id }) => interaction_id ?? []);

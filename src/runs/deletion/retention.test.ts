@@ -97,12 +97,12 @@ test("one rule decides what may be deleted; what may not be deleted keeps its ti
   await insertAttempt(db, { attempt_id: "s", task_id: "sending", created_at: NOW - DAY_MS });
   for (const taskId of ["unconfirmed", "reopened", "sending"]) {
     await appendEvents(db, taskId, [{ kind: "thought", text: "t", at: 1 }]);
-    expect(await deleteRun(db, { taskId, now: NOW })).toBe(false);
+    expect(await deleteRun(db, { taskIds: [taskId], now: NOW })).toBe(false);
   }
   expect(await db.selectFrom("research_events").select("seq").execute()).toHaveLength(3);
   // Polled for its usage only.
   await insertRun(db, { task_id: "completed", status: "completed", ...polled });
-  expect(await deleteRun(db, { taskId: "completed", now: NOW })).toBe(true);
+  expect(await deleteRun(db, { taskIds: ["completed"], now: NOW })).toBe(true);
 });
 
 test("deletion knows every table whose rows belong to a run (T-2)", async () => {

@@ -80,7 +80,7 @@ async function deleteBatch(
   if (removed === undefined) return [];
   for (const taskId of long) {
     if (leaving.aborted) break;
-    if (await deleteRun(db, { taskId, now })) removed.push(taskId);
+    if (await deleteRun(db, { taskIds: [taskId], now })) removed.push(taskId);
   }
   return removed;
 }

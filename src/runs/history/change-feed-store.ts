@@ -2,10 +2,13 @@
 
 import type { Database } from "../../store/database.ts";
 import { isShared } from "../../store/dialect.ts";
+import { otherIdsOf } from "../conversation-store.ts";
 import { FINISHED, UNFINISHED } from "../run.ts";
 
 export interface WrittenRun {
   taskId: string;
+  /** Ids of the runs whose place it has taken. */
+  otherIds: string[];
   finished: boolean;
   createdAt: number;
   updatedAt: number;
@@ -40,26 +43,27 @@ export async function runsWrittenSince(
       return run.or([unfinished, run("created_at", ">=", since), ...before]);
     })
     .execute();
-  return rows.map(writtenRun);
+  return Promise.all(rows.map((row) => writtenRun(db, row)));
 }
 
 export async function writtenRuns(db: Database, owner: string, taskIds: string[]): Promise<WrittenRun[]> {
   const rows = await shownColumns(db, owner).where("task_id", "in", taskIds).execute();
-  return rows.map(writtenRun);
+  return Promise.all(rows.map((row) => writtenRun(db, row)));
 }
 
 const shownColumns = (db: Database, owner: string) =>
   db
     .selectFrom("research_tasks")
     .select(["task_id", "kind", "status", "progress", "current_action", "obstacle", "usage_final"])
-    .select(["created_at", "updated_at", "title", "starred", "archived"])
+    .select(["created_at", "updated_at", "title", "starred", "archived", "carries_on"])
     .where("owner", "=", owner)
     .orderBy("updated_at");
 
 type ShownRow = Awaited<ReturnType<ReturnType<typeof shownColumns>["execute"]>>[number];
 
-const writtenRun = (row: ShownRow): WrittenRun => ({
+const writtenRun = async (db: Database, row: ShownRow): Promise<WrittenRun> => ({
   taskId: row.task_id,
+  otherIds: row.carries_on === null ? [] : await otherIdsOf(db, row.task_id),
   finished: FINISHED.some((status) => status === row.status),
   createdAt: row.created_at,
   updatedAt: row.updated_at,

@@ -77,7 +77,7 @@ async function openFeed() {
 }
 
 const changed = (taskId: string, finished: boolean, listChanged: boolean): RunChanges[] => [
-  { runs: [{ taskId, finished }], written: [taskId], listChanged },
+  { runs: [{ taskId, otherIds: [], finished }], written: [taskId], listChanged },
 ];
 
 const onlyWritten = (taskId: string): RunChanges[] => [{ runs: [], written: [taskId], listChanged: false }];

@@ -23,9 +23,9 @@ export interface RunWatch {
 }
 
 export interface RunChanges {
-  /** Runs whose visible state has changed. */
-  runs: { taskId: string; finished: boolean }[];
-  /** Runs whose row was written; their timeline may have grown. */
+  /** Runs whose visible state has changed, with the other ids that stand for them. */
+  runs: { taskId: string; otherIds: string[]; finished: boolean }[];
+  /** Ids, all that stand for a run, whose row was written; their timeline may have grown. */
   written: string[];
   /** A run was created, has ended, or was renamed, starred or archived. */
   listChanged: boolean;
@@ -131,8 +131,8 @@ function diffChanges(known: Known, written: WrittenRun[], from: number): RunChan
   const changed = written.filter((run) => known.get(run.taskId)?.shown !== run.shown || hasOtherMarks(run));
   const isWritten = ({ taskId, updatedAt }: WrittenRun): boolean => known.get(taskId)?.updatedAt !== updatedAt;
   return {
-    written: written.filter(isWritten).map(({ taskId }) => taskId),
-    runs: changed.map(({ taskId, finished }) => ({ taskId, finished })),
+    written: written.filter(isWritten).flatMap(({ taskId, otherIds }) => [taskId, ...otherIds]),
+    runs: changed.map(({ taskId, otherIds, finished }) => ({ taskId, otherIds, finished })),
     // A run created before the read window that is seen for the first time was in the list already.
     listChanged: changed.some(
       (run) => run.finished || hasOtherMarks(run) || (!known.has(run.taskId) && run.createdAt >= from),

@@ -3,19 +3,8 @@
 import { sql } from "kysely";
 import { addCosts, type Cost, NO_COST, roundUsd } from "../../costs/actual.ts";
 import type { Database } from "../../store/database.ts";
-import { FINISHED, RUN_KINDS, RUN_STATUSES, type RunKind, type RunStatus, UNFINISHED } from "../run.ts";
-
-/** Uses an index-only scan. */
-async function countRuns(db: Database, owner: string): Promise<Partial<Record<RunStatus, number>>> {
-  const rows = await db
-    .selectFrom("research_tasks")
-    .select(["status", (select) => select.fn.countAll<number>().as("count")])
-    .where("owner", "=", owner)
-    .groupBy("status")
-    .execute();
-  const known = rows.filter(({ status }) => RUN_STATUSES.some((one) => one === status));
-  return Object.fromEntries(known.map(({ status, count }) => [status, count]));
-}
+import { countByStatus } from "../library/count-store.ts";
+import { FINISHED, isFinished, RUN_KINDS, type RunKind } from "../run.ts";
 
 /** Follow-ups take seconds and cents, so they are counted apart from research. */
 type UsageKind = RunKind | "followup";
@@ -35,7 +24,9 @@ interface DailyUsage extends Cost {
 
 const DAY_MS = 86_400_000;
 const KIND = sql<string>`case when followup_context is null then kind else 'followup' end`;
-const isCompleted = sql`status = 'completed'`;
+/** A plan and a run that led to nothing are counted with the run that takes their place; their costs are their own. */
+const COUNTED = sql<number>`case when gave_way = 1 or (part = 'plan' and status = 'completed') then 0 else 1 end`;
+const isCompleted = sql`status = 'completed' and part <> 'plan'`;
 
 /** Finished runs of an owner by UTC day and kind. */
 async function dailyUsage(
@@ -47,7 +38,7 @@ async function dailyUsage(
     .selectFrom("research_tasks")
     // Division of integers is a whole number in both databases.
     .select([sql<number>`completed_at / ${sql.lit(DAY_MS)}`.as("day"), KIND.as("usage_kind")])
-    .select((select) => [select.fn.countAll<number>().as("runs"), ...costSums])
+    .select([sql<number>`sum(${COUNTED})`.as("runs"), ...costSums])
     .select(sql<number>`sum(judge_cost_micros / 1000000.0)`.as("judge_usd"))
     .select(sql<number>`sum(case when ${isCompleted} then 1 else 0 end)`.as("completed_runs"))
     .select(
@@ -150,7 +141,7 @@ export async function usageByOwner(
 ): Promise<OwnerUsage[]> {
   return db
     .selectFrom("research_tasks")
-    .select(["owner", (select) => select.fn.countAll<number>().as("runs")])
+    .select(["owner", sql<number>`sum(${COUNTED})`.as("runs")])
     .select(SPENT_USD.as("usd"))
     .where("created_at", ">=", since)
     .groupBy("owner")
@@ -171,7 +162,7 @@ const KINDS: UsageKind[] = ["agent", "followup", "deep_research", "deep_search",
 
 /** Days and months are those of UTC, so that every surface shows the same sums. */
 export async function readUsage(db: Database, owner: string, now: number) {
-  const counts = await countRuns(db, owner);
+  const counts = await countByStatus(db, owner);
   const total = await totalCost(db, owner);
   const rows = await dailyUsage(db, owner, { from: now - PERIOD_DAYS * DAY_MS, until: now });
   const judgeUsd = rows.reduce((sum, row) => sum + row.judgeUsd, 0);
@@ -180,8 +171,8 @@ export async function readUsage(db: Database, owner: string, now: number) {
   const byMonth = Map.groupBy(rows, ({ day }) => dateOf(day).slice(0, 7));
   const byKind = Map.groupBy(rows, ({ kind }) => kind);
   return {
-    total_runs: Object.values(counts).reduce((sum, count) => sum + count, 0),
-    unfinished_runs: UNFINISHED.reduce((sum, status) => sum + (counts[status] ?? 0), 0),
+    total_runs: counts.reduce((sum, { count }) => sum + count, 0),
+    unfinished_runs: counts.reduce((sum, { status, count }) => (isFinished(status) ? sum : sum + count), 0),
     total_cost_usd: roundUsd(total.usd),
     ...marksOf(total),
     ...(judgeUsd > 0 ? { judge_cost_usd: roundUsd(judgeUsd) } : {}),

@@ -1,6 +1,7 @@
 /** SQL for conversations: the follow-ups on a run, and whether Google can continue its interaction. */
 
 import type { Database } from "../../store/database.ts";
+import { isListed } from "../conversation-store.ts";
 import type { Run } from "../run.ts";
 import { runOf } from "../run-row.ts";
 
@@ -13,7 +14,8 @@ const followUps = (db: Database, owner: string, taskId: string) =>
     .selectAll()
     .where("parent_task_id", "=", taskId)
     .where("owner", "=", owner)
-    .where("followup_context", "is not", null);
+    .where("followup_context", "is not", null)
+    .where(isListed);
 
 /** Oldest first. */
 export async function followUpsOn(db: Database, owner: string, taskId: string): Promise<Run[]> {
@@ -24,10 +26,10 @@ export async function followUpsOn(db: Database, owner: string, taskId: string): 
 /** Each was paid for on its own. */
 const MAX_TABLES = 1_000;
 
-/** The follow-ups that make a table, newest first; others may be among them. */
+/** The follow-ups that make a table, newest first. */
 export async function tableRunsOn(db: Database, owner: string, taskId: string): Promise<Run[]> {
   const newestFirst = followUps(db, owner, taskId).orderBy("created_at", "desc").orderBy("task_id", "desc");
-  const tables = newestFirst.where("options_json", "like", '%"columns":[%').limit(MAX_TABLES);
+  const tables = newestFirst.where("part", "=", "table").limit(MAX_TABLES);
   return (await tables.execute()).map(runOf);
 }
 

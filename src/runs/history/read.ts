@@ -3,10 +3,10 @@
 import { numberSources } from "../../reports/report.ts";
 import { keepSuggestions } from "../../reports/suggestions/keep.ts";
 import type { Database } from "../../store/database.ts";
+import { currentOf } from "../conversation-store.ts";
 import { newestPlan } from "../plan/plan-store.ts";
 import { isFinished, type Run, type RunResult, type SavedRound, type StoredResult } from "../run.ts";
 import { findResult, findRounds } from "../result-store.ts";
-import { findRun } from "../run-store.ts";
 
 export interface StoredRun {
   run: Run;
@@ -16,21 +16,22 @@ export interface StoredRun {
 }
 
 export async function readStored(db: Database, owner: string, taskId: string): Promise<StoredRun> {
-  const run = await findRun(db, owner, taskId);
-  const stored = await findResult(db, taskId);
+  const run = await currentOf(db, owner, taskId);
+  // The text of a plan is no report.
+  const stored = run.part === "plan" ? undefined : await findResult(db, run.taskId);
   // A result without text only stores other data that Google sent.
   const result = stored === undefined || stored.report.trim() === "" ? undefined : stored;
   if (!isFinished(run.status)) return { run, result, plan: await planOf(db, run) };
   if (result !== undefined) return { run, result };
   // A process that crashed wrote no result, but its finished rounds are stored.
-  const rounds = await findRounds(db, taskId);
+  const rounds = await findRounds(db, run.taskId);
   const plan = await planOf(db, run);
   const model = run.model ?? modelOf(rounds.at(-1)?.metadata ?? {});
   return { run: { ...run, model }, result: await resultOfRounds(rounds), plan };
 }
 
-const planOf = async (db: Database, { plan, taskId }: Run): Promise<string | undefined> =>
-  plan === undefined ? undefined : (await newestPlan(db, taskId))?.text;
+const planOf = async (db: Database, { part, taskId }: Run): Promise<string | undefined> =>
+  part === "plan" || part === "research" ? (await newestPlan(db, taskId))?.text : undefined;
 
 /** The report of the last finished round with the sources of all rounds. */
 export async function resultOfRounds(rounds: SavedRound[]): Promise<RunResult | undefined> {

@@ -1,6 +1,7 @@
 /** SQL for the command line: runs by id prefix, and the newest runs. */
 
 import type { Database } from "../../store/database.ts";
+import { isListed } from "../conversation-store.ts";
 
 export interface NamedRun {
   taskId: string;
@@ -25,4 +26,4 @@ export const runsBeginningWith = (db: Database, owner: string, prefix: string): 
     .execute();
 
 export const newestRuns = (db: Database, owner: string, limit: number): Promise<NamedRun[]> =>
-  namedRuns(db, owner).orderBy("created_at", "desc").orderBy("task_id", "desc").limit(limit).execute();
+  namedRuns(db, owner).where(isListed).orderBy("created_at", "desc").orderBy("task_id", "desc").limit(limit).execute();

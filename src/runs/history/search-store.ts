@@ -4,6 +4,7 @@ import { sql } from "kysely";
 import type { Database } from "../../store/database.ts";
 import { type FullText, fullText } from "../../store/full-text.ts";
 import { countRows, type ListCounts } from "../library/count-store.ts";
+import { hasStatus, isListed } from "../conversation-store.ts";
 import { type RunKind, RUN_STATUSES, type RunStatus } from "../run.ts";
 import { excerptOf, type ExcerptAllowance, type SearchTokens, soughtIn } from "./search-excerpt.ts";
 import { type FoundPiece, filterByWords, type SearchWord } from "./search-terms.ts";
@@ -61,7 +62,7 @@ export async function countFound(
 ): Promise<ListCounts> {
   if (words.length === 0) return countRows([]);
   const inReports = foundIn({ owner, status: undefined, kind }, fullText(db, words));
-  const { rows } = await sql<{ status: string; starred: number; archived: number }>`
+  const { rows } = await sql<{ status: RunStatus; starred: number; archived: number }>`
     select task.status as status, task.starred as starred, task.archived as archived ${inReports} order by found.rowid desc limit ${MAX_COUNTED}`.execute(
     db,
   );
@@ -102,7 +103,7 @@ const foundIn = (
   from research_search as found
   ${join} research_tasks as task on task.task_id = found.task_id
   where ${matches} and task.owner = ${owner}
-    ${status === undefined ? sql`` : sql`and task.status = ${status}`}
+    ${status === undefined ? sql`` : sql`and ${hasStatus(status, "task")}`}
     ${kind === undefined ? sql`` : sql`and task.kind = ${kind}`}
     ${starred === true ? sql`and task.starred = 1` : sql``}
     ${archived === undefined ? sql`` : sql`and task.archived = ${archived ? 1 : 0}`}`;
@@ -130,16 +131,16 @@ export async function searchQuestions(db: Database, search: RunSearch): Promise<
 
 const newestWithoutReport = (db: Database, owner: string, status: RunStatus) =>
   db
-    .selectFrom("research_tasks as task")
-    .leftJoin("research_results as result", "result.task_id", "task.task_id")
-    .select(["task.task_id", "task.kind", "task.status", "task.created_at", "task.starred", "task.archived"])
-    .select(
-      sql<string>`coalesce(task.title, '') || ' ' || substr(task.query, 1, ${MAX_QUESTION_CHARACTERS})`.as("query"),
-    )
-    .where("task.owner", "=", owner)
-    .where("task.status", "=", status)
+    .selectFrom("research_tasks")
+    .leftJoin("research_results as result", "result.task_id", "research_tasks.task_id")
+    .select(["research_tasks.task_id", "kind", "created_at", "starred", "archived"])
+    .select(sql.lit(status).as("status"))
+    .select(sql<string>`coalesce(title, '') || ' ' || substr(query, 1, ${MAX_QUESTION_CHARACTERS})`.as("query"))
+    .where("owner", "=", owner)
+    .where(hasStatus(status))
+    .where(isListed)
     .where("result.search_rowid", "is", null)
-    .orderBy("task.created_at", "desc")
-    .orderBy("task.task_id", "desc")
+    .orderBy("created_at", "desc")
+    .orderBy("research_tasks.task_id", "desc")
     .limit(MAX_QUESTIONS_PER_STATE)
     .execute();

@@ -2,8 +2,11 @@
 
 import type { Database } from "../../store/database.ts";
 import { attemptsOf } from "../attempt-store.ts";
+import { lineOf } from "../conversation-store.ts";
 import { eventsAfter, newestEvents, type StoredEvent } from "../event-store.ts";
+import { editOf } from "../plan/plan-store.ts";
 import { isFinished, type Run } from "../run.ts";
+import { runOf } from "../run-row.ts";
 import { isTableStart } from "../start/start-options.ts";
 import { roundSummaries, storedQueries } from "../result-store.ts";
 
@@ -46,18 +49,20 @@ export async function timelineEntriesAfter(
   return events.map((event) => ({ ...entryOf(event), seq: event.seq }));
 }
 
-/** Timeline entries that are not events of the run: creation, attempts, rounds, cancel and end. */
+/** Timeline entries that are not events of the run: creation, starts, rounds, cancel and end. */
 export async function milestones(db: Database, run: Run): Promise<RunTimelineEntry[]> {
-  const attempts = run.kind === "agent" ? await attemptsOf(db, run.taskId) : [];
+  const line = run.kind === "agent" ? (await lineOf(db, run.taskId)).map(runOf) : [run];
+  const sends = run.kind === "agent" ? await sendsOf(db, line) : [];
   const rounds = run.kind === "deep_search" ? await roundSummaries(db, run.taskId) : [];
   const queries = run.kind === "agent" ? [] : await storedQueries(db, run.taskId);
+  const first = line[0] ?? run;
   return sortByTime(
     [
       // By the clock of the database; what follows is by that of a machine, which may be behind.
-      state("created", Math.min(run.createdAt, run.startedAt ?? Infinity), createdText(run)),
-      ...attempts.flatMap(({ state: became, sentAt, answeredAt, ...attempt }, index) => [
-        ...state(`sent-${index + 1}`, sentAt, sentText(attempt, attempts.slice(0, index).findLast(wasSent))),
-        ...state(`answered-${index + 1}`, answeredAt, answeredText(became, sentAt)),
+      state("created", Math.min(first.createdAt, first.startedAt ?? Infinity), createdText(first)),
+      ...sends.flatMap(({ sentAt, answeredAt, sent, answered }, index) => [
+        ...state(`sent-${index + 1}`, sentAt, sent),
+        ...state(`answered-${index + 1}`, answeredAt, answered),
       ]),
       ...rounds.map(({ roundNumber, verified, summary, completedAt }) => ({
         id: `r${roundNumber}`,
@@ -82,18 +87,26 @@ function state(id: string, at: number | undefined, text: string | undefined): Ru
   return at === undefined || text === undefined ? [] : [{ id, at, kind: "state", text }];
 }
 
-interface SentTurn {
-  turn: number;
-  isPlanning: boolean;
+/** The starts of a line of runs, in their order. */
+async function sendsOf(db: Database, line: Run[]) {
+  const sends = [];
+  for (const run of line) {
+    const origin = line.find(({ taskId }) => taskId === run.carriesOn);
+    let isAgain = origin !== undefined && origin.interactionId === undefined;
+    for (const { state: became, sentAt, answeredAt } of await attemptsOf(db, run.taskId)) {
+      const sent = isAgain ? "Sent to Google again" : sentText(run);
+      sends.push({ sentAt, answeredAt, sent, answered: answeredText(became, sentAt) });
+      isAgain ||= sentAt !== undefined;
+    }
+  }
+  return sends;
 }
 
-function sentText({ turn, isPlanning }: SentTurn, before: SentTurn | undefined): string {
-  if (before === undefined) return isPlanning ? "Asked Google for a plan" : "Sent to Google";
-  if (before.turn === turn) return "Sent to Google again";
-  return isPlanning ? "Asked Google to change the plan" : "Plan approved and sent to Google";
+function sentText({ part, options }: Run): string {
+  if (part === "research") return "Plan approved and sent to Google";
+  if (part !== "plan") return "Sent to Google";
+  return editOf(options) === undefined ? "Asked Google for a plan" : "Asked Google to change the plan";
 }
-
-const wasSent = ({ sentAt }: { sentAt: number | undefined }): boolean => sentAt !== undefined;
 
 const answeredText = (became: string, sentAt: number | undefined): string | undefined =>
   became === "refused" && sentAt === undefined

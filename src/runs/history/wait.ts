@@ -3,7 +3,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../store/database.ts";
 import type { Run } from "../run.ts";
-import { findRun } from "../run-store.ts";
+import { currentOf } from "../conversation-store.ts";
 
 const POLL_INTERVAL_MS = 100;
 
@@ -19,7 +19,7 @@ export interface Wait {
 export async function waitForRun(db: Database, clock: Clock, wait: Wait): Promise<Run> {
   const timeoutAt = clock.monotonic() + wait.ms;
   for (;;) {
-    const run = await findRun(db, wait.owner, wait.taskId);
+    const run = await currentOf(db, wait.owner, wait.taskId);
     const left = timeoutAt - clock.monotonic();
     if ((await wait.until(run)) || left <= 0 || wait.signal?.aborted === true) return run;
     await clock.sleep(Math.min(POLL_INTERVAL_MS, left), wait.signal).catch(() => undefined);

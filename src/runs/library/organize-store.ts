@@ -4,7 +4,7 @@ import { AppError } from "../../errors.ts";
 import { type Database, storable } from "../../store/database.ts";
 import { lockRun } from "../lock-store.ts";
 import { isFinished, type Run } from "../run.ts";
-import { findRun } from "../run-store.ts";
+import { currentOf } from "../conversation-store.ts";
 import { cleanTitle } from "./title.ts";
 import { updateTitleInSearch } from "./search-index-store.ts";
 
@@ -20,10 +20,11 @@ export interface RunMarks {
 
 /** Returns the run as it is afterwards. A run that has not ended cannot be archived: its cost would be out of sight. */
 export function organizeRun(db: Database, marks: RunMarks): Promise<Run> {
-  const { owner, taskId, starred, archived, now } = marks;
+  const { owner, starred, archived, now } = marks;
   return db.transaction().execute(async (transaction) => {
+    const { taskId } = await currentOf(transaction, owner, marks.taskId);
     await lockRun(transaction, taskId);
-    const run = await findRun(transaction, owner, taskId);
+    const run = await currentOf(transaction, owner, taskId);
     if (archived === true && !isFinished(run.status)) throw notEnded(run);
     const title = titleFor(run, marks.title);
     await transaction
@@ -38,7 +39,7 @@ export function organizeRun(db: Database, marks: RunMarks): Promise<Run> {
       .where("task_id", "=", taskId)
       .execute();
     if (title !== run.title) await updateTitleInSearch(transaction, { ...run, title });
-    return findRun(transaction, owner, taskId);
+    return currentOf(transaction, owner, taskId);
   });
 }
 

@@ -8,7 +8,7 @@ import { AppError } from "../../errors.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { openStore } from "../../store/store.ts";
 import { readStored } from "../history/read.ts";
-import { findRun } from "../run-store.ts";
+import { currentOf } from "../conversation-store.ts";
 import { type Finished, type TrackedRun, trackRun } from "./local-run.ts";
 import { waitFor } from "../../../test/kit/wait-for.ts";
 import { createTestLog } from "../../../test/kit/log.ts";
@@ -51,7 +51,7 @@ test("a search term that the model chose is cleaned before it is sent or stored 
     run.activity("Searching: \u001B]52;c;cm0gLXJm\u0007heat \u202Epumps");
     stored = await waitFor(
       async () => {
-        const { currentAction } = await findRun(db, "local", run.taskId);
+        const { currentAction } = await currentOf(db, "local", run.taskId);
         expect(currentAction).toContain("Searching");
         return currentAction;
       },
@@ -111,7 +111,7 @@ test("an error names its run, and the run stores its error (A6)", async () => {
   const error: unknown = await failing.catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ code: "SEARCH_FAILED", run: { status: "failed" } });
   const taskId = error instanceof AppError ? (error.run?.task_id ?? "") : "";
-  expect(await findRun(db, "local", taskId)).toMatchObject({
+  expect(await currentOf(db, "local", taskId)).toMatchObject({
     status: "failed",
     error: { code: "SEARCH_FAILED", message: "Nothing." },
   });

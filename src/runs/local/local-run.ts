@@ -116,6 +116,7 @@ const completedRun = (start: RunStart, { end, startedAt, hasWarning }: Completio
   taskId: end.taskId,
   owner: start.owner,
   kind: start.kind,
+  part: "question",
   query: start.query,
   title: undefined,
   starred: false,
@@ -137,6 +138,7 @@ const completedRun = (start: RunStart, { end, startedAt, hasWarning }: Completio
   lastEventAt: undefined,
   interactionId: undefined,
   parentTaskId: undefined,
+  carriesOn: undefined,
   followupContext: undefined,
   cancelRequestedAt: undefined,
   cancelConfirmed: undefined,
@@ -147,7 +149,6 @@ const completedRun = (start: RunStart, { end, startedAt, hasWarning }: Completio
   cost: end.cost,
   usageFinal: end.usageFinal,
   error: undefined,
-  plan: undefined,
 });
 
 const STARTING: Record<RunStart["kind"], string> = {

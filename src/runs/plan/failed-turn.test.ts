@@ -2,17 +2,15 @@
 
 import { describe, expect, test } from "vitest";
 import { clock, request, WORKING } from "../../../test/kit/store/runner.ts";
-import { rowOf } from "../../../test/kit/store/store-rows.ts";
 import { AppError } from "../../errors.ts";
 import type { PollResult, StartOutcome } from "../../gemini/research-agent.ts";
-import { currentAttempt } from "../attempt-store.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { findResult } from "../result-store.ts";
 import { markUnknownStarts } from "../recovery/unknown-starts.ts";
 import { resumeAgentRun } from "../start/resume.ts";
 import { newestPlan } from "./plan-store.ts";
-import { beginTurn } from "./plan-turn.ts";
-import { ACCEPT, stage, planned, turnOf, decide, usdOf } from "../../../test/kit/store/planning.ts";
+import { decideOnPlan } from "./decide.ts";
+import { ACCEPT, stage, planned, decisionOn, decide, usdOf } from "../../../test/kit/store/planning.ts";
 
 const REFUSED: StartOutcome = { kind: "refused", error: new AppError({ code: "GEMINI_UNAVAILABLE", message: "No." }) };
 const CANCELLED: StartOutcome = {
@@ -58,14 +56,6 @@ describe("a turn that fails", () => {
     expect(await run()).toMatchObject({ status: "cancelled", cost: { usd: undefined }, usageFinal: false });
   });
 
-  test("is the newest one although its clock is behind (V2)", async (context) => {
-    const { db, research, poll, taskId } = await stage(context);
-    await poll();
-    await decide(research, taskId, "Ask divers");
-    await db.updateTable("research_attempts").set({ created_at: 1 }).where("turn", "=", 2).execute();
-    expect(await currentAttempt(db, taskId)).toMatchObject({ turn: 2, plan_edit: "Ask divers" });
-  });
-
   test("at Google leaves the plan before it, and its cost is counted (V2)", async (context) => {
     const { db, research, polls, poll, taskId, run } = await stage(context);
     await poll();
@@ -90,7 +80,7 @@ describe("a turn that fails", () => {
     const change = async (edit: string, deps: ResearchDeps[]): Promise<void> => {
       await decide(research, taskId, edit);
       for (const each of deps) await poll(each);
-      expect(await run()).toMatchObject({ status: "awaiting_approval", interactionId: "v1_1", plan: { turn: 1 } });
+      expect(await run()).toMatchObject({ status: "awaiting_approval", interactionId: "v1_1", taskId });
       expect((await run()).error?.message).toContain("did not return a changed plan");
     };
     await change("Ask divers", [answering({ kind: "missing" }, DAY_MS)]);
@@ -106,7 +96,7 @@ describe("a turn that fails", () => {
       [0, 3 * 60_000].map((ms) => answering({ kind: "found", interaction: odd }, ms)),
     );
     expect((await run()).cost.usd).toBe(2);
-    expect(await findResult(db, taskId)).toBeUndefined();
+    expect((await newestPlan(db, taskId))?.text).toBe("1. Ask fishermen");
   });
 
   test("with a text leaves no report, whether it fails or is cancelled (V2)", async (context) => {
@@ -123,7 +113,7 @@ describe("a turn that fails", () => {
   });
 
   test("with an unknown outcome is never repeated, and its id can be adopted (V2, Q1)", async (context) => {
-    const { db, research, polls, poll, taskId, run, sent } = await stage(context, [ACCEPT, UNKNOWN]);
+    const { research, polls, poll, taskId, run, sent } = await stage(context, [ACCEPT, UNKNOWN]);
     await poll();
     await decide(research, taskId);
     expect((await run()).status).toBe("start_unknown");
@@ -134,22 +124,22 @@ describe("a turn that fails", () => {
     await poll();
     expect(await run()).toMatchObject({ status: "completed", cost: { usd: 2 } });
     expect(sent).toHaveLength(2);
-    expect((await rowOf(db, taskId)).plan_json).toContain('"isPlanning":false');
+    expect((await run()).part).toBe("research");
   });
 
-  test("and is sent again on the user's decision is the same turn; an unknown edit stays out of the next (V2)", async (context) => {
+  test("and is sent again on the user's decision is a run in its place (V2)", async (context) => {
     const outcomes = [ACCEPT, UNKNOWN, ACCEPT, REFUSED] as const;
-    const { db, research, polls, poll, taskId, run, sent } = await stage(context, [...outcomes]);
+    const { research, polls, poll, taskId, run, sent } = await stage(context, [...outcomes]);
     await poll();
     await decide(research, taskId, "Ask divers");
-    const attemptId = (await currentAttempt(db, taskId))?.attempt_id;
-    const again = { owner: request.owner, taskId, interactionId: undefined, acceptDoubleCharge: true, attemptId };
+    const { taskId: newest } = await run();
+    const again = { owner: request.owner, taskId, interactionId: undefined, acceptDoubleCharge: true, newest };
     const resumed = await resumeAgentRun(research, again);
     if (resumed.kind === "restarted") await resumed.sending;
     polls.set("v1_3", planned("1. Ask divers"));
     await poll();
     expect(sent[2]).toEqual(sent[1]);
-    expect(await run()).toMatchObject({ status: "awaiting_approval", plan: { turn: 2 } });
+    expect(await run()).toMatchObject({ status: "awaiting_approval", part: "plan" });
     await decide(research, taskId);
     expect((await run()).status).toBe("awaiting_approval");
   });
@@ -158,10 +148,10 @@ describe("a turn that fails", () => {
     const { db, research, poll, taskId, run } = await stage(context);
     await poll();
     const dying: ResearchDeps = { ...research, agent: { ...research.agent, start: () => new Promise(() => {}) } };
-    await beginTurn(dying, turnOf(taskId, undefined, 1));
+    await decideOnPlan(dying, decisionOn(taskId, undefined, taskId));
     await db.updateTable("research_tasks").set({ lease_owner: "dead", lease_until: 1 }).execute();
     await markUnknownStarts(research);
-    expect(await run()).toMatchObject({ status: "start_unknown", plan: { turn: 2, isPlanning: false } });
+    expect(await run()).toMatchObject({ status: "start_unknown", part: "research" });
     expect((await newestPlan(db, taskId))?.text).toBe("1. Ask fishermen");
   });
 });

@@ -1,92 +1,71 @@
-/** SQL that reads the plans of a run, and ends runs whose plan was not approved in time. */
+/** SQL that reads the plans of a line of runs, and ends plans that were not approved in time. */
 
 import type { Database } from "../../store/database.ts";
-import { errorColumns, transition } from "../transition-store.ts";
+import { expirePlan, isNotCarriedOn, lineOf } from "../conversation-store.ts";
+import { lockRun } from "../lock-store.ts";
+import { findResult } from "../result-store.ts";
+import { parseOptions, variantOf } from "../start/start-options.ts";
 
-/** The newest plan of a run. */
 export interface StoredPlan {
+  taskId: string;
+  /** Numbers the plans of a line: the first is 1. */
   turn: number;
   text: string;
   /** The change that led to it; undefined for the first plan. */
   edit: string | undefined;
   interactionId: string;
   expiresAt: number;
+  /** When Google had written it. */
+  at: number;
 }
 
-const attemptsOf = (db: Database, taskId: string) =>
-  db
-    .selectFrom("research_attempts")
-    .selectAll()
-    .where("task_id", "=", taskId)
-    .orderBy("turn", "desc")
-    .orderBy("created_at", "desc");
-
-export async function newestPlan(db: Database, taskId: string): Promise<StoredPlan | undefined> {
-  const plans = attemptsOf(db, taskId).where("plan_markdown", "is not", null).where("interaction_id", "is not", null);
-  const row = await plans.limit(1).executeTakeFirst();
-  if (row === undefined) return undefined;
-  return {
-    turn: row.turn,
-    text: row.plan_markdown ?? "",
-    edit: row.plan_edit ?? undefined,
-    interactionId: row.interaction_id ?? "",
-    expiresAt: row.plan_expires_at ?? 0,
-  };
+/** The plans of a run and of those that it carries on, oldest first. */
+export async function plansOf(db: Database, taskId: string): Promise<StoredPlan[]> {
+  const plans: StoredPlan[] = [];
+  for (const row of await lineOf(db, taskId)) {
+    if (row.part !== "plan" || row.gave_way === 1 || row.interaction_id === null) continue;
+    const text = (await findResult(db, row.task_id))?.report ?? "";
+    if (text === "") continue;
+    plans.push({
+      taskId: row.task_id,
+      turn: plans.length + 1,
+      text,
+      edit: editOf(parseOptions(row.options_json)),
+      interactionId: row.interaction_id,
+      expiresAt: row.deadline_at ?? 0,
+      at: row.completed_at ?? row.created_at,
+    });
+  }
+  return plans;
 }
 
-/** Deletes the plans of a cancelled run whose caller asked to keep nothing. */
-export async function dropPlans(db: Database, taskId: string): Promise<void> {
-  await db
-    .updateTable("research_attempts")
-    .set({ plan_markdown: null, plan_edit: null })
-    .where("task_id", "=", taskId)
-    .where("is_planning", "=", 1)
-    .execute();
+export const newestPlan = async (db: Database, taskId: string): Promise<StoredPlan | undefined> =>
+  (await plansOf(db, taskId)).at(-1);
+
+/** The change of the plan before it that a run asks for; undefined for a first plan, and for a research. */
+export function editOf(options: Record<string, unknown>): string | undefined {
+  const { collaborativePlanning, previousInteractionId, input } = variantOf(options) ?? {};
+  return collaborativePlanning === true && previousInteractionId !== undefined ? input : undefined;
 }
 
-/** The plans of a run with the changes that led to them, oldest first. */
-export async function planTurns(db: Database, taskId: string) {
-  const rows = await attemptsOf(db, taskId).where("plan_markdown", "is not", null).execute();
-  return rows.toReversed().map((row) => ({
-    turn: row.turn,
-    edit: row.plan_edit ?? undefined,
-    text: row.plan_markdown ?? "",
-    at: row.answered_at ?? row.created_at,
-  }));
-}
-
-/** The change that the newest attempt of a run asks for. */
-export async function editInProgress(db: Database, taskId: string): Promise<string | undefined> {
-  const [newest] = await attemptsOf(db, taskId).limit(1).execute();
-  return newest?.plan_edit ?? undefined;
-}
-
-export const PLAN_EXPIRED = errorColumns({
-  code: "PLAN_EXPIRED",
-  message: "The plan has expired: it was not approved in time. The research was not started or charged.",
-});
-
-/** Ends runs whose plan was not approved in time. Returns their ids. */
+/** Ends plans that were not approved in time. Returns their ids. */
 export async function expirePlans(db: Database, { now, limit }: { now: number; limit: number }): Promise<string[]> {
   const due = await db
     .selectFrom("research_tasks")
     .select("task_id")
-    .where("status", "=", "awaiting_approval")
+    .where("part", "=", "plan")
+    .where("status", "=", "completed")
     .where("deadline_at", "<=", now)
+    .where(isNotCarriedOn)
     .limit(limit)
     .execute();
   const expired: string[] = [];
   for (const { task_id: taskId } of due) {
-    const ended = await transition(db, {
-      taskId,
-      to: "failed",
-      from: ["awaiting_approval"],
-      holder: "any",
-      set: { ...PLAN_EXPIRED, updated_at: now, completed_at: now },
-    })
-      .where("deadline_at", "<=", now)
-      .executeTakeFirst();
-    if (ended.numUpdatedRows > 0n) expired.push(taskId);
+    const hasEnded = await db.transaction().execute(async (transaction) => {
+      await lockRun(transaction, taskId);
+      return expirePlan(transaction, taskId, now);
+    });
+    if (hasEnded) expired.push(taskId);
   }
   return expired;
 }

@@ -8,17 +8,16 @@ import { pollRun } from "../poll/poll.ts";
 import { findResult } from "../result-store.ts";
 import { finishedAgentRuns } from "../run-store.ts";
 import { resumeAgentRun } from "../start/resume.ts";
-import { endExpiredPlans } from "./expired-plans.ts";
-import { newestPlan, planTurns } from "./plan-store.ts";
-import { beginTurn } from "./plan-turn.ts";
-import { stage, planned, turnOf, decide, usdOf } from "../../../test/kit/store/planning.ts";
+import { decideOnPlan, endExpiredPlans } from "./decide.ts";
+import { newestPlan, plansOf } from "./plan-store.ts";
+import { stage, planned, decisionOn, decide, usdOf } from "../../../test/kit/store/planning.ts";
 
 describe("a plan", () => {
-  test("is changed and approved in one run, with explicit flags, and every turn is counted (V2)", async (context) => {
+  test("is changed and approved by runs of their own, with explicit flags, and each is counted (V2)", async (context) => {
     const { db, research, sent, polls, poll, taskId, run } = await stage(context);
     await poll();
     expect(await run()).toMatchObject({ status: "awaiting_approval", progress: 0, usageFinal: true });
-    expect(await rowOf(db, taskId)).toMatchObject({ next_poll_at: null, completed_at: null });
+    expect(await rowOf(db, taskId)).toMatchObject({ next_poll_at: null, status: "completed" });
     expect(await decide(research, taskId, "Ask divers, too")).toBe("begun");
     polls.set("v1_2", planned("1. Ask fishermen\n2. Ask divers"));
     await poll();
@@ -29,8 +28,9 @@ describe("a plan", () => {
     polls.set("v1_3", planned("# The whole report"));
     await poll();
     expect(await run()).toMatchObject({ status: "completed", cost: { usd: 3 }, tokens: { input: 30, output: 15 } });
-    expect((await findResult(db, taskId))?.report).toBe("# The whole report");
-    expect(await planTurns(db, taskId)).toMatchObject([
+    const current = await run();
+    expect((await findResult(db, current.taskId))?.report).toBe("# The whole report");
+    expect(await plansOf(db, current.taskId)).toMatchObject([
       { turn: 1, text: "1. Ask fishermen", edit: undefined },
       { turn: 2, text: "1. Ask fishermen\n2. Ask divers", edit: "Ask divers, too" },
     ]);
@@ -41,15 +41,15 @@ describe("a plan", () => {
     ]);
     // What the estimates of later runs are made from: the research alone, from its approval.
     const [observed] = await finishedAgentRuns(db, request.owner, 1);
-    const { started_at: startedAt, completed_at: completedAt } = await rowOf(db, taskId);
-    expect(observed).toMatchObject({ costUsd: 1, durationMs: (completedAt ?? 0) - (startedAt ?? 0) });
+    const { created_at: createdAt, completed_at: completedAt } = await rowOf(db, current.taskId);
+    expect(observed).toMatchObject({ costUsd: 1, durationMs: (completedAt ?? 0) - createdAt });
   });
 
-  test("approved by several calls at once is sent once, and later approvals join (V2)", async (context) => {
+  test("approved by twelve calls at once is sent once, and later approvals join (V2)", async (context) => {
     const { research, sent, poll, taskId } = await stage(context);
     await poll();
-    const kinds = await Promise.all([1, 2, 3].map(() => decide(research, taskId)));
-    expect(kinds.toSorted()).toEqual(["begun", "joined", "joined"]);
+    const kinds = await Promise.all(Array.from({ length: 12 }, () => decide(research, taskId)));
+    expect(kinds.toSorted()).toEqual(["begun", ...Array(11).fill("joined")]);
     expect(await decide(research, taskId)).toBe("joined");
     expect(sent).toHaveLength(2);
     await expect(decide(research, taskId, "Too late")).rejects.toThrow("no longer waits");
@@ -71,15 +71,16 @@ describe("a plan", () => {
     await decide(research, taskId, "Ask divers");
     polls.set("v1_2", planned("1. Ask divers"));
     await poll();
-    for (const planTurn of [undefined, 1]) {
+    for (const plan of [undefined, taskId]) {
       for (const edit of [undefined, "Ask sailors"]) {
-        const decided = beginTurn(research, turnOf(taskId, edit, planTurn));
+        const decided = decideOnPlan(research, decisionOn(taskId, edit, plan));
         await expect(decided).rejects.toThrow("The plan was changed meanwhile. Nothing was sent");
       }
     }
     expect(sent).toHaveLength(2);
     expect((await run()).status).toBe("awaiting_approval");
-    expect((await beginTurn(research, turnOf(taskId, undefined, 2))).kind).toBe("begun");
+    const { taskId: changed } = await run();
+    expect((await decideOnPlan(research, decisionOn(taskId, undefined, changed))).kind).toBe("begun");
   });
 
   test("is not ended by a late poll of it after its approval (V2, P2)", async (context) => {
@@ -91,31 +92,24 @@ describe("a plan", () => {
     expect(await run()).toMatchObject({ status: "running_async", interactionId: "v1_2" });
   });
 
-  test("waits until its usage is known, but not long (V2)", async (context) => {
-    const { db, research, polls, poll, taskId, run } = await stage(context);
+  test("is shown before its usage is known, which is counted when it arrives (V2)", async (context) => {
+    const { research, polls, poll, taskId, run } = await stage(context);
     polls.set("v1_1", { ...planned("1. Ask"), usage: undefined });
     await poll();
-    expect((await run()).status).toBe("running_async");
-    const later = { ...research, clock: { ...clock, now: () => clock.now() + 60_000 } };
-    await poll(later);
-    expect(await run()).toMatchObject({ status: "awaiting_approval", cost: { usd: undefined, incomplete: true } });
+    expect(await run()).toMatchObject({ status: "awaiting_approval", cost: { usd: undefined } });
     await decide(research, taskId);
     polls.set("v1_2", planned("# Report"));
     await poll();
-    expect(await rowOf(db, taskId)).toMatchObject({ status: "completed", cost_usd: 1, cost_incomplete: 1 });
+    expect(await run()).toMatchObject({ status: "completed", cost: { usd: 1, incomplete: true } });
+    polls.set("v1_1", planned("1. Ask"));
+    await research.db.updateTable("research_tasks").set({ next_poll_at: 1 }).where("task_id", "=", taskId).execute();
+    await poll();
+    expect(await run()).toMatchObject({ status: "completed", cost: { usd: 2, incomplete: false } });
   });
 
   test("that arrives after a cancel is kept; a waiting one is cancelled at once, with its text if nothing is to be kept (V2, L1, L2)", async (context) => {
     const { db, research, poll, taskId, run } = await stage(context);
     await db.updateTable("research_tasks").set({ cancel_requested_at: 1 }).execute();
-    // The plan cannot be stored: then the end of the run is not stored either, and the next poll stores both.
-    const stopped = () => {
-      throw new Error("stopped");
-    };
-    const cost = { usd: 1, incomplete: false, estimated: false, toJSON: stopped };
-    await expect(poll({ ...research, costOf: () => cost })).rejects.toThrow("stopped");
-    expect((await run()).status).toBe("running_async");
-    await db.updateTable("research_tasks").set({ lease_until: 1 }).execute();
     await poll();
     expect(await run()).toMatchObject({ status: "cancelled", cancelConfirmed: true, cost: { usd: 1 } });
     expect((await newestPlan(db, taskId))?.text).toBe("1. Ask fishermen");

@@ -6,7 +6,7 @@ import type { Interaction } from "../../gemini/research-agent.ts";
 import { FINISHED, openRunner, request } from "../../../test/kit/store/runner.ts";
 import { polledRun, polledRuns } from "../../../test/kit/store/polled.ts";
 import { findResult } from "../result-store.ts";
-import { findRun } from "../run-store.ts";
+import { currentOf } from "../conversation-store.ts";
 import { startResearch } from "../start/start.ts";
 import { withTable } from "../table/table-result.ts";
 import { gateReport } from "./gated-report.ts";
@@ -25,7 +25,7 @@ async function completedWith(context: Context, interaction: Partial<Interaction>
   for (const run of await polledRuns(db)) {
     await pollRun(stage.deps({ poll: async () => found }), run);
   }
-  return { run: await findRun(db, request.owner, taskId), result: await findResult(db, taskId) };
+  return { run: await currentOf(db, request.owner, taskId), result: await findResult(db, taskId) };
 }
 
 test("a placeholder or an echo of the question fails the run, and its text is kept (W5)", async (context) => {

@@ -60,8 +60,8 @@ interface Circumstances {
 }
 
 /** A follow-up answers from the report before it, and a run with material from that: neither needs a web page. */
-async function circumstances(db: Database, { owner, taskId }: PolledRun): Promise<Circumstances> {
-  const run = await findRun(db, owner, taskId);
+async function circumstances(db: Database, { taskId }: PolledRun): Promise<Circumstances> {
+  const run = await findRun(db, taskId);
   const wishes = run.options["wishes"];
   const language = isRecord(wishes) ? wishes["language"] : undefined;
   return {

@@ -2,8 +2,7 @@
 
 import type { Lane } from "../engine/engine.ts";
 import { countAgentUsage } from "../../gemini/call-telemetry.ts";
-import { withEarlierTurns } from "../plan/run-plan.ts";
-import { currentUsage } from "../plan/turn-usage.ts";
+import { usageOf } from "./usage.ts";
 import { recordLateUsage } from "./poll-result-store.ts";
 import type { ResearchDeps } from "../deps.ts";
 import type { PolledRun } from "./polled-run.ts";
@@ -21,9 +20,9 @@ export async function pollForUsage(deps: ResearchDeps, run: PolledRun, lane: Lan
   const usage = polled.kind === "found" ? polled.interaction.usage : undefined;
   const now = deps.clock.now();
   if (usage !== undefined) {
-    const current = currentUsage(deps, run, usage);
-    await recordLateUsage(deps.db, run.taskId, { ...withEarlierTurns(run.plan, current), now });
-    countAgentUsage(run.agent, usage, current.cost.usd);
+    const { tokens, cost } = usageOf(deps, run, usage);
+    await recordLateUsage(deps.db, run.taskId, { tokens, cost, now });
+    countAgentUsage(run.agent, usage, cost.usd);
     return { next: "never", recorded: true };
   }
   const age = now - run.completedAt;

@@ -1,30 +1,31 @@
 /** SQL that ends a background run, and reopens it for polling afterwards. */
 
 import { enqueue } from "../../notifications/outbox.ts";
-import { notificationFor } from "../../notifications/desktop.ts";
+import { notificationFor, planNotification } from "../../notifications/desktop.ts";
+import type { Transaction } from "kysely";
 import type { Engine } from "../engine/engine.ts";
-import type { Database } from "../../store/database.ts";
+import type { Database, Tables } from "../../store/database.ts";
 import type { Cost } from "../../costs/actual.ts";
+import { dropLine } from "../cancel/cancel-store.ts";
+import { giveWay, lockWithOrigin, repeatsUnknown } from "../conversation-store.ts";
 import { costColumns } from "../cost-columns.ts";
 import { lockRun } from "../lock-store.ts";
 import type { PolledRun } from "./polled-run.ts";
 import { withLongestText } from "./longest-text.ts";
 import { FIGURE_COLUMNS, recordFigures } from "../history/result-figures-store.ts";
-import { dropPlans } from "../plan/plan-store.ts";
-import { keepPlan, recordTurnUsage, type WrittenPlan } from "../plan/turn-store.ts";
 import { findPictures } from "../picture-store.ts";
-import { dropResult, findResult, mayKeepText, saveResult } from "../result-store.ts";
+import { findResult, mayKeepText, saveResult } from "../result-store.ts";
 import type { NewResult } from "../run.ts";
 import { endColumns, type Transition, transition } from "../transition-store.ts";
 
 export interface AgentFinish {
-  run: Pick<PolledRun, "taskId" | "epoch" | "createdAt" | "keepPartial">;
+  run: Pick<PolledRun, "taskId" | "interactionId" | "epoch" | "createdAt" | "part" | "cancelRequestedAt">;
   to: "completed" | "failed" | "cancelled";
   /** The run was cancelled here before, and Google confirms it now. */
   confirmsCancel?: boolean;
   result?: NewResult | undefined;
-  /** A plan that Google had written when the run was cancelled. */
-  plan?: WrittenPlan;
+  /** Of a complete plan. */
+  planExpiresAt?: number | undefined;
   raw?: Uint8Array | undefined;
   error?: { code: string; message: string } | undefined;
   tokens?: { input: number; output: number } | undefined;
@@ -39,52 +40,58 @@ export interface AgentFinish {
 /** Stores result, usage, cost, status and notification in one transaction. False if another process ended the run. */
 export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boolean> {
   const { run, raw, now } = finish;
+  const { taskId, interactionId, epoch, part } = run;
   return db.transaction().execute(async (transaction) => {
+    const origin = await lockWithOrigin(transaction, taskId);
     const { completed_at, error_code, error_message, ...columns } = endColumns(finish);
     const set: Transition["set"] = {
       ...columns,
       // Google's confirmation of a cancel changes neither the time at which the run ended nor the reason.
       ...(finish.confirmsCancel === true ? {} : { completed_at, error_code, error_message }),
       next_poll_at: finish.nextPollAt ?? null,
+      ...(finish.planExpiresAt === undefined ? {} : { deadline_at: finish.planExpiresAt }),
       ...(finish.cancelConfirmed === undefined ? {} : { cancel_confirmed: finish.cancelConfirmed ? 1 : 0 }),
     };
     const from = finish.confirmsCancel === true ? (["cancelled"] as const) : undefined;
-    const { taskId, epoch } = run;
     const updated = await transition(transaction, { taskId, to: finish.to, from, holder: { epoch }, set })
+      .where("interaction_id", "=", interactionId)
       .returning(["query", "enable_notifications", "keep_partial", "caller_waits_until", ...FIGURE_COLUMNS])
       .executeTakeFirst();
     if (updated === undefined) return false;
     if (finish.to === "cancelled" && updated.keep_partial === 0) {
-      await dropResult(transaction, run.taskId);
-      await dropPlans(transaction, run.taskId);
-      if (finish.plan !== undefined) await recordTurnUsage(transaction, finish.plan.run, finish.plan.usage);
-    } else if (finish.plan !== undefined) {
-      await keepPlan(transaction, finish.plan);
+      await dropLine(transaction, taskId);
     } else if (finish.result !== undefined) {
-      const result = withLongestText(await storedDraft(transaction, run.taskId), finish.result);
-      await saveResult(transaction, { taskId: run.taskId, query: updated.query, result, raw, now });
+      const result = withLongestText(await storedDraft(transaction, taskId), finish.result);
+      await saveResult(transaction, { taskId, query: updated.query, result, raw, now, isSearched: part !== "plan" });
     }
-    await recordFigures(transaction, run.taskId, updated);
-    if (updated.enable_notifications === 1 && finish.to !== "cancelled") {
-      const payload = notificationFor({
-        taskId: run.taskId,
-        outcome: finish.to,
-        durationMs: now - run.createdAt,
-        reason: finish.error?.message,
-      });
-      const callerWaitsUntil = updated.caller_waits_until;
-      await enqueue(transaction, {
-        taskId: run.taskId,
-        channel: "desktop",
-        kind: finish.to,
-        payload,
-        now,
-        callerWaitsUntil,
-      });
+    if (finish.to === "failed" && part === "plan" && origin !== undefined && run.cancelRequestedAt === undefined) {
+      // However a change of a plan fails, the plan before it waits for approval again.
+      const error = { code: "RESEARCH_FAILED", message: CHANGE_FAILED };
+      if (!(await repeatsUnknown(transaction, origin))) {
+        await giveWay(transaction, { taskId, origin, error, now });
+        return true;
+      }
     }
+    await recordFigures(transaction, taskId, updated);
+    if (updated.enable_notifications === 1) await announce(transaction, finish, updated.caller_waits_until);
     return true;
   });
 }
+
+async function announce(
+  transaction: Transaction<Tables>,
+  { run: { taskId, createdAt, part }, to, error, now }: AgentFinish,
+  callerWaitsUntil: number | null,
+): Promise<void> {
+  if (to === "cancelled") return;
+  const isPlan = part === "plan" && to === "completed";
+  const ended = { taskId, outcome: to, durationMs: now - createdAt, reason: error?.message };
+  const payload = isPlan ? planNotification(taskId) : notificationFor(ended);
+  const kind = isPlan ? "plan" : to;
+  await enqueue(transaction, { taskId, channel: "desktop", kind, payload, now, callerWaitsUntil });
+}
+
+const CHANGE_FAILED = "Google did not return a changed plan. The plan before it is still waiting for approval.";
 
 /** The result stored so far, with the bytes of its pictures. */
 async function storedDraft(transaction: Database, taskId: string): Promise<NewResult | undefined> {
@@ -93,7 +100,7 @@ async function storedDraft(transaction: Database, taskId: string): Promise<NewRe
 }
 
 interface LaterText {
-  run: Pick<PolledRun, "taskId" | "epoch">;
+  run: Pick<PolledRun, "taskId" | "interactionId" | "epoch">;
   result: NewResult;
   raw: Uint8Array | undefined;
   now: number;

@@ -9,7 +9,7 @@ import { polledRun, polledRuns, settleOutcome } from "../../../test/kit/store/po
 import { pollRun } from "./poll.ts";
 import { findResult, savePartial } from "../result-store.ts";
 import type { RunResult } from "../run.ts";
-import { findRun } from "../run-store.ts";
+import { currentOf } from "../conversation-store.ts";
 import { startResearch } from "../start/start.ts";
 
 const MINUTE = 60_000;
@@ -18,7 +18,7 @@ interface Followed {
   taskId: string;
   /** Polls once with this response, regardless of when the next poll is due. */
   poll(answer: Interaction | PollResult): Promise<void>;
-  run(): ReturnType<typeof findRun>;
+  run(): ReturnType<typeof currentOf>;
   result(): Promise<RunResult | undefined>;
   /** Simulates that the same response has been returned for this long. */
   age(ms: number): Promise<void>;
@@ -36,7 +36,7 @@ async function followed(stage: Stage): Promise<Followed> {
         await settleOutcome(db, run, await pollRun(stage.deps({ poll: async () => result }), run));
       }
     },
-    run: () => findRun(db, request.owner, taskId),
+    run: () => currentOf(db, request.owner, taskId),
     result: () => findResult(db, taskId),
     age: async (ms) => {
       await db
@@ -266,7 +266,7 @@ describe("paid text", () => {
     const stage = await openRunner(context);
     const { taskId, result } = await followed(stage);
     const late = { report: LONG, sources: [], metadata: {}, partial: true };
-    await savePartial(stage.store.db, { taskId, epoch: 0 }, { result: late, now: 1 });
+    await savePartial(stage.store.db, { taskId, interactionId: FINISHED.id, epoch: 0 }, { result: late, now: 1 });
     expect(await result()).toBeUndefined();
   });
 

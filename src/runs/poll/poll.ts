@@ -19,9 +19,7 @@ import { clearOddAnswer, REJECTION, sameAnswerSince } from "./odd-answer-store.t
 import { packRaw } from "./raw-json.ts";
 import { AGAIN, NEVER, type Outcome, RATE_LIMIT_MS } from "./outcome.ts";
 import { changesOf } from "./seen-store.ts";
-import { planFound, returnAfterFailedChange } from "../plan/plan-poll.ts";
-import { NO_USAGE } from "../plan/run-plan.ts";
-import { usageOf } from "../plan/turn-usage.ts";
+import { usageOf } from "./usage.ts";
 import { progressBySeen } from "../progress.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { savePartial } from "../result-store.ts";
@@ -75,8 +73,6 @@ function againLater(deps: ResearchDeps, run: PolledRun, kind: keyof typeof AGAIN
 
 async function found(deps: ResearchDeps, run: PolledRun, interaction: Interaction): Promise<Outcome> {
   const text = interaction.report.trim();
-  const ofPlan = isPlanning(run) ? await planFound(deps, run, interaction) : undefined;
-  if (ofPlan !== undefined) return ofPlan;
   // Polled again after it had failed: only a finished report changes its state.
   if (run.status === "failed" && (interaction.status !== "completed" || text === "")) {
     await keepText(deps, run, interaction);
@@ -91,6 +87,7 @@ async function found(deps: ResearchDeps, run: PolledRun, interaction: Interactio
     case "unknown":
       return unknownStatus(deps, run, interaction);
     case "completed":
+      if (text !== "" && isPlan(run)) return end(deps, run, { interaction, ...endOfPlan(run) });
       if (text !== "") return end(deps, run, { interaction, ...(await gateReport(deps, run, interaction)) });
       return end(deps, run, { interaction, to: "failed", message: NO_REPORT });
     case "cancelled":
@@ -142,7 +139,7 @@ async function waitForSetting(deps: ResearchDeps, run: PolledRun, needed: Obstac
 
 /** Stores text that arrives after the run has ended here: it is paid for and may be longer than the stored text. */
 async function keepText(deps: ResearchDeps, run: PolledRun, interaction: Interaction): Promise<void> {
-  if (interaction.report.trim() === "" || isPlanning(run)) return;
+  if (interaction.report.trim() === "" || isPlan(run)) return;
   const result = resultOrText(deps.log.forRun(run.taskId), interaction, { partial: true });
   await keepLaterText(deps.db, { run, result, raw: packRaw(interaction.raw, deps.redact), now: deps.clock.now() });
 }
@@ -163,18 +160,22 @@ async function working(deps: ResearchDeps, run: PolledRun, interaction: Interact
     }),
     currentAction,
     changed: currentAction !== undefined && currentAction !== run.currentAction,
-    ...usageOf(deps, run, interaction.usage),
+    ...(interaction.usage === undefined ? {} : usageOf(deps, run, interaction.usage)),
     now,
   });
-  if (interaction.report !== "" && !isPlanning(run)) {
+  if (interaction.report !== "" && !isPlan(run)) {
     const result = resultOrText(deps.log.forRun(run.taskId), interaction, { partial: true });
     await savePartial(deps.db, run, { result, now });
   }
   return (await pastDeadline(deps, run)) ?? { next: "interval", seen };
 }
 
-/** The text of a planning turn is stored when the plan is complete, and never as a report. */
-const isPlanning = ({ plan }: PolledRun): boolean => plan?.isPlanning === true;
+/** Half a plan is of no use: the text of a plan is stored when it is complete. */
+const isPlan = ({ part }: PolledRun): boolean => part === "plan";
+
+/** The user cancelled the run while Google wrote the plan, which is paid for: it is kept, and not offered for approval. */
+const endOfPlan = ({ cancelRequestedAt }: PolledRun): Ending =>
+  cancelRequestedAt === undefined ? { to: "completed", warnings: [] } : { to: "cancelled" };
 
 type Ending =
   | { to: "completed"; warnings: string[] }
@@ -191,8 +192,9 @@ async function end(
 ): Promise<Outcome> {
   const now = deps.clock.now();
   const { usage } = interaction;
-  // What a planning turn had written before it ended is kept in the raw response only.
-  const ended = isPlanning(run) ? { ...interaction, report: "", citations: [] } : interaction;
+  // What Google had written of a plan before it failed is kept in the raw response only.
+  const isCut = isPlan(run) && interaction.status !== "completed";
+  const ended = isCut ? { ...interaction, report: "", citations: [] } : interaction;
   const hasText = ended.report.trim() !== "";
   // The end was stored when the run was cancelled; only Google's confirmation was missing.
   const isConfirmation = run.status === "cancelled" && ending.to !== "completed";
@@ -208,8 +210,9 @@ async function end(
     result: result !== undefined && to === "completed" ? await withTable(deps, run, result) : result,
     raw: packRaw(interaction.raw, deps.redact),
     error: to === "failed" && ending.to === "failed" ? { code: "RESEARCH_FAILED", message: ending.message } : undefined,
-    ...usageOf(deps, run, usage),
+    ...(usage === undefined ? {} : usageOf(deps, run, usage)),
     usage,
+    ...(to === "completed" && isPlan(run) ? { planExpiresAt: now + deps.planKeptMs } : {}),
     usageFinal: usage !== undefined,
     nextPollAt: nextPollAfter(ending, { usage, to, now }),
     now,
@@ -228,14 +231,12 @@ function nextPollAfter(
 }
 
 interface RecordedEnd extends AgentFinish {
-  /** Of the last interaction alone. */
   usage?: Interaction["usage"];
 }
 
 /** If the database rejects a completed report, it is written to a file and the next poll retries. */
 async function record(deps: ResearchDeps, run: PolledRun, { usage, ...finish }: RecordedEnd): Promise<Outcome> {
   failpoint("before-finish");
-  if (isPlanning(run) && (await returnAfterFailedChange(deps, run, usage))) return { next: "never", recorded: true };
   try {
     const decided = await finishAgentRun(deps.db, finish);
     failpoint("after-finish");
@@ -261,12 +262,7 @@ async function record(deps: ResearchDeps, run: PolledRun, { usage, ...finish }: 
 /** Called only by the process that recorded the end, so that each run is counted once. */
 function countEnd(run: PolledRun, { to, tokens, cost, now }: AgentFinish): void {
   if (run.status !== to) countAgentRun({ agent: run.agent, lastedMs: now - run.createdAt, failed: to === "failed" });
-  // The planning turns were counted when they ended.
-  const { tokens: before, cost: paid } = run.plan?.earlier ?? NO_USAGE;
-  const input = (tokens?.input ?? 0) - before.input;
-  const output = (tokens?.output ?? 0) - before.output;
-  const usd = cost?.usd === undefined ? undefined : cost.usd - (paid.usd ?? 0);
-  if (tokens !== undefined) countAgentUsage(run.agent, { input, output }, usd);
+  if (tokens !== undefined) countAgentUsage(run.agent, tokens, cost?.usd);
 }
 
 async function inaccessible(deps: ResearchDeps, run: PolledRun, kind: "missing" | "forbidden"): Promise<Outcome> {

@@ -3,9 +3,7 @@
 import type { Selectable } from "kysely";
 import { z } from "zod";
 import type { Tables } from "../../store/database.ts";
-import { readPlan, type RunPlan } from "../plan/run-plan.ts";
-import { turnBegan } from "../run-row.ts";
-import { RUN_STATUSES, type RunStatus } from "../run.ts";
+import { RUN_PARTS, type RunPart, STORED_STATUSES, type StoredStatus } from "../run.ts";
 import { type Obstacle, obstacleOf } from "./obstacle.ts";
 
 /*
@@ -18,22 +16,19 @@ export interface PolledRun {
   owner: string;
   query: string;
   interactionId: string;
-  status: RunStatus;
+  status: StoredStatus;
   agent: string;
   epoch: number;
-  /** Of a run with a plan: when the current turn began. */
   createdAt: number;
   deadlineAt: number;
   cancelRequestedAt: number | undefined;
-  keepPartial: boolean;
   progress: number;
   currentAction: string | undefined;
   obstacle: Obstacle | undefined;
   completedAt: number;
   oddAnswer: string | undefined;
   tokens: { input: number; output: number };
-  /** Undefined for a run without a plan. */
-  plan: RunPlan | undefined;
+  part: RunPart;
 }
 
 export const POLLED_COLUMNS = [
@@ -45,11 +40,9 @@ export const POLLED_COLUMNS = [
   "model",
   "lease_epoch",
   "created_at",
-  "started_at",
-  "plan_json",
+  "part",
   "deadline_at",
   "cancel_requested_at",
-  "keep_partial",
   "progress",
   "current_action",
   "obstacle",
@@ -68,18 +61,17 @@ export const polledRunOf = (row: PolledRow): PolledRun => ({
   owner: row.owner,
   query: row.query,
   interactionId: row.interaction_id ?? "",
-  status: z.enum(RUN_STATUSES).parse(row.status),
+  status: z.enum(STORED_STATUSES).parse(row.status),
   agent: row.model ?? "",
   epoch: row.lease_epoch,
-  createdAt: turnBegan(row),
+  createdAt: row.created_at,
   deadlineAt: row.deadline_at ?? Number.MAX_SAFE_INTEGER,
   cancelRequestedAt: row.cancel_requested_at ?? undefined,
-  keepPartial: row.keep_partial === 1,
   progress: row.progress,
   currentAction: row.current_action ?? undefined,
   obstacle: obstacleOf(row),
   completedAt: row.completed_at ?? row.created_at,
   oddAnswer: row.odd_answer ?? undefined,
   tokens: { input: row.tokens_input, output: row.tokens_output },
-  plan: readPlan(row.plan_json),
+  part: z.enum(RUN_PARTS).parse(row.part),
 });

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { onPostgres } from "../../../test/kit/store/databases.ts";
 import { FINISHED, follow, openRunner, request, WORKING } from "../../../test/kit/store/runner.ts";
 import { findResult } from "../result-store.ts";
-import { findRun } from "../run-store.ts";
+import { currentOf } from "../conversation-store.ts";
 import { saveReportsDuringOutage } from "./database-outage.ts";
 import { startResearch } from "../start/start.ts";
 import { waitFor } from "../../../test/kit/wait-for.ts";
@@ -23,9 +23,9 @@ test("an id that the database refuses is kept in a file, its report is saved and
   follow(research);
   await waitFor(() => expect(saved).toEqual(["# The whole report"]));
   expect(notified).toEqual([`${started.taskId.slice(0, 8)}: saved to /somewhere/${started.taskId}.md`]);
-  expect((await findRun(store.db, "local", started.taskId)).status).toBe("pending");
+  expect((await currentOf(store.db, "local", started.taskId)).status).toBe("pending");
   await allowWrites();
-  await waitFor(async () => expect((await findRun(store.db, "local", started.taskId)).status).toBe("completed"));
+  await waitFor(async () => expect((await currentOf(store.db, "local", started.taskId)).status).toBe("completed"));
   expect((await findResult(store.db, started.taskId))?.report).toBe("# The whole report");
   expect(existsSync(join(directory, "orphans.jsonl"))).toBe(false);
   expect(saved).toHaveLength(1);
@@ -46,7 +46,7 @@ test("an id that neither the database nor a file accepts is written as soon as t
   if (started.kind === "started") await started.sending;
   await allowWrites();
   follow({ ...research, stateDir: directory });
-  await waitFor(async () => expect((await findRun(store.db, "local", started.taskId)).status).toBe("completed"));
+  await waitFor(async () => expect((await currentOf(store.db, "local", started.taskId)).status).toBe("completed"));
 });
 
 test("a plan that is finished during an outage is not announced or saved as a report (P5, V2)", async (t) => {
@@ -80,7 +80,7 @@ test.skipIf(onPostgres)("a polled run whose disk fills up is saved once and reco
   ready = true;
   await waitFor(() => expect(saved).toEqual(["# The whole report"]));
   await allowWrites();
-  await waitFor(async () => expect((await findRun(store.db, "local", started.taskId)).status).toBe("completed"));
+  await waitFor(async () => expect((await currentOf(store.db, "local", started.taskId)).status).toBe("completed"));
   expect(saved).toHaveLength(1);
 });
 

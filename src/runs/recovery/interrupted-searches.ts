@@ -6,7 +6,8 @@ import { databaseNow } from "../../store/dialect.ts";
 import { processLiveness } from "../../store/processes.ts";
 import { isAbandoned } from "../lease.ts";
 import { isFinished, LOCAL_KINDS, type Run } from "../run.ts";
-import { findRun, markInterrupted, unfinishedLocalRuns } from "../run-store.ts";
+import { currentOf } from "../conversation-store.ts";
+import { markInterrupted, unfinishedLocalRuns } from "../run-store.ts";
 
 export async function markInterruptedSearches(db: Database, log: Log, now: number): Promise<number> {
   const runs = await unfinishedLocalRuns(db);
@@ -35,9 +36,9 @@ export async function findCurrentRun(
   db: Database,
   { owner, taskId, log, now }: { owner: string; taskId: string; log: Log; now: number },
 ): Promise<Run> {
-  const run = await findRun(db, owner, taskId);
+  const run = await currentOf(db, owner, taskId);
   if (isFinished(run.status) || !LOCAL_KINDS.includes(run.kind)) return run;
   // A database that cannot be written can still be read.
   const marked = await markInterruptedSearches(db, log, now).catch(() => 0);
-  return marked === 0 ? run : findRun(db, owner, taskId);
+  return marked === 0 ? run : currentOf(db, owner, taskId);
 }

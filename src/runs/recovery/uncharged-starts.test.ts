@@ -6,7 +6,6 @@ import { breakStore, error, LOST, NOT_SENT, openSender, TAKEN } from "../../../t
 import { rowOf } from "../../../test/kit/store/store-rows.ts";
 import { AppError } from "../../errors.ts";
 import type { Database } from "../../store/database.ts";
-import { currentAttempt } from "../attempt-store.ts";
 import { START_LEASE_MS } from "../lease.ts";
 import { resumeAgentRun } from "../start/resume.ts";
 import { flushUnchargedFailures } from "./uncharged-starts.ts";
@@ -79,13 +78,12 @@ test("a restart that the database refuses leaves the earlier start unknown, so t
   const sender = await openSender(context, [LOST]);
   const taskId = await sender.start();
   const refusal = new AppError({ code: "SQLITE_ERROR", message: "The database cannot be written." });
-  const attemptId = (await currentAttempt(sender.db, taskId))?.attempt_id;
   const restarted = resumeAgentRun(sender.research, {
     owner: "local",
     taskId,
     interactionId: undefined,
     acceptDoubleCharge: true,
-    attemptId,
+    newest: taskId,
     checkCost: () => {
       throw refusal;
     },

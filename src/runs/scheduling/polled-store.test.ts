@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { insertRun, openDatabase, rowOf } from "../../../test/kit/store/store-rows.ts";
-import { FIRST_TURN } from "../plan/run-plan.ts";
 import { recordSeen } from "../poll/seen-store.ts";
 import {
   countPolledRuns,
@@ -36,7 +35,7 @@ test("a run is read with what a poll needs; empty columns mean no deadline, and 
   await insertRun(db, { task_id: "not polled", next_poll_at: null });
   const runs = await readPolledRuns(db, ["a", "no id", "not polled", "unknown"]);
   expect([...runs.values()]).toMatchObject([
-    { taskId: "a", status: "failed", deadlineAt: Number.MAX_SAFE_INTEGER, keepPartial: false, completedAt: 5 },
+    { taskId: "a", status: "failed", deadlineAt: Number.MAX_SAFE_INTEGER, completedAt: 5 },
   ]);
   expect(await countPolledRuns(db)).toBe(2);
 });
@@ -118,23 +117,18 @@ test("unfinished interactions can be read while the database refuses writes, the
   await insertRun(db, { task_id: "no id", next_poll_at: 0, interaction_id: null });
   const query = "How deep is the lake?";
   expect(await unfinishedInteractions(db, 2)).toEqual([
-    { taskId: "a", query, interactionId: "v1_a", enableNotifications: true },
-    { taskId: "b", query, interactionId: "v1_b", enableNotifications: false },
+    { taskId: "a", query, interactionId: "v1_a", enableNotifications: true, isPlanning: false },
+    { taskId: "b", query, interactionId: "v1_b", enableNotifications: false, isPlanning: false },
   ]);
 });
 
 test("an interaction is read during an outage with what it writes (P5)", async () => {
   const db = await openDatabase();
-  const plans = {
-    plain: null,
-    planning: JSON.stringify(FIRST_TURN),
-    research: JSON.stringify({ ...FIRST_TURN, isPlanning: false }),
-  };
-  for (const [id, plan_json] of Object.entries(plans)) await insertRun(db, { task_id: id, plan_json });
+  for (const part of ["question", "plan", "research"]) await insertRun(db, { task_id: part, part });
   const read = await unfinishedInteractions(db, 10);
   expect(Object.fromEntries(read.map(({ taskId, isPlanning }) => [taskId, isPlanning]))).toEqual({
-    plain: undefined,
-    planning: true,
+    question: false,
+    plan: true,
     research: false,
   });
 });

@@ -4,7 +4,6 @@ import type { NotNull } from "kysely";
 import type { Engine } from "../engine/engine.ts";
 import type { Database } from "../../store/database.ts";
 import { isShared } from "../../store/dialect.ts";
-import { readPlan } from "../plan/run-plan.ts";
 import { POLLED_COLUMNS, type PolledRun, polledRunOf } from "../poll/polled-run.ts";
 
 const polledRuns = (db: Database) =>
@@ -118,7 +117,7 @@ export async function runHolders(db: Database): Promise<string[]> {
 export async function unfinishedInteractions(db: Database, limit: number) {
   const rows = await db
     .selectFrom("research_tasks")
-    .select(["task_id", "query", "interaction_id", "enable_notifications", "plan_json"])
+    .select(["task_id", "query", "interaction_id", "enable_notifications", "part"])
     .where("status", "=", "running_async")
     .where("interaction_id", "is not", null)
     .orderBy("next_poll_at")
@@ -130,6 +129,6 @@ export async function unfinishedInteractions(db: Database, limit: number) {
     query: row.query,
     interactionId: row.interaction_id,
     enableNotifications: row.enable_notifications === 1,
-    isPlanning: readPlan(row.plan_json)?.isPlanning,
+    isPlanning: row.part === "plan",
   }));
 }

@@ -6,6 +6,7 @@ import type { RequestVariant } from "../../gemini/research-agent.ts";
 import { cleanText } from "../../platform/clean-text.ts";
 import type { Database } from "../../store/database.ts";
 import { databaseNow, lockExclusive } from "../../store/dialect.ts";
+import { currentOf } from "../conversation-store.ts";
 
 /** Identical starts within this time share one run. */
 const JOIN_WITHIN_MS = 10 * 60_000;
@@ -60,22 +61,27 @@ function comparedVariant(variant: RequestVariant = {}): RequestVariant | undefin
 const joinableSince = async (db: Database, now: number): Promise<number> =>
   (await databaseNow(db, now)) - JOIN_WITHIN_MS;
 
-/** Authoritative only inside the transaction of a start; outside of it the result is a prediction. */
+/**
+ * The current run of an identical start that has not ended without a report. Authoritative only inside the transaction
+ * of a start; outside of it the result is a prediction.
+ */
 export async function findSameStart(db: Database, { owner, joinKey, now }: SameStart): Promise<string | undefined> {
   const since = await joinableSince(db, now);
-  const same = await db
+  const starts = await db
     .selectFrom("research_tasks")
     .select("task_id")
     .where("join_key", "=", joinKey)
     .where("owner", "=", owner)
     .where("created_at", ">", since)
     .where("status", "not in", ENDED_WITHOUT_RESULT)
-    // A run that is being cancelled may not return a report.
-    .where("cancel_requested_at", "is", null)
     .orderBy("created_at", "desc")
-    .limit(1)
-    .executeTakeFirst();
-  return same?.task_id;
+    .execute();
+  for (const { task_id } of starts) {
+    const { taskId, status, cancelRequestedAt } = await currentOf(db, owner, task_id);
+    // A run that is being cancelled may not return a report.
+    if (status !== "failed" && status !== "cancelled" && cancelRequestedAt === undefined) return taskId;
+  }
+  return undefined;
 }
 
 /**

@@ -13,6 +13,19 @@ export async function saveFiles(transaction: Database, taskId: string, files: re
   }
 }
 
+/** A start that is sent again sends the same. */
+export const copyFiles = (transaction: Database, from: string, to: string): Promise<unknown> =>
+  transaction
+    .insertInto("research_files")
+    .columns(["task_id", "n", "content"])
+    .expression((files) =>
+      files
+        .selectFrom("research_files")
+        .select((file) => [file.val(to).as("task_id"), "n", "content"])
+        .where("task_id", "=", from),
+    )
+    .execute();
+
 export async function findFiles(db: Database, taskId: string): Promise<Uint8Array[]> {
   const rows = await db
     .selectFrom("research_files")

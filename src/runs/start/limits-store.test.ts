@@ -75,7 +75,8 @@ test("a restart of an unknown start is limited like any start (T28)", async () =
   await insertRun(db, { task_id: "unknown", status: "start_unknown", interaction_id: null, model: "an-agent" });
   await insertRun(db, { task_id: "other" });
   const deps = stage.deps();
-  const restart = { owner: "local", taskId: "unknown", interactionId: undefined, acceptDoubleCharge: true };
+  const unknown = { owner: "local", taskId: "unknown", newest: "unknown", interactionId: undefined };
+  const restart = { ...unknown, acceptDoubleCharge: true };
   const busy = { ...deps, limits: { ...NO_LIMITS, unfinished: 1 } };
   await expect(resumeAgentRun(busy, restart)).rejects.toMatchObject({ code: "BUSY" });
   const row = db.selectFrom("research_tasks").select("status").where("task_id", "=", "unknown");

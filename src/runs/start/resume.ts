@@ -3,14 +3,13 @@
 import { AppError } from "../../errors.ts";
 import type { PollResult, RequestVariant } from "../../gemini/research-agent.ts";
 import { reopen } from "../poll/poll-result-store.ts";
-import { currentAttempt } from "../attempt-store.ts";
-import { adoptInteractionId, hasUnknownAttempt, isHeldByAnother } from "../interaction-store.ts";
+import { currentOf } from "../conversation-store.ts";
+import { adoptInteractionId, isHeldByAnother, unknownStartIn } from "../interaction-store.ts";
 import { maxWaitOf, variantOf } from "./start-options.ts";
 import type { ResearchDeps } from "../deps.ts";
 import type { Run } from "../run.ts";
-import { findRun } from "../run-store.ts";
 import type { Followup } from "./fallback.ts";
-import { restartUnknown, type Sending } from "./start.ts";
+import { type Sending, startCarryingOn } from "./start.ts";
 import type { CheckCost } from "./unconfirmed-store.ts";
 
 export interface ResumeRequest {
@@ -18,8 +17,8 @@ export interface ResumeRequest {
   taskId: string;
   interactionId: string | undefined;
   acceptDoubleCharge: boolean;
-  /** The newest attempt when the user decided to send it again; a later one is joined. */
-  attemptId?: string | undefined;
+  /** The run that the user decided to send again; a later one is joined. */
+  newest?: string | undefined;
   /** Of a restart. */
   checkCost?: CheckCost | undefined;
   /** How a follow-up is sent again. */
@@ -31,65 +30,65 @@ export interface ResumeRequest {
 /** `joined`: the run that the user decided to send again is no longer an unknown start; nothing is sent by this call. */
 export type Resumed =
   | { kind: "adopted" | "polling" | "joined"; run: Run }
-  | { kind: "restarted"; run: Run; sending: Sending };
+  | { kind: "restarted"; run: Run; taskId: string; sending: Sending };
 
 export async function resumeAgentRun(deps: ResearchDeps, request: ResumeRequest): Promise<Resumed> {
   const { db, clock } = deps;
   const { owner, taskId, interactionId } = request;
-  const run = await findRun(db, owner, taskId);
-  if (interactionId !== undefined) return adopt(deps, run, interactionId);
-  if (request.acceptDoubleCharge && (await currentAttempt(db, taskId))?.attempt_id !== request.attemptId)
-    return { kind: "joined", run };
+  const run = await currentOf(db, owner, taskId);
+  if (interactionId !== undefined) return adopt(deps, run, { interactionId, named: taskId });
+  if (request.acceptDoubleCharge && run.taskId !== request.newest) return { kind: "joined", run };
   if (run.status === "start_unknown") return resumeUnknown(deps, run, request);
   if (run.status === "running_async" || run.status === "pending")
     return { kind: request.acceptDoubleCharge ? "joined" : "polling", run };
   if (run.status !== "failed" || run.interactionId === undefined) throw nothingToResume(run);
   const now = clock.now();
-  await reopen(db, taskId, { now, deadlineAt: now + maxWaitOf(run.options), queue: deps.queue });
-  return { kind: "polling", run: await findRun(db, owner, taskId) };
+  await reopen(db, run.taskId, { now, deadlineAt: now + maxWaitOf(run.options), queue: deps.queue });
+  return { kind: "polling", run: await currentOf(db, owner, taskId) };
 }
 
 /** Also allowed during or after a restart: the restart has its own interaction, and both may be charged. */
-async function adopt(deps: ResearchDeps, run: Run, interactionId: string): Promise<Resumed> {
+async function adopt(
+  deps: ResearchDeps,
+  run: Run,
+  { interactionId, named }: { interactionId: string; named: string },
+): Promise<Resumed> {
   const { db, clock } = deps;
-  const { taskId, owner } = run;
-  if (run.kind !== "agent" || !(await hasUnknownAttempt(db, taskId))) throw nothingToAdopt(run);
-  await rejectUnusableId(deps, run, interactionId);
+  const { owner } = run;
+  const taskId = run.kind === "agent" ? await unknownStartIn(db, run.taskId, named) : undefined;
+  if (taskId === undefined) throw nothingToAdopt(run);
+  await rejectUnusableId(deps, { ...run, taskId }, interactionId);
   const now = clock.now();
   const adoption = { taskId, interactionId, deadlineAt: now + maxWaitOf(run.options), now };
-  const adopter = await adoptInteractionId(db, adoption, deps.queue);
-  if (adopter === undefined) throw notAdoptable(run);
-  return { kind: "adopted", run: await findRun(db, owner, adopter) };
+  if (!(await adoptInteractionId(db, adoption, deps.queue))) throw notAdoptable(run);
+  return { kind: "adopted", run: await currentOf(db, owner, taskId) };
 }
 
 async function resumeUnknown(deps: ResearchDeps, run: Run, request: ResumeRequest): Promise<Resumed> {
-  const { db, clock } = deps;
+  const { db } = deps;
   const { owner, taskId } = request;
   if (!request.acceptDoubleCharge) {
     throw new AppError({
       code: "START_UNKNOWN",
       message: "It is not known whether this research was started; starting it again may be charged twice.",
       next: [{ do: "adopt" }, { do: "restart" }, { do: "cancel" }],
-      run: { task_id: taskId, status: run.status, progress: run.progress },
+      run: { task_id: run.taskId, status: run.status, progress: run.progress },
     });
   }
   // Read for the state that is restarted: without its context a follow-up would be another question.
   const followup = run.followupContext === undefined ? undefined : await request.followup?.();
-  const deadlineAt = clock.now() + maxWaitOf(run.options);
-  const { query, model: agent = "", enableNotifications } = run;
-  const restarted = await restartUnknown(deps, {
-    taskId,
-    after: request.attemptId,
-    query,
-    agent,
-    enableNotifications,
-    variant: followup?.variant ?? variantOf(run.options),
+  const { part, options, estimate } = run;
+  const restarted = await startCarryingOn(deps, run, {
+    from: "start_unknown",
+    part,
+    variant: followup?.variant ?? variantOf(options),
     followup,
-    deadlineAt,
+    estimate,
+    maxWaitMs: maxWaitOf(options),
     checkCost: request.checkCost,
     signal: request.signal,
   });
-  const current = await findRun(db, owner, taskId);
+  const current = await currentOf(db, owner, taskId);
   return restarted === undefined ? { kind: "joined", run: current } : { kind: "restarted", run: current, ...restarted };
 }
 

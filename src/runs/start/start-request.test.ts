@@ -4,14 +4,15 @@ import { createHash } from "node:crypto";
 import { expect, onTestFinished, test } from "vitest";
 import { breakStore, error, LOST, openSender, type Sender, TAKEN } from "../../../test/kit/simulator/sender.ts";
 import { request } from "../../../test/kit/store/runner.ts";
-import { ERROR, intended, NOW } from "../../../test/kit/store/stored-start.ts";
+import { ERROR, intended, NOW, restart } from "../../../test/kit/store/stored-start.ts";
 import { insertAttempt, insertRun, openDatabase, rowOf } from "../../../test/kit/store/store-rows.ts";
 import { type Attributes, setRecorder } from "../../telemetry/telemetry.ts";
-import { currentAttempt } from "../attempt-store.ts";
 import { START_LEASE_MS } from "../lease.ts";
 import { findFiles } from "./file-store.ts";
-import { restartUnknown, type StartRequest, startResearch } from "./start.ts";
-import { commitRestart, pendingStarts, recordStartFailure } from "./start-store.ts";
+import { currentOf } from "../conversation-store.ts";
+import { resumeAgentRun } from "./resume.ts";
+import { type StartRequest, startResearch } from "./start.ts";
+import { pendingStarts, recordStartFailure } from "./start-store.ts";
 
 async function begin({ research }: Sender, wish: Partial<StartRequest>): Promise<string> {
   const started = await startResearch(research, { ...request, ...wish });
@@ -20,14 +21,12 @@ async function begin({ research }: Sender, wish: Partial<StartRequest>): Promise
 }
 
 test.each([
-  ["a plain start", undefined, 0],
-  ["a start that asks for a plan", { collaborativePlanning: true }, 1],
-  ["a start that carries a plan out", { collaborativePlanning: false }, 0],
-])("%s is stored with what it waits for (V2)", async (_start, variant, isPlanning) => {
+  ["a plain start", undefined, "question"],
+  ["a start that asks for a plan", { collaborativePlanning: true }, "plan"],
+])("%s is stored with what it waits for (V2)", async (_start, variant, part) => {
   const sender = await openSender({ onTestFinished }, [TAKEN]);
   const taskId = await begin(sender, { variant });
-  expect(await currentAttempt(sender.db, taskId)).toMatchObject({ is_planning: isPlanning });
-  expect((await rowOf(sender.db, taskId)).plan_json === null).toBe(isPlanning === 0);
+  expect(await rowOf(sender.db, taskId)).toMatchObject({ part });
   expect(sender.sent[0]?.variant).toEqual(variant);
 });
 
@@ -82,29 +81,29 @@ test("a restart that the call's own check refuses is neither stored nor sent (I8
   const checkCost = (): never => {
     throw error;
   };
-  const after = (await currentAttempt(sender.db, taskId))?.attempt_id;
-  const run = { ...request, taskId, after, deadlineAt: 77_000_000 };
-  await expect(restartUnknown(sender.research, { ...run, checkCost })).rejects.toBe(error);
-  await expect(restartUnknown(sender.research, { ...run, signal: AbortSignal.abort() })).rejects.toMatchObject({
+  const again = { owner: "local", taskId, interactionId: undefined, acceptDoubleCharge: true, newest: taskId };
+  await expect(resumeAgentRun(sender.research, { ...again, checkCost })).rejects.toBe(error);
+  await expect(resumeAgentRun(sender.research, { ...again, signal: AbortSignal.abort() })).rejects.toMatchObject({
     code: "CANCELLED",
   });
-  expect((await rowOf(sender.db, taskId)).status).toBe("start_unknown");
+  expect(await sender.db.selectFrom("research_tasks").select("status").execute()).toEqual([
+    { status: "start_unknown" },
+  ]);
   expect(sender.sent).toHaveLength(1);
 });
 
-test("a restart repeats the attempt that the user decided on, and none after it, whatever the clock (Q1, I8)", async () => {
+test("a restart repeats the start that the user decided on, and none after it, whatever the clock (Q1, I8)", async () => {
   const db = await openDatabase();
-  const { taskId, attemptId } = await intended(db);
-  const fail = (attempt: string) =>
-    recordStartFailure(db, { taskId, attemptId: attempt, to: "start_unknown", error: ERROR, now: NOW });
-  const repeat = (after: string, now: number) =>
-    commitRestart(db, { taskId, after, deadlineAt: NOW, keyFingerprint: "k", baseUrl: "b", processId: "me", now });
-  await fail(attemptId);
-  const second = (await repeat(attemptId, NOW - 5_000)) ?? "";
+  const first = await intended(db);
+  const fail = (start: typeof first) =>
+    recordStartFailure(db, { ...start, to: "start_unknown", error: ERROR, now: NOW });
+  await fail(first);
+  const second = await restart(db, first.taskId, NOW - 5_000);
+  if (second === undefined) throw new Error("It was not sent again.");
   await fail(second);
-  expect(await rowOf(db, taskId)).toMatchObject({ status: "start_unknown" });
-  expect(await repeat(attemptId, NOW)).toBeUndefined();
-  expect(await repeat(second, NOW)).toBeDefined();
+  expect((await currentOf(db, "local", first.taskId)).taskId).toBe(second.taskId);
+  expect(await restart(db, first.taskId)).toBeUndefined();
+  expect(await restart(db, second.taskId)).toBeDefined();
 });
 
 test("starts under way end with their lease even if it was lost (I8)", async () => {

@@ -8,11 +8,12 @@ import { request } from "../../../test/kit/store/runner.ts";
 import { breakStore, busy, error, LOST, NOT_SENT, openSender, TAKEN } from "../../../test/kit/simulator/sender.ts";
 import { rowOf } from "../../../test/kit/store/store-rows.ts";
 import { joinKeyOf } from "./duplicate-start-store.ts";
-import { restartUnknown, startResearch } from "./start.ts";
+import { resumeAgentRun } from "./resume.ts";
+import { startResearch } from "./start.ts";
 import { currentAttempt } from "../attempt-store.ts";
 import { milestones } from "../history/timeline.ts";
 import { lockRun } from "../lock-store.ts";
-import { findRun } from "../run-store.ts";
+import { currentOf } from "../conversation-store.ts";
 
 describe("a start", () => {
   test("is sent once, labelled with run and attempt, and polled under Google's id (I8)", async (context) => {
@@ -76,7 +77,7 @@ describe("a start", () => {
     ],
   ])("that was %s has a timeline with what was sent (I8)", async ([, answers, texts], context) => {
     const { db, start } = await openSender(context, answers);
-    const run = await findRun(db, request.owner, await start());
+    const run = await currentOf(db, request.owner, await start());
     const entries = await milestones(db, run);
     expect(entries.map(({ text }) => text)).toEqual([...texts, `Failed: ${error.message}`]);
   });
@@ -275,26 +276,26 @@ describe("when the database refuses a write", () => {
   });
 });
 
-test("a restart of an unknown start sends one new request for the same run, and none for any other run (Q1)", async (context) => {
+test("a restart of an unknown start is one new run with one request, and none for any other run (Q1)", async (context) => {
   const sender = await openSender(context, [LOST, TAKEN]);
   const taskId = await sender.start();
-  const after = (await currentAttempt(sender.db, taskId))?.attempt_id;
-  const run = { ...request, taskId, after, deadlineAt: 77_000_000 };
-  const restarted = await restartUnknown(sender.research, run);
-  await restarted?.sending;
-  expect(sender.sent.map(({ labels }) => labels["run"])).toEqual([taskId, taskId]);
-  expect(sender.sent[0]?.labels["attempt"]).not.toBe(sender.sent[1]?.labels["attempt"]);
-  expect(await rowOf(sender.db, taskId)).toMatchObject({
+  const again = { owner: "local", taskId, interactionId: undefined, acceptDoubleCharge: true, newest: taskId };
+  const restarts = await Promise.all(Array.from({ length: 12 }, () => resumeAgentRun(sender.research, again)));
+  for (const restarted of restarts) if (restarted.kind === "restarted") await restarted.sending;
+  const current = await currentOf(sender.db, "local", taskId);
+  expect(restarts.map(({ kind }) => kind).toSorted()).toEqual([...Array(11).fill("joined"), "restarted"]);
+  expect(sender.sent.map(({ labels }) => labels["run"])).toEqual([taskId, current.taskId]);
+  expect(await rowOf(sender.db, current.taskId)).toMatchObject({
     status: "running_async",
     interaction_id: "v1_taken",
-    deadline_at: 77_000_000,
+    carries_on: taskId,
     lease_owner: sender.store.processId,
   });
-  expect(await currentAttempt(sender.db, taskId)).toMatchObject({
+  expect(await currentAttempt(sender.db, current.taskId)).toMatchObject({
     key_fingerprint: "a-key",
     base_url: "https://google.test",
   });
   expect(sender.duties).toHaveLength(2);
-  expect(await restartUnknown(sender.research, run)).toBeUndefined();
+  expect((await resumeAgentRun(sender.research, again)).kind).toBe("joined");
   expect(sender.sent).toHaveLength(2);
 });

@@ -7,12 +7,11 @@ import { attemptRow, insertAttempt, insertRun, openDatabase, rowOf } from "../..
 import { START_LEASE_MS } from "../lease.ts";
 import { claimSending, currentAttempt, hasAttempt } from "../attempt-store.ts";
 import { cancelHere } from "../cancel/cancel-store.ts";
-import { hasUnknownAttempt, saveInteractionId } from "../interaction-store.ts";
+import { saveInteractionId, unknownStartIn } from "../interaction-store.ts";
 import { findFiles, releaseFiles } from "./file-store.ts";
 import { loadMaterial } from "./load-material.ts";
 import { commitIntent, pendingStarts, recordReturnedEnd, recordStartFailure } from "./start-store.ts";
 
-const NO_PLAN = { plan_edit: null, plan_markdown: null, plan_expires_at: null, usage_json: null };
 const hashOf = (content: Uint8Array): string => createHash("sha256").update(content).digest("hex");
 
 describe("an intent", () => {
@@ -45,10 +44,7 @@ describe("an intent", () => {
       usage_final: 0,
     });
     expect(await attemptRow(db, attemptId)).toEqual({
-      ...NO_PLAN,
       unconfirmed_usd: null,
-      turn: 1,
-      is_planning: 0,
       attempt_id: attemptId,
       task_id: taskId,
       interaction_id: null,
@@ -143,11 +139,12 @@ describe("an interaction id", () => {
     const db = await openDatabase();
     const { taskId, attemptId: first } = await intended(db);
     await recordStartFailure(db, { taskId, attemptId: first, to: "start_unknown", error: ERROR, now: NOW });
-    const second = (await restart(db, taskId)) ?? "";
-    await saveInteractionId(db, { attemptId: second, interactionId: "v1_second", now: NOW });
+    const second = await restart(db, taskId);
+    await saveInteractionId(db, { attemptId: second?.attemptId ?? "", interactionId: "v1_second", now: NOW });
     expect(await saveInteractionId(db, { attemptId: first, interactionId: "v1_first", now: NOW })).toBe(true);
     expect(await attemptRow(db, first)).toMatchObject({ interaction_id: "v1_first" });
-    expect(await rowOf(db, taskId)).toMatchObject({ interaction_id: "v1_second" });
+    expect(await rowOf(db, taskId)).toMatchObject({ interaction_id: "v1_first" });
+    expect(await rowOf(db, second?.taskId ?? "")).toMatchObject({ interaction_id: "v1_second" });
   });
 
   test("of a run that was cancelled meanwhile is polled only if the cancel must still reach Google (L1)", async () => {
@@ -228,7 +225,7 @@ test("a start that was cancelled while being sent becomes unknown when its sende
   await recordStartFailure(db, { taskId, attemptId, to: "start_unknown", error: ERROR, now: NOW });
   expect(await pendingStarts(db)).toEqual([]);
   expect(await rowOf(db, taskId)).toMatchObject({ status: "cancelled" });
-  expect(await hasUnknownAttempt(db, taskId)).toBe(true);
+  expect(await unknownStartIn(db, taskId)).toBe(taskId);
 });
 
 test("the current attempt is the newest attempt of its own run (Q1)", async () => {

@@ -4,38 +4,38 @@ import type { SentFile } from "../../gemini/research-agent.ts";
 import { withdraw } from "../../notifications/outbox.ts";
 import { type Database, storable } from "../../store/database.ts";
 import { databaseNow } from "../../store/dialect.ts";
-import {
-  currentAttempt,
-  currentTurn,
-  insertAttempt,
-  isNotBeingSentAgain,
-  type NewAttempt,
-  newStartIds,
-} from "../attempt-store.ts";
+import { hasAttempt, insertAttempt, newStartIds } from "../attempt-store.ts";
+import { giveWay, isNotCarriedOn, lockWithOrigin, repeatsUnknown } from "../conversation-store.ts";
 import { lockRun } from "../lock-store.ts";
-import { FIRST_TURN } from "../plan/run-plan.ts";
-import { returnToPlan } from "../plan/turn-store.ts";
 import { joinById, joinSameStart } from "./duplicate-start-store.ts";
-import { saveFiles } from "./file-store.ts";
+import { copyFiles, saveFiles } from "./file-store.ts";
 import { START_LEASE_MS } from "../lease.ts";
-import type { FollowupContext, RunError } from "../run.ts";
+import type { FollowupContext, RunError, RunPart } from "../run.ts";
 import { errorColumns, transition } from "../transition-store.ts";
 import { NO_LIMITS, refuseAboveLimits, type StartLimits } from "./limits-store.ts";
 import { admitCost, type CheckCost } from "./unconfirmed-store.ts";
+
+/** The run that the user decided on: a plan that waits, or an unknown start. */
+export interface CarriedOn {
+  taskId: string;
+  from: "completed" | "start_unknown";
+}
 
 export interface Intent {
   owner: string;
   query: string;
   title?: string | undefined;
   agent: string;
-  joinKey: string;
+  /** Undefined for a run that carries on another one: identical starts join that. */
+  joinKey?: string | undefined;
+  /** Defaults to the opening question of a conversation. */
+  part?: RunPart | undefined;
+  carriesOn?: CarriedOn | undefined;
   options: Record<string, unknown>;
   estimate: Record<string, unknown>;
   /** The run that this one continues. */
   parentTaskId?: string | undefined;
   followupContext?: FollowupContext | undefined;
-  /** The request asks for a plan, which the user approves before the research starts. */
-  isPlanning?: boolean | undefined;
   /** Stored with the intent, so that a restart sends the same files. */
   files?: readonly SentFile[] | undefined;
   client: string | undefined;
@@ -51,7 +51,9 @@ export interface Intent {
 
 export type IntentOutcome =
   | { kind: "joined"; taskId: string }
-  | { kind: "intended"; taskId: string; attemptId: string };
+  | { kind: "intended"; taskId: string; attemptId: string }
+  /** Another call has carried on the same run, or it is no longer in the state that was decided on. */
+  | { kind: "decided" };
 
 /** The limits that a start must satisfy. */
 export interface Admission {
@@ -78,98 +80,66 @@ export function commitIntent(
   },
 ): Promise<IntentOutcome> {
   return db.transaction().execute(async (transaction) => {
+    const { joinKey, carriesOn } = intent;
+    const before = carriesOn && (await undecided(transaction, carriesOn));
+    if (carriesOn !== undefined && before === undefined) return { kind: "decided" };
     const repeated = once ? await joinById(transaction, ids.taskId) : undefined;
-    const same = repeated ?? (join ? await joinSameStart(transaction, intent) : undefined);
+    const same =
+      repeated ??
+      (join && joinKey !== undefined ? await joinSameStart(transaction, { ...intent, joinKey }) : undefined);
     if (same !== undefined) return { kind: "joined", taskId: same };
     const unconfirmedUsd = await admitCost(transaction, intent, checkCost);
     await refuseAboveLimits(transaction, limits ?? NO_LIMITS, intent);
     const { taskId, attemptId } = ids;
+    const created_at = await databaseNow(transaction, intent.now);
     await transaction
       .insertInto("research_tasks")
-      .values({
-        task_id: taskId,
-        owner: intent.owner,
-        kind: "agent",
-        query: storable(intent.query),
-        title: intent.title === undefined ? null : storable(intent.title),
-        status: "pending",
-        mode: "async",
-        backend: "api",
-        model: intent.agent,
-        options_json: JSON.stringify(intent.options),
-        join_key: intent.joinKey,
-        estimate_json: JSON.stringify(intent.estimate),
-        parent_task_id: intent.parentTaskId ?? null,
-        followup_context: intent.followupContext ?? null,
-        plan_json: intent.isPlanning === true ? JSON.stringify(FIRST_TURN) : null,
-        client: intent.client ?? null,
-        enable_notifications: intent.enableNotifications ? 1 : 0,
-        // The clock that the window for identical starts is measured with, on all machines.
-        created_at: await databaseNow(transaction, intent.now),
-        started_at: intent.now,
-        updated_at: intent.now,
-        deadline_at: intent.now + intent.maxWaitMs,
-        caller_waits_until: (intent.callerWaitsMs ?? 0) > 0 ? intent.now + (intent.callerWaitsMs ?? 0) : null,
-        lease_owner: intent.processId,
-        lease_epoch: 1,
-        lease_until: intent.now + START_LEASE_MS,
-      })
+      // The clock that the window for identical starts is measured with, on all machines.
+      .values({ ...rowOf(intent, taskId), ...before, created_at })
       .execute();
     await saveFiles(transaction, taskId, intent.files ?? []);
-    const turn = intent.isPlanning === true ? FIRST_TURN : undefined;
-    await insertAttempt(transaction, { ...intent, taskId, attemptId, turn, unconfirmedUsd });
+    if (carriesOn?.from === "start_unknown") await copyFiles(transaction, carriesOn.taskId, taskId);
+    await insertAttempt(transaction, { ...intent, taskId, attemptId, unconfirmedUsd });
     return { kind: "intended", taskId, attemptId };
   });
 }
 
-interface Restart extends Omit<NewAttempt, "attemptId"> {
-  /** The attempt that the user decided to repeat; after a later one nothing is sent. */
-  after: string | undefined;
-  processId: string;
-  deadlineAt: number;
-}
+const rowOf = (intent: Intent, taskId: string) => ({
+  task_id: taskId,
+  owner: intent.owner,
+  kind: "agent",
+  part: intent.part ?? "question",
+  query: storable(intent.query),
+  title: intent.title === undefined ? null : storable(intent.title),
+  status: "pending",
+  mode: "async",
+  backend: "api",
+  model: intent.agent,
+  options_json: JSON.stringify(intent.options),
+  join_key: intent.joinKey ?? null,
+  estimate_json: JSON.stringify(intent.estimate),
+  parent_task_id: intent.parentTaskId ?? null,
+  carries_on: intent.carriesOn?.taskId ?? null,
+  followup_context: intent.followupContext ?? null,
+  client: intent.client ?? null,
+  enable_notifications: intent.enableNotifications ? (1 as const) : (0 as const),
+  started_at: intent.now,
+  updated_at: intent.now,
+  deadline_at: intent.now + intent.maxWaitMs,
+  caller_waits_until: (intent.callerWaitsMs ?? 0) > 0 ? intent.now + (intent.callerWaitsMs ?? 0) : null,
+  lease_owner: intent.processId,
+  lease_epoch: 1,
+  lease_until: intent.now + START_LEASE_MS,
+});
 
-/** Restarts an unknown start that the user confirmed, as a new attempt: the old one may be running and charged. */
-export function commitRestart(
-  db: Database,
-  restart: Restart,
-  { checkCost, limits, ids: { attemptId } = newStartIds() }: Admission = {},
-): Promise<string | undefined> {
-  return db.transaction().execute(async (transaction) => {
-    await lockRun(transaction, restart.taskId);
-    const newest = await currentAttempt(transaction, restart.taskId);
-    if (newest?.attempt_id !== restart.after) return undefined;
-    const unknown = await transaction
-      .selectFrom("research_tasks")
-      .select("owner")
-      .where("task_id", "=", restart.taskId)
-      .where("status", "=", "start_unknown")
-      .executeTakeFirst();
-    if (unknown === undefined) return undefined;
-    const starter = { ...restart, owner: unknown.owner };
-    const unconfirmedUsd = await admitCost(transaction, starter, checkCost);
-    await refuseAboveLimits(transaction, limits ?? NO_LIMITS, starter);
-    const updated = await transition(transaction, {
-      taskId: restart.taskId,
-      to: "pending",
-      holder: "any",
-      set: {
-        lease_owner: restart.processId,
-        lease_until: restart.now + START_LEASE_MS,
-        updated_at: restart.now,
-        ...errorColumns(undefined),
-        joined_at: null,
-        // The new attempt has the full time limit.
-        deadline_at: restart.deadlineAt,
-      },
-    }).executeTakeFirst();
-    if (updated.numUpdatedRows === 0n) return undefined;
-    // The newest attempt stays the newest one when a clock is set back.
-    const now = Math.max(restart.now, (newest?.created_at ?? 0) + 1);
-    const turn = await currentTurn(transaction, restart.taskId);
-    await insertAttempt(transaction, { ...restart, attemptId, turn, unconfirmedUsd, now });
-    return attemptId;
-  });
+/**
+ * Locks the run that is carried on, and reads what the user noted on it; undefined if the decision on it was made, or it
+ * has changed. The unique index on `carries_on` would refuse a second decision all the same.
+ */
+async function undecided(transaction: Database, { taskId, from }: CarriedOn) {
+  await lockRun(transaction, taskId);
+  const run = transaction.selectFrom("research_tasks").select(["title", "starred"]).where("task_id", "=", taskId);
+  return run.where("status", "=", from).where(isNotCarriedOn).executeTakeFirst();
 }
 
 export interface StartFailure {
@@ -186,36 +156,23 @@ export interface StartFailure {
 }
 
 /**
- * Stores the outcome of a failed start. A failed restart that was not charged leaves an earlier unknown start unknown.
- * The sender's outcome replaces `start_unknown`, which another process may have set while the sender was suspended.
- * A turn after the first plan that was not charged leaves that plan waiting for approval.
+ * Stores the outcome of a failed start. The sender's outcome replaces `start_unknown`, which another process may have set
+ * while the sender was suspended. A run that was not charged gives way to the plan or the unknown start before it; one
+ * that the user cancelled does so only to an unknown start, which may be charged.
  */
 export function recordStartFailure(db: Database, failure: StartFailure): Promise<void> {
-  const { taskId, attemptId, now } = failure;
+  const { taskId, attemptId, to, error, isPlanExpired, now } = failure;
   return db.transaction().execute(async (transaction) => {
-    await lockRun(transaction, taskId);
-    const attempts = transaction.selectFrom("research_attempts");
-    const own = await attempts.select("turn").where("attempt_id", "=", attemptId).executeTakeFirst();
-    // A restart that was never committed says nothing about the run: its earlier start may be charged.
-    if (own === undefined) return;
-    const earlier = await attempts
-      .select("attempt_id")
-      .where("task_id", "=", taskId)
-      .where("attempt_id", "!=", attemptId)
-      .where("state", "=", "unknown")
-      // An unknown start of an earlier turn does not make this turn unknown.
-      .where("turn", "=", own.turn)
-      .executeTakeFirst();
-    const { to, error } = earlier === undefined ? failure : stillUnknown(failure);
+    const origin = await lockWithOrigin(transaction, taskId);
+    if (!(await hasAttempt(transaction, attemptId))) return;
     await transaction
       .updateTable("research_attempts")
-      .set({ state: failure.to === "start_unknown" ? "unknown" : "refused", answered_at: now })
+      .set({ state: to === "start_unknown" ? "unknown" : "refused", answered_at: now })
       .$if(failure.isUnsent === true, (update) => update.set({ sent_at: null }))
       .where("attempt_id", "=", attemptId)
       .where("interaction_id", "is", null)
       .execute();
-    if (to === "failed" && (await returnToPlan(transaction, failure))) return;
-    await transition(transaction, {
+    const ended = await transition(transaction, {
       taskId,
       to,
       from: to === "start_unknown" ? ["pending"] : ["pending", "start_unknown"],
@@ -227,16 +184,11 @@ export function recordStartFailure(db: Database, failure: StartFailure): Promise
         ...(to === "start_unknown" ? {} : { completed_at: now }),
         ...(to === "cancelled" ? { cancel_confirmed: 1 } : {}),
       },
-    })
-      .where(isNotBeingSentAgain({ taskId, attemptId }))
-      .execute();
+    }).executeTakeFirst();
+    if (origin === undefined || to === "start_unknown" || ended.numUpdatedRows === 0n) return;
+    if (to === "failed" || (await repeatsUnknown(transaction, origin)))
+      await giveWay(transaction, { taskId, origin, error, isPlanExpired, now });
   });
-}
-
-function stillUnknown({ to, error }: StartFailure): Pick<StartFailure, "to" | "error"> {
-  if (to === "start_unknown") return { to, error };
-  const message = `${error.message} It is still unknown whether Google accepted the earlier start.`;
-  return { to: "start_unknown", error: { code: "START_UNKNOWN", message } };
 }
 
 /**

@@ -3,11 +3,10 @@ import { expect, test } from "vitest";
 import { AppError } from "../../errors.ts";
 import type { StartOutcome } from "../../gemini/research-agent.ts";
 import { clock, FINISHED, openRunner, request, WORKING } from "../../../test/kit/store/runner.ts";
-import { currentAttempt } from "../attempt-store.ts";
 import { cancelRun } from "../cancel/cancel.ts";
 import { importOrphanedIds, keepOrphanedId } from "../recovery/orphaned-ids.ts";
 import { resumeAgentRun } from "./resume.ts";
-import { findRun } from "../run-store.ts";
+import { currentOf } from "../conversation-store.ts";
 import { startResearch } from "./start.ts";
 
 const busy = (retryAfterMs: number): StartOutcome => ({
@@ -91,7 +90,7 @@ test("a process that shuts down sends no request whose answer it could not await
   });
   const started = await startResearch({ ...research, db: racing }, request);
   if (started.kind === "started") await started.sending;
-  expect(await findRun(stage.store.db, "local", started.taskId)).toMatchObject({
+  expect(await currentOf(stage.store.db, "local", started.taskId)).toMatchObject({
     status: "failed",
     error: { code: "INTERRUPTED" },
   });
@@ -116,7 +115,7 @@ test("an id that Google does not know is not adopted, and the run stays unchange
   for (const wrong of ["v1_mistyped", "v1_not_an_id"]) {
     await expect(adopt(wrong)).rejects.toMatchObject({ code: "INVALID_INPUT" });
   }
-  expect((await findRun(stage.store.db, "local", taskId)).status).toBe("start_unknown");
+  expect((await currentOf(stage.store.db, "local", taskId)).status).toBe("start_unknown");
   expect((await adopt(FINISHED.id)).run.status).toBe("running_async");
 });
 
@@ -138,10 +137,10 @@ test("a restart of an unknown start gets the full time limit (I11)", async (t) =
     taskId,
     interactionId: undefined,
     acceptDoubleCharge: true,
-    attemptId: (await currentAttempt(stage.store.db, taskId))?.attempt_id,
+    newest: taskId,
   });
   if (resumed.kind === "restarted") await resumed.sending;
-  const run = await findRun(stage.store.db, "local", taskId);
+  const run = await currentOf(stage.store.db, "local", taskId);
   expect(run.status).toBe("running_async");
   expect((run.deadlineAt ?? 0) - clock.now()).toBeGreaterThan(3_000_000);
 });

@@ -19,7 +19,8 @@ import { loadMaterial } from "./load-material.ts";
 import { cancelledOrLeaving, checkBeforeSending, refusalWhenLeaving } from "./check-before-sending.ts";
 import { saveId } from "./save-id.ts";
 import type { CheckCost } from "./unconfirmed-store.ts";
-import { commitIntent, commitRestart, recordStartFailure, type StartFailure } from "./start-store.ts";
+import type { Run, RunPart } from "../run.ts";
+import { type CarriedOn, commitIntent, recordStartFailure, type StartFailure } from "./start-store.ts";
 
 export interface StartRequest {
   owner: string;
@@ -74,7 +75,7 @@ export async function startResearch(deps: ResearchDeps, request: StartRequest): 
     options: optionsOf({ maxWaitMs, notice, variant, wishes, followup }),
     parentTaskId,
     followupContext: followup?.context,
-    isPlanning: variant?.collaborativePlanning === true,
+    part: partOf(request),
     files,
     estimate,
     enableNotifications,
@@ -95,44 +96,74 @@ export async function startResearch(deps: ResearchDeps, request: StartRequest): 
   const admission = { join: !request.forceNew, once: request.taskId !== undefined, checkCost, limits, ids };
   const intent = await guardLostCommit(deps, ids, () => commitIntent(deps.db, newIntent, admission));
   if (intent.kind === "joined") return intent;
+  if (intent.kind === "decided") throw new Error("A new conversation carries on no run.");
   failpoint("after-intent");
   const attempt = { ...intent, query, agent, variant, followup, enableNotifications, signal: request.signal };
   return { kind: "started", taskId: intent.taskId, sending: sendAttempt(deps, attempt) };
 }
 
-/** Requires that the user has accepted that the first start may be running and charged. */
-export async function restartUnknown(
+function partOf({ variant, followup }: StartRequest): RunPart {
+  if (variant?.collaborativePlanning === true) return "plan";
+  if (followup === undefined) return "question";
+  return variant?.columns === undefined ? "followup" : "table";
+}
+
+interface CarryingOn {
+  /** The state of the run that the user decided on. */
+  from: CarriedOn["from"];
+  part: RunPart;
+  variant: RequestVariant | undefined;
+  followup?: Followup | undefined;
+  estimate: Record<string, unknown>;
+  maxWaitMs: number;
+  callerWaitsMs?: number;
+  checkCost?: CheckCost | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Sends what the user decided on a run: its plan changed or carried out, or an unknown start once more. Undefined if the
+ * decision on this run was made before; nothing is sent then.
+ */
+export async function startCarryingOn(
   deps: ResearchDeps,
-  run: Omit<Attempt, "attemptId"> & {
-    /** The unknown attempt that the user decided to repeat. */
-    after: string | undefined;
-    deadlineAt: number;
-    checkCost?: CheckCost | undefined;
-  },
-): Promise<{ sending: Sending } | undefined> {
-  refuseBeforeIntent(deps, run.signal);
-  const { key: keyFingerprint, baseUrl } = deps.agent.fingerprint;
-  const { processId, clock, limits } = deps;
-  const { checkCost } = run;
-  const ids = { ...newStartIds(), taskId: run.taskId };
-  const restart = {
-    taskId: run.taskId,
-    after: run.after,
-    deadlineAt: run.deadlineAt,
-    keyFingerprint,
-    baseUrl,
-    processId,
-    now: clock.now(),
+  run: Run,
+  { from, part, variant, followup, estimate, maxWaitMs, callerWaitsMs, ...sent }: CarryingOn,
+): Promise<{ taskId: string; sending: Sending } | undefined> {
+  refuseBeforeIntent(deps, sent.signal);
+  const { owner, client, query, model: agent = "", parentTaskId, followupContext, enableNotifications } = run;
+  const storedVariant = followupContext === undefined ? variant : { ...variant, input: undefined };
+  const intent = {
+    owner,
+    client,
+    query,
+    agent,
+    options: { ...run.options, variant: storedVariant },
+    parentTaskId,
+    followupContext,
+    part,
+    carriesOn: { taskId: run.taskId, from },
+    estimate,
+    enableNotifications,
+    maxWaitMs,
+    callerWaitsMs,
+    keyFingerprint: deps.agent.fingerprint.key,
+    baseUrl: deps.agent.fingerprint.baseUrl,
+    processId: deps.processId,
+    now: deps.clock.now(),
   };
-  const admission = { checkCost, limits, ids };
-  const attemptId = await guardLostCommit(deps, ids, () => commitRestart(deps.db, restart, admission));
+  const ids = newStartIds();
+  const admission = { join: false, checkCost: sent.checkCost, limits: deps.limits, ids };
+  const outcome = await guardLostCommit(deps, ids, () => commitIntent(deps.db, intent, admission));
+  if (outcome.kind !== "intended") return undefined;
+  failpoint("after-intent");
+  const attempt = { ...outcome, query, agent, variant, followup, enableNotifications, signal: sent.signal };
   // Wrapped in an object: an async function would await a returned promise.
-  if (attemptId === undefined) return undefined;
-  return { sending: sendAttempt(deps, { ...run, attemptId }) };
+  return { taskId: outcome.taskId, sending: sendAttempt(deps, attempt) };
 }
 
 /** Sends an attempt whose intent is committed, and stores its outcome. */
-export const sendAttempt = (deps: ResearchDeps, attempt: Attempt): Sending =>
+const sendAttempt = (deps: ResearchDeps, attempt: Attempt): Sending =>
   deps.during(inRun(attempt.taskId, () => send(deps, attempt)));
 
 export function refuseBeforeIntent(deps: ResearchDeps, signal: AbortSignal | undefined): void {
@@ -140,7 +171,7 @@ export function refuseBeforeIntent(deps: ResearchDeps, signal: AbortSignal | und
   if (refusal !== undefined) throw refusal;
 }
 
-export interface Attempt {
+interface Attempt {
   taskId: string;
   attemptId: string;
   query: string;

@@ -27,6 +27,7 @@ async function insert(db: Database, { taskId, at, columns, metadata }: Given): P
   const now = BEGAN + at;
   const run = { owner, client: undefined, processId: "p", query: "One row per pump.", kind: "agent" as const };
   await insertRunning(db, { ...run, taskId, options: { variant: { columns } }, parentTaskId: "report", now });
+  await db.updateTable("research_tasks").set({ part: "table" }).where("task_id", "=", taskId).execute();
   const status = metadata === undefined ? "running_async" : "completed";
   await db
     .updateTable("research_tasks")

@@ -5,7 +5,7 @@ import { tableIn } from "../../reports/table/table.ts";
 import { tableRunsOn } from "../history/followup-store.ts";
 import { findResult } from "../result-store.ts";
 import type { Run } from "../run.ts";
-import { findRun } from "../run-store.ts";
+import { currentOf } from "../conversation-store.ts";
 import { comparedText } from "../start/duplicate-start-store.ts";
 import { columnsOf } from "../start/start-options.ts";
 
@@ -30,8 +30,8 @@ interface Found {
 }
 
 export async function findTable(db: Database, wanted: Wanted): Promise<Found> {
-  const run = await findRun(db, wanted.owner, wanted.taskId);
-  const runs = [...(await tableRunsOn(db, wanted.owner, wanted.taskId)), run];
+  const run = await currentOf(db, wanted.owner, wanted.taskId);
+  const runs = [...(await tableRunsOn(db, wanted.owner, run.taskId)), run];
   const tables = runs.filter((each) => isTable(each, wanted) && !ENDED_WITHOUT_TABLE.has(each.status));
   const completed = tables.filter(({ status }) => status === "completed");
   const [withoutTable] = completed;

@@ -17,11 +17,11 @@ import type { PolledRun } from "../poll/polled-run.ts";
 /** The result itself for any other run. */
 export async function withTable(
   { db, log }: Pick<ResearchDeps, "db" | "log">,
-  { owner, taskId }: Pick<PolledRun, "owner" | "taskId">,
+  { taskId }: Pick<PolledRun, "taskId">,
   result: NewResult,
 ): Promise<NewResult> {
   try {
-    const request = await tableRequest(db, owner, taskId);
+    const request = await tableRequest(db, taskId);
     return request === undefined ? result : tableResult(result, request);
   } catch (error) {
     // An error of the database: the next poll ends the run.
@@ -38,8 +38,8 @@ interface TableRequest {
   sources: readonly Source[];
 }
 
-async function tableRequest(db: Database, owner: string, taskId: string): Promise<TableRequest | undefined> {
-  const { options, parentTaskId } = await findRun(db, owner, taskId);
+async function tableRequest(db: Database, taskId: string): Promise<TableRequest | undefined> {
+  const { options, parentTaskId } = await findRun(db, taskId);
   const columns = columnsOf(options);
   if (columns === undefined) return undefined;
   const report = parentTaskId === undefined ? undefined : await findResult(db, parentTaskId);

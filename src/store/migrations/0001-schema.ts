@@ -28,12 +28,13 @@ const tablesOfRuns = (isPostgres: boolean): Statement[] => {
       task_id text primary key,
       owner text not null default 'local',
       kind text not null check (kind in ('search', 'deep_search', 'deep_research', 'agent')),
+      part text not null default 'question' check (part in ('question', 'plan', 'research', 'followup', 'table')),
       query text not null,
       title text,
       starred integer not null default 0,
       archived integer not null default 0,
       status text not null default 'pending' check (status in ('pending', 'running', 'running_async', 'start_unknown',
-        'awaiting_approval', 'completed', 'failed', 'cancelled')),
+        'completed', 'failed', 'cancelled')),
       progress integer not null default 0,
       current_action text,
       obstacle text check (obstacle in ('unreachable', 'failing', 'unreadable', 'billing', 'location', 'credentials',
@@ -50,7 +51,8 @@ const tablesOfRuns = (isPostgres: boolean): Statement[] => {
       client text,
       parent_task_id text references research_tasks (task_id) deferrable,
       followup_context text check (followup_context in ('google', 'stored_report')),
-      plan_json text,
+      carries_on text references research_tasks (task_id) deferrable,
+      gave_way integer not null default 0,
       enable_notifications integer not null default 1,
       caller_waits_until bigint,
       created_at bigint not null,
@@ -93,12 +95,6 @@ const tablesOfRuns = (isPostgres: boolean): Statement[] => {
       answered_at bigint,
       key_fingerprint text,
       base_url text,
-      turn integer not null default 1,
-      is_planning integer not null default 0,
-      plan_edit text,
-      plan_markdown text,
-      plan_expires_at bigint,
-      usage_json text,
       unconfirmed_usd double precision
     )`,
     sql`create table research_results (
@@ -273,8 +269,13 @@ const INDEXES = [
   byTasks("interaction_id", "where interaction_id is not null"),
   // Without it, each deletion scans all runs to check the foreign key.
   byTasks("parent_task_id", "where parent_task_id is not null"),
-  // Every sweep looks for plans that have expired, which are few among many runs.
-  byTasks("deadline_at", "where status = 'awaiting_approval'"),
+  // For lists, and for deletions like the one above.
+  byTasks("carries_on", "where carries_on is not null"),
+  // A plan is changed or approved once, and an unknown start is sent again once, however many calls ask for it.
+  sql`create unique index research_tasks_carried_on_once on research_tasks (carries_on)
+    where carries_on is not null and gave_way = 0`,
+  // Plans are few among many runs: every sweep looks for those that have expired, and every list for open ones.
+  byTasks("deadline_at", "where part = 'plan' and status = 'completed'"),
   sql`create index research_attempts_by_task_id on research_attempts (task_id)`,
   // A paid interaction belongs to one attempt.
   sql`create unique index research_attempts_interaction_id_key on research_attempts (interaction_id)

@@ -6,7 +6,8 @@ import { promisify } from "node:util";
 import { type Kysely, sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../../platform/clock.ts";
-import { findRun, insertRunning } from "../../runs/run-store.ts";
+import { currentOf } from "../../runs/conversation-store.ts";
+import { insertRunning } from "../../runs/run-store.ts";
 import { MIGRATIONS } from "../migrate.ts";
 import { openStore, type Store } from "../store.ts";
 import { openSqlite, removeOldBackups } from "./sqlite.ts";
@@ -77,7 +78,7 @@ describe("the file", () => {
     await store.close();
     store = await open();
     expect(await store.obstacle()).toMatchObject({ suggestion: expect.stringContaining("Update") });
-    expect((await findRun(store.db, "local", run.taskId)).status).toBe("running");
+    expect((await currentOf(store.db, "local", run.taskId)).status).toBe("running");
     await expect(insertRunning(store.db, newRun())).rejects.toMatchObject({ code: "SQLITE_ERROR" });
     expect(lines.join("")).toContain("newer gemini-search-mcp");
   });
@@ -91,7 +92,7 @@ describe("the file", () => {
       message: expect.stringContaining("was created by a development build"),
       suggestion: expect.stringContaining("Move it away"),
     });
-    await expect(findRun(store.db, "local", "any")).rejects.toMatchObject({ code: "SQLITE_ERROR" });
+    await expect(currentOf(store.db, "local", "any")).rejects.toMatchObject({ code: "SQLITE_ERROR" });
     expect(readdirSync(directory).filter((name) => name.includes("before-update"))).toEqual([]);
   });
 
@@ -104,16 +105,16 @@ describe("the file", () => {
     const updated = await Promise.all(
       [1, 2, 3].map(() => openSqlite(file, log, { ...MIGRATIONS, "0002-next": { up } })),
     );
-    expect((await findRun(updated[0]?.db ?? store.db, "local", run.taskId)).status).toBe("running");
+    expect((await currentOf(updated[0]?.db ?? store.db, "local", run.taskId)).status).toBe("running");
     for (const { close } of updated) await close();
     const copy = readdirSync(directory).find((name) => name.includes("before-update")) ?? "";
     expect(statSync(join(directory, copy)).mode & 0o077).toBe(0);
     const before = await openSqlite(join(directory, copy), log);
-    expect((await findRun(before.db, "local", run.taskId)).status).toBe("running");
+    expect((await currentOf(before.db, "local", run.taskId)).status).toBe("running");
     await before.close();
     store = await open();
     expect(await store.obstacle()).toMatchObject({ message: expect.stringContaining("newer gemini-search-mcp") });
-    expect((await findRun(store.db, "local", run.taskId)).status).toBe("running");
+    expect((await currentOf(store.db, "local", run.taskId)).status).toBe("running");
   });
 
   test("gets one schema from eight processes that start at once", async () => {
@@ -159,7 +160,7 @@ test("a deleted report is nowhere in the database file (T-2)", async (context) =
   await sql`pragma wal_checkpoint(truncate)`.execute(db);
   const traces = () => readFileSync(file).toString("latin1").toLowerCase().includes("zyxomarker");
   expect(traces()).toBe(true);
-  expect(await deleteRun(db, { taskId: "run-0", now: 1 })).toBe(true);
+  expect(await deleteRun(db, { taskIds: ["run-0"], now: 1 })).toBe(true);
   await sql`pragma wal_checkpoint(truncate)`.execute(db);
   expect(traces()).toBe(false);
   await close();

@@ -44,8 +44,9 @@ export function serveLive(web: Hono<CallerEnv>, app: App, streams: StreamPermits
 async function watchedRuns({ deps }: App, owner: string, req: HonoRequest): Promise<Watched[]> {
   const ids = (req.queries("run") ?? []).slice(0, MAX_WATCHED_RUNS);
   const found = await Promise.allSettled(ids.map((id) => ownedRun(deps, owner, id)));
-  const watched = found.flatMap((run, index) =>
-    run.status === "rejected" ? [] : [{ taskId: run.value.taskId, after: cursorOf(req.queries("after")?.[index]) }],
+  // Under the ids that the page knows, which may stand for later runs.
+  const watched = ids.flatMap((taskId, index) =>
+    found[index]?.status === "rejected" ? [] : [{ taskId, after: cursorOf(req.queries("after")?.[index]) }],
   );
   const [first] = found;
   if (watched.length === 0 && first?.status === "rejected") throw first.reason;

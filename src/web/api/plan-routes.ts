@@ -9,7 +9,7 @@ import { questionFor } from "../../operations/perform.ts";
 import { resumeResearch } from "../../operations/resume-research.ts";
 import { cleanText } from "../../platform/clean-text.ts";
 import { isoTime } from "../../platform/clock.ts";
-import { planTurns } from "../../runs/plan/plan-store.ts";
+import { plansOf } from "../../runs/plan/plan-store.ts";
 import { jsonResponse } from "./json-response.ts";
 import { requestedRun } from "./requested-run.ts";
 import { consentQuestion } from "../consent.ts";
@@ -19,7 +19,7 @@ export function servePlans(web: Hono<CallerEnv>, { deps }: App): void {
   web.get("/api/runs/:id/plan", async (context) => {
     const run = await requestedRun(deps, context);
     const call = { ...context.get("caller"), client: undefined, signal: deps.leaving, progress: () => {} };
-    const turns = await planTurns(await deps.database(), run.taskId);
+    const turns = await plansOf(await deps.database(), run.taskId);
     const newest = turns.at(-1);
     if (newest === undefined) throw withoutPlan();
     const decision = { task_id: run.taskId, plan_turn: newest.turn };

@@ -26,6 +26,8 @@ export interface RunUpdates {
 
 /** What the client has received so far. */
 interface SentState {
+  /** The run that the watched id stood for. */
+  taskId: string | undefined;
   seq: number;
   milestones: Set<string>;
   /** The last `run` event, as JSON. */
@@ -36,7 +38,13 @@ interface SentState {
 
 /** Pushes once at the start, and then whenever `push` is called. */
 export function streamRunUpdates(deps: OperationDeps, watched: WatchedRun, send: Send): RunUpdates {
-  const sent: SentState = { seq: watched.after, milestones: new Set(), detail: "", followed: undefined };
+  const sent: SentState = {
+    taskId: undefined,
+    seq: watched.after,
+    milestones: new Set(),
+    detail: "",
+    followed: undefined,
+  };
   let isStopped = false;
   let isPushing = false;
   let pushAgain = false;
@@ -69,23 +77,22 @@ interface UpdateContext {
 
 async function pushChanges(deps: OperationDeps, { watched, sent, send }: UpdateContext): Promise<void> {
   const run = await deps.findRun(watched.owner, watched.taskId);
+  // Another run has taken its place, with a timeline of its own.
+  if (sent.taskId !== run.taskId) sent.seq = sent.taskId === undefined ? sent.seq : 0;
+  sent.taskId = run.taskId;
   await followInteraction(deps, run, sent);
   // A client that lags would not get the details either, and reading them is not free: the next push sends them.
-  if (!(await sendTimeline(deps, run, { sent, send }))) return;
-  const detail = await readLive(deps, run);
+  if (!(await sendTimeline(deps, run, { watched, sent, send }))) return;
+  const detail = { ...(await readLive(deps, run)), task_id: watched.taskId };
   const text = JSON.stringify(detail);
   if (text !== sent.detail && send("run", detail)) sent.detail = text;
 }
 
 /** Returns false if the client lags: entries that could not be sent are sent with the next push. */
-async function sendTimeline(
-  deps: OperationDeps,
-  run: Run,
-  { sent, send }: Omit<UpdateContext, "watched">,
-): Promise<boolean> {
+async function sendTimeline(deps: OperationDeps, run: Run, { watched, sent, send }: UpdateContext): Promise<boolean> {
   const db = await deps.database();
   const sendEntry = (entry: RunTimelineEntry, seq: number): boolean =>
-    send("timeline", { ...timelineEntry(entry), task_id: run.taskId }, seq);
+    send("timeline", { ...timelineEntry(entry), task_id: watched.taskId }, seq);
   const unsent: RunTimelineEntry[] = (await milestones(db, run)).filter(({ id }) => !sent.milestones.has(id));
   const sendMilestonesUntil = (at: number): boolean =>
     unsent.splice(0, unsent.findLastIndex((entry) => entry.at <= at) + 1).every((entry) => {
@@ -106,14 +113,14 @@ async function sendTimeline(
 
 /** Streams the interaction from Google, so that thoughts arrive live. Without a key or on errors, only polls update it. */
 async function followInteraction(deps: OperationDeps, run: Run, sent: SentState): Promise<void> {
-  const { taskId, interactionId, model: agent = "", createdAt, kind, plan } = run;
+  const { taskId, interactionId, model: agent = "", createdAt, kind, part } = run;
   if (kind !== "agent" || interactionId === undefined || isIdle(run.status)) return;
   if (sent.followed?.interactionId === interactionId) return;
   try {
     if ((await deps.agent()) === undefined) return;
     const { runner } = await deps.research();
     runner.start();
-    const leave = runner.watch({ taskId, interactionId, agent, createdAt, isPlanning: plan?.isPlanning });
+    const leave = runner.watch({ taskId, interactionId, agent, createdAt, isPlanning: part === "plan" });
     // No stream is free at the moment: the next push tries again.
     if (leave === undefined) return;
     sent.followed?.leave();

@@ -33,7 +33,8 @@ export function serveRuns(web: Hono<CallerEnv>, { deps, shutdown }: App): void {
   });
   web.get("/api/runs/:id", async (context) => {
     const run = await requestedRun(deps, context);
-    return jsonResponse(await readLive(deps, run));
+    // Under the id that the page knows, which may stand for a later run.
+    return jsonResponse({ ...(await readLive(deps, run)), task_id: context.req.param("id") });
   });
   web.get("/api/runs/:id/timeline", async (context) => {
     const run = await requestedRun(deps, context);

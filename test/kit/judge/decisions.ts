@@ -82,3 +82,16 @@ export function createUser(atGoogle: () => AtGoogle[]): User {
     },
   };
 }
+
+interface DecidedRun {
+  query: string;
+  part: string;
+  options_json: string;
+}
+
+/** A run that changes a plan or carries it out is about that plan; every other one is about its question. */
+export function subjectOfRun({ query, part, options_json }: DecidedRun): string {
+  const { variant } = JSON.parse(options_json) as { variant?: { previousInteractionId?: string } };
+  const plan = part === "plan" || part === "research" ? variant?.previousInteractionId : undefined;
+  return plan === undefined ? query : planSubject(plan);
+}

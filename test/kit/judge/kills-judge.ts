@@ -9,7 +9,7 @@ import type { Source } from "../../../src/reports/report.ts";
 import { processesNaming } from "../server/processes.ts";
 import { type JudgedAttempt, judgeMoney, type PaidStart } from "./money.ts";
 import { googleHas, subjectOfStart } from "./recorded-calls.ts";
-import { shownOf, type ShowingAttempt, type ShowingRun } from "./shown.ts";
+import { shownOf, type ShowingRun } from "./shown.ts";
 import type { KillWorld } from "../kills/world.ts";
 
 export interface Verdict {
@@ -19,6 +19,7 @@ export interface Verdict {
 }
 
 interface StoredRun extends ShowingRun {
+  part: string;
   enable_notifications: number;
 }
 
@@ -41,7 +42,7 @@ interface StoredNotice {
 /** The rows of either database. */
 export interface Stored {
   runs: StoredRun[];
-  attempts: (JudgedAttempt & ShowingAttempt)[];
+  attempts: JudgedAttempt[];
   results: StoredResult[];
   searchable: { task_id: string }[];
   notices: StoredNotice[];
@@ -82,7 +83,7 @@ export function judgeStored(world: Records, stored: Stored): Verdict {
   const starts = startsOf(world, stored);
   const { returned, user } = world;
   const { decisions, resumes, cancels } = user;
-  const shown = shownOf({ runs, attempts, reports: reportsOf(stored) });
+  const shown = shownOf({ runs, reports: reportsOf(stored) });
   const money = judgeMoney({ starts, runs, attempts, shown, returned, decisions, resumes, cancels });
   const ends = judgeEnds(world, stored);
   const notices = judgeNotifications(world, stored);
@@ -136,8 +137,6 @@ const ENDS = ["completed", "failed", "cancelled", "start_unknown"];
 /** Every run has ended with the status that Google reports, and completed runs have their whole report. */
 function judgeEnds({ gemini, accepted }: Records, { runs, results, searchable }: Stored): string[] {
   const broken: string[] = [];
-  const planned = new Set(gemini.ledger.acceptedStarts().map(({ plan, labels }) => plan && labels["run"]));
-  const hasPlan = (taskId: string): boolean => planned.has(taskId);
   const resultOf = new Map(results.map((result) => [result.task_id, result]));
   const indexed = Map.groupBy(searchable, ({ task_id }) => task_id);
   for (const run of runs) {
@@ -146,10 +145,9 @@ function judgeEnds({ gemini, accepted }: Records, { runs, results, searchable }:
     const google = interaction_id === null ? undefined : googleHas(gemini, interaction_id);
     // A complete plan waits for the user, who may have cancelled it instead.
     const isPlan = start?.plan?.isApproved === false && google?.status === "completed";
-    if (isPlan && (status === "awaiting_approval" || status === "cancelled")) continue;
+    if (isPlan && status === "cancelled") continue;
     if (!ENDS.includes(status)) broken.push(`Run ${task_id} is still ${status}.`);
-    // The start of a run with a plan was accepted; a later turn may still be unknown.
-    if (status === "start_unknown" && start === undefined && accepted.has(task_id) && !hasPlan(task_id)) {
+    if (status === "start_unknown" && start === undefined && accepted.has(task_id)) {
       broken.push(`Run ${task_id} was returned as accepted and is an unknown start.`);
     }
     if (interaction_id === null) {
@@ -167,7 +165,7 @@ function judgeEnds({ gemini, accepted }: Records, { runs, results, searchable }:
         : result?.report_markdown === google?.report;
     const whole = result?.partial === 0 && hasText && kept?.report === google?.report;
     if (!whole) broken.push(`Run ${task_id} is completed without its whole report.`);
-    if (indexed.get(task_id)?.length !== 1) broken.push(`Run ${task_id} is completed and cannot be found.`);
+    if (!isPlan && indexed.get(task_id)?.length !== 1) broken.push(`Run ${task_id} is completed and cannot be found.`);
   }
   return broken;
 }
@@ -179,35 +177,31 @@ function judgeNotifications(world: Records, { runs, notices: rows }: Stored) {
   let lost = 0;
   for (const row of rows) {
     const { task_id, sent_at, claimed_at } = row;
-    const shown = timesShown(lines, row, rows);
+    const shown = timesShown(lines, row);
     if (shown > 1) broken.push(`The end of run ${task_id} was announced ${shown} times.`);
     if (shown === 0 && sent_at !== null) broken.push(`The end of run ${task_id} is marked as announced, and was not.`);
     if (claimed_at === null) broken.push(`The end of run ${task_id} was never announced.`);
     if (shown === 0) lost += 1;
   }
   const announced = new Set(rows.map(({ task_id, kind }) => `${task_id} ${kind}`));
-  for (const { task_id, status, enable_notifications, interaction_id } of runs) {
+  for (const { task_id, part, status, enable_notifications, interaction_id } of runs) {
     if (interaction_id === null || enable_notifications === 0 || (status !== "completed" && status !== "failed"))
       continue;
-    if (!announced.has(`${task_id} ${status}`)) broken.push(`Run ${task_id} is ${status} without a notification.`);
+    const isPlan = part === "plan";
+    // A change of a plan that fails leaves the plan before it.
+    if (isPlan && status === "failed") continue;
+    if (!announced.has(`${task_id} ${isPlan ? "plan" : status}`))
+      broken.push(`Run ${task_id} is ${status} without a notification.`);
   }
   if (lines.length > rows.length) broken.push(`${lines.length} notifications were shown for ${rows.length} ends.`);
   return { broken, shown: lines.length, lost };
 }
 
-/** Each turn of a plan is announced with the same text. */
-function timesShown(lines: string[], row: StoredNotice, rows: StoredNotice[]): number {
-  const beginning = ({ kind, task_id }: StoredNotice): string =>
-    `${TITLES[kind] ?? PLAN_TITLE} | ${task_id.slice(0, 8)}`;
-  const same = rows
-    .filter((other) => beginning(other) === beginning(row))
-    .toSorted((one, other) => Number(one.sent_at === null) - Number(other.sent_at === null));
-  const left = lines.filter((line) => line.startsWith(beginning(row))).length - same.indexOf(row);
-  return row === same.at(-1) ? Math.max(0, left) : Math.min(1, Math.max(0, left));
-}
+const timesShown = (lines: string[], { kind, task_id }: StoredNotice): number =>
+  lines.filter((line) => line.startsWith(`${TITLES[kind] ?? ""} | ${task_id.slice(0, 8)}`)).length;
 
-const PLAN_TITLE = "Research Plan Ready";
 const TITLES: Partial<Record<string, string>> = {
+  plan: "Research Plan Ready",
   completed: "Deep Research Complete",
   failed: "Deep Research Failed",
 };
@@ -219,7 +213,7 @@ export function judgeLostNotifications(world: KillWorld): string[] {
   const started = world.query<{ process_id: string; pid: number }>("select * from started_processes");
   const pidOf = new Map(started.map(({ process_id, pid }) => [process_id, pid]));
   return notices
-    .filter((notice) => timesShown(lines, notice, notices) === 0)
+    .filter((notice) => timesShown(lines, notice) === 0)
     .filter(({ claimed_by }) => !world.killed.has(pidOf.get(claimed_by ?? "") ?? 0))
     .map(({ task_id }) => `The end of run ${task_id} was not announced, although no process was killed meanwhile.`);
 }

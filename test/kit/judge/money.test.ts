@@ -16,6 +16,7 @@ const run = (task_id: string, status: string, parent: string | null = null): Jud
   task_id,
   status,
   parent_task_id: parent,
+  carries_on: parent,
   query: parent ?? task_id,
 });
 const attempt = (id: string, task_id: string, isAnswered = true) => ({

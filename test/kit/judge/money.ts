@@ -25,6 +25,8 @@ export interface JudgedRun {
   task_id: string;
   status: string;
   parent_task_id: string | null;
+  /** The run whose place it takes. */
+  carries_on: string | null;
   query: string;
 }
 
@@ -111,11 +113,11 @@ function judgeRun({ starts, runs, attempts }: Accounts, { task_id, status }: Jud
   return broken;
 }
 
-/** The second interaction of a run that was started twice belongs, with its attempt, to a run of its own. */
+/** A second answer to a start belongs, with its attempt, to a run of its own. */
 const isStartOf = (runs: JudgedRun[], label: string, taskId: string): boolean =>
   label === taskId || label === runs.find(({ task_id }) => task_id === taskId)?.parent_task_id;
 
-const OPEN = ["pending", "running_async", "awaiting_approval"];
+const OPEN = ["pending", "running_async"];
 
 /** A run shows each accepted start: it is open, or has the text that Google has, or says that the start is unknown. */
 function judgeReports({ starts, runs, shown, resumes }: Accounts): string[] {
@@ -176,13 +178,13 @@ function judgeCancels({ starts, runs, shown, resumes, cancels }: Accounts): stri
   });
 }
 
-/** A line is a run and the runs that carry it on: children with the same question. A follow-up asks another one. */
+/** A line is a run and those that it carries on. A run that stands alone by now asks the same question as its parent. */
 function linesOf(runs: JudgedRun[]): (taskId: string) => string {
   const known = new Map(runs.map((run) => [run.task_id, run]));
   const lineOf = (taskId: string): string => {
     const run = known.get(taskId);
-    const parent = known.get(run?.parent_task_id ?? "");
-    return parent !== undefined && parent.query === run?.query ? lineOf(parent.task_id) : taskId;
+    const before = known.get(run?.carries_on ?? run?.parent_task_id ?? "");
+    return before !== undefined && before.query === run?.query ? lineOf(before.task_id) : taskId;
   };
   return lineOf;
 }

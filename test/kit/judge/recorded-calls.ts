@@ -3,19 +3,19 @@
 import type { Simulator } from "../../../simulator/server.ts";
 import type { AcceptedStart } from "../../../simulator/interactions/ledger.ts";
 import { readInteraction } from "../../../src/gemini/interactions/reader.ts";
-import { createUser, planSubject, type User } from "./decisions.ts";
+import { createUser, planSubject, subjectOfRun, type User } from "./decisions.ts";
 
 /** What the user knows of a run. */
 export interface KnownRun {
   query: string;
   status: string;
-  /** The interaction of its newest plan. */
-  plan: string | null;
+  part: string;
+  options_json: string;
+  /** The interaction of a plan. */
+  interaction_id: string | null;
 }
 
-export const KNOWN_RUN = `select query, status, (select interaction_id from research_attempts as attempt
-  where attempt.task_id = run.task_id and plan_markdown is not null order by turn desc limit 1) as plan
-  from research_tasks as run where task_id = ?`;
+export const KNOWN_RUN = "select * from research_tasks where task_id = ?";
 
 interface Answered {
   success?: boolean | undefined;
@@ -72,11 +72,11 @@ export async function recordCall<Answer extends Answered>(
   if (name !== "resume_research") return call();
   const run = knownRun(taskId);
   if (input["approve"] === true || input["plan_edit"] !== undefined) {
-    if (typeof run?.plan === "string") user.ask(planSubject(run.plan), taskId);
+    if (run?.part === "plan" && run.interaction_id !== null) user.ask(planSubject(run.interaction_id), taskId);
     return call();
   }
   if (input["accept_possible_double_charge"] === true && run?.status === "start_unknown") {
-    const subject = user.subjectOf(taskId) ?? run.query;
+    const subject = subjectOfRun(run);
     const same = gemini.ledger.acceptedStarts().filter((start) => subjectOfStart(start, undefined) === subject);
     user.askAgain({ subject, accepted: same.length });
   }

@@ -165,19 +165,19 @@ const startPlan = async (world: KillWorld, child: ProductProcess): Promise<void>
 
 /** Approves a plan in two windows at once, which is one decision, or has it changed. */
 async function decideOnPlan(world: KillWorld, child: ProductProcess): Promise<void> {
-  const [plan] = world.query<{ task_id: string; turn: number }>(
-    `select task_id, max(turn) as turn from research_attempts where plan_markdown is not null and task_id in
-    (select task_id from research_tasks where status = 'awaiting_approval') group by task_id order by random() limit 1`,
+  const [plan] = world.query<{ task_id: string }>(
+    `select task_id from research_tasks as plan where part = 'plan' and status = 'completed' and not exists
+    (select 1 from research_tasks where carries_on = plan.task_id and gave_way = 0) order by random() limit 1`,
   );
   if (plan === undefined) return;
-  const { task_id, turn: plan_turn } = plan;
+  const { task_id } = plan;
   const decision = world.random() < 0.3 ? { plan_edit: "Ask divers, too" } : { approve: true };
-  await Promise.all([1, 2].map(() => child.call("resume_research", { task_id, plan_turn, ...decision })));
+  await Promise.all([1, 2].map(() => child.call("resume_research", { task_id, ...decision })));
 }
 
 /** Any run may be cancelled, by any of the ids that the user knows. */
 async function cancelAny(world: KillWorld, child: ProductProcess): Promise<void> {
-  const open = "status in ('pending', 'running_async', 'awaiting_approval')";
+  const open = "(status in ('pending', 'running_async') or (part = 'plan' and status = 'completed'))";
   const [run] = world.query<{ task_id: string }>(
     `select task_id from research_tasks where ${open} and kind = 'agent' order by random() limit 1`,
   );
@@ -186,7 +186,7 @@ async function cancelAny(world: KillWorld, child: ProductProcess): Promise<void>
 
 const completedRun = (world: KillWorld): string | undefined => {
   const rows = world.query<{ task_id: string }>(
-    "select task_id from research_tasks where status = 'completed' order by random() limit 1",
+    "select task_id from research_tasks where status = 'completed' and part <> 'plan' order by random() limit 1",
   );
   return rows[0]?.task_id;
 };

@@ -83,7 +83,8 @@ const STORED: StoredRun = {
     tokens: { input: 0, output: 0 },
     cost: NO_COST,
     usageFinal: false,
-    plan: undefined,
+    part: "question",
+    carriesOn: undefined,
     error: undefined,
   },
 };

@@ -2,17 +2,16 @@
 
 import type { TestContext } from "vitest";
 import { FINISHED, openRunner, request, WORKING } from "./runner.ts";
-import { rowOf } from "./store-rows.ts";
 import type { Agent, Interaction, RequestVariant, StartOutcome } from "../../../src/gemini/research-agent.ts";
 import type { Database } from "../../../src/store/database.ts";
 import type { ResearchDeps } from "../../../src/runs/deps.ts";
 import { pollRun } from "../../../src/runs/poll/poll.ts";
 import type { PolledRun } from "../../../src/runs/poll/polled-run.ts";
-import { findRun } from "../../../src/runs/run-store.ts";
+import { currentOf } from "../../../src/runs/conversation-store.ts";
 import { polledRun, settleOutcome } from "./polled.ts";
 import { startResearch } from "../../../src/runs/start/start.ts";
 import { newestPlan } from "../../../src/runs/plan/plan-store.ts";
-import { beginTurn, type TurnRequest } from "../../../src/runs/plan/plan-turn.ts";
+import { decideOnPlan, type PlanDecision } from "../../../src/runs/plan/decide.ts";
 
 export const ACCEPT = Symbol("accept");
 
@@ -42,7 +41,7 @@ export async function stage(context: TestContext, outcomes: (StartOutcome | type
   if (started.kind === "started") await started.sending;
   const { taskId } = started;
   polls.set("v1_1", planned("1. Ask fishermen"));
-  return { db, research, sent, polls, claim, poll, taskId, run: () => findRun(db, request.owner, taskId) };
+  return { db, research, sent, polls, claim, poll, taskId, run: () => currentOf(db, request.owner, taskId) };
 }
 
 export function planned(report: string): Partial<Interaction> {
@@ -50,11 +49,11 @@ export function planned(report: string): Partial<Interaction> {
   return { ...ended, report };
 }
 
-export const turnOf = (taskId: string, edit: string | undefined, planTurn?: number): TurnRequest => ({
+export const decisionOn = (taskId: string, edit: string | undefined, plan: string | undefined): PlanDecision => ({
   owner: request.owner,
   taskId,
   edit,
-  planTurn,
+  plan,
   estimate: {},
   callerWaitsMs: 0,
   checkCost: () => undefined,
@@ -63,10 +62,12 @@ export const turnOf = (taskId: string, edit: string | undefined, planTurn?: numb
 
 /** Decides on the newest plan. */
 export async function decide(research: ResearchDeps, taskId: string, edit?: string): Promise<string> {
-  const { turn: planTurn } = (await newestPlan(research.db, taskId)) ?? {};
-  const turn = await beginTurn(research, turnOf(taskId, edit, planTurn));
-  if (turn.kind === "begun") await turn.sending;
-  return turn.kind;
+  const { taskId: current } = await currentOf(research.db, request.owner, taskId);
+  const plan = await newestPlan(research.db, current);
+  const decided = await decideOnPlan(research, decisionOn(taskId, edit, plan?.taskId));
+  if (decided.kind === "begun") await decided.sending;
+  return decided.kind;
 }
 
-export const usdOf = async (db: Database, taskId: string): Promise<number | null> => (await rowOf(db, taskId)).cost_usd;
+export const usdOf = async (db: Database, taskId: string): Promise<number | undefined> =>
+  (await currentOf(db, request.owner, taskId)).cost.usd;

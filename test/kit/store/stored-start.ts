@@ -1,8 +1,7 @@
 /** Stores paid starts in different states for tests. */
 
-import { currentAttempt } from "../../../src/runs/attempt-store.ts";
 import type { Database } from "../../../src/store/database.ts";
-import { commitIntent, commitRestart, type Intent } from "../../../src/runs/start/start-store.ts";
+import { type Admission, commitIntent, type Intent } from "../../../src/runs/start/start-store.ts";
 
 export const NOW = 50_000_000;
 export const INTENT: Intent = {
@@ -22,15 +21,16 @@ export const INTENT: Intent = {
 };
 export const ERROR = { code: "GEMINI_UNAVAILABLE", message: "The quota is used up for now." };
 
-export async function intended(db: Database, intent: Partial<Intent> = {}, join = true) {
-  const outcome = await commitIntent(db, { ...INTENT, ...intent }, { join });
+export async function intended(db: Database, intent: Partial<Intent> = {}, join = true, admission: Admission = {}) {
+  const outcome = await commitIntent(db, { ...INTENT, ...intent }, { ...admission, join });
   if (outcome.kind !== "intended") throw new Error("It was joined.");
   return outcome;
 }
 
 /** Restarts a run whose user accepted a possible double charge. */
-export async function restart(db: Database, taskId: string, now = NOW + 100): Promise<string | undefined> {
-  const after = (await currentAttempt(db, taskId))?.attempt_id;
-  const again = { taskId, after, deadlineAt: NOW + 9_000, keyFingerprint: "k2", baseUrl: "b2", processId: "you", now };
-  return commitRestart(db, again);
+export async function restart(db: Database, taskId: string, now = NOW + 100) {
+  const again = { ...INTENT, joinKey: undefined, keyFingerprint: "k2", baseUrl: "b2", processId: "you", now };
+  const carriesOn = { taskId, from: "start_unknown" } as const;
+  const outcome = await commitIntent(db, { ...again, carriesOn }, { join: false });
+  return outcome.kind === "intended" ? outcome : undefined;
 }

@@ -1,33 +1,29 @@
-/** Changes or approves the plan of a run: each is a paid request of its own, sent by the start protocol. */
+/** Changes or approves a plan: each is a paid request, and so a run that carries on the plan. */
 
 import { AppError } from "../../errors.ts";
 import type { RequestVariant } from "../../gemini/research-agent.ts";
-import { failpoint } from "../../platform/failpoint.ts";
-import { newStartIds } from "../attempt-store.ts";
+import { currentOf } from "../conversation-store.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { missingSetting } from "../poll/missing-setting.ts";
-import { flushUnchargedFailures, guardLostCommit } from "../recovery/uncharged-starts.ts";
+import { flushUnchargedFailures } from "../recovery/uncharged-starts.ts";
 import type { Run } from "../run.ts";
-import { findRun } from "../run-store.ts";
-import { refuseBeforeIntent, sendAttempt, type Sending } from "../start/start.ts";
+import { refuseBeforeIntent, type Sending, startCarryingOn } from "../start/start.ts";
 import { maxWaitOf, variantOf } from "../start/start-options.ts";
 import type { CheckCost } from "../start/unconfirmed-store.ts";
-import { endExpiredPlans } from "./expired-plans.ts";
-import { editInProgress, newestPlan, type StoredPlan } from "./plan-store.ts";
+import { editOf, expirePlans, newestPlan, type StoredPlan } from "./plan-store.ts";
 import { PLAN_ENDED } from "./run-plan.ts";
-import { commitTurn } from "./turn-store.ts";
 
 /** Google continues the plan with it; any text would do, as `collaborative_planning: false` is what starts the research. */
 const GO_AHEAD = "Go ahead with this plan.";
 
-export interface TurnRequest {
+export interface PlanDecision {
   owner: string;
   taskId: string;
   /** The change to make; undefined approves the plan. */
   edit: string | undefined;
-  /** The plan that the user has seen and whose price was confirmed. Undefined if none was waiting for approval then. */
-  planTurn: number | undefined;
-  /** The plan that the caller names: a decision about another plan of the run is not joined. */
+  /** The run of the plan that the user has seen and whose price was confirmed. Undefined if none was waiting then. */
+  plan: string | undefined;
+  /** The plan that the caller names by its number: a decision about another plan is not joined. */
   namedTurn?: number | undefined;
   estimate: Record<string, unknown>;
   callerWaitsMs: number;
@@ -36,39 +32,38 @@ export interface TurnRequest {
 }
 
 /** `joined`: the same was requested before, and nothing was sent. */
-export type BegunTurn = { kind: "joined"; run: Run } | { kind: "begun"; run: Run; sending: Sending };
+export type Decided = { kind: "joined"; run: Run } | { kind: "begun"; run: Run; sending: Sending };
 
-export async function beginTurn(deps: ResearchDeps, request: TurnRequest): Promise<BegunTurn> {
+export async function decideOnPlan(deps: ResearchDeps, decision: PlanDecision): Promise<Decided> {
   const { db } = deps;
-  const { owner, taskId, edit } = request;
-  refuseBeforeIntent(deps, request.signal);
+  const { owner, taskId, edit } = decision;
+  refuseBeforeIntent(deps, decision.signal);
   await flushUnchargedFailures(deps);
   await endExpiredPlans(deps);
-  const run = await findRun(db, owner, taskId);
-  const plan = await newestPlan(db, taskId);
-  if (run.status !== "awaiting_approval" || plan === undefined) return joinTurn(deps, run, request);
+  const run = await currentOf(db, owner, taskId);
+  const plan = await newestPlan(db, run.taskId);
+  if (run.status !== "awaiting_approval" || plan === undefined) return joinDecision(deps, run, decision);
   // The call was lost before its answer and is repeated: the plan has this change already.
   if (edit !== undefined && edit === plan.edit) return { kind: "joined", run };
-  if (plan.turn !== request.planTurn) throw planChanged(run);
-  await rejectForeignPlan(deps, taskId, plan);
-  const { variant, attemptId } = await commit(deps, { request, run, plan });
-  if (attemptId === undefined) return joinTurn(deps, await findRun(db, owner, taskId), request);
-  failpoint("after-intent");
-  const { query, model: agent = "", enableNotifications } = run;
-  // No signal: the user has decided. A call that is cancelled from now on must not leave the run without its plan.
-  const sending = sendAttempt(deps, { taskId, attemptId, query, agent, variant, enableNotifications });
-  return { kind: "begun", run: await findRun(db, owner, taskId), sending };
+  if (plan.taskId !== decision.plan || (decision.namedTurn ?? plan.turn) !== plan.turn) throw planChanged(run);
+  await rejectForeignPlan(deps, plan);
+  const begun = await startCarryingOn(deps, run, {
+    from: "completed",
+    part: edit === undefined ? "research" : "plan",
+    variant: variantFor(run, plan, edit),
+    estimate: decision.estimate,
+    maxWaitMs: maxWaitOf(run.options),
+    callerWaitsMs: decision.callerWaitsMs,
+    checkCost: decision.checkCost,
+    // No signal: the user has decided. A call that is cancelled from now on must not leave the plan undecided.
+  });
+  const current = await currentOf(db, owner, taskId);
+  return begun === undefined ? joinDecision(deps, current, decision) : { kind: "begun", run: current, ...begun };
 }
 
-async function commit(
-  deps: ResearchDeps,
-  { request, run, plan }: { request: TurnRequest; run: Run; plan: StoredPlan },
-): Promise<{ variant: RequestVariant; attemptId: string | undefined }> {
-  const { owner, taskId, edit, estimate, callerWaitsMs } = request;
-  const now = deps.clock.now();
-  const { attemptId } = newStartIds();
+function variantFor(run: Run, plan: StoredPlan, edit: string | undefined): RequestVariant {
   const { material, visualization } = variantOf(run.options) ?? {};
-  const variant: RequestVariant = {
+  return {
     previousInteractionId: plan.interactionId,
     input: edit ?? GO_AHEAD,
     // Sent explicitly: without it Google answers "go ahead" with another plan.
@@ -76,37 +71,24 @@ async function commit(
     ...(visualization === undefined ? {} : { visualization }),
     ...(material === undefined ? {} : { material }),
   };
-  const turn = {
-    owner,
-    taskId,
-    attemptId,
-    isPlanning: edit !== undefined,
-    planEdit: edit,
-    basedOn: plan,
-    options: { ...run.options, variant },
-    estimate,
-    deadlineAt: now + maxWaitOf(run.options),
-    callerWaitsMs,
-    keyFingerprint: deps.agent.fingerprint.key,
-    baseUrl: deps.agent.fingerprint.baseUrl,
-    processId: deps.processId,
-    now,
-  };
-  const committed = await guardLostCommit(deps, { taskId, attemptId }, () =>
-    commitTurn(deps.db, turn, { ...deps, checkCost: request.checkCost }),
-  );
-  return { variant, attemptId: committed };
 }
 
-/** The run is not waiting for approval: the same decision was made before, or there is nothing to decide. */
-async function joinTurn({ db }: ResearchDeps, run: Run, { edit, namedTurn }: TurnRequest): Promise<BegunTurn> {
-  const { plan } = run;
-  if (plan === undefined) throw withoutPlan(run);
-  const isSame =
-    edit === undefined ? !plan.isPlanning : plan.isPlanning && (await editInProgress(db, run.taskId)) === edit;
+/** No plan is waiting: the same decision was made before, or there is nothing to decide. */
+async function joinDecision({ db }: ResearchDeps, run: Run, { edit, namedTurn }: PlanDecision): Promise<Decided> {
+  if (run.part !== "plan" && run.part !== "research") throw withoutPlan(run);
+  const isSame = edit === undefined ? run.part === "research" : run.part === "plan" && editOf(run.options) === edit;
   if (!isSame || (run.status !== "pending" && run.status !== "running_async")) throw notWaiting(run);
   if (namedTurn !== undefined && namedTurn !== (await newestPlan(db, run.taskId))?.turn) throw planChanged(run);
   return { kind: "joined", run };
+}
+
+/** The rest is left to the next sweep. */
+const MAX_PER_SWEEP = 100;
+
+export async function endExpiredPlans({ db, clock, log }: Pick<ResearchDeps, "db" | "clock" | "log">): Promise<void> {
+  for (const taskId of await expirePlans(db, { now: clock.now(), limit: MAX_PER_SWEEP })) {
+    log.forRun(taskId).info(`Run ${taskId}: the plan has expired without approval. Nothing was charged for research.`);
+  }
 }
 
 const about = (run: Run) => ({ task_id: run.taskId, status: run.status, progress: run.progress });
@@ -134,7 +116,7 @@ const planChanged = (run: Run): AppError =>
 function notWaiting(run: Run): AppError {
   if (run.error?.code === "PLAN_EXPIRED") return planExpired(run);
   if (run.status === "awaiting_approval") return planChanged(run);
-  const isPlanning = run.plan?.isPlanning === true && (run.status === "pending" || run.status === "running_async");
+  const isPlanning = run.part === "plan" && (run.status === "pending" || run.status === "running_async");
   return new AppError({
     code: isPlanning ? "RESEARCH_NOT_COMPLETED" : "INVALID_INPUT",
     message: isPlanning
@@ -155,8 +137,8 @@ const planExpired = (run: Run): AppError =>
   });
 
 /** Only the key that made the plan can continue it. */
-async function rejectForeignPlan(deps: ResearchDeps, taskId: string, { interactionId }: StoredPlan): Promise<void> {
-  const needed = await missingSetting(deps, { taskId, interactionId });
+async function rejectForeignPlan(deps: ResearchDeps, plan: StoredPlan): Promise<void> {
+  const needed = await missingSetting(deps, plan);
   if (needed === undefined) return;
   throw new AppError({
     code: "GEMINI_UNAVAILABLE",

@@ -1,0 +1,184 @@
+/**
+ * Conversations: every paid request is a run of its own. A run may carry on another one and then takes its place: a
+ * changed plan and a research the plan, a start that is sent again the unknown one. The ids of a line of such runs all
+ * stand for its current run, so that whichever id a user knows works. A run that led to nothing gives way: the run that
+ * it carried on is open again. A unique index allows one run at a time to carry on another.
+ */
+
+import { type Expression, type ExpressionBuilder, sql, type SqlBool } from "kysely";
+import { addCosts, type Cost, NO_COST, roundCost } from "../costs/actual.ts";
+import { AppError } from "../errors.ts";
+import type { Database, Tables } from "../store/database.ts";
+import { lockRun, readColumns } from "./lock-store.ts";
+import { LOCAL_KINDS, type Run, type RunError, type RunStatus } from "./run.ts";
+import { type Row, runOf } from "./run-row.ts";
+import { errorColumns, transition } from "./transition-store.ts";
+
+/** The run that this id stands for now. */
+export async function currentOf(db: Database, owner: string, taskId: string): Promise<Run> {
+  return withEarlierCost(db, await currentRow(db, owner, taskId));
+}
+
+async function currentRow(db: Database, owner: string, taskId: string): Promise<Row> {
+  const runs = db.selectFrom("research_tasks").selectAll().where("owner", "=", owner);
+  let current = await runs.where("task_id", "=", taskId).executeTakeFirst();
+  while (current?.gave_way === 1 && current.carries_on !== null) {
+    current = await runs.where("task_id", "=", current.carries_on).executeTakeFirst();
+  }
+  for (let next = current; next !== undefined; current = next ?? current) {
+    if (LOCAL_KINDS.some((kind) => kind === next?.kind)) break;
+    next = await runs.where("carries_on", "=", next.task_id).where("gave_way", "=", 0).executeTakeFirst();
+  }
+  if (current !== undefined) return current;
+  throw new AppError({
+    code: "TASK_NOT_FOUND",
+    message: "There is no run with this id.",
+    next: [{ do: "list" }],
+  });
+}
+
+/** The run and those that it carries on, the first one first, and after each the runs that gave way to it. */
+export async function lineOf(db: Database, taskId: string): Promise<Row[]> {
+  const runs = db.selectFrom("research_tasks").selectAll();
+  const line: Row[] = [];
+  for (let next: string | null = taskId; next !== null;) {
+    const run: Row | undefined = await runs.where("task_id", "=", next).executeTakeFirst();
+    if (run === undefined) break;
+    const yielded = await runs.where("carries_on", "=", next).where("gave_way", "=", 1).orderBy("created_at").execute();
+    line.unshift(run, ...yielded);
+    next = run.carries_on;
+  }
+  return line;
+}
+
+/** Each run has its own cost; a run is shown with what its plans cost before it. */
+export async function withEarlierCost(db: Database, row: Row): Promise<Run> {
+  const run = runOf(row);
+  if (run.part !== "plan" && run.carriesOn === undefined) return run;
+  const earlier = (await lineOf(db, row.task_id)).filter(
+    ({ task_id, interaction_id }) => task_id !== row.task_id && interaction_id !== null,
+  );
+  return earlier.length === 0 ? run : addUsage(run, earlier.map(runOf));
+}
+
+/** Without what was certainly not charged. */
+function addUsage(run: Run, earlier: Run[]): Run {
+  const charged = run.interactionId === undefined ? earlier : [...earlier, run];
+  const cost = charged.reduce<Cost>((sum, each) => addCosts(sum, each.cost), NO_COST);
+  const isUnknown = earlier.some(({ usageFinal }) => !usageFinal) && cost.usd !== undefined;
+  return {
+    ...run,
+    tokens: {
+      input: charged.reduce((sum, { tokens }) => sum + tokens.input, 0),
+      output: charged.reduce((sum, { tokens }) => sum + tokens.output, 0),
+    },
+    cost: roundCost({ ...cost, incomplete: cost.incomplete || isUnknown }),
+    usageFinal: run.interactionId === undefined ? earlier.every(({ usageFinal }) => usageFinal) : run.usageFinal,
+  };
+}
+
+type Tasks = ExpressionBuilder<Tables, "research_tasks">;
+
+/** No other run has taken its place. */
+export const isNotCarriedOn = (run: Tasks): Expression<SqlBool> =>
+  run.not(
+    run.exists(
+      run
+        .selectFrom("research_tasks as next")
+        .select("next.task_id")
+        .whereRef("next.carries_on", "=", "research_tasks.task_id")
+        .where("next.gave_way", "=", 0),
+    ),
+  );
+
+/** A list shows each line of runs once, as its current run. */
+export const isListed = (run: Tasks): Expression<SqlBool> => run.and([run("gave_way", "=", 0), isNotCarriedOn(run)]);
+
+/** The same with the shown status, in SQL over the table `research_tasks` or its alias. */
+export const hasStatus = (status: RunStatus, table = "research_tasks"): Expression<SqlBool> => {
+  const [stored, part] = [sql.ref(`${table}.status`), sql.ref(`${table}.part`)];
+  if (status === "awaiting_approval") return sql<SqlBool>`${stored} = 'completed' and ${part} = 'plan'`;
+  return status === "completed"
+    ? sql<SqlBool>`${stored} = 'completed' and ${part} <> 'plan'`
+    : sql<SqlBool>`${stored} = ${status}`;
+};
+
+/** The ids, besides its own, that stand for a run. */
+export const otherIdsOf = async (db: Database, taskId: string): Promise<string[]> =>
+  (await lineOf(db, taskId)).flatMap(({ task_id }) => (task_id === taskId ? [] : [task_id]));
+
+/** Locks the run and, before it, the one that it carries on: all transactions lock in this order. */
+export async function lockWithOrigin(transaction: Database, taskId: string): Promise<string | undefined> {
+  const origin = (await readColumns(transaction, taskId, ["carries_on"]))?.carries_on ?? undefined;
+  if (origin !== undefined) await lockRun(transaction, origin);
+  await lockRun(transaction, taskId);
+  return origin;
+}
+
+export interface Yielding {
+  taskId: string;
+  origin: string;
+  error: RunError;
+  /** Google no longer has the plan. */
+  isPlanExpired?: boolean | undefined;
+  now: number;
+}
+
+/** The run led to nothing: the plan is open, or the earlier start unknown, as before, and shows why. */
+export async function giveWay(transaction: Database, yielding: Yielding): Promise<void> {
+  const { taskId, origin, error, now } = yielding;
+  await transaction
+    .updateTable("research_tasks")
+    .set({ gave_way: 1, next_poll_at: null })
+    .where("task_id", "=", taskId)
+    .execute();
+  // Its sender was suspended, and it was sent again meanwhile: that run takes its place.
+  await transaction
+    .updateTable("research_tasks")
+    .set({ carries_on: origin })
+    .where("carries_on", "=", taskId)
+    .where("gave_way", "=", 0)
+    .execute();
+  if (yielding.isPlanExpired === true) return void (await expirePlan(transaction, origin, now));
+  const unknown = `${error.message} It is still unknown whether Google accepted the earlier start.`;
+  const shown = { completed: error, start_unknown: { code: "START_UNKNOWN", message: unknown } };
+  for (const status of ["completed", "start_unknown"] as const) {
+    await transaction
+      .updateTable("research_tasks")
+      .set({ ...errorColumns(shown[status]), updated_at: now })
+      .where("task_id", "=", origin)
+      .where("status", "=", status)
+      .where(isNotCarriedOn)
+      .execute();
+  }
+}
+
+/** Whether the run carries on a start whose outcome is unknown, and not a plan. */
+export async function repeatsUnknown(db: Database, origin: string): Promise<boolean> {
+  const row = await readColumns(db, origin, ["interaction_id"]);
+  return row?.interaction_id === null;
+}
+
+const PLAN_EXPIRED = errorColumns({
+  code: "PLAN_EXPIRED",
+  message: "The plan has expired: it was not approved in time. The research was not started or charged.",
+});
+
+export async function expirePlan(db: Database, taskId: string, now: number): Promise<boolean> {
+  const set = { ...PLAN_EXPIRED, updated_at: now, completed_at: now, next_poll_at: null, lease_until: null };
+  const ended = await transition(db, { taskId, to: "failed", from: [], alsoFrom: ["completed"], holder: "any", set })
+    .where("part", "=", "plan")
+    .where(isNotCarriedOn)
+    .executeTakeFirst();
+  return ended.numUpdatedRows > 0n;
+}
+
+/** The start of this run is known after all: the run that was sent in its place is another one. */
+export async function standAlone(transaction: Database, taskId: string): Promise<void> {
+  await transaction
+    .updateTable("research_tasks")
+    .set((run) => ({ carries_on: null, parent_task_id: run.fn.coalesce("parent_task_id", run.val(taskId)) }))
+    .where("carries_on", "=", taskId)
+    .where("gave_way", "=", 0)
+    .execute();
+}
