@@ -1,7 +1,7 @@
 /** Resolves Google's redirect links: one HEAD request each to Google's redirect host, reading only `Location`. */
 
 import { isIP } from "node:net";
-import { isLocalName, isPublicAddress } from "../platform/network/public-address.ts";
+import { isLocalName, isPublicAddress } from "../platform/public-address.ts";
 import { useProxyFromEnvironment } from "./transport/google-client.ts";
 
 export interface RedirectResolver {

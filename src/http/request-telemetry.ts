@@ -2,7 +2,7 @@
 
 import type { Context, Next } from "hono";
 import { routePath } from "hono/route";
-import { isEventStream, onResponseEnd } from "../mcp/http/response-end.ts";
+import { isEventStream, onResponseEnd } from "../mcp/http/responses.ts";
 import { add, inSpan, isRecording, measure } from "../telemetry/telemetry.ts";
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];

@@ -3,7 +3,7 @@
  * token is revoked by another process and expires by itself, which the change feed of runs does not report.
  */
 
-import { isEventStream } from "../mcp/http/response-end.ts";
+import { isEventStream } from "../mcp/http/responses.ts";
 import type { Credential } from "./browser/sessions.ts";
 
 const CHECK_EVERY_MS = 500;

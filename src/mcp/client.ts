@@ -1,4 +1,7 @@
-/** Name and capabilities of the MCP client that sent a request, and how long an answer it accepts. */
+/**
+ * The client of an MCP server instance: what the instance is built for, the name and capabilities that a request names, and
+ * how long an answer the client accepts.
+ */
 
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -9,6 +12,9 @@ import {
 } from "@modelcontextprotocol/server";
 import type { AnswerLimit } from "../operations/operation.ts";
 import { isRecord } from "../platform/is-record.ts";
+import type { Caller } from "../caller.ts";
+import type { Profile } from "../config/profiles.ts";
+import type { ToolSet } from "../config/tool-sets.ts";
 
 interface McpClient {
   name: string | undefined;
@@ -37,4 +43,15 @@ const LIMITS: Readonly<Record<string, AnswerLimit>> = {
 export function answerLimitOf(server: Server, context: ServerContext): AnswerLimit | undefined {
   const { name = "" } = clientOf(server, context);
   return Object.hasOwn(LIMITS, name) ? LIMITS[name] : undefined;
+}
+
+/** What one MCP server instance is built for: a stdio connection, an HTTP session or a single HTTP request. */
+export interface Connection {
+  caller: Caller;
+  /** "modern" from protocol revision 2026-07-28 on. */
+  protocolEra: "legacy" | "modern";
+  /** The tools that this client is offered. */
+  tools: ToolSet;
+  /** Tools in the shape of one client, in place of those with the same name. */
+  profile?: Profile | undefined;
 }

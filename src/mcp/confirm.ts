@@ -1,9 +1,12 @@
 /** Asks the user in a dialog of the MCP client: what a vague question means, and whether an expensive call may start. */
 
+import { hkdfSync, randomBytes } from "node:crypto";
 import {
+  createRequestStateCodec,
   type ElicitResult,
   inputRequired,
   type InputRequiredResult,
+  type RequestStateCodec,
   type Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
@@ -14,11 +17,9 @@ import type { Call, Operation } from "../operations/operation.ts";
 import { clarificationFor, clarified, type Outcome, questionFor, refused } from "../operations/perform.ts";
 import type { Subject } from "../operations/question/subject.ts";
 import { isRecord } from "../platform/is-record.ts";
-import { clientOf } from "./client.ts";
-import type { Connection } from "./connection.ts";
-import { questionSeal, type SealedQuestion, type SealSecrets } from "./question-seal.ts";
+import { clientOf, type Connection } from "./client.ts";
 
-export type Confirmation =
+type Confirmation =
   /** With the input of the call, and the user's details if it was vague. `agreed`: what the user said yes to. */
   | { kind: "proceed"; agreed: Subject | undefined; input: unknown; waitedForUser?: boolean; newTaskId?: string }
   | { kind: "ask"; result: InputRequiredResult }
@@ -165,3 +166,40 @@ const elicit = ({ context: { mcpReq }, call }: ConfirmationRequest, elicitation:
     { method: "elicitation/create", params: { mode: "form", ...elicitation } },
     { relatedRequestId: mcpReq.id, timeout: MAX_WAIT_MS, signal: call.signal },
   );
+
+interface SealedQuestion {
+  /** What a yes agrees to. */
+  subject: Subject;
+  /** The user's answer to the clarifying question before it. */
+  details?: string | undefined;
+  /** The id of the run that a yes starts: the client may send a yes twice. */
+  newTaskId: string;
+}
+
+const KEY_BYTES = 32;
+const UNSHARED_KEY = randomBytes(KEY_BYTES).toString("hex");
+
+/** What all processes that may get the answer know, and no user of a shared server does. */
+interface SealSecrets {
+  apiKey: string | undefined;
+  databaseUrl: string | undefined;
+}
+
+/**
+ * The answer may reach another process than the one that asked. With another key the seal does not fit, and the user is
+ * asked again. Vertex AI has no API key: then processes share the key through the URL of their database only.
+ */
+function keyFrom({ apiKey, databaseUrl }: SealSecrets): Uint8Array {
+  const shared = [apiKey, databaseUrl].filter((secret) => secret !== undefined).join("\0");
+  const secret = shared === "" ? UNSHARED_KEY : shared;
+  return new Uint8Array(hkdfSync("sha256", secret, "", "gemini-search-mcp question seal", KEY_BYTES));
+}
+
+export interface SealOptions {
+  secrets: SealSecrets;
+  owner: string;
+  ttlMs: number;
+}
+
+export const questionSeal = ({ secrets, owner, ttlMs }: SealOptions): RequestStateCodec<SealedQuestion> =>
+  createRequestStateCodec({ key: keyFrom(secrets), ttlSeconds: ttlMs / 1_000, bind: () => owner });

@@ -8,7 +8,7 @@ import { serveSubscriptions } from "./resources/subscriptions.ts";
 import type { TaskSource } from "./tasks/task-source.ts";
 import { serveTasks, taskCapabilities } from "./tasks/tasks.ts";
 import { serveTools } from "./tools.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection } from "./client.ts";
 
 /** Tools and prompts never change while a server runs. */
 const CAPABILITIES = {

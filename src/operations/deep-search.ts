@@ -7,7 +7,7 @@ import { numberSources, unique } from "../reports/report.ts";
 import { verificationSchema } from "../reports/verification.ts";
 import type { FinishedRun } from "../runs/local/local-run.ts";
 import { MAX_ROUNDS } from "../search/max-rounds.ts";
-import type { Finding } from "../search/checks/finding.ts";
+import type { Finding } from "../search/checks/check.ts";
 import type { Round } from "../search/deep.ts";
 import type { Wishes } from "../search/wishes.ts";
 import { list, noteSection, searchText } from "./parts/answer-text.ts";

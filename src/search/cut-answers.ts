@@ -1,7 +1,7 @@
 /** Tracks truncated answers: asks for a shorter answer after a truncation, and keeps the longest report. */
 
 import type { Answer } from "../gemini/search-backend.ts";
-import { isEcho } from "./echo.ts";
+import { isEcho } from "./schemas.ts";
 
 /** After the first truncation a shorter answer is requested; a second one shows that this does not help. */
 const MAX_CUTS = 2;

@@ -1,8 +1,12 @@
-/** Schemas of research answers for validation, and examples of them for prompts. */
+/**
+ * Schemas of research answers for validation, examples of them for prompts, and the detection of answers that only repeat
+ * the prompt or its example.
+ */
 
 import { z } from "zod";
 import { isRecord } from "../platform/is-record.ts";
 import { checksField } from "./checks/check.ts";
+import { isBracketed, isEchoOf, isPlaceholder } from "../reports/gates/placeholder.ts";
 
 const strings = z
   .array(z.unknown())
@@ -87,3 +91,33 @@ export const VERIFY_SCHEMA: AnswerSchema = {
     `"checks": [\n    ${JSON.stringify(EXAMPLE_CHECK)}\n  ],\n  "verified"`,
   ),
 };
+
+export function isEcho(answer: Pick<ResearchAnswer, "success" | "report">, prompt: string | undefined): boolean {
+  if (!answer.success) return false;
+  const report = answer.report ?? "";
+  if (report.includes(EXAMPLE_REPORT) && report.length < 2 * EXAMPLE_REPORT.length) return true;
+  if (isPlaceholder(report)) return true;
+  if (/^\s*# Task: /.test(report) || containsMarkers(report, prompt)) return true;
+  return prompt !== undefined && isEchoOf(report, prompt);
+}
+
+const MARKER = /-----(?:BEGIN|END) (?:QUESTION|TOPIC|CURRENT RESULT|CLAIMS)(?: (\w+))?-----/;
+
+/** Checks for this prompt's random marker, because a question may be about such markers. */
+function containsMarkers(report: string, prompt: string | undefined): boolean {
+  const fence = prompt === undefined ? undefined : MARKER.exec(prompt)?.[1];
+  return fence === undefined ? MARKER.test(report) : report.includes(fence);
+}
+
+/** Removes the example's entries from lists. */
+export function withoutPlaceholders(answer: ResearchAnswer): ResearchAnswer {
+  const real = (items: string[]): string[] => items.filter((item) => item.trim() !== "" && !isBracketed(item));
+  const { sources_visited, search_queries_used } = answer.metadata;
+  return {
+    ...answer,
+    metadata: {
+      sources_visited: real(sources_visited),
+      search_queries_used: real(search_queries_used),
+    },
+  };
+}

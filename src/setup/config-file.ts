@@ -1,6 +1,6 @@
 /** Reads and replaces a client's configuration file: a backup first, then an atomic replacement. */
 
-import { chmod, chown, lstat, mkdir, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
+import { chmod, chown, lstat, mkdir, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { AppError } from "../errors.ts";
 import { retryWhileFileBusy } from "../platform/busy-file.ts";
@@ -78,7 +78,6 @@ export async function replaceConfigFile(
     // Last, because the client may save its own settings at any time.
     if (!sameBytes(await readFile(target).catch(() => undefined), bytes)) throw changedMeanwhile(file);
     await retryWhileFileBusy(() => renameFile(temporary, target), { platform });
-    await flushFolder(dirname(target));
     return backup;
   } catch (error) {
     for (const made of [temporary, backup]) {
@@ -111,15 +110,9 @@ async function writeBackup({ file, mode }: ConfigFile, bytes: Buffer, now: Date)
 }
 
 async function writeFlushed(file: string, content: Uint8Array, mode: number): Promise<void> {
-  const handle = await open(file, "wx", mode);
-  try {
-    await handle.writeFile(content);
-    // The umask narrowed the mode at opening.
-    await handle.chmod(mode);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await writeFile(file, content, { flag: "wx", mode, flush: true });
+  // The umask narrowed the mode at opening.
+  await chmod(file, mode);
 }
 
 /** Under sudo the file keeps its owner. */
@@ -129,13 +122,6 @@ async function keepOwner(temporary: string, target: string): Promise<void> {
   await chown(temporary, owner.uid, owner.gid).catch(() => undefined);
   // A change of owner clears special bits.
   await chmod(temporary, owner.mode & 0o7777);
-}
-
-async function flushFolder(folder: string): Promise<void> {
-  // Not every platform can open or flush a folder, and the rename has already happened.
-  const handle = await open(folder).catch(() => undefined);
-  await handle?.sync().catch(() => undefined);
-  await handle?.close();
 }
 
 function unusable(file: string, cause: unknown): AppError {

@@ -2,8 +2,7 @@
 
 import { type McpServer, MissingRequiredClientCapabilityError, ProtocolError } from "@modelcontextprotocol/server";
 import type { App } from "../../src/app.ts";
-import { clientOf } from "../../src/mcp/client.ts";
-import type { Connection } from "../../src/mcp/connection.ts";
+import { clientOf, type Connection } from "../../src/mcp/client.ts";
 import { createProgressReporter } from "../../src/mcp/progress.ts";
 import { declaresTasks, taskCapabilities, taskHandle } from "../../src/mcp/tasks/tasks.ts";
 import { ASKING_TOOLS } from "./asking-tools.ts";

@@ -2,8 +2,14 @@
 
 import { isRecord } from "../../src/platform/is-record.ts";
 import { type Extraction, extractJsonFromOutput } from "../../src/search/extract-json.ts";
-import { isEcho, withoutPlaceholders } from "../../src/search/echo.ts";
-import { type AnswerSchema, DEEP_SEARCH_SCHEMA, EXAMPLE_REPORT, SEARCH_SCHEMA } from "../../src/search/schemas.ts";
+import {
+  type AnswerSchema,
+  DEEP_SEARCH_SCHEMA,
+  EXAMPLE_REPORT,
+  isEcho,
+  SEARCH_SCHEMA,
+  withoutPlaceholders,
+} from "../../src/search/schemas.ts";
 import { malformedAnswers } from "./answer-seeds.ts";
 import { type FuzzTarget, must, mustBeUnpolluted, parsed, stringsIn } from "./target.ts";
 

@@ -20,7 +20,7 @@ import type { App } from "../../app.ts";
 import { AppError } from "../../errors.ts";
 import { createAccessJwt, expiryOf, isOwnerOf, looksLikeJwt, oauthResource, type OAuthSettings } from "./oauth.ts";
 import type { Log } from "../../platform/log.ts";
-import { ipv6Groups } from "../../platform/network/public-address.ts";
+import { ipv6Groups } from "../../platform/public-address.ts";
 import { createBuckets, tooMany } from "../rate-limit.ts";
 
 export interface Authenticated {

@@ -4,7 +4,7 @@
  */
 
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import { chmod, link, open, readFile, rm, stat } from "node:fs/promises";
+import { chmod, link, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { AppError } from "../../errors.ts";
@@ -139,15 +139,8 @@ async function createTokenFile(file: string, token: string): Promise<"created" |
   }
 }
 
-async function writePrivateFile(file: string, token: string): Promise<void> {
-  const handle = await open(file, "wx", 0o600);
-  try {
-    await handle.writeFile(`${token}\n`);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
+const writePrivateFile = (file: string, token: string): Promise<void> =>
+  writeFile(file, `${token}\n`, { flag: "wx", mode: 0o600, flush: true });
 
 export interface TokenEntry {
   name: string;

@@ -1,6 +1,6 @@
 /** Opens an SSE stream after 5 s for a call without a response: clients time out without a first byte. */
 
-import { isEventStream } from "./response-end.ts";
+import { isEventStream } from "./responses.ts";
 
 /** A response within this time keeps its own HTTP status; the strictest client seen waits 60 s for a first byte. */
 const OPEN_AFTER_MS = 5_000;

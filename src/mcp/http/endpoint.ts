@@ -11,15 +11,13 @@ import { AppError } from "../../errors.ts";
 import { isRecord } from "../../platform/is-record.ts";
 import type { StreamPermits } from "../../operations/parts/stream-permits.ts";
 import { createModernHandlers } from "./modern-handlers.ts";
-import { onResponseEnd } from "./response-end.ts";
-import { rpcError } from "./rpc-error.ts";
+import { onResponseEnd, rpcError } from "./responses.ts";
 import { buildServer, type BuildServer } from "../server.ts";
-import { isShortRequest } from "./short-requests.ts";
 import { createSessions, type LegacyRequest, opensSession, type Sessions } from "./legacy-sessions.ts";
 import { runEventsOf } from "../resources/subscriptions.ts";
 import type { Caller } from "../../caller.ts";
 import { parseProfile, type Profile, PROFILE_CHOICES } from "../../config/profiles.ts";
-import type { Connection } from "../connection.ts";
+import type { Connection } from "../client.ts";
 import { parseToolSet, TOOL_CHOICES, type ToolSet, toolSet } from "../../config/tool-sets.ts";
 
 const METHODS = ["GET", "POST", "DELETE"];
@@ -154,3 +152,33 @@ async function readBody(request: Request): Promise<{ body: unknown } | Response>
 
 const methodNotAllowed = (allow: string): Response =>
   rpcError(405, { code: -32_000, message: `Only ${allow} is supported here.` }, { headers: { allow } });
+
+/** Requests that are answered at once from the store, and therefore need no stream permit. */
+const SHORT_METHODS = new Set([
+  "ping",
+  "tools/list",
+  "resources/list",
+  "resources/templates/list",
+  "prompts/list",
+  "tasks/list",
+  "tasks/get",
+  "tasks/cancel",
+]);
+
+const SHORT_TOOLS = new Set([
+  "cancel_research",
+  "check_research_status",
+  "list_research",
+  "get_research_results",
+  "estimate_research_cost",
+  "save_research_to_markdown",
+]);
+
+/** At the stream limit a user must still be able to stop runs and to read reports. */
+function isShortRequest({ method, params }: Record<string, unknown>): boolean {
+  if (method !== "tools/call") return typeof method === "string" && SHORT_METHODS.has(method);
+  const { name, arguments: given } = isRecord(params) ? params : {};
+  if (typeof name !== "string" || !SHORT_TOOLS.has(name)) return false;
+  const wait = isRecord(given) ? given["wait_seconds"] : undefined;
+  return wait === undefined || wait === 0;
+}

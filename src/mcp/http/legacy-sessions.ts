@@ -13,7 +13,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import { isRecord } from "../../platform/is-record.ts";
-import { rpcError } from "./rpc-error.ts";
+import { rpcError } from "./responses.ts";
 import type { Caller } from "../../caller.ts";
 
 const MAX_IDLE_MS = 30 * 60_000;

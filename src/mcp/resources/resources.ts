@@ -4,7 +4,7 @@ import { type McpServer, ProtocolError, ProtocolErrorCode, type ServerContext } 
 import type { App } from "../../app.ts";
 import type { ResourceRequest } from "./contents.ts";
 import { ABOUT_PICTURE, ABOUT_REPORT, ABOUT_RUN, pictureUri, reportUri, RUNS_URI, runUri } from "./uris.ts";
-import type { Connection } from "../connection.ts";
+import type { Connection } from "../client.ts";
 import { CARD_RESOURCE, isCardUri, readCard, showsCards } from "../run-card.ts";
 
 const TEMPLATES = [

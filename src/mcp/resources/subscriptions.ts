@@ -12,7 +12,7 @@ import { AppError } from "../../errors.ts";
 import { subscribeToRuns } from "../../runs/history/shared-change-feed.ts";
 import type { RunChanges } from "../../runs/history/change-feed.ts";
 import { parseUri, reportUri, RUNS_URI, runUri } from "./uris.ts";
-import type { Connection } from "../connection.ts";
+import type { Connection } from "../client.ts";
 
 type Listener = (event: ServerEvent) => void;
 

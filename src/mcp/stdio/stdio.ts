@@ -9,7 +9,7 @@ import { trackSubscriptions } from "./tracked-subscriptions.ts";
 import { runEventsOf } from "../resources/subscriptions.ts";
 import { LOCAL_CALLER } from "../../caller.ts";
 import { toolSet } from "../../config/tool-sets.ts";
-import type { Connection } from "../connection.ts";
+import type { Connection } from "../client.ts";
 
 /** Some clients start a second server only to read its version: for them the store is not opened at all. */
 const OPEN_STORE_AFTER_MS = 3_000;

@@ -13,10 +13,9 @@ import { z } from "zod";
 import { AppError } from "../../errors.ts";
 import type { Failure } from "../../operations/perform.ts";
 import { isoTime } from "../../platform/clock.ts";
-import { answerLimitOf } from "../client.ts";
+import { answerLimitOf, type Connection } from "../client.ts";
 import { createProgressReporter } from "../progress.ts";
 import { isTerminal, requireTask, type ListedTask, type TaskSource, type TaskState } from "./task-source.ts";
-import type { Connection } from "../connection.ts";
 
 /** A waiting tasks/result polls the store, because the task may run in another process. */
 const POLL_INTERVAL_MS = 500;

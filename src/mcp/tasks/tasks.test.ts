@@ -8,7 +8,7 @@ import type { TaskSource, TaskState } from "./task-source.ts";
 import { serveTasks, taskCapabilities } from "./tasks.ts";
 import { LOCAL_CALLER } from "../../caller.ts";
 import { toolSet } from "../../config/tool-sets.ts";
-import type { Connection } from "../connection.ts";
+import type { Connection } from "../client.ts";
 import { waitFor } from "../../../test/kit/wait-for.ts";
 
 const HEAD = { taskId: "t", createdAt: 0, updatedAt: 0, ttlMs: null, pollMs: 10, message: "m" };

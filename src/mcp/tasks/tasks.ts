@@ -9,10 +9,9 @@ import {
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { isoTime } from "../../platform/clock.ts";
-import { answerLimitOf, clientOf } from "../client.ts";
+import { answerLimitOf, clientOf, type Connection } from "../client.ts";
 import { serveLegacyTasks } from "./legacy-tasks.ts";
 import { isTerminal, requireTask, type TaskSource, type TaskState } from "./task-source.ts";
-import type { Connection } from "../connection.ts";
 
 const EXTENSION = "io.modelcontextprotocol/tasks";
 const REQUIRED = { extensions: { [EXTENSION]: {} } };

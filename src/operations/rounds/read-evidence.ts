@@ -2,7 +2,7 @@
 
 import type { Source } from "../../reports/report.ts";
 import type { StoredResult } from "../../runs/run.ts";
-import type { Finding } from "../../search/checks/finding.ts";
+import type { Finding } from "../../search/checks/check.ts";
 import type { OperationDeps } from "../operation.ts";
 
 export interface CheckedReport {

@@ -6,7 +6,7 @@ import { type Source, unique } from "../../reports/report.ts";
 import { VERIFICATION_METHODS } from "../../reports/verification.ts";
 import type { SavedRound } from "../../runs/run.ts";
 import { CUTS } from "../../gemini/search-backend.ts";
-import { findingSchema } from "../../search/checks/finding.ts";
+import { findingSchema } from "../../search/checks/check.ts";
 import type { Round } from "../../search/deep.ts";
 
 /** What the continuation of a search needs of a round besides its text and sources. */

@@ -1,7 +1,7 @@
 /** Checks what can be decided from a URL alone: scheme, credentials, port and host. */
 
 import { isIP } from "node:net";
-import { isLocalName } from "../../platform/network/public-address.ts";
+import { isLocalName } from "../../platform/public-address.ts";
 import { RefusedError } from "./refusal.ts";
 
 const MAX_URL_CHARACTERS = 4_096;

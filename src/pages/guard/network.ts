@@ -2,7 +2,7 @@
 
 import { lookup } from "node:dns/promises";
 import { connect, type Socket } from "node:net";
-import { isPublicAddress } from "../../platform/network/public-address.ts";
+import { isPublicAddress } from "../../platform/public-address.ts";
 
 /**
  * A parameter, so that tests can map names to servers on loopback. No setting replaces it: the product has only

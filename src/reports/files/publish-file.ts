@@ -3,7 +3,7 @@
  * overwriting.
  */
 
-import { link, lstat, open, realpath, rename, rm } from "node:fs/promises";
+import { link, lstat, open, realpath, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { AppError } from "../../errors.ts";
 import { retryWhileFileBusy } from "../../platform/busy-file.ts";
@@ -56,15 +56,8 @@ export async function publishFile({ directory, content, name, claimName = claimB
  * The random name must not exist, so no link can be there. The mode is that of the report, narrowed by the umask as for
  * any document: a later chmod would have to guess the umask, and the temporary file is no more secret than the report.
  */
-export async function writeFlushed(target: string, content: Uint8Array): Promise<void> {
-  const file = await open(target, "wx", 0o644);
-  try {
-    await file.writeFile(content);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-}
+export const writeFlushed = (target: string, content: Uint8Array): Promise<void> =>
+  writeFile(target, content, { flag: "wx", mode: 0o644, flush: true });
 
 /** Creating a hard link fails atomically if the name exists; rename would overwrite. */
 export const claimByLink: ClaimName = async (temporary, target) => {

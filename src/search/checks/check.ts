@@ -1,7 +1,11 @@
-/** A model's answers about single claims, read leniently: an entry that cannot be read is left out. */
+/**
+ * A model's answers about single claims, read leniently (an entry that cannot be read is left out), and what the server
+ * accepted of them, kept from round to round.
+ */
 
 import { z } from "zod";
 import { oneLine } from "../../platform/clean-text.ts";
+import { VERDICTS } from "../../claims/evidence.ts";
 
 /** What the model concluded about a claim after it had opened a page. */
 const MODEL_VERDICTS = ["supported", "weak", "contradicted", "unsupported", "unreadable"] as const;
@@ -56,3 +60,16 @@ export const checksField = z
   .catch([])
   .default([])
   .transform((items) => items.slice(0, MAX_CHECKS).flatMap((item) => check.safeParse(item).data ?? []));
+
+export const findingSchema = z.object({
+  /** `claimKey` of the claim: a claim that the next round words differently is another one. */
+  claim: z.string(),
+  url: z.string(),
+  verdict: z.enum(VERDICTS),
+  /** A sentence of this program, for the next round and for the reader. */
+  reason: z.string().optional(),
+  /** The passage as the model quoted it; text from the web. */
+  quote: z.string().optional(),
+});
+
+export type Finding = z.infer<typeof findingSchema>;

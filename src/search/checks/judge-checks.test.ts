@@ -2,9 +2,8 @@
 
 import { expect, test } from "vitest";
 import { checksField } from "./check.ts";
-import { listClaims } from "./claim-list.ts";
+import { claimsOf, listClaims } from "./report-claims.ts";
 import { judgeChecks } from "./judge-checks.ts";
-import { claimsOf } from "./report-claims.ts";
 import { evidenceOf, verificationOf } from "./verification.ts";
 
 const LAKE = "https://lakes.example/orven";

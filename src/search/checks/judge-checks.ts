@@ -7,13 +7,17 @@ import type { Claim } from "../../claims/claim.ts";
 import { comparePage } from "../../claims/compare-page.ts";
 import { disagreement } from "../../claims/disagreement.ts";
 import type { PagesRead } from "../correct-json.ts";
-import type { Check } from "./check.ts";
-import type { ClaimList } from "./claim-list.ts";
-import { citedSource } from "./claim-verdict.ts";
-import type { Finding } from "./finding.ts";
-import { isPageOf, isSameAddress } from "./pages.ts";
-import { claimKey, claimText, keyOf, type ReportClaims } from "./report-claims.ts";
-import { isRewording, sharesWords } from "./wording.ts";
+import type { Check, Finding } from "./check.ts";
+import {
+  citedSource,
+  claimKey,
+  type ClaimList,
+  claimText,
+  isPageOf,
+  isSameAddress,
+  keyOf,
+  type ReportClaims,
+} from "./report-claims.ts";
 
 interface CheckedRound {
   checks: readonly Check[];
@@ -111,3 +115,27 @@ function judgeReworded(check: Check, before: Claim, round: CheckedRound): Findin
   const { verdict, reason } = comparePage(reworded, { title: "", blocks: [check.quote] });
   return [{ ...found, verdict, ...(reason === undefined ? {} : { reason }) }];
 }
+
+/** Words of at least four letters, numbers, and pairs of characters in scripts without spaces. */
+const CONTENT =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]{2}|\p{N}+(?:[.,]\p{N}+)*|\p{L}{4,}/gu;
+/** Inflected forms of a word share its beginning. */
+const STEM_CHARACTERS = 5;
+
+const stemsOf = (text: string): Set<string> =>
+  new Set([...text.toLowerCase().matchAll(CONTENT)].map(([word]) => word.slice(0, STEM_CHARACTERS)));
+
+function sharedPart(one: string, other: string): number {
+  const [first, second] = [stemsOf(one), stemsOf(other)];
+  if (first.size === 0) return 0;
+  return [...first].filter((stem) => second.has(stem)).length / first.size;
+}
+
+/** A paraphrase keeps names and terms; a sentence with hardly any of them is about something else. */
+const MIN_SHARED_WITH_QUOTE = 0.25;
+const MIN_SHARED_WITH_REWORDING = 0.5;
+
+const sharesWords = (claim: string, quote: string): boolean => sharedPart(claim, quote) >= MIN_SHARED_WITH_QUOTE;
+
+const isRewording = (before: string, after: string): boolean =>
+  Math.min(sharedPart(before, after), sharedPart(after, before)) >= MIN_SHARED_WITH_REWORDING;

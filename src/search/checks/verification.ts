@@ -7,9 +7,8 @@ import { independentDomains } from "../../reports/independent-domains.ts";
 import type { Source } from "../../reports/report.ts";
 import type { Verification, VerificationMethod } from "../../reports/verification.ts";
 import { splitClaims } from "../../claims/split-claims.ts";
-import { citedSource, verdictOn } from "./claim-verdict.ts";
-import type { Finding } from "./finding.ts";
-import { claimKey, claimsOf, claimText, isLoadBearing } from "./report-claims.ts";
+import { citedSource, claimKey, claimsOf, claimText, isLoadBearing, verdictOn } from "./report-claims.ts";
+import type { Finding } from "./check.ts";
 
 export interface VerifiedReport {
   report: string;

@@ -2,8 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { claimsOf } from "../../../src/search/checks/report-claims.ts";
-import { verdictOn } from "../../../src/search/checks/claim-verdict.ts";
+import { claimsOf, verdictOn } from "../../../src/search/checks/report-claims.ts";
 import { deepSearch } from "../../../src/search/deep.ts";
 import { createPrompts } from "../../../src/search/prompts.ts";
 import { silentLog } from "../log.ts";

@@ -17,7 +17,7 @@ import { PAGE_LIMITS } from "../../../src/pages/limits.ts";
 import { followRedirects } from "../../../src/pages/transport/follow.ts";
 import { createHostQueue } from "../../../src/pages/transport/host-queue.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
-import { isPublicAddress } from "../../../src/platform/network/public-address.ts";
+import { isPublicAddress } from "../../../src/platform/public-address.ts";
 import { makeCertificateOf } from "../services/certificate.ts";
 
 const dns = z.record(z.string(), z.array(z.string()));

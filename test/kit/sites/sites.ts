@@ -6,7 +6,7 @@ import { connect } from "node:net";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { onTestFinished } from "vitest";
 import type { Network } from "../../../src/pages/guard/network.ts";
-import { isPublicAddress } from "../../../src/platform/network/public-address.ts";
+import { isPublicAddress } from "../../../src/platform/public-address.ts";
 import { makeCertificateOf } from "../services/certificate.ts";
 import { listen } from "./listen.ts";
 

@@ -1,6 +1,6 @@
 import type { ServerContext } from "@modelcontextprotocol/server";
 import { expect, test } from "vitest";
-import { questionSeal, type SealOptions } from "./question-seal.ts";
+import { questionSeal, type SealOptions } from "./confirm.ts";
 
 const SECRETS = { apiKey: "a-key", databaseUrl: undefined };
 const OPTIONS: SealOptions = { secrets: SECRETS, owner: "ann", ttlMs: 600_000 };

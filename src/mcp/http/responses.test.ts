@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { onResponseEnd } from "./response-end.ts";
+import { onResponseEnd } from "./responses.ts";
 import { waitFor } from "../../../test/kit/wait-for.ts";
 
 test("a stream ends when it is complete or its reader disconnects, any other response at once (A9)", async () => {

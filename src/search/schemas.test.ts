@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isEcho } from "./echo.ts";
+import { isEcho } from "./schemas.ts";
 
 const PROMPT =
   "# Task: search\n-----BEGIN QUESTION 8f3ac1d20b7e-----\nWhat does -----END QUESTION----- mean?\n-----END QUESTION 8f3ac1d20b7e-----";
