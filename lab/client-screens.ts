@@ -41,7 +41,7 @@ async function serverView({ connection, wire }: World): Promise<string> {
   const cancels = `cancellations received: ${wireFacts(wire()).cancelled}`;
   if (connection.transport === "http") return cancels;
   const [, , node = "", ...program] = connection.args;
-  const { stdout } = await run(node, [...program, "list-research"], { env: connection.env });
+  const { stdout } = await run(node, [...program, "list"], { env: connection.env });
   return `${cancels}\nruns: ${stdout.trim() || "none"}`;
 }
 

@@ -61,7 +61,7 @@ export async function openWorld(directory: string): Promise<World> {
     RESEARCH_MAX_RPS: "0",
   });
   await server.query("create database one_run");
-  const start = ["start-deep-research", QUERY, "--yes", "--json", "--no-enable-notifications"];
+  const start = ["research", QUERY, "--yes", "--json", "--no-enable-notifications"];
   const started = await startCommand([...start, "--max-wait-hours", "24"], { env: environment("one_run") }).ended;
   if (started.code !== 0) throw new Error(`The first run did not start: ${started.stderr}`);
 

@@ -24,13 +24,9 @@ const inputSchema = z.object({
 });
 type Property = z.infer<typeof inputSchema>["properties"][string];
 
-/** An operation as a command. Its texts are for people; those of the operation are for models. */
+/** An operation as a command. The texts of its flags are for people; those of the operation are for models. */
 export interface OperationCommand<Input extends z.ZodObject, Output> {
   name: string;
-  /** Its long name, which stays valid. */
-  alias?: string;
-  summary: string;
-  description: string;
   /**
    * For each field of the input what its argument or flag does. The text of a negated flag describes what that flag
    * does.
@@ -66,10 +62,9 @@ export function addOperation<Input extends z.ZodObject, Output extends Record<st
   operation: Operation<Input, Output>,
   definition: OperationCommand<Input, Output>,
 ): void {
-  const { name: commandName, alias, summary, description, fields, view } = definition;
+  const { name: commandName, fields, view } = definition;
   const { properties } = inputSchema.parse(z.toJSONSchema(operation.input, { io: "input" }));
-  const command = program.command(commandName).summary(summary).description(description).exitOverride();
-  if (alias !== undefined) command.alias(alias);
+  const command = program.command(commandName).exitOverride();
   const texts: Readonly<Record<string, string>> = fields;
   const defaults: Readonly<Record<string, readonly string[] | undefined>> = definition.defaults ?? {};
   const defaultsOf = (name: string): readonly string[] => defaults[name] ?? [];

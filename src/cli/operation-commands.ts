@@ -1,4 +1,4 @@
-/** The operations as commands: names, texts and views for people. */
+/** The operations as commands: their names, flags and views; what each command is stands in command-facts.ts. */
 
 import type { Command } from "commander";
 import { CATALOG } from "../operations/catalog.ts";
@@ -43,40 +43,24 @@ export function addOperations(program: Command): void {
 function addSearches(program: Command): void {
   addOperation(program, CATALOG.search, {
     name: "ask",
-    alias: "search",
-    summary: "Answer from the web in seconds",
-    description: "Answer a question from the web: Gemini searches, reads pages and answers with sources. About a cent.",
     fields: { query: QUESTION, ...WISHES },
     view: async (output, space) => (await results()).searchView(output, space),
   });
   addOperation(program, CATALOG.deep_search, {
     name: "verify",
-    alias: "deep-search",
-    summary: "Verified answer in minutes",
-    description:
-      "Research a question from five perspectives, then check and correct the answer until a round confirms it. 1 to 10 minutes, a few cents per round.",
     fields: { query: QUESTION, max_iterations: "maximum number of rounds, 2 to 20 (default 5)", ...WISHES },
     view: async (output, space) => (await results()).deepSearchView(output, space),
   });
   addOperation(program, CATALOG.deep_research, {
     name: "deep-research",
-    summary: "Report without verification (legacy)",
-    description: "Legacy: a report in a single pass, without verification. Prefer verify, or ask.",
     fields: { topic: "what the report is about", depth: "concise: one page; detailed: sections and comparisons" },
     view: async (output, space) => (await results()).deepResearchView(output, space),
   });
 }
 
-interface StartCommand {
-  name: string;
-  summary: string;
-  description: string;
-  waitsOnTerminal?: boolean;
-}
-
-const addStart = (program: Command, command: StartCommand): void =>
+function addResearch(program: Command): void {
   addOperation(program, CATALOG.start_deep_research, {
-    ...command,
+    name: "research",
     fields: {
       query: QUESTION,
       enable_notifications: "don't show a desktop notification when it is done",
@@ -91,35 +75,16 @@ const addStart = (program: Command, command: StartCommand): void =>
       file_search_stores: "search this file search store, too; repeatable",
       mcp_servers: "use this server of GEMINI_SEARCH_MCP_SERVERS, too; repeatable",
     },
-    view: async (output, space) => (await runs()).startedView(output, space),
-  });
-
-function addResearch(program: Command): void {
-  addStart(program, {
-    name: "research",
-    summary: "Long report in up to an hour",
-    description:
-      "Start Google's Deep Research and watch it: a long report with citations, for broad or difficult questions. 5 to 60 minutes, about $1 to $10. It continues at Google when you leave.",
     waitsOnTerminal: true,
-  });
-  addStart(program, {
-    name: "start-deep-research",
-    summary: "Start deep research",
-    description:
-      "Start Google's Deep Research in the background. The same question within 10 minutes joins the first run instead of paying twice.",
+    view: async (output, space) => (await runs()).startedView(output, space),
   });
   addOperation(program, CATALOG.estimate_research_cost, {
     name: "estimate",
-    alias: "estimate-research-cost",
-    summary: "Price and time before you start",
-    description: "Estimate what Deep Research on a question costs and how long it takes. Free, works without a key.",
     fields: { query: QUESTION, model: AGENT },
     view: async (output, space) => (await runs()).estimateView(output, space),
   });
   addOperation(program, CATALOG.check_research_status, {
     name: "check-research-status",
-    summary: "Show the progress of a run",
-    description: "Show status, progress, cost and current action of a run. Free and local.",
     fields: {
       task_id: RUN,
       wait_seconds: "wait up to this many seconds, 0 to 50, for news",
@@ -129,10 +94,6 @@ function addResearch(program: Command): void {
   });
   addOperation(program, CATALOG.cancel_research, {
     name: "stop",
-    alias: "cancel-research",
-    summary: "Stop a run for good",
-    description:
-      "Stop a run for good, here and at Google; paid research only after confirmation. Finished rounds and text that has arrived are kept, but research writes its text at the end. What Google has charged stays charged.",
     fields: {
       task_id: RUN,
       save_partial: "discard what was found so far",
@@ -150,10 +111,6 @@ function addResearch(program: Command): void {
 function addResume(program: Command): void {
   addOperation(program, CATALOG.resume_research, {
     name: "resume",
-    alias: "resume-research",
-    summary: "Check a failed run again, or continue it",
-    description:
-      "Resume a run that failed or was interrupted: check a failed research again (free), continue a verification at its next round (cents), or resolve an unconfirmed start. Never charges twice without your consent. Research that was stopped cannot be resumed.",
     fields: {
       task_id: RUN,
       interaction_id: "adopt the interaction with this id, which AI Studio shows, for an unconfirmed start",
@@ -169,10 +126,6 @@ function addResume(program: Command): void {
 function addFollowup(program: Command): void {
   addOperation(program, CATALOG.ask_followup, {
     name: "followup",
-    alias: "ask-followup",
-    summary: "Ask about a finished report",
-    description:
-      "Ask a further question about a finished run and watch the answer come. Google continues its own research; where it cannot, the stored report is sent along. About a minute, a few cents.",
     fields: {
       task_id: RUN,
       question: QUESTION,
@@ -188,9 +141,6 @@ function addFollowup(program: Command): void {
 function addReading(program: Command): void {
   addOperation(program, listLibrary, {
     name: "list",
-    alias: "list-research",
-    summary: "List your runs",
-    description: "List your runs, newest first. When piped: tab-separated id, status, kind, start, cost and question.",
     fields: {
       status: "only runs with this status",
       kind: "only this kind; agent is Deep Research",
@@ -204,10 +154,6 @@ function addReading(program: Command): void {
   });
   addOperation(program, CATALOG.get_research_results, {
     name: "show",
-    alias: "get-research-results",
-    summary: "Show a report",
-    description:
-      "Show the report of a run: in full, or as far as it got when it failed or was stopped. Free and local.",
     fields: {
       task_id: RUN,
       include_sources: "leave out the sources",
@@ -223,10 +169,6 @@ function addReading(program: Command): void {
 function addUsing(program: Command): void {
   addOperation(program, CATALOG.verify_citations, {
     name: "check",
-    alias: "verify-citations",
-    summary: "Check a report against its sources",
-    description:
-      "Fetch the pages that a report cites and compare each with what the report says. Pages that were checked within a day are not fetched again. Free, unless a judge is configured. docs/google-terms.md explains what Google's terms say about it.",
     fields: {
       task_id: RUN,
       numbers: "only this source, with the passages that were found; repeatable, or separated by commas",
@@ -236,10 +178,6 @@ function addUsing(program: Command): void {
   });
   addOperation(program, CATALOG.save_research_to_markdown, {
     name: "save",
-    alias: "save-research-to-markdown",
-    summary: "Save a report, table or sources",
-    description:
-      "Save the report of a run as a Markdown file with metadata and numbered sources, its sources for a reference manager, or its table. Never overwrites.",
     fields: {
       task_id: RUN,
       output_dir: "directory, created if needed (default: RESEARCH_REPORTS_DIR, else ./research_reports)",

@@ -63,7 +63,6 @@ export function createProgram(): Command {
   addRunCommands(program);
   program
     .command("worker")
-    .description("Collect unfinished research in the background, with no client open, and notify you when it is done.")
     .option("--until-idle", "exit when all runs have finished")
     .action(async (options: { untilIdle?: boolean }) => {
       const { runWorker } = await import("./commands/worker.ts");
@@ -72,7 +71,6 @@ export function createProgram(): Command {
   addServe(program);
   program
     .command("status")
-    .description("Show workers, runs in progress, polls and errors, and what to do if runs are polled late.")
     .option("--json", "print the status as JSON")
     .addHelpText("after", "\nExits 1 if runs are late or not polled at all, so you can use it as a health check.")
     .action(async (options: { json?: boolean }) => {
@@ -81,9 +79,6 @@ export function createProgram(): Command {
     });
   program
     .command("doctor")
-    .description(
-      "Check this installation (Node, database, key, network, assistants …) and show how to fix what is wrong.",
-    )
     .option("--offline", "skip the checks that need the network")
     .option("--json", "print the findings as JSON")
     .addHelpText("after", "\nExits 1 if something must be fixed.")
@@ -103,7 +98,6 @@ export function createProgram(): Command {
 function addDemo(program: Command): void {
   program
     .command("demo")
-    .description("Try it without a key: a simulated research in ten seconds, then its report on the dashboard.")
     .argument("[question...]", "a question of your own; its report is invented")
     .option("--no-open", "print the link to the dashboard instead of opening it")
     .action(async (words: string[], { open }: { open: boolean }) => {
@@ -116,7 +110,6 @@ function addInit(program: Command): void {
   const clients = CLIENTS.map(({ name }) => name);
   program
     .command("init")
-    .description("Connect your AI assistants: tests your key, shows every change, asks before writing, keeps backups.")
     .addArgument(new Argument("[clients...]", "which ones; default: all that are found").choices(clients))
     .option("--yes", "write without asking")
     .option("--dry-run", "preview the changes")
@@ -165,26 +158,20 @@ A name that you revoke and add again has access to its former runs, so do not
 give it to another person.`;
 
 function addTokenCommands(program: Command): void {
-  const token = program
-    .command("token")
-    .description("Manage access tokens for the server. Each name has a token and runs of its own.")
-    .addHelpText("after", TOKEN_HELP);
-  const action = (name: string, about: string): Command =>
-    token.command(name).description(about).option("--json", "print the answer as JSON");
-  action("add", "Create a token for a name and print it once.")
+  const token = program.command("token").addHelpText("after", TOKEN_HELP);
+  const action = (name: string): Command => token.command(name).option("--json", "print the answer as JSON");
+  action("add")
     .argument("<name>", "1 to 64 of a-z, 0-9, dot, underscore, hyphen")
     .addHelpText("after", TOKEN_HELP)
     .action(async (name: string, options: { json?: boolean }) => {
       const { addNamedToken } = await import("./commands/token.ts");
       await addNamedToken(name, { json: options.json === true });
     });
-  action("list", "List the names with a token, when it was created and last used; never the token itself.").action(
-    async (options: { json?: boolean }) => {
-      const { listNamedTokens } = await import("./commands/token.ts");
-      await listNamedTokens({ json: options.json === true });
-    },
-  );
-  action("revoke", "Revoke a token. Running servers reject it at once.")
+  action("list").action(async (options: { json?: boolean }) => {
+    const { listNamedTokens } = await import("./commands/token.ts");
+    await listNamedTokens({ json: options.json === true });
+  });
+  action("revoke")
     .argument("<name>", "the name whose token is revoked")
     .action(async (name: string, options: { json?: boolean }) => {
       const { revokeNamedToken } = await import("./commands/token.ts");
@@ -208,7 +195,6 @@ GEMINI_SEARCH_DATABASE_URL, or pass the URL on stdin with --to -.`;
 function addMigrate(program: Command): void {
   program
     .command("migrate")
-    .description("Copy everything from the database file to PostgreSQL, for use on several machines, and compare both.")
     .option("--from <file>", "the database file (default: the one in use)")
     .option("--to <url>", "postgres://user:password@host/database, or -; unset: GEMINI_SEARCH_DATABASE_URL")
     .addOption(new Option("--dry-run", "only count").conflicts("verify"))
@@ -228,7 +214,6 @@ function addMigrate(program: Command): void {
 function addServe(program: Command): void {
   program
     .command("serve")
-    .description("Serve the tools and the dashboard over HTTP (MCP Streamable HTTP at /mcp) to any number of clients.")
     .addOption(settingOption(SETTINGS.MCP_SERVER_HOST, "--host <address>"))
     .addOption(settingOption(PORT, "--port <n>"))
     .addOption(settingOption(PROFILE, "--profile <name>"))
@@ -242,9 +227,6 @@ function addServe(program: Command): void {
     });
   program
     .command("dashboard")
-    .description(
-      "Open the dashboard, starting a server if none is running: research, reports and costs in the browser.",
-    )
     .addOption(settingOption(SETTINGS.MCP_SERVER_HOST, "--host <address>"))
     .addOption(settingOption(PORT, "--port <n>"))
     .addOption(settingOption({ schema: RUN_ID, about: "show this run first", wrong: NOT_A_RUN }, "--run <run>"))
@@ -254,7 +236,6 @@ function addServe(program: Command): void {
     .action(async ({ run, ...flags }: DashboardFlags) => openDashboard(run, flags));
   program
     .command("open")
-    .description("Open the dashboard in the browser, on a run if you name one.")
     .addArgument(new Argument("[run]", RUN_ARGUMENT).argParser(runId))
     .addOption(settingOption(SETTINGS.MCP_SERVER_HOST, "--host <address>"))
     .addOption(settingOption(PORT, "--port <n>"))

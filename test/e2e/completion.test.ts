@@ -20,7 +20,7 @@ const HOSTILE = `${QUERY} $(touch owned) \`touch owned\` ; 'touch' "owned" : \\ 
 
 async function openShells(context: Pick<TestContext, "onTestFinished">) {
   const scene = await openResearch(context, { duration_ms: 0 });
-  const { stdout } = await scene.command(["start-deep-research", HOSTILE, "--json"]);
+  const { stdout } = await scene.command(["research", HOSTILE, "--json"]);
   const folder = mkdtempSync(join(tmpdir(), "gemini-search-completion-"));
   context.onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(join(folder, "gemini-search-mcp"), `#!/bin/sh\nexec '${process.execPath}' '${BIN}' "$@"\n`, {
@@ -43,9 +43,7 @@ const COMMANDS = [
   "stop",
   "open",
   "delete",
-  "list-research",
-  "save-research-to-markdown",
-  "start-deep-research",
+  "research",
   "watch",
   "find",
   "completion",
@@ -60,14 +58,14 @@ test.skipIf(!READY)("bash completes commands, options, values and ids", async (c
     return lines;
   };
   expect(await complete("")).toEqual(expect.arrayContaining(COMMANDS));
-  expect(await complete("start")).toEqual(["start-deep-research"]);
-  expect(await complete("list-research", "--stat")).toEqual(["--status"]);
-  expect(await complete("list-research", "--status", "c")).toEqual(["completed", "cancelled"]);
-  expect(await complete("search", "--backend", "")).toEqual(["auto", "cli", "api"]);
+  expect(await complete("rese")).toEqual(["research"]);
+  expect(await complete("list", "--stat")).toEqual(["--status"]);
+  expect(await complete("list", "--status", "c")).toEqual(["completed", "cancelled"]);
+  expect(await complete("ask", "--backend", "")).toEqual(["auto", "cli", "api"]);
   expect(await complete("token", "")).toEqual(["add", "list", "revoke"]);
   expect(await complete("completion", "")).toEqual(["bash", "zsh", "fish"]);
   expect(await complete("watch", taskId.slice(0, 3))).toEqual([taskId]);
-  expect(await complete("search", "watch", "")).not.toContain(taskId);
+  expect(await complete("ask", "watch", "")).not.toContain(taskId);
 });
 
 test.skipIf(!READY)("fish completes them with their descriptions", async (context) => {
@@ -83,8 +81,8 @@ test.skipIf(!READY)("fish completes them with their descriptions", async (contex
     expect(lines.pop()).toBe("gemini-search-mcp");
     return lines;
   };
-  expect(await complete("gemini-search-mcp start")).toEqual(["start-deep-research\tStart deep research"]);
-  expect((await complete("gemini-search-mcp list-research --status c")).map((line) => line.split("\t")[0])).toEqual(
+  expect(await complete("gemini-search-mcp rese")).toEqual(["research\tLong report in up to an hour"]);
+  expect((await complete("gemini-search-mcp list --status c")).map((line) => line.split("\t")[0])).toEqual(
     expect.arrayContaining(["completed", "cancelled"]),
   );
   expect(await complete("gemini-search-mcp watch ")).toEqual([expect.stringMatching(`^${taskId}\tHow do heat pumps`)]);
@@ -106,8 +104,8 @@ test.skipIf(!READY)("zsh completes them at its prompt", async (context) => {
   );
   await until(/^ready/m);
   const steps = [
-    ["gemini-search-mcp start", /mcp start-deep-research/],
-    ["gemini-search-mcp list-research --status ca", /--status cancelled/],
+    ["gemini-search-mcp rese", /mcp research/],
+    ["gemini-search-mcp list --status ca", /--status cancelled/],
     [`gemini-search-mcp watch ${taskId.slice(0, 2)}`, new RegExp(`watch ${taskId}`)],
     ["gemini-search-mcp token ", /revoke +-- Revoke a token/],
   ] as const;

@@ -7,7 +7,7 @@ import { openUserTerminal, terminals } from "../kit/server/terminal.ts";
 const READY = (await terminals()) === "ready";
 
 const env = { RESEARCH_CONFIRM_ABOVE_USD: "1.5" };
-const START = ["start-deep-research", QUERY, "--json"];
+const START = ["research", QUERY, "--json"];
 
 test("a script is refused with exit code 1, whatever is on its stdin; --yes starts (T28)", async (context) => {
   const scene = await openResearch(context, SLOW);
@@ -29,9 +29,9 @@ test("a cheap start asks nothing, an invalid one is a usage error, and only paid
   const scene = await openResearch(context, SLOW);
   expect((await scene.command(START)).code).toBe(0);
   expect(scene.posts()).toBe(1);
-  const invalid = await scene.command(["start-deep-research", "?!"], { env });
+  const invalid = await scene.command(["research", "?!"], { env });
   expect([invalid.code, invalid.stderr]).toEqual([2, expect.stringContaining("INVALID_QUERY")]);
-  expect((await scene.command(["search", QUERY, "--yes"])).code).toBe(2);
+  expect((await scene.command(["ask", QUERY, "--yes"])).code).toBe(2);
 });
 
 test.skipIf(!READY)(
@@ -94,7 +94,7 @@ test.skipIf(!READY)(
   async (context) => {
     const scene = await openResearch(context, SLOW);
     const start = async (query: string): Promise<string> =>
-      JSON.parse((await scene.command(["start-deep-research", query, "--json"])).stdout).task_id;
+      JSON.parse((await scene.command(["research", query, "--json"])).stdout).task_id;
     const taskId = await start(QUERY);
     const status = (): unknown =>
       scene.sql<{ status: string }>("select status from research_tasks where task_id = ?", taskId)[0]?.status;
@@ -117,7 +117,7 @@ test.skipIf(!READY)(
     );
     scene.play({ create: [{ fault: "accept-then-reset" }] });
     const { task_id: unknown } = JSON.parse(
-      (await scene.command(["start-deep-research", "Are heat pumps safe?", "--json"])).stdout,
+      (await scene.command(["research", "Are heat pumps safe?", "--json"])).stdout,
     );
     await terminal.type(`clear; gemini-search-mcp stop ${unknown.slice(0, 8)}; echo "unknown: $?"`);
     await terminal.until(/Google may have started it \(about \$\d\.\d\d at its end\)[^?]*\[y\/N\]\s*$/);

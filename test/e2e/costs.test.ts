@@ -33,7 +33,7 @@ test("a model without a price makes the cost a lower bound on every surface (S6)
   expect((await server.call("list_research", {})).structured["runs"]).toMatchObject([marked]);
   const saved = await server.call("save_research_to_markdown", { task_id, output_dir: scene.configDir });
   expect(saved.isError).toBe(false);
-  expect((await scene.command(["list-research"])).stdout).toContain("\t≥0.014\t");
+  expect((await scene.command(["list"])).stdout).toContain("\t≥0.014\t");
   expect(parsed((await scene.command(["figures", "--json"])).stdout)).toMatchObject({
     total_cost_usd: 0.014,
     cost_incomplete: true,
@@ -49,7 +49,7 @@ test("an unlisted model of a known family is priced and marked as estimated (S6)
   const { structured, text } = await server.call("search", { query: QUERY });
   expect(structured["metadata"]).toMatchObject({ cost_usd: expect.any(Number), cost_estimated: true });
   expect(text).toContain("cost_estimated: true");
-  expect((await scene.command(["list-research"])).stdout).toMatch(/\t≈0\.\d+\t/);
+  expect((await scene.command(["list"])).stdout).toMatch(/\t≈0\.\d+\t/);
   const listed = await scene.server({ env: { GEMINI_MODEL: "gemini-4-carbon" } });
   const { metadata } = (await listed.call("search", { query: QUERY })).structured;
   expect([metadata.cost_usd, metadata.cost_estimated]).toEqual([expect.any(Number), undefined]);
@@ -62,7 +62,7 @@ test("the user's prices may have dates (S6, M2)", async (context) => {
     { input: 1_000, output: 1_000, from: "2020-01-02" },
   ];
   writeFileSync(join(scene.configDir, "prices.json"), JSON.stringify({ models: { "gemini-3.8-flash": rows } }));
-  const { stdout } = await scene.command(["search", QUERY, "--json"]);
+  const { stdout } = await scene.command(["ask", QUERY, "--json"]);
   expect(parsed(stdout)["metadata"]).toMatchObject({ cost_usd: expect.closeTo(1, -1) });
   const doctor = parsed((await scene.command(["doctor", "--json", "--offline"])).stdout);
   expect(doctor["checks"]).toContainEqual(
@@ -84,7 +84,7 @@ test("a cancelled run states no cost, not 0, while none is known (L1)", async (c
 test("a start that Google certainly did not charge cost $0.00, on every surface (P6)", async (context) => {
   const scene = await openPageServer(context);
   const env = { GEMINI_API_KEY: "" };
-  expect((await scene.command(["start-deep-research", QUERY], { env })).code).toBe(1);
+  expect((await scene.command(["research", QUERY], { env })).code).toBe(1);
   const listed = parsed((await scene.command(["list", "--json"], { env })).stdout);
   expect(listed).toMatchObject({ runs: [{ status: "failed", error_code: "GEMINI_UNAVAILABLE", cost_usd: 0 }] });
   const server = await scene.serve();

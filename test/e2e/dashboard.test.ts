@@ -154,7 +154,7 @@ describe("dashboard (A9)", () => {
     expect(await scene.command(args(open.port))).toEqual({ code: 0, stdout: `${open.url}/\n`, stderr: "" });
     const run = await scene.command([...args(open.port), "--run", RUN]);
     expect(run.stdout).toBe(`${open.url}/runs/${RUN}\n`);
-    await scene.command(["search", "What is a heat pump?"]);
+    await scene.command(["ask", "What is a heat pump?"]);
     const [id = ""] = (await scene.command(["list"])).stdout.split("\t");
     const short = await scene.command([...args(open.port), "--run", id.slice(0, 6)]);
     expect(short.stdout).toBe(`${open.url}/runs/${id}\n`);

@@ -94,7 +94,7 @@ describe("estimate_research_cost", () => {
     const file = join(scene.configDir, "prices.json");
     const own = { as_of: "2027-01-01", agents: { "deep-research-2031": { usd_per_task: { min: 10, max: 20 } } } };
     writeFileSync(file, JSON.stringify(own));
-    const args = ["estimate-research-cost", COMPLEX, "--model", "deep-research-2031", "--json"];
+    const args = ["estimate", COMPLEX, "--model", "deep-research-2031", "--json"];
     const good = await scene.command(args);
     expect(JSON.parse(good.stdout)).toMatchObject({
       estimated_cost: { max_usd: 20 },
@@ -102,7 +102,7 @@ describe("estimate_research_cost", () => {
       model: "deep-research-2031",
     });
     writeFileSync(file, "{");
-    const bad = await scene.command(["estimate-research-cost", COMPLEX, "--json"]);
+    const bad = await scene.command(["estimate", COMPLEX, "--json"]);
     expect(JSON.parse(bad.stdout)["prices_as_of"]).toBe("2026-11-15");
     expect(bad.stderr).toContain("[WARN]");
     expect(bad.stderr).toContain(file);

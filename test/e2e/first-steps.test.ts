@@ -55,7 +55,7 @@ test("without a terminal the bare command is the server, whatever is missing (A2
 
 test("a search without a key or CLI prints one message with the page that has keys, and stores no run (A3)", async () => {
   const { env, home } = openHome();
-  for (const command of ["search", "deep-search", "deep-research"]) {
+  for (const command of ["ask", "verify", "deep-research"]) {
     const { code, stdout, stderr } = await startCommand([command, "What is a heat pump?"], { env, cwd: home }).ended;
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr.match(/No Gemini API key found/g)).toHaveLength(1);
@@ -63,7 +63,7 @@ test("a search without a key or CLI prints one message with the page that has ke
     expect(stderr).toContain("npm install -g @google/gemini-cli");
     expect(stderr.trim().split("\n")).toHaveLength(2);
   }
-  const { stdout } = await startCommand(["list-research", "--json"], { env, cwd: home }).ended;
+  const { stdout } = await startCommand(["list", "--json"], { env, cwd: home }).ended;
   expect(JSON.parse(stdout)).toEqual({ success: true, runs: [] });
 });
 

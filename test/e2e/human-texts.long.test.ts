@@ -70,7 +70,7 @@ test("exit codes are explained only where a command prints an answer", () => {
 async function openRuns(context: Parameters<typeof openResearch>[0]) {
   const scene = await openResearch(context, { duration_ms: 0 });
   const start = async (query: string, ...flags: string[]): Promise<string> =>
-    JSON.parse((await scene.command(["start-deep-research", query, "--json", ...flags])).stdout).task_id;
+    JSON.parse((await scene.command(["research", query, "--json", ...flags])).stdout).task_id;
   const done = await start(QUERY, "--wait");
   scene.play({ speed: 1 });
   const running = await start("Another question");

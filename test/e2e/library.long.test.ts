@@ -100,7 +100,7 @@ describe("the page's API", () => {
 
 describe("the commands", () => {
   const start = async (scene: ResearchScene, query: string): Promise<string> =>
-    JSON.parse((await scene.command(["start-deep-research", query, "--wait", "--json"])).stdout).task_id;
+    JSON.parse((await scene.command(["research", query, "--wait", "--json"])).stdout).task_id;
   const runs = async (scene: ResearchScene, ...args: string[]) =>
     JSON.parse((await scene.command([...args, "--json"])).stdout).runs;
 

@@ -222,7 +222,7 @@ test("search suggestions are returned with the answer, as short links to Google 
   expect(again.structured["search_suggestions"]).toEqual([link]);
   expect(again.text).toContain(link);
   // On the terminal as well.
-  const { stdout } = await scene.command(["get-research-results", task_id]);
+  const { stdout } = await scene.command(["show", task_id]);
   expect(stdout).toContain("How do heat pumps perform in cold climates");
   expect(stdout).toContain("Google Search Suggestions");
 });

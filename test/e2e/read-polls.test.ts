@@ -11,7 +11,7 @@ const AT_ONCE = { duration_ms: 0, report: "# Heat pumps\n\nThey work down to −
 const UNPOLLED = { RESEARCH_MAX_RPS: "0" };
 
 async function startUnpolled(scene: ResearchScene, query = QUERY): Promise<string> {
-  const { stdout } = await scene.command(["start-deep-research", query, "--json"], { env: UNPOLLED });
+  const { stdout } = await scene.command(["research", query, "--json"], { env: UNPOLLED });
   const { task_id, status } = JSON.parse(stdout);
   expect(status).toBe("running_async");
   makeDue(scene, task_id, 0);

@@ -129,9 +129,9 @@ test("Claude Code gets a report of 60 kB whole (K1)", async (context) => {
 test("the command line prints a report of any length whole, as text and as JSON (K1)", async (context) => {
   const { read, scene } = await longReport(context);
   const { task_id } = (await read({ section: "outline" })).structured;
-  const text = await scene.command(["get-research-results", task_id]);
+  const text = await scene.command(["show", task_id]);
   expect(text.stdout).toContain(LONG.trim());
-  const json = JSON.parse((await scene.command(["get-research-results", task_id, "--json"])).stdout);
+  const json = JSON.parse((await scene.command(["show", task_id, "--json"])).stdout);
   expect(json["report"]).toBe(LONG);
   expect(json).not.toHaveProperty("complete");
 });
@@ -228,6 +228,6 @@ test("a joined start returns a long report the same way, and the terminal can pr
   });
   expect(missingFromText(text, structured)).toEqual([]);
   const { task_id } = structured;
-  const { stdout } = await scene.command(["get-research-results", task_id, "--section", "all"]);
+  const { stdout } = await scene.command(["show", task_id, "--section", "all"]);
   expect(stdout).toContain(LONG.trim());
 });

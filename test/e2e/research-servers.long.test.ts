@@ -108,12 +108,12 @@ describe("without an MCP client", () => {
 
   test("the command line starts, waits and prints the report; and watches a run of another process (I4, J2)", async (context) => {
     const scene = await openResearch(context, { speed: 250 });
-    const { code, stdout, stderr } = await scene.command(["start-deep-research", QUERY, "--wait"]);
+    const { code, stdout, stderr } = await scene.command(["research", QUERY, "--wait"]);
     expect([code, stderr.includes("ERROR")]).toEqual([0, false]);
     expect(stdout).toContain("## Executive summary");
     expect(stdout).toContain("Sources:\n1. ");
 
-    const asked = await scene.command(["start-deep-research", "Another question", "--json"]);
+    const asked = await scene.command(["research", "Another question", "--json"]);
     const { task_id } = JSON.parse(asked.stdout);
     expect(JSON.parse(asked.stdout)).toMatchObject({ success: true, status: "running_async" });
     const watched = await scene.command(["check-research-status", task_id, "--watch", "--json"]);
@@ -126,7 +126,7 @@ describe("without an MCP client", () => {
 
   test("the command line waits after the report for the cost, which Google reports later (P6)", async (context) => {
     const scene = await openResearch(context, { usage_after_ms: 2_000_000 });
-    const { code, stdout, stderr } = await scene.command(["start-deep-research", QUERY, "--wait"]);
+    const { code, stdout, stderr } = await scene.command(["research", QUERY, "--wait"]);
     expect([code, stdout.includes("## Executive summary")]).toEqual([0, true]);
     expect(stderr).toMatch(/Waiting for Google to report the cost; .*\nCost: [\d,]+ tokens · \$\d+\.\d\d\n$/s);
     expect(scene.sql("select usage_final from research_tasks")).toEqual([{ usage_final: 1 }]);
@@ -136,10 +136,10 @@ describe("without an MCP client", () => {
     const scene = await openResearch(context, {
       create: [{ fault: "http-403" }, { life: { duration_ms: 0, status: "failed" } }],
     });
-    const refused = await scene.command(["start-deep-research", QUERY, "--wait"]);
+    const refused = await scene.command(["research", QUERY, "--wait"]);
     expect([refused.code, refused.stdout]).toEqual([1, ""]);
     expect(refused.stderr).toContain("GEMINI_UNAVAILABLE: Google does not allow this key to use the model.");
-    const failed = await scene.command(["start-deep-research", QUERY, "--wait"]);
+    const failed = await scene.command(["research", QUERY, "--wait"]);
     expect([failed.code, failed.stdout]).toEqual([1, ""]);
     expect(failed.stderr).toContain(
       "RESEARCH_FAILED: This run failed before producing any text. The research failed at Google.",

@@ -160,7 +160,7 @@ test("a retired model is forwarded to its successor, and the answer says so; an 
   expect(await startRun(server, QUERY, { model: MODEL })).toBe(structured["task_id"]);
   for (const model of ["deep-thought-42", "constructor"]) {
     // Its cost is unknown, so the user's consent is needed.
-    const unknown = await scene.command(["start-deep-research", QUERY, "--model", model, "--yes", "--json"]);
+    const unknown = await scene.command(["research", QUERY, "--model", model, "--yes", "--json"]);
     expect(JSON.parse(unknown.stdout)).toMatchObject({
       error: { code: "EXECUTION_ERROR", message: `Google does not recognise the model ${model}.` },
     });

@@ -9,7 +9,7 @@ import { openScene } from "../kit/server/scene.ts";
 const AT_ONCE = { duration_ms: 0 };
 
 async function start(scene: ResearchScene, query = QUERY): Promise<string> {
-  const { stdout } = await scene.command(["start-deep-research", query, "--wait", "--json"]);
+  const { stdout } = await scene.command(["research", query, "--wait", "--json"]);
   return JSON.parse(stdout).task_id;
 }
 
@@ -21,7 +21,7 @@ describe("a prefix of a task_id", () => {
       const { code, stdout } = await scene.command(["watch", taskId.slice(0, length), "--json"]);
       expect([code, JSON.parse(stdout).task_id]).toEqual([0, taskId]);
     }
-    const upper = await scene.command(["get-research-results", taskId.slice(0, 8).toUpperCase(), "--json"]);
+    const upper = await scene.command(["show", taskId.slice(0, 8).toUpperCase(), "--json"]);
     expect(JSON.parse(upper.stdout)).toMatchObject({ success: true, task_id: taskId });
   });
 
@@ -44,13 +44,13 @@ describe("a prefix of a task_id", () => {
       ["eeeeee", 1, "TASK_NOT_FOUND", /begins with eeeeee/],
     ] as const;
     for (const [given, code, error, message] of cases) {
-      const refused = await scene.command(["get-research-results", given, "--json"]);
+      const refused = await scene.command(["show", given, "--json"]);
       expect(refused.code).toBe(code);
       expect(JSON.parse(refused.stdout)).toMatchObject({ success: false, error: { code: error } });
       expect(refused.stderr).toMatch(message);
     }
     copy(twin, "local");
-    const ambiguous = await scene.command(["get-research-results", taskId.slice(0, 8)]);
+    const ambiguous = await scene.command(["show", taskId.slice(0, 8)]);
     expect(ambiguous.code).toBe(2);
     expect(ambiguous.stderr).toContain(`${taskId}  ${QUERY}`);
     expect(ambiguous.stderr).toContain(`${twin}  ${QUERY}`);
@@ -69,7 +69,7 @@ test("find searches questions and reports", async (context) => {
 
 test("figures sums up the cost of finished runs", async (context) => {
   const scene = await openResearch(context, AT_ONCE);
-  expect((await scene.command(["usage"])).stdout).toBe("0 runs, $0.00 total. No run has finished yet.\n");
+  expect((await scene.command(["figures"])).stdout).toBe("0 runs, $0.00 total. No run has finished yet.\n");
   await start(scene);
   const { code, stdout } = await scene.command(["figures", "--json"]);
   expect(code).toBe(0);
@@ -116,7 +116,7 @@ test("a mistyped command or flag gets a suggestion and what to do", async (conte
   const scene = await openScene(context);
   const { stderr } = await scene.command(["serch", "x"]);
   expect(stderr).toMatch(/Did you mean search\?\)\nTry: gemini-search-mcp --help/);
-  expect((await scene.command(["list-research", "--limt", "3"])).stderr).toMatch(
+  expect((await scene.command(["list", "--limt", "3"])).stderr).toMatch(
     /Did you mean --limit\?\)\nTry: gemini-search-mcp list --help/,
   );
 });

@@ -104,7 +104,7 @@ describe("save_research_to_markdown", () => {
       [{}, join(cwd, "research_reports")],
       [{ RESEARCH_REPORTS_DIR: chosen }, chosen],
     ] as const) {
-      const { stdout, code } = await scene.command(["save-research-to-markdown", task_id, "--json"], { cwd, env });
+      const { stdout, code } = await scene.command(["save", task_id, "--json"], { cwd, env });
       expect(code).toBe(0);
       expect(JSON.parse(stdout).file_path.startsWith(`${place}/`)).toBe(true);
     }

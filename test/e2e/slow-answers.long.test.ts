@@ -24,7 +24,7 @@ describe.concurrent("a slow answer", () => {
     const scene = await openResearch(context, { create: [{ latency_ms: 26_000 }] });
     const server = await scene.server({ env: { RESEARCH_SYNC_WINDOW_MS: "20000" } });
     // Waiting for a locked database is part of the 30 s.
-    await scene.command(["list-research"]);
+    await scene.command(["list"]);
     const other = new DatabaseSync(join(scene.configDir, "deep_research.db"), { timeout: 5_000 });
     other.exec("begin immediate");
     setTimeout(() => other.close(), 3_500);

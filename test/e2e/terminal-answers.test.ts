@@ -95,7 +95,7 @@ describe.skipIf(!READY)("deep research", () => {
     const scene = await openResearch(context, { speed: 1 });
     const terminal = await openUserTerminal(context, { ...scene.env, ...WINDOW }, WIDE);
     const started = performance.now();
-    await terminal.type("clear; gemini-search-mcp start-deep-research heat pumps in Norway; echo done");
+    await terminal.type("clear; gemini-search-mcp research heat pumps in Norway --no-wait; echo done");
     const screen = await terminal.until(/^done/m);
     expect(performance.now() - started).toBeLessThan(15_000);
     expect(screen).toMatch(/Research started: run ([0-9a-f]{8})\n[\s\S]*Follow it: +gemini-search-mcp watch \1\n/);
@@ -115,7 +115,7 @@ describe.skipIf(!READY)("deep research", () => {
   test("that has ended is printed by watch as its report, tables in boxes (K1)", async (context) => {
     const report = "# Pumps\n\n| Model | Noise |\n|---|--:|\n| **A** | 28 |\n| B | 31 |\n\nDone *well* [cite: 1].";
     const scene = await openResearch(context, { duration_ms: 0, report });
-    const { stdout } = await scene.command(["start-deep-research", QUERY, "--wait", "--json"]);
+    const { stdout } = await scene.command(["research", QUERY, "--wait", "--json"]);
     const id: string = JSON.parse(stdout).task_id;
     const terminal = await openUserTerminal(context, scene.env, WIDE);
     await terminal.type(`clear; gemini-search-mcp watch ${id.slice(0, 6)}; echo done`);
@@ -155,7 +155,7 @@ test("a piped list is tab-separated, without titles, with whole ids (Q2)", async
   expect(stdout).toMatch(
     /^[0-9a-f]{8}-[0-9a-f-]{27}\tcompleted\tsearch\t\d{4}-\d\d-\d\dT[\d:.]+Z\t0\.\d+\ttwo words\n$/,
   );
-  expect((await scene.command(["list-research"])).stdout).toBe(stdout);
+  expect((await scene.command(["list"])).stdout).toBe(stdout);
   const saved = await scene.command(["save", stdout.slice(0, 8), "--format", "md", "--output-dir", scene.configDir]);
   expect(saved.stdout).toMatch(/^\/\S+\.md\n$/);
 });

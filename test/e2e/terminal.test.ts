@@ -33,7 +33,7 @@ const HOSTILE = [
 ].join(" ");
 
 async function start(scene: ResearchScene, query = QUERY): Promise<string> {
-  const { stdout } = await scene.command(["start-deep-research", query, "--json"]);
+  const { stdout } = await scene.command(["research", query, "--json"]);
   return JSON.parse(stdout).task_id;
 }
 
@@ -76,7 +76,7 @@ describe.skipIf(!READY)("the live view", () => {
   ])("fits $columns × $rows and shows the state of the run (J2, J3)", async (size, context) => {
     const scene = await openResearch(context, ENDLESS);
     const terminal = await openUserTerminal(context, scene.env, size);
-    await terminal.type(`gemini-search-mcp start-deep-research "${QUERY}" --wait`);
+    await terminal.type(`gemini-search-mcp research "${QUERY}" --wait`);
     await terminal.until(/^[›·] /m);
     await untilWholeView(terminal, { ...size, shows: /Now: / });
     expect(await terminal.readVariable("cursor_flag")).toBe("0");
@@ -110,7 +110,7 @@ describe.skipIf(!READY)("the live view", () => {
   test("of a deep search shows its round (G4)", async (context) => {
     const scene = await openResearch(context);
     scene.gemini.setScenario({ name: "slow", tasks: { verify: [{ latency_ms: 600_000 }] } });
-    scene.startCommand(["deep-search", QUERY]);
+    scene.startCommand(["verify", QUERY]);
     const taskId = await waitFor(() => {
       const [round] = scene.sql<{ task_id: string }>("select task_id from research_rounds");
       expect(round).toBeDefined();
@@ -175,7 +175,7 @@ describe.skipIf(!READY)("the live view", () => {
   test("ends with the report when the run does", async (context) => {
     const scene = await openResearch(context, { speed: 200 });
     const terminal = await openUserTerminal(context, scene.env);
-    await terminal.type(`gemini-search-mcp start-deep-research "${QUERY}" --wait; echo "code $?"`);
+    await terminal.type(`gemini-search-mcp research "${QUERY}" --wait; echo "code $?"`);
     expect(await terminal.until(/code 0/)).toMatch(/tokens · \$1\.\d\d · \S+ · run [0-9a-f]{8}$/m);
     expect(await terminal.readVariable("cursor_flag")).toBe("1");
   });
@@ -194,7 +194,7 @@ describe.skipIf(!READY)("colours", () => {
     expect(terminal.raw()).not.toMatch(COLOUR);
     await terminal.key("C-c");
     await terminal.until(/code 130/);
-    await terminal.type(`clear; gemini-search-mcp list-research --no-color; echo "code $?"`);
+    await terminal.type(`clear; gemini-search-mcp list --no-color; echo "code $?"`);
     expect(await terminal.until(/code 0/)).toContain(taskId.slice(0, 8));
     expect(terminal.raw()).not.toMatch(COLOUR);
   });
@@ -217,7 +217,7 @@ describe.skipIf(!READY)("text from the web and from models", () => {
     await terminal.until(/^[›·] /m);
     await terminal.key("C-c");
     await terminal.until(/Still running/);
-    await terminal.type("gemini-search-mcp list-research; gemini-search-mcp find safe; echo done");
+    await terminal.type("gemini-search-mcp list; gemini-search-mcp find safe; echo done");
     await terminal.until(/^done/m);
     const raw = terminal.raw().slice(before).replaceAll(OURS, "").replaceAll("\r", "");
     expect(raw).toContain("evil");
@@ -231,7 +231,7 @@ describe.skipIf(!READY)("answers at a terminal", () => {
     const scene = await openResearch(context, { duration_ms: 0 });
     const taskId = await start(scene, "ヒートポンプは寒冷地でどのように機能しますか。詳しく教えてください。".repeat(2));
     const terminal = await openUserTerminal(context, scene.env, { columns: 60, rows: 24 });
-    await terminal.type("clear; gemini-search-mcp list-research; echo done");
+    await terminal.type("clear; gemini-search-mcp list; echo done");
     const screen = await terminal.until(/^done/m);
     expect(screen).toMatch(new RegExp(`^${taskId.slice(0, 8)} .*ヒート.*…$`, "m"));
     // A line that did not fit would have taken two.
@@ -244,13 +244,13 @@ describe.skipIf(!READY)("answers at a terminal", () => {
     const taskId = await start(scene);
     await scene.command(["watch", taskId]);
     const terminal = await openUserTerminal(context, scene.env, { columns: 60, rows: 120 });
-    await terminal.type(`clear; gemini-search-mcp get-research-results ${taskId.slice(0, 6)}; echo done`);
+    await terminal.type(`clear; gemini-search-mcp show ${taskId.slice(0, 6)}; echo done`);
     const screen = await terminal.until(/^done/m);
     expect(screen).toMatch(/^Heat pumps$/m);
     expect(screen).toMatch(/^• One\n• Two\[1\]$/m);
     expect(screen).not.toContain("**");
     expect((await terminal.screen({ colors: true })).join("\n")).toMatch(/\u001B\[1;4mHeat pumps/);
-    const piped = await scene.command(["get-research-results", taskId]);
+    const piped = await scene.command(["show", taskId]);
     expect(piped.stdout).toContain("# Heat pumps\n\nThey **work** in the cold.");
   });
 
@@ -261,7 +261,7 @@ describe.skipIf(!READY)("answers at a terminal", () => {
       { ...scene.env, JSON_MAX_RETRIES: "many" },
       { columns: 120, rows: 24 },
     );
-    const command = "gemini-search-mcp list-research";
+    const command = "gemini-search-mcp list";
     await terminal.type(`clear; ${command}; ${command} 2>&1 | cat; echo done`);
     const screen = await terminal.until(/^done/m);
     const warnings = screen.match(/(?<=^\[WARN\] JSON_MAX_RETRIES .* is used instead\.).*/gm) ?? [];

@@ -57,7 +57,7 @@ test("above the sum a dialog, --yes and the dashboard confirm a start, which the
   // It joins a run, which costs nothing.
   expect(await start(server, `${QUERY} dialog`)).toMatchObject({ joined: true });
 
-  const command = ["start-deep-research", `${QUERY} terminal`, "--json"];
+  const command = ["research", `${QUERY} terminal`, "--json"];
   const refused = await scene.command(command, settings);
   expect(JSON.parse(refused.stdout)).toMatchObject({ error: { ...NEEDED.error, details: { limit_usd: 4 } } });
   expect(JSON.parse((await scene.command([...command, "--yes"], settings)).stdout)).toMatchObject({ success: true });

@@ -14,7 +14,7 @@ async function reported(world: World): Promise<string> {
 const LISTS = ["tools/list", "prompts/list", "resources/list", "resources/templates/list"];
 
 const COMMANDS = [
-  ["ask", "verify", "research", "followup", "table", "deep-research", "start-deep-research", "estimate"],
+  ["ask", "verify", "research", "followup", "table", "deep-research", "estimate"],
   ["check-research-status", "stop", "resume", "watch", "plan", "approve", "list", "show", "check", "save", "find"],
   ["rename", "star", "archive", "delete", "figures", "open", "worker", "serve", "dashboard", "status", "token"],
   ["doctor", "demo", "init", "migrate", "completion"],

@@ -26,7 +26,7 @@ const refused = (fault: Fault) => ({
   interactions: { create: [{ fault }] },
   play: async (world: World) => {
     await world.call("start_deep_research", { query: QUESTION });
-    await world.command("start-deep-research", QUESTION, "--no-wait", "--yes");
+    await world.command("research", QUESTION, "--no-wait", "--yes");
     await world.post("/api/research", { query: QUESTION });
     await world.terminal("list");
   },
@@ -51,8 +51,8 @@ export const RESEARCH: Scenes = {
     play: async (world) => {
       await world.call("start_deep_research", { query: QUESTION }, "2026");
       await world.call("start_deep_research", { query: QUESTION });
-      await world.command("start-deep-research", QUESTION, "--no-wait");
-      await world.command("start-deep-research", `${QUESTION} Again.`, "--no-wait", "--json");
+      await world.command("research", QUESTION, "--no-wait");
+      await world.command("research", `${QUESTION} Again.`, "--no-wait", "--json");
       await world.terminal("research", `${QUESTION} At a terminal.`, "--no-wait");
       await world.post("/api/research", { query: `${QUESTION} On the page.` });
       await world.command("list");
@@ -225,10 +225,10 @@ export const RESEARCH: Scenes = {
     play: async (world) => {
       await world.call("start_deep_research", { query: QUESTION });
       await world.call("start_deep_research", { query: QUESTION }, "2026");
-      await world.command("start-deep-research", QUESTION, "--no-wait");
+      await world.command("research", QUESTION, "--no-wait");
       const answer = await world.post("/api/research", { query: QUESTION });
       await world.post("/api/research", { query: QUESTION, agreed: answer["error"].details.question.subject });
-      await world.command("start-deep-research", `${QUESTION} Yes.`, "--no-wait", "--yes");
+      await world.command("research", `${QUESTION} Yes.`, "--no-wait", "--yes");
     },
   },
   "research-invalid-input": {
@@ -240,7 +240,7 @@ export const RESEARCH: Scenes = {
       await world.callBoth("check_research_status", { task_id: "00000000-0000-4000-8000-000000000000" });
       await world.command("show", "000000");
       await world.terminal("show", "000000");
-      await world.command("start-deep-research");
+      await world.command("research");
       await world.get("/api/runs/00000000-0000-4000-8000-000000000000");
     },
   },

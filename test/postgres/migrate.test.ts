@@ -103,9 +103,9 @@ test("migrate copies every row unchanged but those of processes, and the runs ar
   );
   expect(await ask(url, "select max(outbox_id) as last from notification_outbox")).toEqual([{ last: 22 }]);
 
-  const report = await startCommand(["get-research-results", runId(228)], { env: there }).ended;
+  const report = await startCommand(["show", runId(228)], { env: there }).ended;
   expect(report.stdout, report.stderr).toContain("Report 228");
-  const here = await startCommand(["list-research"], { env }).ended;
+  const here = await startCommand(["list"], { env }).ended;
   expect(here.stderr).toMatch(/was moved to PostgreSQL at 127\.0\.0\.1:\d+\/test_\w+ on 20/);
 });
 
@@ -115,8 +115,8 @@ test("migrate that is killed at any point copies everything or nothing, and can 
     await killed(point);
     await waitFor(async () => expect(await rowsOf(url, "research_tasks")).toBe(0));
   }
-  expect((await startCommand(["list-research"], { env: there }).ended).code).toBe(0);
-  expect((await startCommand(["list-research"], { env }).ended).stderr).not.toContain("was moved");
+  expect((await startCommand(["list"], { env: there }).ended).code).toBe(0);
+  expect((await startCommand(["list"], { env }).ended).stderr).not.toContain("was moved");
   await withFile(file, async (db) => {
     await db.updateTable("research_tasks").set({ status: "failed" }).where("task_id", "=", runId(1)).execute();
   });
@@ -128,7 +128,7 @@ test("migrate that is killed at any point copies everything or nothing, and can 
   expect(code, stderr).toBe(0);
   expect(stdout).toContain("The migration was completed earlier");
   expect(stdout).not.toContain("DIFFERENT");
-  expect((await startCommand(["list-research"], { env }).ended).stderr).toContain("was moved");
+  expect((await startCommand(["list"], { env }).ended).stderr).toContain("was moved");
   expect((await migrate("--verify")).code).toBe(0);
 });
 
@@ -157,7 +157,7 @@ test("migrate refuses a target with other runs, and a file or a target that proc
   // Every process that has followed runs leaves such a row.
   await ask(url, "insert into rate_limits (name, next_at) values ('sweep', 1) on conflict do nothing");
   expect((await migrate()).stderr).toContain("Other processes use the PostgreSQL database");
-  const listed = await startCommand(["list-research"], { env: there }).ended;
+  const listed = await startCommand(["list"], { env: there }).ended;
   expect(listed.code, listed.stderr).toBe(0);
   await early.close();
   // The row of a process is deleted when it exits, possibly after its connection is closed.

@@ -110,7 +110,7 @@ test("the database password is in no answer, log or file; doctor names host and 
     .filter((entry) => entry.isFile())
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"));
   const password = passwordOf(scene);
-  const wrong = await scene.command(["list-research"], {
+  const wrong = await scene.command(["list"], {
     env: { GEMINI_SEARCH_DATABASE_URL: `postgres://ann:${password}@127.0.0.1:1/x` },
   });
   expect(wrong.code).toBe(1);
@@ -125,7 +125,7 @@ test("without the driver the answer says what to install, and where (P7)", async
   await mkdir(place, { recursive: true });
   for (const name of ["bin", "dist", "prompts", "package.json"])
     await cp(join(ROOT, name), join(place, name), { recursive: true });
-  const program = [join(place, "bin/gemini-search-mcp.js"), "list-research"];
+  const program = [join(place, "bin/gemini-search-mcp.js"), "list"];
   const { stderr } = await promisify(execFile)(process.execPath, program, { env: scene.env }).catch(
     (failure: { stderr: string }) => failure,
   );

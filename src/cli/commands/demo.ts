@@ -61,12 +61,12 @@ const saveAnswer = z.object({ file_path: z.string() });
 
 /** Runs the commands that a user would run. */
 async function research(question: string, run: CliRun): Promise<{ status: number; taskId?: string }> {
-  const { status } = await runCli(["start-deep-research", question, "--wait", "--yes"], run);
+  const { status } = await runCli(["research", question, "--wait", "--yes"], run);
   if (status !== 0 || run.signal.aborted) return { status };
-  const listed = await runCli(["list-research", "--json"], { ...run, capture: true });
+  const listed = await runCli(["list", "--json"], { ...run, capture: true });
   const taskId = listAnswer.parse(JSON.parse(listed.output)).runs[0]?.task_id;
   if (taskId === undefined) return { status: EXIT_CODES.failed };
-  const save = ["save-research-to-markdown", taskId, "--output-dir", "research_reports", "--json"];
+  const save = ["save", taskId, "--output-dir", "research_reports", "--json"];
   const saved = await runCli(save, { ...run, capture: true });
   if (saved.status !== 0) return { status: saved.status, taskId };
   await print(`\nSaved: ${relative(process.cwd(), saveAnswer.parse(JSON.parse(saved.output)).file_path)}`);

@@ -11,45 +11,23 @@ const organizedView: TerminalView<Organized> = async (organized, space) => {
   return views.organizedView(organized, space);
 };
 
-const MARKS = [
-  { name: "star", marks: { starred: true }, summary: "Star a run", about: "Star a run; list --starred shows it." },
-  { name: "unstar", marks: { starred: false }, summary: "Remove a star", about: "Remove a run's star." },
-  {
-    name: "archive",
-    marks: { archived: true },
-    summary: "Hide a finished run from the list",
-    about:
-      "Hide a finished run from the list, here and on the dashboard. It still appears in list --archived and in find.",
-  },
-  {
-    name: "unarchive",
-    marks: { archived: false },
-    summary: "Return a run to the list",
-    about: "Return an archived run to the list.",
-  },
-];
+const MARKS = {
+  star: { starred: true },
+  unstar: { starred: false },
+  archive: { archived: true },
+  unarchive: { archived: false },
+};
 
 export function addOrganizeCommands(program: Command): void {
-  const command = (name: string, summary: string, about: string): Command =>
-    program
-      .command(name)
-      .summary(summary)
-      .description(about)
-      .argument("<run>", RUN_ARGUMENT)
-      .option("--json", "print the whole answer as JSON");
-  command(
-    "rename",
-    "Give a run a title",
-    'Give a run a title, which the list shows instead of its question. "" shows the question again.',
-  )
+  const command = (name: string): Command =>
+    program.command(name).argument("<run>", RUN_ARGUMENT).option("--json", "print the whole answer as JSON");
+  command("rename")
     .argument("<title...>", "the title, with or without quotation marks, at most 200 characters")
     .action(async (run: string, words: string[], options: { json?: boolean }) =>
       organize(run, { title: words.join(" ") }, options),
     );
-  for (const { name, marks, summary, about } of MARKS) {
-    command(name, summary, about).action(async (run: string, options: { json?: boolean }) =>
-      organize(run, marks, options),
-    );
+  for (const [name, marks] of Object.entries(MARKS)) {
+    command(name).action(async (run: string, options: { json?: boolean }) => organize(run, marks, options));
   }
 }
 

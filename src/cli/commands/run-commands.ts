@@ -21,8 +21,6 @@ const statusView: TerminalView<Status> = async (status, space) => {
 
 export function addRunCommands(program: Command): void {
   json(program.command("watch"))
-    .summary("Watch a run until it ends")
-    .description("Show a run live until it ends, then print its report. Ctrl-C leaves; the run continues.")
     .argument("<run>", RUN_ARGUMENT)
     .action(async (taskId: string, options: { json?: boolean }) => {
       const { runOperation } = await import("../run-operation.ts");
@@ -36,10 +34,6 @@ export function addRunCommands(program: Command): void {
       });
     });
   json(program.command("find"))
-    .summary("Find runs by words")
-    .description(
-      "Find runs by words in their titles, questions and reports, best matches first. Quotation marks keep words together.",
-    )
     .argument("<words...>", "words to find (all must match)")
     .option("--limit <n>", "maximum number of runs, 1 to 100 (default 20)", Number)
     .action(async (words: string[], options: { limit?: number; json?: boolean }) => {
@@ -52,10 +46,6 @@ export function addRunCommands(program: Command): void {
   addPlanCommands(program);
   addOrganizeCommands(program);
   json(program.command("delete"))
-    .summary("Delete a run for good")
-    .description(
-      "Delete a run with its report, sources and timeline; one that is running is stopped first. Saved files are kept. Asks for confirmation.",
-    )
     .argument("<run>", RUN_ARGUMENT)
     .option("--at-google", "delete Google's copy, too")
     .option("--yes", "skip the confirmation")
@@ -64,14 +54,10 @@ export function addRunCommands(program: Command): void {
       const { atGoogle = false, yes = false } = options;
       await deleteFromTerminal({ taskId, atGoogle, yes, json: options.json === true });
     });
-  json(program.command("figures"))
-    .alias("usage")
-    .summary("Usage by month and kind")
-    .description("Show the cost and average time of finished runs by month and by kind.")
-    .action(async (options: { json?: boolean }) => {
-      const { printFigures } = await import("./figures.ts");
-      await printFigures({ json: options.json === true });
-    });
+  json(program.command("figures")).action(async (options: { json?: boolean }) => {
+    const { printFigures } = await import("./figures.ts");
+    await printFigures({ json: options.json === true });
+  });
 }
 
 /** Restores the user's quotation marks, which the shell has removed. */

@@ -21,10 +21,6 @@ interface TableOptions {
 export function addTableCommand(program: Command): void {
   program
     .command("table")
-    .summary("Make a table of a report")
-    .description(
-      "Make a table of a finished report: every cell with its sources, or marked as not found. A model reads the stored report, for cents; the price is printed first. A table that was made before is free.",
-    )
     .argument("<run>", RUN_ARGUMENT)
     .argument("<columns...>", "names of the columns, up to 20; quote names with spaces")
     .option("--rows <text>", "what a row is, such as “one row per manufacturer”", ROWS)

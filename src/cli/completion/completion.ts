@@ -15,8 +15,6 @@ Install it once, then open a new shell:
 export function addCompletion(program: Command): void {
   program
     .command("completion")
-    .summary("Completion for your shell")
-    .description("Print a script that completes commands, options, their values and the ids of your newest runs.")
     .addArgument(new Argument("<shell>", "which shell").choices(SHELLS))
     .addHelpText("after", INSTALL)
     .action(async (shell: Shell) => {

@@ -20,7 +20,7 @@ const functionName = (name: string): string => `_${name.replaceAll("-", "_")}`;
 const branches = (lines: [pattern: string, action: string][]): string =>
   lines.map(([pattern, action]) => `    "${pattern}") ${action} ;;`).join("\n");
 
-/** `list-research --status` → its values. An option without choices completes file names. */
+/** `list --status` → its values. An option without choices completes file names. */
 const valueBranches = (spec: CompletedCommand[], offer: (choices: readonly string[]) => string, files: string) =>
   branches(
     spec.flatMap(({ path, options }) =>

@@ -24,10 +24,7 @@ export interface CompletedCommand {
 const MAX_ABOUT_CHARACTERS = 70;
 
 export function completionSpec(program: Command): CompletedCommand[] {
-  const named = commandsOf(program).flatMap(({ path, command }) =>
-    [path, ...command.aliases()].map((name) => ({ path: name, command })),
-  );
-  return [{ path: "", command: program }, ...named].map(({ path, command }) => ({
+  return [{ path: "", command: program }, ...commandsOf(program)].map(({ path, command }) => ({
     path,
     about: short(command.summary() || command.description()),
     options: command.createHelp().visibleOptions(command).map(optionOf),

@@ -32,10 +32,6 @@ interface ApproveOptions {
 export function addPlanCommands(program: Command): void {
   program
     .command("plan")
-    .summary("Show or change a plan")
-    .description(
-      "Show the plan of a research that waits for approval, or change it with --edit, for cents. At a terminal you can approve or change it there.",
-    )
     .argument("<run>", RUN_ARGUMENT)
     .option("--edit <change>", "what to change in the plan")
     .option("--yes", "skip the cost confirmation")
@@ -55,10 +51,6 @@ export function addPlanCommands(program: Command): void {
     });
   program
     .command("approve")
-    .summary("Approve a plan and start the research")
-    .description(
-      "Start the research that a plan describes, and watch it. About $1 to $10; the plan shows what it will probably cost. Approving twice starts it once.",
-    )
     .argument("<run>", RUN_ARGUMENT)
     .option("--wait", "wait for the run, show progress, then print the report (default at a terminal)")
     .option("--no-wait", "return as soon as the research is started (default in a pipe)")

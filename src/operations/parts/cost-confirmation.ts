@@ -203,5 +203,13 @@ export const confirmationNeeded = ({ name }: Pick<Operation, "name">, question: 
     details: question.details,
   });
 
+/** The commands of the operations that can cost more than the limit. */
+const COMMANDS: Readonly<Record<string, string>> = {
+  start_deep_research: "research",
+  ask_followup: "followup",
+  resume_research: "resume",
+  verify_citations: "check",
+};
+
 const waysToApprove = (operation: string, { unasked, inTerminal }: Question): string =>
-  `the user can ${unasked}, or ${inTerminal ?? `start it on the dashboard (gemini-search-mcp dashboard) or in a terminal: gemini-search-mcp ${operation.replaceAll("_", "-")} … --yes`}`;
+  `the user can ${unasked}, or ${inTerminal ?? `start it on the dashboard (gemini-search-mcp dashboard) or in a terminal: gemini-search-mcp ${COMMANDS[operation] ?? "research"} … --yes`}`;
