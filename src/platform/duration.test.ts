@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { durationText } from "./duration.ts";
+import { agoText, durationText } from "./duration.ts";
 
 test.each([
   [-5, "0 s"],
@@ -10,4 +10,15 @@ test.each([
   [5_400_000, "1 h 30 min"],
 ])("%d ms are %s", (ms, text) => {
   expect(durationText(ms)).toBe(text);
+});
+
+test.each([
+  [-1, "less than a minute ago"],
+  [59_999, "less than a minute ago"],
+  [60_000, "a minute ago"],
+  [1_800_000, "30 minutes ago"],
+  [3_600_000, "an hour ago"],
+  [259_200_000, "3 days ago"],
+])("%d ms is %s", (ms, text) => {
+  expect(agoText(ms)).toBe(text);
 });

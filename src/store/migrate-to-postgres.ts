@@ -59,7 +59,8 @@ export interface MigrationOptions extends StorePair {
   force: boolean;
   now: number;
   signal: AbortSignal;
-  progress(message: string): void;
+  /** `figure`: how far it is. */
+  progress(subject: string, figure?: string): void;
 }
 
 export interface Comparison {
@@ -112,7 +113,7 @@ async function copyAll({ source, target, progress, signal }: MigrationOptions): 
       await insertRows(target, copied.name, rows);
       failpoint("after-copied-batch");
       done += rows.length;
-      progress(`${copied.name}: ${done} rows of ${total}`);
+      progress(copied.name, `${done} rows of ${total}`);
     }
   }
   progress("Indexing the reports");

@@ -86,7 +86,7 @@ const invalid = (message: string, suggestion: string): AppError =>
 interface Task {
   app: App;
   databases: Databases;
-  progress(message: string): void;
+  progress(subject: string, figure?: string): void;
 }
 
 async function move({ app, databases, progress }: Task, force: boolean): Promise<Answer> {
@@ -166,15 +166,14 @@ function comparisonTable(tables: readonly Comparison[]): string {
 
 const SHOW_INTERVAL_MS = 1_000;
 
-/** Shows at most one message per second for each subject (the text before the colon). */
-function throttled(show: (message: string) => void): (message: string) => void {
+/** Shows at most one figure per second of each subject. */
+function throttled(show: (message: string) => void): Task["progress"] {
   let last = -Infinity;
   let lastSubject = "";
-  return (message) => {
-    const [subject = ""] = message.split(":");
+  return (subject, figure) => {
     if (subject === lastSubject && performance.now() - last < SHOW_INTERVAL_MS) return;
     last = performance.now();
     lastSubject = subject;
-    show(message);
+    show(figure === undefined ? subject : `${subject}: ${figure}`);
   };
 }

@@ -22,19 +22,6 @@ export function formatAge(ms: number): string {
   return `${Math.floor(whole / DAY)} d`;
 }
 
-/** In a sentence: `a minute ago`, `3 days ago`. */
-export function formatAgo(ms: number): string {
-  const whole = Math.max(0, ms);
-  if (whole < MINUTE) return "less than a minute ago";
-  const [count, unit] =
-    whole < HOUR
-      ? [Math.floor(whole / MINUTE), "minute"]
-      : whole < DAY
-        ? [Math.floor(whole / HOUR), "hour"]
-        : [Math.floor(whole / DAY), "day"];
-  return count === 1 ? `${unit === "hour" ? "an" : "a"} ${unit} ago` : `${count} ${unit}s ago`;
-}
-
 /** A cost with its marks: `≥` for a lower bound, `≈` where a model was priced by its family. */
 export function formatCost(cost: StatedCost): string {
   const mark = costMark(cost);

@@ -3,7 +3,7 @@
 import { FOLLOWUP_MODEL } from "../../costs/prices.ts";
 import { z } from "zod";
 import { LOCAL_OWNER } from "../../caller.ts";
-import { isoTime } from "../../platform/clock.ts";
+import { agoText } from "../../platform/duration.ts";
 import { readStored, type StoredRun } from "../../runs/history/read.ts";
 import { FOLLOWUP_CONTEXTS, isFinished, type Run } from "../../runs/run.ts";
 import {
@@ -177,8 +177,8 @@ async function madeBefore(deps: OperationDeps, { owner }: Call, input: FollowupI
   return { made: table && { kind: "joined", taskId: table.taskId }, insteadOf: withoutTable?.taskId };
 }
 
-const madeNotice = ({ createdAt }: Run): string =>
-  `Nothing was sent and nothing is charged for this call: this table was asked for at ${isoTime(createdAt)}.`;
+const madeNotice = ({ createdAt }: Run, now: number): string =>
+  `Nothing was sent and nothing is charged for this call: this table was asked for ${agoText(now - createdAt)}.`;
 
 async function answered(stored: StoredRun, reading: { now: number; limit: AnswerLimit }) {
   const { run, result } = stored;

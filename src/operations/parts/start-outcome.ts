@@ -1,6 +1,7 @@
 /** Waits for the outcome of the paid start and throws it if it failed. */
 
 import { AppError } from "../../errors.ts";
+import { agoText } from "../../platform/duration.ts";
 import type { Run } from "../../runs/run.ts";
 import type { Sending } from "../../runs/start/start.ts";
 import { waitForRun } from "../../runs/history/wait.ts";
@@ -91,11 +92,8 @@ export function failedStart(run: Run, joined?: string): AppError {
 }
 
 /** Explains to the caller of a joined start that nothing was sent and why. */
-export function joinedNotice({ createdAt }: Run, now: number): string {
-  const minutes = Math.max(0, Math.round((now - createdAt) / 60_000));
-  const when = minutes === 0 ? "less than a minute ago" : minutes === 1 ? "a minute ago" : `${minutes} minutes ago`;
-  return `Nothing was sent and nothing is charged for this call: the same research was started ${when}, and this call joined it.`;
-}
+export const joinedNotice = ({ createdAt }: Run, now: number): string =>
+  `Nothing was sent and nothing is charged for this call: the same research was started ${agoText(now - createdAt)}, and this call joined it.`;
 
 /** `cause`: why the database cannot be written; undefined if it can, but not its directory. */
 export function notStarted(cause: AppError | undefined): AppError {

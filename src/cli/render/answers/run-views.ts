@@ -13,7 +13,7 @@ import type { startDeepResearch } from "../../../operations/start-deep-research.
 import { oneLine } from "../../../platform/clean-text.ts";
 import { timeLeftText } from "../../../runs/activity/time-left.ts";
 import { type AnswerSpace, nextCommands, shortId } from "../answer-view.ts";
-import { formatAgo, formatCost, formatDollars, formatDuration } from "../durations.ts";
+import { formatCost, formatDollars, formatDuration } from "../durations.ts";
 import { stateOf } from "../run-frame.ts";
 import { cutToWidth, wrapToWidth } from "../text-width.ts";
 import { numberedDocument } from "../../../reports/document/document.ts";
@@ -77,8 +77,7 @@ export async function followupView(
   { task_id: taskId, results, parent_task_id: parent, context, ...answer }: FollowedUp,
   space: AnswerSpace,
 ): Promise<string> {
-  const { success, status } = answer;
-  const notice = answer.notice === undefined ? undefined : withAge(answer.notice, space);
+  const { success, status, notice } = answer;
   if (results !== undefined) {
     const parentField = parent === undefined ? {} : { follow_up_of: { task_id: parent, query: "" } };
     const text = await resultsView(
@@ -102,12 +101,6 @@ export async function followupView(
     space,
   );
 }
-
-/** On a terminal a time is shown as how long ago it was. */
-const withAge = (notice: string, { width, now }: AnswerSpace): string =>
-  width === undefined
-    ? notice
-    : notice.replace(/\bat (\d{4}-\d\d-\d\dT[\d:.]+Z)/, (_whole, time: string) => formatAgo(now - Date.parse(time)));
 
 interface ShownPlan {
   task_id: string;
