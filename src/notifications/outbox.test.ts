@@ -142,15 +142,6 @@ describe("the sender", () => {
     expect((await rows())[0]?.sent_at).toBeNull();
   });
 
-  test("skips a payload that cannot be read, and sends the others", async () => {
-    const [broken, sound] = await putMany(2);
-    await sql`update notification_outbox set payload_json = '{"title":1' where task_id = ${broken}`.execute(store.db);
-    const { shown, deliverPending } = sender();
-    expect(await deliverPending()).toBe(1);
-    expect(shown).toEqual([{ title: "completed", body: sound }]);
-    expect(lines).toEqual([`[WARN] The notification for run ${broken} cannot be read and is not shown.\n`]);
-  });
-
   test("claims nothing during a shutdown (A8)", async () => {
     await putMany(2);
     const leaving = sender(AbortSignal.abort());

@@ -39,26 +39,6 @@ export function notReadable({ file, line, problem }: { file: string; line?: numb
   });
 }
 
-/** Parsers recurse for each level, so deep nesting overflows the stack; no settings file is that deep. */
-function boundDepth(format: EntryFormat): EntryFormat {
-  const bounded = <Arguments extends [ConfigText, ...unknown[]], Result>(act: (...given: Arguments) => Result) => {
-    return (...given: Arguments): Result => {
-      try {
-        return act(...given);
-      } catch (error) {
-        if (!(error instanceof RangeError)) throw error;
-        throw notReadable({ file: given[0].file, problem: "It is nested too deeply." });
-      }
-    };
-  };
-  return {
-    read: bounded(format.read),
-    readAll: bounded(format.readAll),
-    set: bounded(format.set),
-    remove: bounded(format.remove),
-  };
-}
-
 interface Editing {
   parse(config: ConfigText): Entry;
   set: EntryFormat["set"];
@@ -78,12 +58,12 @@ export function createFormat({ parse, set, remove }: Editing): EntryFormat {
     checkEdit(config.file, path, { before, after, entry });
     return text;
   };
-  return boundDepth({
+  return {
     read: (config, path) => entryIn(parse(config), path),
     readAll: (config, container) => entriesIn(parse(config), container),
     set: (config, path, entry) => checked(config, path, { text: set(config, path, entry), entry }),
     remove: (config, path) => checked(config, path, { text: remove(config, path) }),
-  });
+  };
 }
 
 /** Verifies an edited text: our entry is as intended, and everything else is unchanged. */

@@ -16,14 +16,6 @@ function isInsertion(before: string, after: string): boolean {
   return at === before.length;
 }
 
-test("a file that is nested too deeply is refused with a sentence of ours, and not touched", () => {
-  const deep = `{"a":${"[".repeat(200_000)}${"]".repeat(200_000)}}`;
-  const refusal = "/x/settings.json: It is nested too deeply. The file was not touched.";
-  for (const act of [() => set(deep), () => remove(deep), () => jsonFormat.read(config(deep), path)]) {
-    expect(act).toThrow(refusal);
-  }
-});
-
 const OTHERS = '"other": { "command": "x" /* mine */ }';
 
 describe("an entry in JSON with comments", () => {

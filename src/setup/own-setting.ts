@@ -2,7 +2,6 @@
 
 import { chmod } from "node:fs/promises";
 import { readConfigFile, replaceConfigFile } from "./config-file.ts";
-import { type ConfigText, notReadable } from "./entry-format.ts";
 import { withTopLevelValue } from "./json-entry.ts";
 
 const PRIVATE_MODE = 0o600;
@@ -15,13 +14,13 @@ export interface OwnSetting {
 
 /** Throws if the file cannot be read. */
 export async function isSet({ file, name }: Pick<OwnSetting, "file" | "name">): Promise<boolean> {
-  return edited(await readConfigFile(file, PRIVATE_MODE), [name, true]) === undefined;
+  return withTopLevelValue(await readConfigFile(file, PRIVATE_MODE), [name, true], { replace: false }) === undefined;
 }
 
 /** False if the setting exists already; it is not changed. */
 export async function setOnce({ file, name, value }: OwnSetting): Promise<boolean> {
   const config = await readConfigFile(file, PRIVATE_MODE);
-  const text = edited(config, [name, value]);
+  const text = withTopLevelValue(config, [name, value], { replace: false });
   if (text === undefined) return false;
   await replaceConfigFile(config, text, { now: new Date(), withoutBackup: true });
   return true;
@@ -30,21 +29,7 @@ export async function setOnce({ file, name, value }: OwnSetting): Promise<boolea
 /** Replaces an earlier value. The file is made private before the secret is in it. */
 export async function setSecret({ file, name, value }: { file: string; name: string; value: string }): Promise<void> {
   const config = await readConfigFile(file, PRIVATE_MODE);
-  const text = edited(config, [name, value], { replace: true }) ?? config.text;
+  const text = withTopLevelValue(config, [name, value], { replace: true }) ?? config.text;
   if (config.bytes !== undefined && process.platform !== "win32") await chmod(config.target, PRIVATE_MODE);
   await replaceConfigFile({ ...config, mode: PRIVATE_MODE }, text, { now: new Date(), withoutBackup: true });
-}
-
-function edited(
-  config: ConfigText,
-  member: [string, boolean | string],
-  { replace } = { replace: false },
-): string | undefined {
-  try {
-    return withTopLevelValue(config, member, { replace });
-  } catch (error) {
-    // The parser recurses for each level.
-    if (!(error instanceof RangeError)) throw error;
-    throw notReadable({ file: config.file, problem: "It is nested too deeply." });
-  }
 }

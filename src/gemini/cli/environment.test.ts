@@ -223,8 +223,3 @@ test.each([
   else write("settings.json", settings);
   expect(choose()).toMatchObject({ by: "own", type: undefined, credentialFiles: [] });
 });
-
-test("the setting of versions before 0.3 is known", () => {
-  write("settings.json", '{"selectedAuthType":"vertex-ai"}');
-  expect(choose().type).toBe("vertex-ai");
-});

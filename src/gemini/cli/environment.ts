@@ -157,18 +157,10 @@ function ownSignIn(folder: string): SignIn {
   };
 }
 
-const chosenType = z.object({
-  security: z
-    .object({ auth: z.object({ selectedType: z.string() }) })
-    .optional()
-    .catch(undefined),
-  /** The setting's name before version 0.3. */
-  selectedAuthType: z.string().optional().catch(undefined),
-});
+const chosenType = z.object({ security: z.object({ auth: z.object({ selectedType: z.string() }) }) });
 
 function readChosenType(file: string): string | undefined {
-  const settings = chosenType.safeParse(parseSettings(readText(file) ?? "{}")).data;
-  return settings?.security?.auth.selectedType ?? settings?.selectedAuthType;
+  return chosenType.safeParse(parseSettings(readText(file) ?? "{}")).data?.security.auth.selectedType;
 }
 
 /** Other variables, such as a model, are meant for the user's own sessions. */
