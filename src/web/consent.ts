@@ -2,7 +2,7 @@
 
 import { hashOfInput, type Operation, type Question } from "../operations/operation.ts";
 import { type Subject, subjectSchema } from "../operations/question/subject.ts";
-import type { ConsentQuestion } from "./prices.ts";
+import type { ConsentQuestion } from "./wire.ts";
 
 export const consentQuestion = (question: Question | undefined): ConsentQuestion | undefined =>
   question && { text: question.because, subject: question.subject };

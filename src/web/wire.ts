@@ -1,8 +1,12 @@
-/** Contract between dashboard and server: types of the JSON API. `GET /api/runs/:id` returns a `RunLive`. Times are ISO 8601 UTC; unknown values are absent. */
+/**
+ * Contract between server, dashboard and run card: types of the JSON API and of the tools that only the card calls.
+ * `GET /api/runs/:id` returns a `RunLive`. Times are ISO 8601 UTC; unknown values are absent.
+ */
 
+import type { Verdict } from "../claims/evidence.ts";
+import type { Subject } from "../operations/question/subject.ts";
 import type { RunHead, RunLive, TimelineEntry } from "../operations/view/run-view.ts";
-import type { RunStatus } from "../runs/run.ts";
-import type { ConsentQuestion, RefusalDetails } from "./prices.ts";
+import type { RunKind, RunStatus } from "../runs/run.ts";
 
 /** Runs of the owner, without the filter. */
 export interface RunCounts {
@@ -164,7 +168,158 @@ export interface LiveEvents {
 /** The error response of every route. */
 export interface Refused {
   success: false;
-  error: { code: string; message: string; suggestion?: string; details?: RefusalDetails };
+  error: {
+    code: string;
+    message: string;
+    suggestion?: string;
+    details?: Record<string, unknown> & { question?: ConsentQuestion };
+  };
   task_id?: string;
   status?: string;
+}
+
+/**
+ * What the user must confirm. With a yes, the request has the subject as `agreed`. Without it, or if it no longer fits,
+ * the error `CONFIRMATION_NEEDED` has the question of the moment in its details.
+ */
+export interface ConsentQuestion {
+  text: string;
+  subject: Subject;
+}
+
+/**
+ * `POST /api/estimate` with the input of the start: `{query, model?, max_wait_hours?, force_new?, plan?, attachments?}`, where
+ * `attachments` are the names and sizes of the files that the start will upload.
+ */
+export interface EstimateView {
+  query_complexity: string;
+  estimated_duration: { min_minutes: number; max_minutes: number; likely_minutes: number };
+  estimated_cost: { min_usd: number; max_usd: number; likely_usd: number };
+  recommendation: string;
+  /** What the user must confirm before the start; absent if no confirmation is needed. */
+  question?: ConsentQuestion | undefined;
+  /** The question leaves open what is meant; the user may start it as it is. */
+  is_vague: boolean;
+}
+
+/** A verdict about a claim and one of its sources; the labels are in claims/evidence.ts. */
+export interface CitedPairView {
+  /** Number of the source. */
+  source: number;
+  verdict: Verdict;
+  /** How it was found: `page` was fetched here, `read` by Gemini; absent if it was not checked. */
+  kind?: "page" | "read" | undefined;
+  reason?: string | undefined;
+  /** Text from the web. */
+  passage?: string | undefined;
+  /** A model judged it. */
+  judged?: boolean | undefined;
+  /** Google's annotations attach the source to the claim. */
+  by_google?: boolean | undefined;
+  checked_at?: string | undefined;
+}
+
+export interface ClaimView {
+  n: number;
+  text: string;
+  verdict: Verdict;
+  pairs: CitedPairView[];
+}
+
+export interface CheckedSource {
+  n: number;
+  is_cited: boolean;
+  /** The day on which Google's link to the page expires. */
+  link_expires?: string | undefined;
+  outcome?: "text" | "unreadable" | "gone" | "unreachable" | "not_checked" | undefined;
+  reason?: string | undefined;
+  checked_at?: string | undefined;
+  http_status?: number | undefined;
+  published?: string | undefined;
+  author?: string | undefined;
+  /** Of fetching this page again. */
+  judge?: JudgePrice | undefined;
+}
+
+/** What the model that judges unconfirmed claims may cost. */
+export interface JudgePrice {
+  model: string;
+  /** The most claims that it can be asked about. */
+  pairs: number;
+  /** Both undefined without a price of the model; the second is an upper bound. */
+  likely_usd: number | undefined;
+  max_usd: number | undefined;
+  /** What the user must confirm, if it is above the limit. */
+  question?: ConsentQuestion | undefined;
+}
+
+/**
+ * `GET /api/runs/:id/citations`: what is known about the citations of a report, without a request to any site.
+ * `POST` with `{numbers?, refetch?, agreed?}` fetches the pages of these sources first, within limits; `agreed` is the
+ * subject of the question, if the user has confirmed the cost of the judge.
+ */
+export interface CitationsView {
+  counts: { claims: number; uncited: number } & Partial<Record<Verdict, number>>;
+  independent_domains: number;
+  /** Groups of sources with the same text. */
+  copies: number[][];
+  sources: CheckedSource[];
+  /** Those that cite a source. */
+  claims: ClaimView[];
+  /** Of checking everything that is due; undefined without a judge. */
+  judge?: JudgePrice | undefined;
+}
+
+interface CostMarks {
+  cost_incomplete?: true;
+  cost_estimated?: true;
+}
+
+export interface UsageSum extends CostMarks {
+  runs: number;
+  cost_usd: number;
+  /** Of the completed runs. */
+  average_minutes?: number;
+}
+
+export interface Figures extends CostMarks {
+  total_runs: number;
+  /** Part of the total; the sums are of finished runs only. */
+  unfinished_runs: number;
+  total_cost_usd: number;
+  /** Part of the total: models that judged citations. */
+  judge_cost_usd?: number;
+  /** The last 30 days, oldest first, those without a run included. */
+  days: ({ day: string } & UsageSum)[];
+  /** Months of the last two years with a run, newest first. */
+  months: ({ month: string } & UsageSum)[];
+  /** Over two years. */
+  kinds: ({ kind: RunKind | "followup" } & UsageSum)[];
+  /** For the operator of a server with several users: usage of the last 30 days by user, the highest cost first. */
+  users?: ({ name: string } & UsageSum)[];
+}
+
+/** Of `view_run`. */
+export interface RunCardView {
+  run: RunLive;
+  /** New ones, and always the milestones; merged by id. */
+  entries: TimelineEntry[];
+  /** While it waits for approval. */
+  plan?: CardPlan | undefined;
+}
+
+export type CardPlan = Pick<PlanView, "text" | "estimated_cost" | "expires_at">;
+
+export interface RunCardAnswer extends RunCardView {
+  task_id: string;
+  /** For the next call. */
+  cursor: string;
+}
+
+/** Of `view_report`, by its `form`. */
+export interface ReportForms {
+  html: { report?: ReportView; html?: string };
+  picture: { mime_type: string; data: string };
+  markdown: { document: string; file_name: string };
+  summary: { summary: string };
 }

@@ -14,7 +14,7 @@ import { readJsonBody } from "./json-body.ts";
 import { download } from "./report-routes.ts";
 import { requestedRun } from "./requested-run.ts";
 import { consentQuestion, consentTo } from "../consent.ts";
-import type { CitationsView, JudgePrice } from "../wire-citations.ts";
+import type { CitationsView, JudgePrice } from "../wire.ts";
 
 export function serveCitations(web: Hono<CallerEnv>, { deps, shutdown }: App): void {
   const viewOf = async (owner: string, taskId: string): Promise<Response> => {

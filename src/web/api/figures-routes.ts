@@ -5,7 +5,7 @@ import type { App } from "../../app.ts";
 import { type CallerEnv, LOCAL_OWNER } from "../../caller.ts";
 import { roundUsd } from "../../costs/actual.ts";
 import { readUsage, usageByOwner } from "../../runs/history/figures-store.ts";
-import type { Figures } from "../wire-figures.ts";
+import type { Figures } from "../wire.ts";
 import { jsonResponse } from "./json-response.ts";
 
 const THIRTY_DAYS_MS = 30 * 24 * 3_600_000;

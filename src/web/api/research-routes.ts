@@ -29,8 +29,7 @@ import { createUploadReader, expectedTokens, type WithUploads } from "./uploads.
 import { outcomeResponse } from "./json-response.ts";
 import type { CallerEnv } from "../../caller.ts";
 import { consentQuestion, consentTo } from "../consent.ts";
-import type { Acted } from "../wire.ts";
-import type { EstimateView } from "../prices.ts";
+import type { Acted, EstimateView } from "../wire.ts";
 
 const CLIENT = "page";
 

@@ -18,7 +18,7 @@ import type { Run } from "../../runs/run.ts";
 import { listRuns } from "../../runs/run-store.ts";
 import { milestones, readTimeline, type RunTimelineEntry, timelineEntriesAfter } from "../../runs/history/timeline.ts";
 import { readLive, timelineEntry } from "../../operations/view/read-view.ts";
-import type { CardPlan, RunCardView } from "../wire-chat.ts";
+import type { CardPlan, RunCardView } from "../wire.ts";
 
 /** A card has room for these; the dashboard shows all. */
 const MAX_ENTRIES = 200;

@@ -1,8 +1,7 @@
 /** Sends requests to the server and turns its error responses into errors that can be shown. */
 
-import type { Refused } from "../../wire.ts";
+import type { ConsentQuestion, Refused } from "../../wire.ts";
 import { PAGE_SECRET_HEADER, PAGE_SECRET_ITEM } from "../../page-session.ts";
-import type { ConsentQuestion } from "../../prices.ts";
 import { writeStored, readStored } from "./browser-storage.ts";
 
 export class RefusedError extends Error {

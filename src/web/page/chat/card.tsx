@@ -4,7 +4,7 @@
  */
 
 import { useState } from "preact/hooks";
-import type { CardPlan } from "../../wire-chat.ts";
+import type { CardPlan } from "../../wire.ts";
 import type { RunLive, TimelineEntry } from "../../../operations/view/run-view.ts";
 import { TimelineList } from "../live/timeline-list.tsx";
 import { Report, useReport } from "../report/section.tsx";

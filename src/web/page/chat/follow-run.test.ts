@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { RunCardAnswer } from "../../wire-chat.ts";
+import type { RunCardAnswer } from "../../wire.ts";
 import { followRun } from "./follow-run.ts";
 
 type Step = string | Error;

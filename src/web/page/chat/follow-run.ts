@@ -1,6 +1,6 @@
 /** Follows a run until it ends: each read waits at the server for news, and errors are retried with growing pauses. */
 
-import type { RunCardAnswer } from "../../wire-chat.ts";
+import type { RunCardAnswer } from "../../wire.ts";
 import { hasEnded, isUnfinished } from "../ui/run-state.ts";
 
 /** Below the time limits of chat clients. */

@@ -3,8 +3,7 @@
  * of 2026-01-26 defines it, and the calls of server tools through it.
  */
 
-import type { Refused } from "../../wire.ts";
-import type { ReportForms, RunCardAnswer } from "../../wire-chat.ts";
+import type { Refused, ReportForms, RunCardAnswer } from "../../wire.ts";
 import { RefusedError } from "../app/request.ts";
 
 const PROTOCOL_VERSION = "2026-01-26";
@@ -102,7 +101,7 @@ const UNREACHABLE: Refused = {
 async function callTool<Answer>(request: Host["request"], name: string, input: object): Promise<Answer> {
   const answer = await request("tools/call", { name, arguments: input }).catch(() => undefined);
   const structured = answer?.["structuredContent"];
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- wire-chat.ts is the contract of both sides
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- wire.ts is the contract of both sides
   if (answer?.["isError"] !== true && structured !== undefined) return structured as Answer;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the one error shape of the server
   const refused = structured as Refused | undefined;

@@ -1,7 +1,7 @@
 /** The checks of a report's citations: read with the report, and made a few sources at a time when the user asks. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { CitationsView } from "../../wire-citations.ts";
+import type { CitationsView } from "../../wire.ts";
 import { fetchJson } from "../app/request.ts";
 import type { Agreed } from "../ui/consent.tsx";
 import { announce, useLoad } from "../ui/parts.tsx";

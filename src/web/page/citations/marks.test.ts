@@ -1,7 +1,7 @@
 /** A citation in the text is shown with the verdict about its own sentence. */
 
 import { expect, test } from "vitest";
-import type { ClaimView } from "../../wire-citations.ts";
+import type { ClaimView } from "../../wire.ts";
 import { pairFor } from "./marks.ts";
 
 const claim = (n: number, text: string, ...sources: number[]): ClaimView => ({

@@ -1,7 +1,7 @@
 /** Which claim a citation in the text belongs to, and its verdict beside the text, which stays as it was received. */
 
 import { VERDICT_LABELS } from "../../../claims/evidence.ts";
-import type { CitationsView, CitedPairView, ClaimView } from "../../wire-citations.ts";
+import type { CitationsView, CitedPairView, ClaimView } from "../../wire.ts";
 import { citedSentence } from "../report/sentence.ts";
 import { verdictShape } from "./verdict.tsx";
 

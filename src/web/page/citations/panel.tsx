@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { VERDICTS } from "../../../claims/evidence.ts";
-import type { CitationsView, JudgePrice } from "../../wire-citations.ts";
+import type { CitationsView, JudgePrice } from "../../wire.ts";
 import { money } from "../ui/amounts.ts";
 import { Consent, useConsent } from "../ui/consent.tsx";
 import { Problem } from "../ui/parts.tsx";

@@ -1,7 +1,7 @@
 /** A verdict as people see it: a word and a shape, the passage that decided, and when the page was checked. */
 
 import { VERDICT_LABELS, VERDICT_MEANINGS } from "../../../claims/evidence.ts";
-import type { CheckedSource, CitedPairView } from "../../wire-citations.ts";
+import type { CheckedSource, CitedPairView } from "../../wire.ts";
 import { Age } from "../ui/parts.tsx";
 
 type Verdict = CitedPairView["verdict"];

@@ -1,6 +1,6 @@
 /** The cost of each of the last 30 days as a bar chart. */
 
-import type { Figures } from "../../wire-figures.ts";
+import type { Figures } from "../../wire.ts";
 import { markedMoney, money } from "../ui/amounts.ts";
 
 const HEIGHT = 100;

@@ -1,7 +1,7 @@
 /** The usage view: total cost, cost by day as a chart, and tables by month, kind and user. */
 
 import { durationText } from "../../../platform/duration.ts";
-import type { Figures, UsageSum } from "../../wire-figures.ts";
+import type { Figures, UsageSum } from "../../wire.ts";
 import { fetchJson } from "../app/request.ts";
 import { costRemark, markedMoney, money } from "../ui/amounts.ts";
 import { KIND_NAMES } from "../ui/run-state.ts";

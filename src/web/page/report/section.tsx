@@ -2,8 +2,7 @@
 
 import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { CitationsView } from "../../wire-citations.ts";
-import type { ReportView } from "../../wire.ts";
+import type { CitationsView, ReportView } from "../../wire.ts";
 import { fetchJson, fetchWithSecret } from "../app/request.ts";
 import { announce, Problem, useLoad } from "../ui/parts.tsx";
 import { useCitationChecks } from "../citations/checks.ts";

@@ -1,7 +1,7 @@
 /** Names and explanations of the actions on a run. */
 
 import type { RunAction, RunLive } from "../../../operations/view/run-view.ts";
-import type { ConsentQuestion } from "../../prices.ts";
+import type { ConsentQuestion } from "../../wire.ts";
 import { money } from "../ui/amounts.ts";
 
 export interface ActionText {

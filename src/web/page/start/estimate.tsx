@@ -1,6 +1,6 @@
 /** The estimate of a research run: requested when typing pauses, shown before the start. */
 
-import type { EstimateView } from "../../prices.ts";
+import type { EstimateView } from "../../wire.ts";
 import { postJson } from "../app/request.ts";
 import { durationText } from "../../../platform/duration.ts";
 import { announce, Problem, useLoad } from "../ui/parts.tsx";

@@ -1,8 +1,7 @@
 /** The form that asks a question: a search at once, a research run after its likely cost was shown. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Acted } from "../../wire.ts";
-import type { EstimateView } from "../../prices.ts";
+import type { Acted, EstimateView } from "../../wire.ts";
 import { RefusedError, postJson } from "../app/request.ts";
 import { type Agreed, Consent, useConsent } from "../ui/consent.tsx";
 import { announce, Problem } from "../ui/parts.tsx";

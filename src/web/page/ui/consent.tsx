@@ -1,7 +1,7 @@
 /** Consent of the user to a cost above the limit. */
 
 import { useState } from "preact/hooks";
-import type { ConsentQuestion } from "../../prices.ts";
+import type { ConsentQuestion } from "../../wire.ts";
 import { Check } from "./check.tsx";
 
 export type Agreed = ConsentQuestion["subject"] | undefined;
