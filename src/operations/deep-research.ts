@@ -47,7 +47,7 @@ export const deepResearch = defineOperation({
       start: { kind: "deep_research", query: topic, options: { depth } },
       search: (searchDeps, searchCall) => researchReport(searchDeps, request, searchCall),
     });
-    return answerOf(await wholeOf(finished, deps.clock.now()), depth);
+    return answerOf(await wholeOf(finished, { now: deps.clock.now() }), depth);
   },
   toText: ({ report, incomplete, note, metadata }) =>
     searchText({ report, metadata, sections: noteSection(note), figures: { incomplete } }),

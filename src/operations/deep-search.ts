@@ -10,14 +10,13 @@ import { MAX_ROUNDS } from "../search/max-rounds.ts";
 import type { Finding } from "../search/checks/check.ts";
 import type { Round } from "../search/deep.ts";
 import type { Wishes } from "../search/wishes.ts";
-import { list, noteSection, searchText } from "./parts/answer-text.ts";
+import { joinNotes, list, noteSection, searchText, verificationText } from "./parts/answer-text.ts";
 import { wishesOf, withWishes } from "./question/wishes.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, queryField } from "./operation.ts";
 import {
   cutNote,
   finishedSearch,
   incompleteSchema,
-  joinNotes,
   numberedReport,
   searchFacts,
   searchMetadata,
@@ -27,7 +26,6 @@ import {
 } from "./parts/search-run.ts";
 import { saveReadEvidence } from "./rounds/read-evidence.ts";
 import { roundLine, roundMetadata, roundsOf } from "./rounds/stored-rounds.ts";
-import { verificationText } from "./rounds/verification-fields.ts";
 import { verificationNotes } from "./rounds/verification-note.ts";
 import { type ResultFacts, roundSchema, type RunWhole, wholeOf } from "./view/whole-view.ts";
 
@@ -72,7 +70,7 @@ export const deepSearchOperation = defineOperation({
   run: async (deps, { query, max_iterations, ...input }, call) => {
     const maxRounds = max_iterations ?? deps.settings.maxRounds;
     const request = { query, wishes: wishesOf(input), maxRounds, earlier: [] };
-    return answerOf(await wholeOf(await runDeepSearch(deps, request, call), deps.clock.now()));
+    return answerOf(await wholeOf(await runDeepSearch(deps, request, call), { now: deps.clock.now() }));
   },
   toText: ({ result, verified, verified_in_round, verification, incomplete, note, metadata }) => {
     const { rounds, ...rest } = metadata;

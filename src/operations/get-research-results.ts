@@ -1,29 +1,19 @@
 /** `get_research_results`: returns a stored report, whole, in sections, or partial. */
 
-import { withExpiry } from "../reports/link-expiry.ts";
 import { z } from "zod";
-import { costFields } from "../costs/actual.ts";
 import { backupOf, refusedByDatabase, wasDiscarded, withoutText } from "./parts/after-failure.ts";
-import { isoTime } from "../platform/clock.ts";
 import type { Source } from "../reports/report.ts";
 import { verificationSchema } from "../reports/verification.ts";
 import { isFinished, knownTokens, type Run, type StoredResult } from "../runs/run.ts";
 import { readStored } from "../runs/history/read.ts";
-import { estimateOf } from "../runs/history/run-estimate.ts";
-import {
-  pictureField,
-  pictureLines,
-  picturesIn,
-  suggestionLines,
-  suggestionLinks,
-  suggestionsField,
-  withPictureLinks,
-} from "./parts/answer-extras.ts";
-import { factLines, list } from "./parts/answer-text.ts";
+import { pictureField, pictureLines, picturesIn, suggestionLines, suggestionsField } from "./parts/answer-extras.ts";
+import { factLines, joinNotes, list, verificationText } from "./parts/answer-text.ts";
 import { checkedCitations, citationsCheckedField } from "./citations/checked-citations.ts";
-import { costSchema, tokensUsed } from "./view/run-view.ts";
-import { conversationFields, conversationLines, conversationOf } from "./followup/conversation.ts";
-import { materialField, materialIn, materialLines } from "./parts/material.ts";
+import { headOf } from "./view/read-view.ts";
+import { costSchema, type RunHead, tokensUsed } from "./view/run-view.ts";
+import { figuresOf, type RunWhole, wholeOf } from "./view/whole-view.ts";
+import { type Conversation, conversationFields, conversationLines, conversationOf } from "./followup/conversation.ts";
+import { materialField, materialLines } from "./parts/material.ts";
 import {
   type Call,
   defineOperation,
@@ -35,11 +25,10 @@ import {
 } from "./operation.ts";
 import { NO_PLAN, planAnswer, planFields } from "./parts/plan.ts";
 import { fitAnswer, limitOf } from "./reading/answer-limit.ts";
-import { outlineLines, readingFields, readReport, type Room, withUrlsOnce } from "./reading/report-reading.ts";
+import { outlineLines, readingFields, readReport, type Room } from "./reading/report-reading.ts";
 import { columnsField } from "./table/columns.ts";
 import { asTable, finishedTable, notMade, tableFields, textOfTable } from "./table/table-answer.ts";
-import { verificationFields, verificationText } from "./rounds/verification-fields.ts";
-import { wishesIn, wishesMetadata, wishesSchema, withWishNote } from "./question/wishes.ts";
+import { wishesSchema, withWishNote } from "./question/wishes.ts";
 
 export const sourceSchema = z.looseObject({
   n: z.number(),
@@ -64,22 +53,24 @@ export const resultMetadataSchema = z.looseObject({
   wishes: wishesSchema,
 });
 
+type Figures = RunHead & ReturnType<typeof figuresOf> & Pick<Partial<RunWhole>, "sources" | "wishes">;
+
 /** Duration, cost and origin of a run, for every answer that contains its report (K1). */
-export function resultMetadata(run: Run, sourceCount: number, now: number) {
-  const started = run.startedAt ?? run.createdAt;
-  return {
-    duration_minutes: Math.round(((run.completedAt ?? now) - started) / 600) / 100,
-    tokens_used: knownTokens(run),
-    ...costFields(run.cost),
-    usage_final: run.usageFinal,
-    estimated_cost_usd: run.usageFinal ? undefined : estimateOf(run.estimate).usd?.likely,
-    mode: run.mode ?? "sync",
-    model: run.model,
-    source_count: sourceCount,
-    started_at: isoTime(started),
-    completed_at: run.completedAt === undefined ? undefined : isoTime(run.completedAt),
-  };
-}
+export const resultMetadata = ({ sources = [], ...run }: Figures) => ({
+  duration_minutes: Math.round(run.duration_ms / 600) / 100,
+  tokens_used: knownTokens({ tokens: run.tokens, usageFinal: run.usage_final }),
+  cost_usd: run.cost_usd,
+  cost_incomplete: run.cost_incomplete,
+  cost_estimated: run.cost_estimated,
+  usage_final: run.usage_final,
+  estimated_cost_usd: run.usage_final ? undefined : run.estimated_usd,
+  mode: run.mode,
+  model: run.model,
+  source_count: sources.length,
+  started_at: run.started_at ?? run.created_at,
+  completed_at: run.completed_at,
+  ...(run.wishes === undefined ? {} : { wishes: run.wishes }),
+});
 
 /** Google often gives the domain as the title. */
 export const sourceLine = ({ n, title, domain, url, resolved_url, link_expires: expires }: Source): string => {
@@ -200,57 +191,57 @@ interface Reading {
 async function reportAnswer(deps: OperationDeps, call: Call, { run, result, input }: Reading): Promise<ReportAnswer> {
   const db = await deps.database();
   const limit = limitOf(call);
-  const listed = { ...result, sources: withExpiry(result.sources, run.completedAt ?? run.updatedAt) };
-  const pictured = withPictureLinks(run.taskId, listed);
   const parts: AnswerParts = {
-    run,
-    // Numbers are useless without the list of sources.
-    result: input.include_sources ? await withUrlsOnce(pictured) : pictured,
+    run: await wholeOf({ run, result }, { now: deps.clock.now(), keepsLinks: !input.include_sources }),
     // A program that would cut the whole report gets what it accepts.
     section: input.section === "all" && limit.sizeOf !== undefined ? undefined : input.section,
     includeSources: input.include_sources,
-    around: {
-      ...(await checkedCitations(db, { taskId: run.taskId, report: result.report })),
-      ...(await suggestionLinks(result.searchSuggestions)),
-      ...(input.section === undefined ? await conversationOf(db, run) : {}),
-    },
-    now: deps.clock.now(),
+    citations: await checkedCitations(db, { taskId: run.taskId, report: result.report }),
+    conversation: input.section === undefined ? await conversationOf(db, run) : {},
   };
   return fitAnswer(limit, { build: (room) => answerWith(parts, room), toText: resultsText });
 }
 
 interface AnswerParts {
-  run: Run;
-  result: StoredResult;
+  run: RunWhole;
   section: string | undefined;
   includeSources: boolean;
-  /** What the answer says about the report, whatever part of it. */
-  around: Awaited<ReturnType<typeof checkedCitations>> &
-    Awaited<ReturnType<typeof suggestionLinks>> &
-    Partial<Awaited<ReturnType<typeof conversationOf>>>;
-  now: number;
+  citations: Awaited<ReturnType<typeof checkedCitations>>;
+  conversation: Conversation;
 }
 
-function answerWith({ run, result, section, includeSources, around, now }: AnswerParts, room: Room) {
-  const { sources, ...read } = readReport(result, { section, ...room });
-  const { table, ...reading } = asTable(result, read);
+const HAS_EARLIER = "Google also wrote texts before this report: ask for section earlier to read them.";
+
+function answerWith({ run, section, includeSources, citations, conversation }: AnswerParts, room: Room) {
+  const { sources, ...read } = readReport(run, { section, ...room });
+  const { table, ...reading } = asTable(run.table, read);
+  const note = joinNotes([
+    run.note,
+    run.earlier_outputs === undefined ? undefined : HAS_EARLIER,
+    run.partial ? howItEnded(run) : undefined,
+    // Which part of the report a follow-up was given, if not all of it.
+    run.followup_context === undefined ? undefined : run.notice,
+    reading.note,
+  ]);
   return {
     success: true,
-    task_id: run.taskId,
+    task_id: run.task_id,
     ...NO_PLAN,
-    ...(result.partial ? { partial: true, status: run.status } : {}),
+    ...(run.partial ? { partial: true, status: run.status } : {}),
     query: run.query,
     table,
     ...reading,
-    ...verificationFields(result, [result.partial ? howItEnded(run) : undefined, noticeOf(run), reading.note]),
-    ...picturesIn(run.taskId, result, read.report),
-    ...around,
+    verified: run.verified,
+    verified_in_round: run.verified_in_round,
+    verification: run.verification,
+    note,
+    ...picturesIn(run.pictures, read.report),
+    ...citations,
+    search_suggestions: run.search_suggestions,
+    ...conversation,
     sources: includeSources && section !== "outline" ? sources : undefined,
-    ...materialIn(run),
-    metadata: {
-      ...resultMetadata(run, result.sources.length, now),
-      ...wishesMetadata(wishesIn(run.options), result.sources),
-    },
+    material: run.material,
+    metadata: resultMetadata(run),
   };
 }
 
@@ -265,16 +256,11 @@ const withoutReport = (run: Run, now: number): WithoutReport => ({
   status: run.status,
   query: run.query,
   ...(run.error === undefined ? {} : { note: run.error.message }),
-  metadata: resultMetadata(run, 0, now),
+  metadata: resultMetadata({ ...headOf(run, now), ...figuresOf(run, now) }),
 });
 
-/** Which part of the report a follow-up was given, if not all of it. */
-function noticeOf({ followupContext, options: { notice } }: Run): string | undefined {
-  return followupContext !== undefined && typeof notice === "string" ? notice : undefined;
-}
-
 /** Why the report is partial, in our own words (K2). */
-function howItEnded({ kind, status, error }: Run): string | undefined {
+function howItEnded({ kind, status, error }: RunWhole): string | undefined {
   const goesOn = kind === "deep_search" ? " It can be resumed at the next round." : "";
   if (status === "cancelled") return `The run was cancelled before its report was complete.${goesOn}`;
   if (error === undefined) return undefined;

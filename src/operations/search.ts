@@ -44,7 +44,7 @@ export const search = defineOperation({
       wishes,
       search: (searchDeps, searchCall) => quickSearch(searchDeps, { query, wishes }, searchCall),
     });
-    return answerOf(await wholeOf(finished, deps.clock.now()));
+    return answerOf(await wholeOf(finished, { now: deps.clock.now() }));
   },
   toText: ({ result, incomplete, note, metadata }) =>
     searchText({ report: result, metadata, sections: noteSection(note), figures: { incomplete } }),

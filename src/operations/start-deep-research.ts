@@ -37,6 +37,7 @@ import { wishesOf, withWishes } from "./question/wishes.ts";
 import { cancelWithCall } from "./start/cancelled-call.ts";
 import { type AboutStart, finishedResearch, researchText } from "./start/finished-research.ts";
 import { waitForEnd } from "./start/wait-for-end.ts";
+import { wholeOf } from "./view/whole-view.ts";
 import {
   type Call,
   defineOperation,
@@ -176,12 +177,12 @@ export const startDeepResearch = defineOperation({
   task: {
     kind: "agent",
     isUnfinished: ({ status }) => status === "running_async",
-    answer: (stored, reading) => {
-      const { status, options } = stored.run;
+    answer: async (stored, { now, limit }) => {
+      const { status } = stored.run;
       if (!isFinished(status) && stored.plan !== undefined) return storedPlan(stored.run, stored.plan);
       if (status !== "completed") throw failedStart(stored.run);
-      const { notice } = options;
-      return finishedResearch(stored, reading, typeof notice === "string" ? { notice } : {});
+      const whole = await wholeOf(stored, { now });
+      return finishedResearch(whole, limit, whole.notice === undefined ? {} : { notice: whole.notice });
     },
   },
   picturesOf: ({ task_id, results }) => ({ taskId: task_id, links: results?.pictures ?? [] }),
@@ -250,6 +251,6 @@ interface Completed {
 
 async function completed(deps: OperationDeps, { run, call, about }: Completed) {
   const db = await deps.database();
-  const reading = { now: deps.clock.now(), limit: limitOf(call) };
-  return finishedResearch(await readStored(db, call.owner, run.taskId), reading, about);
+  const stored = await readStored(db, call.owner, run.taskId);
+  return finishedResearch(await wholeOf(stored, { now: deps.clock.now() }), limitOf(call), about);
 }

@@ -34,6 +34,7 @@ import { finishedResearch, researchText } from "../start/finished-research.ts";
 import { waitForEnd } from "../start/wait-for-end.ts";
 import { columnsField } from "../table/columns.ts";
 import { asTable } from "../table/table-answer.ts";
+import { wholeOf } from "../view/whole-view.ts";
 import type { PreparedFollowup } from "./prepare.ts";
 
 /** Most follow-ups end within a minute; Google limits a call to ten. */
@@ -180,11 +181,10 @@ async function madeBefore(deps: OperationDeps, { owner }: Call, input: FollowupI
 const madeNotice = ({ createdAt }: Run, now: number): string =>
   `Nothing was sent and nothing is charged for this call: this table was asked for ${agoText(now - createdAt)}.`;
 
-async function answered(stored: StoredRun, reading: { now: number; limit: AnswerLimit }) {
-  const { run, result } = stored;
-  const { results, ...answer } = await finishedResearch(stored, reading, aboutRun(run));
-  const { metadata = {} } = result ?? {};
-  return { ...answer, ...followupFields(run), results: asTable({ metadata }, results) };
+async function answered(stored: StoredRun, { now, limit }: { now: number; limit: AnswerLimit }) {
+  const whole = await wholeOf(stored, { now });
+  const { results, ...answer } = finishedResearch(whole, limit, aboutRun(stored.run));
+  return { ...answer, ...followupFields(stored.run), results: asTable(whole.table, results) };
 }
 
 async function start(deps: OperationDeps, call: Call, { input, prepared, insteadOf }: FollowupStart) {

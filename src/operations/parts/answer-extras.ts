@@ -22,13 +22,11 @@ const pictureLink = (taskId: string, picture: PictureFacts) => ({
   about: describePicture(picture),
 });
 
+export const pictureLinks = (taskId: string, { pictures = [] }: StoredResult): PictureLink[] =>
+  pictures.map((picture) => pictureLink(taskId, picture));
+
 /** The pictures that this part of a report links to. */
-export function picturesIn(
-  taskId: string,
-  { pictures = [] }: StoredResult,
-  report: string | undefined,
-): { pictures?: PictureLink[] } {
-  const links = pictures.map((picture) => pictureLink(taskId, picture));
+export function picturesIn(links: readonly PictureLink[], report: string | undefined): { pictures?: PictureLink[] } {
   const shown = links.filter(({ uri }) => report?.includes(`(${uri})`) === true);
   return shown.length === 0 ? {} : { pictures: shown };
 }

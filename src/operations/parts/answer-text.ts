@@ -1,5 +1,7 @@
 /** Answers as text: the same information as the structured form, for people and for clients that show text only. */
 
+import { type Verification, verificationLine } from "../../reports/verification.ts";
+
 interface UsageFigures {
   duration_ms: number;
   model: string;
@@ -63,6 +65,16 @@ function usageLine({ duration_ms, model, timestamp, tokens_used, cost_usd }: Usa
 }
 
 export const noteSection = (note: string | undefined): string[] => (note === undefined ? [] : [`Note: ${note}`]);
+
+/** With the method, because a client may show its model only the text. */
+export const verificationText = (verification: Verification | undefined): string | undefined =>
+  verification === undefined ? undefined : `${verificationLine(verification)} (method: ${verification.method})`;
+
+/** One text of all notes; undefined if there are none. */
+export function joinNotes(notes: readonly (string | undefined)[]): string | undefined {
+  const known = notes.filter((note) => note !== undefined);
+  return known.length === 0 ? undefined : known.join(" ");
+}
 
 export const list = (title: string, lines: string[]): string[] =>
   lines.length === 0 ? [] : [`${title}:\n${lines.join("\n")}`];

@@ -21,6 +21,7 @@ import type { Research, SearchCall, SearchDeps } from "../../search/correct-json
 import { incompleteNote } from "../../search/incomplete-note.ts";
 import type { VisitedSource } from "../../gemini/search-backend.ts";
 import { suggestionsField } from "./answer-extras.ts";
+import { joinNotes } from "./answer-text.ts";
 import type { Call, OperationDeps } from "../operation.ts";
 import type { Wishes } from "../../search/wishes.ts";
 import { wishesSchema } from "../question/wishes.ts";
@@ -103,7 +104,7 @@ export function searchFacts(run: TrackedRun, { queries }: Pick<Research, "querie
 
 /** The view of a finished search; throws the error of a search that failed. */
 export async function finishedSearch({ run, result }: StoredRun, now: number): Promise<RunWhole> {
-  if (run.status === "completed" && result !== undefined) return wholeOf({ run, result }, now);
+  if (run.status === "completed" && result !== undefined) return wholeOf({ run, result }, { now });
   const { taskId, status, error, kind } = run;
   const code = error?.code ?? (status === "cancelled" ? "CANCELLED" : "RESEARCH_FAILED");
   throw new AppError({
@@ -138,12 +139,6 @@ export const searchMetadata = <Asked extends Record<string, string>>(run: RunWho
 /** Says that a report breaks off (E9). */
 export const cutNote = ({ incomplete }: Pick<Research, "incomplete">): string | undefined =>
   incomplete === false ? undefined : incompleteNote(incomplete);
-
-/** One text of all notes; undefined if there are none. */
-export function joinNotes(notes: readonly (string | undefined)[]): string | undefined {
-  const known = notes.filter((note) => note !== undefined);
-  return known.length === 0 ? undefined : known.join(" ");
-}
 
 export const incompleteSchema = {
   incomplete: z.boolean().describe("The report breaks off."),

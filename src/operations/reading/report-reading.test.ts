@@ -1,13 +1,10 @@
 import { expect, test } from "vitest";
 import { AppError } from "../../errors.ts";
-import type { RunResult } from "../../runs/run.ts";
-import { readReport } from "./report-reading.ts";
+import { readReport, type ShownReport } from "./report-reading.ts";
 
-const result = (over: Partial<RunResult> = {}): RunResult => ({
+const result = (over: Partial<ShownReport> = {}): ShownReport => ({
   report: "# Heat\n\n## Cold\n\nText.\n\n## Warm\n\nText.\n",
   sources: [{ n: 1, title: "A", url: "https://a.example/", domain: "a.example" }],
-  metadata: {},
-  partial: false,
   ...over,
 });
 
@@ -36,14 +33,14 @@ test.each(["sources", "sources~1"])("section %s lists the sources (K3)", (sectio
 });
 
 test("long earlier outputs are cut with a note, but whole on the command line (K3)", () => {
-  const long = result({ metadata: { earlier_outputs: ["a".repeat(900_000), "b"] } });
+  const long = result({ earlier_outputs: ["a".repeat(900_000), "b"] });
   const cut = readReport(long, { section: "earlier", maxCharacters: 100_000 });
   expect(cut.report).toHaveLength(800_000);
   expect(cut.note).toMatch(/not part of it\..*first 800000 of 900008 characters.*show.*--section earlier/);
   const whole = readReport(long, { section: "earlier", maxCharacters: Infinity });
   expect(whole.report).toHaveLength(900_008);
   expect(whole.note).toBe("Written before the report, and not part of it.");
-  const short = result({ metadata: { earlier_outputs: ["a"] } });
+  const short = result({ earlier_outputs: ["a"] });
   expect(readReport(short, { section: "earlier", maxCharacters: 100_000 })).toMatchObject({
     report: "a",
     note: whole.note,

@@ -49,6 +49,11 @@ export interface Room {
   maxSourceCharacters?: number | undefined;
 }
 
+/** A report as an answer shows it. */
+export interface ShownReport extends Pick<RunResult, "report" | "sources" | "citations"> {
+  earlier_outputs?: string[] | undefined;
+}
+
 interface SourcesReading extends ReportReading {
   sources: Source[];
 }
@@ -56,7 +61,7 @@ interface SourcesReading extends ReportReading {
 type WithReport<Reading> = Reading & { report: string };
 
 /** The report for an answer without a requested section; its URLs are removed before, if its sources are shown. */
-export function fittingReport(result: RunResult, room: Room): WithReport<SourcesReading> {
+export function fittingReport(result: ShownReport, room: Room): WithReport<SourcesReading> {
   const { report, sources } = result;
   const { maxCharacters } = room;
   const isLonger = report.length > maxCharacters;
@@ -113,7 +118,7 @@ interface ReadingRequest extends Room {
 }
 
 /** The report by section (K3). A section comes with the sources that it cites, where that is known. */
-export function readReport(result: RunResult, { section, ...room }: ReadingRequest): SourcesReading {
+export function readReport(result: ShownReport, { section, ...room }: ReadingRequest): SourcesReading {
   const { maxCharacters, maxSourceCharacters } = room;
   if (section === "earlier") return { ...earlierOutputs(result, maxCharacters), section, sources: [] };
   if (section === undefined) return fittingReport(result, room);
@@ -158,10 +163,9 @@ function sourcesOnly(sources: Source[], wanted: WantedPage, sections: Section[])
 }
 
 /** Texts that Google returned before the report; they were paid for, but are not part of the report. */
-function earlierOutputs(result: RunResult, maxCharacters: number): ReportReading {
-  const outputs = z.array(z.string()).safeParse(result.metadata["earlier_outputs"]);
-  if (!outputs.success) throw unknownSection(sectionsOf(result.report));
-  const whole = outputs.data.join("\n\n---\n\n");
+function earlierOutputs({ report: text, earlier_outputs: outputs }: ShownReport, maxCharacters: number): ReportReading {
+  if (outputs === undefined) throw unknownSection(sectionsOf(text));
+  const whole = outputs.join("\n\n---\n\n");
   const note = "Written before the report, and not part of it.";
   if (maxCharacters === Infinity || whole.length <= MAX_EARLIER_CHARACTERS) {
     return { report: whole, complete: false, note };

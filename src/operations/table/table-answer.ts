@@ -3,9 +3,9 @@
 import { z } from "zod";
 import { AppError } from "../../errors.ts";
 import { tableText } from "../../reports/table/table-markdown.ts";
-import { type Table, tableIn } from "../../reports/table/table.ts";
+import type { Table } from "../../reports/table/table.ts";
 import { readStored } from "../../runs/history/read.ts";
-import type { Run, RunResult } from "../../runs/run.ts";
+import type { Run } from "../../runs/run.ts";
 import { isTableStart } from "../../runs/start/start-options.ts";
 import { findTable } from "../../runs/table/find-table.ts";
 import type { Call, OperationDeps } from "../operation.ts";
@@ -29,11 +29,11 @@ interface Reading {
 
 /** The table of a result instead of its Markdown, where the answer would contain all of it. */
 export function asTable<Given extends Reading>(
-  { metadata }: Pick<RunResult, "metadata">,
+  made: Table | undefined,
   reading: Given,
 ): Omit<Given, "report"> & { report?: string; table?: Table } {
   const { report, ...rest } = reading;
-  const table = reading.complete === false || reading.section !== undefined ? undefined : tableIn(metadata);
+  const table = reading.complete === false || reading.section !== undefined ? undefined : made;
   if (table !== undefined) return { ...rest, table };
   return { ...rest, ...(report === undefined ? {} : { report }) };
 }

@@ -1,12 +1,16 @@
 /** The whole view of a run: its head and its report, with everything that answers say about the report. */
 
 import { z } from "zod";
-import { linkExpiry } from "../../reports/link-expiry.ts";
+import { withExpiry } from "../../reports/link-expiry.ts";
 import type { Source } from "../../reports/report.ts";
+import { type Table, tableIn } from "../../reports/table/table.ts";
 import { verificationSchema } from "../../reports/verification.ts";
-import type { FinishedRun } from "../../runs/local/local-run.ts";
-import { suggestionLinks } from "../parts/answer-extras.ts";
+import type { StoredRun } from "../../runs/history/read.ts";
+import type { Run, RunError, StoredResult } from "../../runs/run.ts";
+import { type PictureLink, pictureLinks, suggestionLinks, withPictureLinks } from "../parts/answer-extras.ts";
+import { materialIn } from "../parts/material.ts";
 import { type WishesAnswer, wishesIn, wishesMetadata } from "../question/wishes.ts";
+import { withUrlsOnce } from "../reading/report-reading.ts";
 import { headOf } from "./read-view.ts";
 import type { RunHead } from "./run-view.ts";
 
@@ -35,41 +39,74 @@ const resultFacts = z
     /** Rounds done, failed ones included. */
     iterations: z.number(),
     rounds: z.array(roundSchema),
+    /** Texts that Google returned before the report. */
+    earlier_outputs: z.array(z.string()),
   })
   .partial();
 
 export type ResultFacts = z.output<typeof resultFacts>;
 
+/** What a run took. */
+export const figuresOf = (run: Run, now: number) => ({
+  duration_ms: (run.completedAt ?? now) - (run.startedAt ?? run.createdAt),
+  mode: run.mode ?? "sync",
+  model: run.model,
+  tokens: run.tokens,
+  /** False until Google has reported what the run used. */
+  usage_final: run.usageFinal,
+});
+
 /** A run with its report. */
-export interface RunWhole extends RunHead, ResultFacts {
-  duration_ms: number;
-  model?: string | undefined;
-  tokens: { input: number; output: number };
-  /** Markdown that cites its sources by number. */
+export interface RunWhole extends RunHead, ResultFacts, ReturnType<typeof figuresOf> {
+  /** The run ended early: the report is incomplete. */
+  partial: boolean;
+  /** Markdown that cites its sources by number and links to its pictures. */
   report: string;
   sources: Source[];
+  citations?: StoredResult["citations"];
+  table?: Table | undefined;
+  pictures: PictureLink[];
   /** The last day of the redirect links among the sources. */
   links_expire?: string | undefined;
   /** Markdown links, which Google asks to show. */
   search_suggestions?: string[] | undefined;
   wishes?: WishesAnswer | undefined;
+  material?: ReturnType<typeof materialIn>["material"];
+  /** What the caller of the start was told about it. */
+  notice?: string | undefined;
+  error?: RunError | undefined;
+}
+
+/** Of a run that has ended without a text. */
+const NO_TEXT: StoredResult = { report: "", sources: [], metadata: {}, partial: false };
+
+interface Reading {
+  now: number;
+  /** The report keeps its links: numbers are useless without the list of sources. */
+  keepsLinks?: boolean;
 }
 
 /** Of a value, not of a row: the run as it was stored, or as it could not be stored. */
-export async function wholeOf({ run, result }: FinishedRun, now: number): Promise<RunWhole> {
-  const { citeByNumber } = await import("../../reports/document/numbered.ts");
-  const { report, sources } = citeByNumber(result.report, result.sources);
-  const endedAt = run.completedAt ?? now;
+export async function wholeOf({ run, result = NO_TEXT }: StoredRun, { now, keepsLinks }: Reading): Promise<RunWhole> {
+  const listed = { ...result, sources: withExpiry(result.sources, run.completedAt ?? run.updatedAt) };
+  const pictured = withPictureLinks(run.taskId, listed);
+  const { report, sources, citations } = keepsLinks === true ? pictured : await withUrlsOnce(pictured);
+  const { notice } = run.options;
   return {
     ...headOf(run, now),
-    duration_ms: endedAt - (run.startedAt ?? run.createdAt),
-    model: run.model,
-    tokens: run.tokens,
+    ...figuresOf(run, now),
+    partial: result.partial,
     report,
     sources,
-    links_expire: sources.map((source) => linkExpiry(source, endedAt)).find((day) => day !== undefined),
+    citations,
+    table: tableIn(result.metadata),
+    pictures: pictureLinks(run.taskId, result),
+    links_expire: sources.find(({ link_expires: day }) => day !== undefined)?.link_expires,
     ...(await suggestionLinks(result.searchSuggestions)),
     ...wishesMetadata(wishesIn(run.options), sources),
+    ...materialIn(run),
+    notice: typeof notice === "string" ? notice : undefined,
+    error: run.error,
     ...resultFacts.parse(result.metadata),
   };
 }
