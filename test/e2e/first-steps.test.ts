@@ -69,6 +69,6 @@ test("a search without a key or CLI prints one message with the page that has ke
 
 test.skipIf(!hasDialogues)("at a terminal the message about a missing key has lines of its own (A3)", async () => {
   const { env, home } = openHome();
-  const { seen } = await atTerminal('search "What is a heat pump?"', { env, cwd: home });
+  const { seen } = await atTerminal('ask "What is a heat pump?"', { env, cwd: home });
   expect(seen.trim().split("\n")).toHaveLength(2);
 });
