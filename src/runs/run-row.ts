@@ -44,7 +44,7 @@ export const runOf = (row: Row): Run => ({
   starred: row.starred === 1,
   archived: row.archived === 1,
   status: statusOf(row),
-  progress: statusOf(row) === "awaiting_approval" ? 0 : row.progress,
+  progress: row.progress,
   currentAction: row.current_action ?? undefined,
   obstacle: obstacleOf(row),
   hasWarning: row.has_warning === 1,

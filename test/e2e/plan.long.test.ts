@@ -30,7 +30,9 @@ describe("a plan over MCP", () => {
       caution: expect.any(String),
       plan: expect.stringContaining("research plan"),
       estimated_cost: { likely_usd: expect.any(Number), max_usd: expect.any(Number) },
-      next_step: expect.stringMatching(/approve true and plan_turn 1 starts the research \(about \$.*plan_edit/),
+      next_step: expect.stringMatching(
+        /approve true and plan_turn 1 starts the research if the user agrees \(about \$.*plan_edit/,
+      ),
       progress: 0,
     });
     expect((await first.call("resume_research", { task_id, approve: true, plan_edit: EDIT })).structured).toMatchObject(

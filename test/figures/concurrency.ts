@@ -74,7 +74,7 @@ export async function decideTogether(options: {
       const [first] = await callAtOnce("start_deep_research", { query: `Plan ${round} of all`, plan: true });
       const task_id = first?.task_id ?? "";
       world.returned.add(task_id);
-      const waits = "select task_id from research_tasks where task_id = ? and status = 'awaiting_approval'";
+      const waits = "select task_id from research_tasks where task_id = ? and part = 'plan' and status = 'completed'";
       while (world.query(waits, task_id).length === 0) await sleep(20);
       await callAtOnce("resume_research", { task_id, approve: true, plan_turn: 1 });
       await callAtOnce("cancel_research", { task_id });

@@ -177,8 +177,9 @@ export async function openWorld(
         ?.task_id ?? "",
     ended: (taskId: string): Promise<void> =>
       waitFor(() => {
-        const ended = sql("select 1 from research_tasks where task_id = ? and completed_at is not null", taskId);
-        expect(ended).toHaveLength(1);
+        const open = "part = 'plan' and status = 'completed'";
+        const ended = `select 1 from research_tasks where task_id = ? and completed_at is not null and not (${open})`;
+        expect(sql(ended, taskId)).toHaveLength(1);
       }),
     /** Waits until the newest server on stdio has logged this. */
     logged: (text: string): Promise<void> =>

@@ -97,12 +97,15 @@ describe("a plan", () => {
     polls.set("v1_1", { ...planned("1. Ask"), usage: undefined });
     await poll();
     expect(await run()).toMatchObject({ status: "awaiting_approval", cost: { usd: undefined } });
+    const pollPlanAt = (next_poll_at: number | null) =>
+      research.db.updateTable("research_tasks").set({ next_poll_at }).where("task_id", "=", taskId).execute();
+    await pollPlanAt(null);
     await decide(research, taskId);
     polls.set("v1_2", planned("# Report"));
     await poll();
     expect(await run()).toMatchObject({ status: "completed", cost: { usd: 1, incomplete: true } });
     polls.set("v1_1", planned("1. Ask"));
-    await research.db.updateTable("research_tasks").set({ next_poll_at: 1 }).where("task_id", "=", taskId).execute();
+    await pollPlanAt(1);
     await poll();
     expect(await run()).toMatchObject({ status: "completed", cost: { usd: 2, incomplete: false } });
   });

@@ -49,7 +49,8 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
       // Google's confirmation of a cancel changes neither the time at which the run ended nor the reason.
       ...(finish.confirmsCancel === true ? {} : { completed_at, error_code, error_message }),
       next_poll_at: finish.nextPollAt ?? null,
-      ...(finish.planExpiresAt === undefined ? {} : { deadline_at: finish.planExpiresAt }),
+      // The research of a plan has not begun.
+      ...(finish.planExpiresAt === undefined ? {} : { deadline_at: finish.planExpiresAt, progress: 0 }),
       ...(finish.cancelConfirmed === undefined ? {} : { cancel_confirmed: finish.cancelConfirmed ? 1 : 0 }),
     };
     const from = finish.confirmsCancel === true ? (["cancelled"] as const) : undefined;
