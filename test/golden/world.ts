@@ -46,7 +46,8 @@ const SETTINGS = {
   LANG: "C.UTF-8",
   RESEARCH_SYNC_WINDOW_MS: "0",
   RESEARCH_POLL_INTERVAL_MS: "100",
-  RESEARCH_MAX_RPS: "100",
+  // Polls of one batch are 50 ms apart, so that they end in order.
+  RESEARCH_MAX_RPS: "20",
   MCP_RATE_LIMIT_PER_MINUTE: "0",
   // A stand-in for notify-send writes what a desktop would show.
   DBUS_SESSION_BUS_ADDRESS: "unix:path=/nowhere",

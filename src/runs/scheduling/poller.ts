@@ -161,8 +161,10 @@ async function pollBatch({ deps, rate, owners }: Polling, claims: Claim[], lane:
   const taskIds = claims.map(({ taskId }) => taskId);
   const runs = await readPolledRuns(deps.db, taskIds);
   await owners.refresh();
-  // Owners with few runs come first.
-  const known = [...runs.values()].toSorted((one, other) => owners.of(other.owner).rank - owners.of(one.owner).rank);
+  // Owners with few runs come first, and their runs in the order in which they were delivered.
+  const known = taskIds
+    .flatMap((taskId) => runs.get(taskId) ?? [])
+    .toSorted((one, other) => owners.of(other.owner).rank - owners.of(one.owner).rank);
   const requests = lane === "slow" ? POLLS_BEFORE_EXPIRED : 1;
   const reservation = { permits: known.length * requests, withinMs: MAX_AHEAD_MS, now: deps.clock.now() };
   const permits = known.length === 0 ? { fromMs: 0 } : await reservePermits(deps.db, rate, reservation);
