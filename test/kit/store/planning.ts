@@ -8,7 +8,7 @@ import type { ResearchDeps } from "../../../src/runs/deps.ts";
 import { pollRun } from "../../../src/runs/poll/poll.ts";
 import type { PolledRun } from "../../../src/runs/poll/polled-run.ts";
 import { currentOf } from "../../../src/runs/conversation-store.ts";
-import { polledRun, settleOutcome } from "./polled.ts";
+import { polledRun, polledRuns, settleOutcome } from "./polled.ts";
 import { startResearch } from "../../../src/runs/start/start.ts";
 import { newestPlan } from "../../../src/runs/plan/plan-store.ts";
 import { decideOnPlan, type PlanDecision } from "../../../src/runs/plan/decide.ts";
@@ -34,8 +34,7 @@ export async function stage(context: TestContext, outcomes: (StartOutcome | type
   const { db } = store;
   const claim = (): Promise<PolledRun> => polledRun(db);
   const poll = async (deps = research): Promise<void> => {
-    const run = await claim();
-    await settleOutcome(db, run, await pollRun(deps, run));
+    for (const run of await polledRuns(db)) await settleOutcome(db, run, await pollRun(deps, run));
   };
   const started = await startResearch(research, { ...request, variant: { collaborativePlanning: true } });
   if (started.kind === "started") await started.sending;
