@@ -11,15 +11,15 @@ import { materialIn, materialTexts } from "./parts/material.ts";
 import { BIBLIOGRAPHY_FILES, BIBLIOGRAPHY_FORMATS } from "../reports/bibliography/bibliography-formats.ts";
 import { TABLE_FORMATS, type TableFormat } from "../reports/table/table-files.ts";
 import type { ReportMetadata } from "../reports/report-facts.ts";
-import { storedVerification } from "../reports/verification.ts";
 import type { TemplateOptions } from "../reports/markdown/report-template.ts";
 import type { SaveRequest } from "../reports/files/save-markdown.ts";
 import { findPictures } from "../runs/picture-store.ts";
 import { readStored } from "../runs/history/read.ts";
 import { isFinished, type Run, type RunResult, type StoredResult } from "../runs/run.ts";
 import type { Database } from "../store/database.ts";
-import { factLines } from "./parts/answer-text.ts";
+import { factLines, joinNotes } from "./parts/answer-text.ts";
 import { storedWishNote } from "./question/wishes.ts";
+import { factsOf } from "./view/whole-view.ts";
 import { type Call, defineOperation, flagField, type OperationDeps, outputSchema, taskIdField } from "./operation.ts";
 
 const DEFAULT_DIRECTORY = "./research_reports";
@@ -233,10 +233,8 @@ export async function savedMetadata(db: Database, { run, result, now }: Saved): 
   return { ...reportMetadata(run, result, now), citations };
 }
 
-function reportMetadata(run: Run, { metadata, sources }: RunResult, savedAt: number): ReportMetadata {
-  const { verified, verified_in_round: round, note } = metadata;
-  const wished = storedWishNote(run.options, sources);
-  const notes = [note, wished].filter((each) => typeof each === "string");
+function reportMetadata(run: Run, result: RunResult, savedAt: number): ReportMetadata {
+  const { verified, verified_in_round: verifiedInRound, verification, note } = factsOf(result);
   return {
     taskId: run.taskId,
     kind: toolOf(run),
@@ -248,11 +246,11 @@ function reportMetadata(run: Run, { metadata, sources }: RunResult, savedAt: num
     tokens: run.tokens,
     cost: run.cost,
     usageFinal: run.usageFinal,
-    verified: typeof verified === "boolean" ? verified : undefined,
-    verifiedInRound: typeof round === "number" ? round : undefined,
-    verification: storedVerification(metadata),
+    verified,
+    verifiedInRound,
+    verification,
     material: materialTexts(materialIn(run).material),
-    note: notes.length === 0 ? undefined : notes.join(" "),
+    note: joinNotes([note, storedWishNote(run.options, result.sources)]),
     savedAt,
   };
 }

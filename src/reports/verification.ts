@@ -25,10 +25,6 @@ export const verificationSchema = z.looseObject({
 
 export type Verification = z.infer<typeof verificationSchema>;
 
-/** Undefined for other runs. */
-export const storedVerification = (metadata: Record<string, unknown>): Verification | undefined =>
-  verificationSchema.safeParse(metadata["verification"]).data;
-
 const PARTS = [
   ["supported", "supported"],
   ["weak", "weakly supported"],

@@ -3,12 +3,14 @@
 import type { ReportParts } from "../../reports/html/html.ts";
 import { tableIn } from "../../reports/table/table.ts";
 import { frameHeight } from "../../reports/suggestions/frame.ts";
-import { storedVerification, verificationLine } from "../../reports/verification.ts";
+import { verificationLine } from "../../reports/verification.ts";
 import { findPictures } from "../../runs/picture-store.ts";
 import type { Run } from "../../runs/run.ts";
 import type { Database } from "../../store/database.ts";
 import { finishedReport, savedMetadata } from "../save-research-to-markdown.ts";
 import { storedWishNote } from "../question/wishes.ts";
+import { factsOf } from "../view/whole-view.ts";
+import { joinNotes } from "./answer-text.ts";
 
 export interface ReportPage extends ReportParts {
   task_id: string;
@@ -41,9 +43,8 @@ export async function reportPage(
     import("../../reports/html/cache.ts"),
     import("../../reports/report-facts.ts"),
   ]);
-  const { verified, verified_in_round: round, note } = result.metadata;
-  const notes = [note, storedWishNote(run.options, result.sources)].filter((each) => typeof each === "string");
-  const verification = storedVerification(result.metadata);
+  const { verified, verified_in_round: round, verification, note: stored } = factsOf(result);
+  const note = joinNotes([stored, storedWishNote(run.options, result.sources)]);
   const suggestions = await suggestionsView(result.searchSuggestions);
   return {
     task_id: run.taskId,
@@ -51,10 +52,10 @@ export async function reportPage(
     partial: result.partial,
     ...(tableIn(result.metadata) === undefined ? {} : { has_table: true as const }),
     ...(suggestions === undefined ? {} : { suggestions }),
-    ...(typeof verified === "boolean" ? { verified } : {}),
-    ...(verified === true && typeof round === "number" ? { verified_in_round: round } : {}),
+    ...(verified === undefined ? {} : { verified }),
+    ...(verified === true && round !== undefined ? { verified_in_round: round } : {}),
     ...(verification === undefined ? {} : { verification: verificationLine(verification) }),
-    ...(notes.length > 0 ? { note: onOneLine(notes.join(" ")) } : {}),
+    ...(note === undefined ? {} : { note: onOneLine(note) }),
   };
 }
 

@@ -46,6 +46,8 @@ const resultFacts = z
 
 export type ResultFacts = z.output<typeof resultFacts>;
 
+export const factsOf = ({ metadata }: Pick<StoredResult, "metadata">): ResultFacts => resultFacts.parse(metadata);
+
 /** What a run took. */
 export const figuresOf = (run: Run, now: number) => ({
   duration_ms: (run.completedAt ?? now) - (run.startedAt ?? run.createdAt),
@@ -107,6 +109,6 @@ export async function wholeOf({ run, result = NO_TEXT }: StoredRun, { now, keeps
     ...materialIn(run),
     notice: typeof notice === "string" ? notice : undefined,
     error: run.error,
-    ...resultFacts.parse(result.metadata),
+    ...factsOf(result),
   };
 }
