@@ -5,7 +5,7 @@ import { costCalculator } from "./costs/actual.ts";
 import type { ResearchComposition } from "./compose-research.ts";
 import type { OperationDeps } from "./operations/operation.ts";
 import { systemClock } from "./platform/clock.ts";
-import { JUDGE_EXAMPLE } from "./verification/judge/judge-claim.ts";
+import { createJudge, JUDGE_EXAMPLE } from "./verification/judge/judge.ts";
 import type { VerifyDeps } from "./verification/verify.ts";
 import type { Judge } from "./verification/judge/judge-port.ts";
 
@@ -37,7 +37,6 @@ async function createModelJudge(
 ): Promise<Judge> {
   const { createApiBackend } = await import("./gemini/api/backend.ts");
   const { observedBackend } = await import("./gemini/call-telemetry.ts");
-  const { createJudge } = await import("./verification/judge/judge.ts");
   const { settings, vertex } = config;
   const model = JUDGE_MODEL;
   const backend = observedBackend(

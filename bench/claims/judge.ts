@@ -1,8 +1,7 @@
 /** Asks the judge about the pairs that the comparison of texts does not confirm, as `VERIFY_JUDGE=gemini` does. */
 
 import { JUDGE_MODEL } from "../../src/costs/prices.ts";
-import { bestPassages } from "../../src/claims/best-passages.ts";
-import { indexPage } from "../../src/claims/page-index.ts";
+import { bestPassages, indexPage } from "../../src/claims/page-index.ts";
 import { join } from "node:path";
 import { type Environment, loadConfig } from "../../src/config/config.ts";
 import { costCalculator } from "../../src/costs/actual.ts";
@@ -12,8 +11,7 @@ import type { PageText } from "../../src/pages/page.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { createPrompts } from "../../src/search/prompts.ts";
 import { MAX_PASSAGES } from "../../src/verification/judge/judge-port.ts";
-import { estimateUsd, maxOutputTokens } from "../../src/verification/judge/judge-price.ts";
-import { JUDGE_EXAMPLE, judgeClaim } from "../../src/verification/judge/judge-claim.ts";
+import { estimateUsd, JUDGE_EXAMPLE, judgeClaim, maxOutputTokens } from "../../src/verification/judge/judge.ts";
 
 const PROMPTS = join(import.meta.dirname, "../../prompts");
 

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { bestPassages } from "./best-passages.ts";
+import { bestPassages, indexPage } from "./page-index.ts";
 import { compareClaims, comparePage } from "./compare-page.ts";
 import { disagreement } from "./disagreement.ts";
 import { quantitiesIn } from "./figures/quantities.ts";
-import { indexPage } from "./page-index.ts";
 
 const claim = (text: string, context: string[] = []) => ({ text, context });
 

@@ -2,11 +2,17 @@
 
 import { setImmediate } from "node:timers/promises";
 import type { PageText } from "../pages/page.ts";
-import { bestPassages } from "./best-passages.ts";
-import { type Claim, MAX_CLAIM_CHARACTERS } from "./claim.ts";
-import { comparable, wordsIn } from "./normal-text.ts";
-import { indexPage, type PageIndex, readPage, statementKey } from "./page-index.ts";
-import { matchTableCell } from "./table-cells.ts";
+import {
+  bestPassages,
+  comparable,
+  indexPage,
+  matchTableCell,
+  type PageIndex,
+  readPage,
+  statementKey,
+  wordsIn,
+} from "./page-index.ts";
+import { type Claim, MAX_CLAIM_CHARACTERS } from "./evidence.ts";
 
 export interface Comparison {
   verdict: "supported" | "not_confirmed";

@@ -1,11 +1,10 @@
 /** Why a quotation cannot support a claim: figures, units, dates, direction or polarity differ. */
 
-import { includesDate } from "./figures/dates.ts";
-import { type Figures, figuresIn } from "./figures/figures.ts";
+import { type Figures, figuresIn, includesDate } from "./figures/figures.ts";
 import { sameAmount } from "./figures/quantities.ts";
 import { directionOf, isNegated, languageOf } from "./language.ts";
-import { wordsIn } from "./normal-text.ts";
-import { sentencesIn } from "./split/sentences.ts";
+import { wordsIn } from "./page-index.ts";
+import { sentencesIn } from "./split/drafts.ts";
 
 const MAX_CHARACTERS = 5_000;
 

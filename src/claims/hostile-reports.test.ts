@@ -2,9 +2,8 @@
 
 import { expect, test } from "vitest";
 import { claimSplitting } from "../../test/fuzz/claim-splitting.ts";
-import { bestPassages } from "./best-passages.ts";
+import { bestPassages, indexPage } from "./page-index.ts";
 import { compareClaims, comparePage, type ComparisonJob } from "./compare-page.ts";
-import { indexPage } from "./page-index.ts";
 import { splitClaims } from "./split-claims.ts";
 
 const SOURCES = [{ n: 1, title: "", url: "https://a.example/x", domain: "a.example" }];

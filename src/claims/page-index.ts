@@ -1,10 +1,11 @@
 /** The sentences, clauses, table cells and words of a page, read once for all claims that cite it. */
 
-import type { PageText } from "../pages/page.ts";
+import { type Claim, MAX_CLAIM_CHARACTERS } from "./evidence.ts";
+import { figuresIn } from "./figures/figures.ts";
+import { quantitiesIn, type Quantity, sameAmount } from "./figures/quantities.ts";
 import { type Language, languageOf } from "./language.ts";
-import { comparable, readable, wordsIn } from "./normal-text.ts";
-import { sentencesIn } from "./split/sentences.ts";
-import { type Cell, cellOf } from "./table-cells.ts";
+import { sentencesIn } from "./split/drafts.ts";
+import type { PageText } from "../pages/page.ts";
 
 export interface PageIndex {
   /** The title first. */
@@ -88,7 +89,7 @@ function addSentence(index: PageIndex, sentence: string, block: number): void {
 
 /** Inflected forms of a word share its beginning; a number has no separators. */
 const STEM_CHARACTERS = 6;
-export const stemOf = (word: string): string =>
+const stemOf = (word: string): string =>
   /^\d/.test(word) ? word.replaceAll(/[.,]/g, "") : word.slice(0, STEM_CHARACTERS);
 
 /** A comma or semicolon between clauses, not inside a number. */
@@ -110,4 +111,167 @@ export function indexPage(page: PageText): PageIndex {
   let step = reading.next();
   while (step.done !== true) step = reading.next();
   return step.value;
+}
+
+// The passages of a page that are nearest to a claim, for a model that judges them.
+
+const MAX_PASSAGE_CHARACTERS = 800;
+/** A figure or date identifies a passage better than a word, and in every language. */
+const FIGURE_WEIGHT = 3;
+
+/** Best first; each is a sentence with its neighbours in the same block. Empty if nothing is shared. */
+export function bestPassages(
+  claim: Pick<Claim, "text" | "context">,
+  { sentences, blocks, words }: PageIndex,
+  count: number,
+): string[] {
+  const text = [...claim.context, claim.text].join(" ").slice(0, MAX_CLAIM_CHARACTERS);
+  const scores = new Map<number, number>();
+  for (const word of new Set(wordsIn(text).map(stemOf))) {
+    const found = words.get(word) ?? [];
+    // Rare words weigh more; a word of every sentence says little.
+    const rarity = Math.log(1 + sentences.length / (1 + found.length));
+    const weight = /^\d/.test(word) ? FIGURE_WEIGHT * rarity : rarity;
+    for (const at of found) scores.set(at, (scores.get(at) ?? 0) + weight);
+  }
+  // A title alone states nothing.
+  scores.delete(0);
+  const ranked = [...scores].toSorted(([a, one], [b, other]) => other - one || a - b);
+  const used = new Set<number>();
+  const passages: string[] = [];
+  for (const [at] of ranked) {
+    if (passages.length === count) break;
+    if (used.has(at)) continue;
+    const around = [at - 1, at, at + 1].filter((index) => blocks[index] === blocks[at] && !used.has(index));
+    for (const index of around) used.add(index);
+    const whole = around.map((index) => sentences[index] ?? "").join(" ");
+    passages.push(
+      whole.length <= MAX_PASSAGE_CHARACTERS ? whole : (sentences[at] ?? "").slice(0, MAX_PASSAGE_CHARACTERS),
+    );
+  }
+  return passages;
+}
+
+// Forms of a text in which two spellings of the same words are equal.
+
+/** Numbers in brackets and the like, as in an encyclopedia. */
+const MARKS = /\[(?:\d{1,3}(?:\s?[,–-]\s?\d{1,3}){0,9}|[a-z]|(?:note|n|nb) \d{1,3}|citation needed)\]/giu;
+
+/** As on the page, without marks of citations, invisible characters and the breaks of lines. */
+const readable = (text: string): string =>
+  text
+    .replaceAll(/[\u00AD\u200B\u2060\uFEFF]/gu, "")
+    .replaceAll(/(?<=\p{L})-[^\S\n]{0,9}\n\s{0,9}(?=\p{Ll})/gu, "")
+    .replaceAll(MARKS, "")
+    .replaceAll(/\s+/gu, " ")
+    .trim();
+
+/** Widths, quotation marks, dashes and case in one form. */
+export const comparable = (text: string): string =>
+  readable(text)
+    .normalize("NFKC")
+    .toLowerCase()
+    .replaceAll(/[\u2018\u2019\u201B\u02BC\u2032]/gu, "'")
+    .replaceAll(/[\u201C\u201D\u201E\u201F\u00AB\u00BB]/gu, '"')
+    .replaceAll(/[\u2010-\u2015\u2212]/gu, "-");
+
+const WORD =
+  /\d+(?:[.,]\d+)*|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])[\p{L}\p{M}])+/gu;
+
+/** Words and numbers in lower case; scripts without spaces count by character. */
+export const wordsIn = (text: string): string[] => text.normalize("NFKC").toLowerCase().match(WORD) ?? [];
+
+// Compares a claim with the cells of a page's tables: `caption: row: column: value`.
+
+const MAX_CELL_CHARACTERS = 400;
+/** A claim with more amounts is about more than one cell. */
+const MAX_AMOUNTS = 8;
+
+export interface Cell {
+  block: string;
+  /** `row: column: value`, and with the column first. */
+  keys: string[];
+  /** The value as it is written, and in the unit that its column, the caption or the page's title names, if it is an amount. */
+  amounts: Quantity[];
+  /** The words of row and column, all of which a claim must have. */
+  heads: ReadonlySet<string>;
+  /** Further words that a claim may have: those of the caption and of the page's title. */
+  about: ReadonlySet<string>;
+}
+
+/** Words that add nothing to a value. All others, negations and comparisons among them, must be heads. */
+const NEUTRAL = new Set(
+  `s the a an of in on at for is are was were has had to came stood reached amounted totalled der die das den dem des ein eine
+   im am an von bei für ist war hat hatte lag betrug erreichte le la les l un une de du des d en à au dans pour est était
+   a avait comptait atteignait`.split(/\s+/),
+);
+
+const wordSet = (text: string): Set<string> =>
+  new Set(wordsIn(text).map((word) => word.replace(/(?<=\p{L}{3})s$/u, "")));
+
+/** Undefined if the block is no cell. */
+function cellOf(block: string, title: string, language: Language): Cell | undefined {
+  const parts = block.length > MAX_CELL_CHARACTERS ? [] : block.split(": ");
+  if (parts.length < 3) return undefined;
+  const [row = "", column = "", value = ""] = parts.slice(-3);
+  const caption = parts.slice(0, -3).join(" ");
+  const { quantities, rest } = figuresIn(value, language);
+  const isAmount = quantities.length === 1 && wordsIn(rest).length === 0 && /\p{L}/u.test(row);
+  const { scaled, phrase = "" } = (isAmount ? scaledValue(value, [column, caption, title], language) : undefined) ?? {};
+  return {
+    block,
+    keys: [keyOf([row, column, value]), keyOf([column, row, value])],
+    amounts: isAmount ? [...quantities, ...(scaled === undefined ? [] : [scaled])] : [],
+    // A claim need not repeat the unit.
+    heads: wordSet(`${row} ${column.replace(phrase, "")}`),
+    about: wordSet(`${caption} ${title}`),
+  };
+}
+
+/** `thousand tonnes` at the end of `Harvest, thousand tonnes`; `EUR million` of `Revenue (EUR million)`. */
+const UNIT_PHRASE = /(?:^|[,(–]\s?|\bin\s)(?<phrase>[^,()–]{1,40})\)?$/iu;
+const CODE_FIRST = /^(?<sign>[A-Z]{3}|[€$£¥])\s?(?<scale>.*)$/u;
+
+/** By the first of the texts that ends with a unit, for a value without one. */
+function scaledValue(
+  value: string,
+  texts: readonly string[],
+  language: Language,
+): { scaled: Quantity; phrase: string } | undefined {
+  for (const text of texts) {
+    const { phrase = "" } = UNIT_PHRASE.exec(text)?.groups ?? {};
+    const { sign, scale = "" } = CODE_FIRST.exec(phrase)?.groups ?? {};
+    const written = sign === undefined ? `${value} ${phrase}` : `${sign} ${value} ${scale}`.trim();
+    const [scaled, ...others] = quantitiesIn(written, language);
+    const isWhole = scaled?.start === 0 && scaled.end === written.length && others.length === 0;
+    if (isWhole && scaled.unit !== "" && phrase !== "") return { scaled, phrase };
+  }
+  return undefined;
+}
+
+const keyOf = (parts: readonly string[]): string => parts.map(comparable).join(": ");
+
+/**
+ * The cell that states the claim. Either they have the same row, column and value, or the claim names row and column,
+ * has the value and says nothing else.
+ */
+export function matchTableCell(claim: Pick<Claim, "text" | "context">, cells: readonly Cell[]): string | undefined {
+  if (cells.length === 0) return undefined;
+  const key = keyOf([...claim.context, claim.text]);
+  const { quantities, text } = figuresIn([...claim.context, claim.text].join(" "));
+  if (quantities.length > MAX_AMOUNTS) return undefined;
+  const words = wordSet(text);
+  const written = quantities.map((amount) => ({ amount, own: wordSet(text.slice(amount.start, amount.end)) }));
+  return cells.find(({ keys, heads, about, amounts }) => {
+    if (keys.includes(key)) return true;
+    if (![...heads].every((word) => words.has(word))) return false;
+    const isNamed = (word: string): boolean => heads.has(word) || about.has(word);
+    const [claimed, ...others] = written.filter(({ own }) => ![...own].every(isNamed));
+    if (claimed === undefined || others.length > 0) return false;
+    const { amount, own } = claimed;
+    const isSame = (stated: Quantity): boolean =>
+      sameAmount(amount, stated) || (amount.unit === "" && amount.value === stated.value);
+    if (!amounts.some(isSame)) return false;
+    return [...words].every((word) => NEUTRAL.has(word) || isNamed(word) || own.has(word));
+  })?.block;
 }

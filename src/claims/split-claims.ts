@@ -1,10 +1,17 @@
-/** Splits a report into claims: its sentences and cells, with what they depend on and the sources they cite. */
+/**
+ * Splits a report into claims: its sentences and cells, with what they depend on and the sources they cite.
+ *
+ * The blocks of the parsed document (`split/blocks.ts`) become sentences with the citations written in them
+ * (`split/drafts.ts`); Google's ranges and grounding supports add theirs (`split/google-ties.ts`). `compare-page.ts`
+ * compares a claim with a page, literally: by the figures (`figures/`) and the words of its passages (`page-index.ts`).
+ * What was found is evidence (`evidence.ts`).
+ */
 
 import { type CitationNumbers, type CitedRange, resolveCitationNumbers } from "../reports/citations.ts";
 import { NONE_PLACED, numbersByUrl } from "../reports/document/document.ts";
 import type { Source } from "../reports/report.ts";
 import { onOneLine } from "../reports/report-facts.ts";
-import type { Claim } from "./claim.ts";
+import type { Claim } from "./evidence.ts";
 import { blocksOf } from "./split/blocks.ts";
 import { type Draft, draftsOf } from "./split/drafts.ts";
 import { annotationTies, type GroundedSegment, supportTies, type Tie } from "./split/google-ties.ts";

@@ -12,8 +12,7 @@ import { errorCodeOf } from "../platform/error-code.ts";
 import { isInside } from "../reports/files/allowed-root.ts";
 import { AppError } from "../errors.ts";
 import { oneLine } from "../platform/clean-text.ts";
-import { isViewable } from "../reports/pictures/keep.ts";
-import { sniffPicture } from "../reports/pictures/sniff.ts";
+import { isViewable, sniffPicture } from "../reports/pictures/keep.ts";
 
 export interface FileAccess {
   /** Paths are relative to it. */

@@ -1,14 +1,16 @@
-/** Reads cited pages on a user's request. The stages of one page, in order. */
+/**
+ * Reads cited pages on a user's request. The stages of one page, in order: its turn in the queue of its host, the host's
+ * robots.txt (`robots/`), the address guard (`guard/`), the transfer with its redirects (`transport/`), and the text that
+ * a reader would see (`text/`), extracted in a thread with limits of its own (`worker/`).
+ */
 
 import { hash } from "node:crypto";
 import { isGoogleRedirect, type RedirectResolver } from "../gemini/redirect-links.ts";
 import type { Clock } from "../platform/clock.ts";
-import { type Network, publicNetwork } from "./guard/network.ts";
-import { PAGE_LIMITS, type PageLimits } from "./limits.ts";
-import type { PageReading, PageText, ReadPage } from "./page.ts";
+import { type Network, publicNetwork } from "./guard/dial.ts";
+import { PAGE_LIMITS, type PageLimits, type PageReading, type PageText, type ReadPage } from "./page.ts";
 import { createRobots, RobotsError, RobotsUnknownError } from "./robots/robots.ts";
-import { type FailedOutcome, failedOutcome } from "./transport/fetch-errors.ts";
-import { followRedirects } from "./transport/follow.ts";
+import { type FailedOutcome, failedOutcome, followRedirects } from "./transport/request.ts";
 import { createHostQueue } from "./transport/host-queue.ts";
 import { createReadingThread } from "./worker/reading-thread.ts";
 

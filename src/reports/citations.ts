@@ -5,7 +5,7 @@
  * as the report numbers them, so that its text is stored unchanged.
  */
 
-import { pageKey } from "./page-key.ts";
+import { pageKey } from "./web-address.ts";
 import type { Source } from "./report.ts";
 
 /** A range of the report that source `n` supports, in UTF-16 units, end exclusive. */

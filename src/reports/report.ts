@@ -1,7 +1,18 @@
-/** The sources of a report, one per page, numbered in the order they were found. */
+/**
+ * A report is a text and its sources, one per page, numbered as the text cites them. Both are stored as they are shown:
+ * cleaned once, when they are received, and every position counts characters of the stored text.
+ *
+ * - `citations.ts`: how Google cites, in the text and beside it.
+ * - `document/`: the text parsed once. HTML (`html/`), the terminal, numbered Markdown and claims are functions of it.
+ * - `sections.ts` and `document/lines.ts` divide a text without parsing it.
+ * - `markdown/` writes files for other programs, which disagree about what is code: it neutralizes the text instead of
+ *   parsing it, and is the only second reader of Markdown.
+ * - `gates/` decide whether a text is a report at all; `pictures/`, `table/`, `suggestions/` and `bibliography/` hold
+ *   what comes with one; `files/` writes it to disk.
+ */
 
 import type { VisitedSource } from "../gemini/search-backend.ts";
-import { pageKey } from "./page-key.ts";
+import { pageKey } from "./web-address.ts";
 
 export interface Source {
   n: number;

@@ -2,7 +2,7 @@
 
 import { oneLine } from "../platform/clean-text.ts";
 import { isRedirect, numberSources } from "./report.ts";
-import { webUrl } from "./web-url.ts";
+import { webUrl } from "./web-address.ts";
 
 export interface Site {
   url: string;

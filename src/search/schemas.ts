@@ -6,7 +6,7 @@
 import { z } from "zod";
 import { isRecord } from "../platform/is-record.ts";
 import { checksField } from "./checks/check.ts";
-import { isBracketed, isEchoOf, isPlaceholder } from "../reports/gates/placeholder.ts";
+import { isBracketed, isEchoOf, isPlaceholder } from "../reports/gates/result-gates.ts";
 
 const strings = z
   .array(z.unknown())

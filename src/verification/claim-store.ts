@@ -2,7 +2,7 @@
 
 import { sql } from "kysely";
 import { z } from "zod";
-import type { Claim } from "../claims/claim.ts";
+import type { Claim } from "../claims/evidence.ts";
 import { addJudgeCost, addJudgeRequest } from "../runs/history/figures-store.ts";
 import { lockRun } from "../runs/lock-store.ts";
 import { type Database, storable } from "../store/database.ts";

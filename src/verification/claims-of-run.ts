@@ -1,8 +1,7 @@
 /** The claims of a stored report: split when they are first needed, so that no paid report waits for it. */
 
 import { createHash } from "node:crypto";
-import type { Claim } from "../claims/claim.ts";
-import type { Evidence } from "../claims/evidence.ts";
+import type { Claim, Evidence } from "../claims/evidence.ts";
 import type { Log } from "../platform/log.ts";
 import type { StoredResult } from "../runs/run.ts";
 import type { Database } from "../store/database.ts";

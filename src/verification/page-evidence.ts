@@ -1,7 +1,6 @@
 /** What a cited page says about the claims that cite it: by comparing texts, then by a judge. */
 
-import type { Claim } from "../claims/claim.ts";
-import type { Evidence } from "../claims/evidence.ts";
+import type { Claim, Evidence } from "../claims/evidence.ts";
 import { compareClaims } from "../claims/compare-page.ts";
 import type { PageReading } from "../pages/page.ts";
 import { type FormerCheck, isSameText } from "./evidence-store.ts";

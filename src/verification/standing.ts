@@ -1,8 +1,10 @@
 /** What all evidence together says about each claim of a report, and how many claims have which verdict. */
 
-import type { Claim } from "../claims/claim.ts";
-import { type Evidence, type EvidenceKind, type Verdict, VERDICTS } from "../claims/evidence.ts";
-import type { DatedEvidence } from "./evidence-store.ts";
+import { type Claim, type Evidence, type EvidenceKind, type Verdict, VERDICTS } from "../claims/evidence.ts";
+import type { Database } from "../store/database.ts";
+import { hasClaimsOf } from "./claim-store.ts";
+import { reportHashOf } from "./claims-of-run.ts";
+import { type DatedEvidence, findEvidence } from "./evidence-store.ts";
 
 /**
  * The list of verdicts goes from the best to the least informative. A claim has the best verdict of its sources: one
@@ -10,7 +12,7 @@ import type { DatedEvidence } from "./evidence-store.ts";
  */
 const rank = (verdict: Verdict): number => VERDICTS.indexOf(verdict);
 
-export const bestVerdict = (verdicts: readonly Verdict[]): Verdict =>
+const bestVerdict = (verdicts: readonly Verdict[]): Verdict =>
   verdicts.toSorted((one, other) => rank(one) - rank(other))[0] ?? "not_checked";
 
 /** A claim and one of its sources. */
@@ -54,7 +56,24 @@ export function countsOf(all: readonly ClaimStanding[]): VerdictCounts {
   return { claims: all.length, uncited: all.filter(({ verdict }) => verdict === undefined).length, ...counts };
 }
 
-export function countVerdicts(verdicts: readonly Verdict[]): Partial<Record<Verdict, number>> {
+function countVerdicts(verdicts: readonly Verdict[]): Partial<Record<Verdict, number>> {
   const found = VERDICTS.map((verdict) => [verdict, verdicts.filter((each) => each === verdict).length] as const);
   return Object.fromEntries(found.filter(([, count]) => count > 0));
+}
+
+// A short summary of what the checks of a run's citations found, for answers that contain its report.
+
+/** Cited claims with evidence, by their best verdict. */
+export type CitationsSummary = { claims: number } & Partial<Record<Verdict, number>>;
+
+/** Undefined if nothing was checked. Splits no report. */
+export async function summariseCitations(
+  db: Database,
+  { taskId, report }: { taskId: string; report: string },
+): Promise<CitationsSummary | undefined> {
+  const evidence = await findEvidence(db, taskId);
+  if (evidence.length === 0 || !(await hasClaimsOf(db, taskId, reportHashOf(report)))) return undefined;
+  const byClaim = Map.groupBy(evidence, ({ claim }) => claim);
+  const verdicts = [...byClaim.values()].map((found) => bestVerdict(found.map(({ verdict }) => verdict)));
+  return { claims: verdicts.length, ...countVerdicts(verdicts) };
 }

@@ -1,12 +1,18 @@
-/** Checks the citations of a run: fetches the cited pages, compares each with the claims that cite it, stores both. */
+/**
+ * Checks the citations of a run: fetches the cited pages, compares each with the claims that cite it, stores both.
+ *
+ * The claims of a report (`claims-of-run.ts`) are stored with their pages' evidence, one row per claim and page;
+ * `standing.ts` says what all evidence together means for a claim. With a judge (`judge/`), a model decides what the
+ * comparison leaves open, within a maximum price.
+ */
 
-import type { Claim } from "../claims/claim.ts";
+import type { Claim } from "../claims/evidence.ts";
 import type { RedirectResolver } from "../gemini/redirect-links.ts";
 import type { PageReading, ReadPage } from "../pages/page.ts";
-import { failedOutcome } from "../pages/transport/fetch-errors.ts";
+import { failedOutcome } from "../pages/transport/request.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
-import { pageKey } from "../reports/page-key.ts";
+import { pageKey } from "../reports/web-address.ts";
 import { isRedirect, type Source } from "../reports/report.ts";
 import { saveResolved } from "../runs/links/link-store.ts";
 import type { Database } from "../store/database.ts";

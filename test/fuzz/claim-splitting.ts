@@ -1,8 +1,7 @@
 /** Fuzz target: the claims of any report are in order, in its text, and cite only known sources (W1, T17). */
 
-import { bestPassages } from "../../src/claims/best-passages.ts";
+import { bestPassages, indexPage } from "../../src/claims/page-index.ts";
 import { comparePage } from "../../src/claims/compare-page.ts";
-import { indexPage } from "../../src/claims/page-index.ts";
 import { disagreement } from "../../src/claims/disagreement.ts";
 import { splitClaims } from "../../src/claims/split-claims.ts";
 import { type FuzzTarget, must, mustBeUnpolluted, mustBeVisible } from "./target.ts";

@@ -1,6 +1,6 @@
 /** Fuzz target: robots.txt never throws, always allows itself, and one more exclusion never allows more (W8). */
 
-import { parseRobots } from "../../src/pages/robots/rules.ts";
+import { parseRobots } from "../../src/pages/robots/robots.ts";
 import { type FuzzTarget, must, mustBeUnpolluted } from "./target.ts";
 
 const NAME = "gemini-search-mcp";

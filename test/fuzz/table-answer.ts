@@ -2,7 +2,7 @@
 
 import { readTable } from "../../src/reports/table/read-table.ts";
 import { tableCsv } from "../../src/reports/table/table-files.ts";
-import { storedTableMarkdown } from "../../src/reports/table/table-markdown.ts";
+import { storedTableMarkdown } from "../../src/reports/table/table.ts";
 import { type FuzzTarget, must, mustBeUnpolluted, mustBeVisible } from "./target.ts";
 
 const COLUMNS = ["Maker", "Price"];

@@ -1,9 +1,212 @@
 /** Reads numbers with their scale, unit and currency, in the notations of four languages. */
 
-import { FRACTION, NUMBER_WORDS, percentOf, SCALES } from "./number-words.ts";
-import { SIGNS, SYMBOLS, UNIT_NAMES, UNITS } from "./units.ts";
 import type { Language } from "../language.ts";
 
+// Units and currencies: their names in four languages, and what one of them is in the base unit.
+
+const TABLE: Readonly<Record<string, readonly [names: string, factor: number]>> = {
+  percent: ["% percent prozent パーセント pct", 1],
+  points: [
+    "percentage-points percentage-point prozentpunkte prozentpunkten prozentpunkt points-de-pourcentage point-de-pourcentage ポイント pp",
+    1,
+  ],
+  "points*0.01": ["basis-points basis-point bps basispunkte basispunkten points-de-base", 0.01],
+  USD: ["$ us$ usd dollar dollars us-dollar us-dollars american-dollars ドル", 1],
+  EUR: ["€ eur euro euros ユーロ", 1],
+  GBP: ["£ gbp pound pounds pound-sterling pounds-sterling british-pounds pfund ポンド", 1],
+  JPY: ["¥ jpy yen japanese-yen 円", 1],
+  CHF: ["chf franc francs franken sfr swiss-franc swiss-francs schweizer-franken francs-suisses", 1],
+  SEK: ["sek krona kronor swedish-krona swedish-kronor swedish-crowns schwedische-kronen couronnes-suédoises", 1],
+  krone: ["kroner krone crown crowns kronen", 1],
+  NOK: ["nok norwegian-krone norwegian-kroner norwegian-crowns norwegische-kronen couronnes-norvégiennes", 1],
+  DKK: ["dkk danish-krone danish-kroner danish-crowns dänische-kronen couronnes-danoises", 1],
+  CZK: ["czk koruna korunas czech-crowns czech-korunas tschechische-kronen", 1],
+  CAD: ["cad c$ ca$ canadian-dollar canadian-dollars kanadische-dollar dollars-canadiens カナダドル", 1],
+  AUD: ["aud a$ au$ australian-dollar australian-dollars australische-dollar dollars-australiens 豪ドル", 1],
+  NZD: ["nzd nz$ new-zealand-dollar new-zealand-dollars", 1],
+  HKD: ["hkd hk$ hong-kong-dollar hong-kong-dollars", 1],
+  SGD: ["sgd s$ singapore-dollar singapore-dollars", 1],
+  TWD: ["twd nt$ taiwan-dollars taiwanese-dollars", 1],
+  CNY: ["cny yuan renminbi rmb chinese-yuan 元", 1],
+  INR: ["inr ₹ rupee rupees indian-rupee indian-rupees rupien roupies ルピー", 1],
+  KRW: ["krw ₩ won korean-won south-korean-won ウォン", 1],
+  PLN: ["pln zloty złoty zlotys", 1],
+  HUF: ["huf forint forints", 1],
+  RUB: ["rub ₽ rouble roubles ruble rubles rubel roubles", 1],
+  UAH: ["uah ₴ hryvnia hryvnias", 1],
+  BRL: ["brl r$ reais brazilian-real brazilian-reais", 1],
+  MXN: ["mxn mexican-peso mexican-pesos", 1],
+  ZAR: ["zar south-african-rand", 1],
+  ILS: ["ils ₪ shekel shekels", 1],
+  AED: ["aed emirati-dirham emirati-dirhams uae-dirham uae-dirhams", 1],
+  SAR: ["sar saudi-riyal saudi-riyals", 1],
+  NGN: ["ngn ₦ naira", 1],
+  KES: ["kes kenyan-shilling kenyan-shillings", 1],
+  THB: ["thb ฿ baht", 1],
+  IDR: ["idr rupiah", 1],
+  MYR: ["myr ringgit", 1],
+  ct: ["cent cents ct centimes", 1],
+  m: ["m metre metres meter meters metern mètre mètres メートル", 1],
+  "m*1000": ["km kilometre kilometres kilometer kilometers kilometern kilomètre kilomètres キロ キロメートル", 1000],
+  "m*0.01": ["cm centimetre centimetres centimeter centimeters zentimeter centimètres", 0.01],
+  "m*0.001": ["mm millimetre millimetres millimeter millimeters millimètres", 0.001],
+  "m*1609.344": ["mile miles meilen", 1609.344],
+  "m*0.3048": ["foot feet ft", 0.3048],
+  m2: [
+    "m² m2 square-metre square-metres square-meter square-meters quadratmeter quadratmetern mètres-carrés 平方メートル",
+    1,
+  ],
+  "m2*1e4": ["ha hectare hectares hektar ヘクタール", 10_000],
+  "m2*4046.856": ["acre acres", 4046.856],
+  "m2*1e6": [
+    "km² km2 square-kilometre square-kilometres square-kilometer square-kilometers quadratkilometer kilomètres-carrés 平方キロメートル",
+    1_000_000,
+  ],
+  m3: ["m³ m3 cubic-metre cubic-metres cubic-meter cubic-meters kubikmeter kubikmetern mètres-cubes 立方メートル", 1],
+  "m3*1e9": ["km³ km3 cubic-kilometre cubic-kilometres cubic-kilometers kubikkilometer kilomètres-cubes", 1e9],
+  kg: ["kg kilogram kilograms kilogramm kilo kilos キログラム", 1],
+  "kg*1000": ["t tonne tonnes tonnen tons ton トン", 1000],
+  "kg*0.001": ["g gram grams gramm grammes グラム", 0.001],
+  "kg*1e-6": ["mg milligram milligrams milligramm", 0.000_001],
+  litre: ["l litre litres liter liters litern リットル", 1],
+  W: ["w watt watts ワット", 1],
+  "W*1e3": ["kw kilowatt kilowatts キロワット", 1e3],
+  "W*1e6": ["mw megawatt megawatts メガワット", 1e6],
+  "W*1e9": ["gw gigawatt gigawatts ギガワット", 1e9],
+  Wh: ["wh", 1],
+  "Wh*1e3": ["kwh kilowattstunden kilowatt-hour kilowatt-hours キロワット時", 1e3],
+  "Wh*1e6": ["mwh megawattstunden megawatt-hour megawatt-hours", 1e6],
+  "Wh*1e9": ["gwh gigawatt-hour gigawatt-hours gigawattstunden", 1e9],
+  "Wh*1e12": ["twh terawatt-hour terawatt-hours terawattstunden", 1e12],
+  s: ["second seconds sekunde sekunden seconde secondes 秒", 1],
+  "s*60": ["min minute minutes minuten 分", 60],
+  "s*3600": ["h hour hours stunde stunden heure heures 時間", 3600],
+  day: ["day days tag tage tagen jour jours 日間", 1],
+  week: ["week weeks woche wochen semaine semaines 週間", 1],
+  month: ["month months monat monate monaten mois か月 カ月", 1],
+  year: ["year years jahr jahre jahren an ans année années 年間", 1],
+  celsius: ["°c degrees-celsius grad-celsius 度", 1],
+  lux: ["lux", 1],
+  age: ["歳", 1],
+  person: ["人 名", 1],
+};
+
+const UNITS: Readonly<Record<string, readonly [base: string, factor: number]>> = Object.fromEntries(
+  Object.entries(TABLE).flatMap(([base, [names, factor]]) =>
+    names.split(" ").map((name) => [name, [base.split("*")[0] ?? base, factor] as const]),
+  ),
+);
+
+const UNIT_NAMES: readonly string[] = Object.keys(UNITS).toSorted((a, b) => b.length - a.length);
+
+/** Signs that may also follow an amount. */
+const SYMBOLS = "[$€£¥₹₩₽₴₪₦฿]";
+
+const PREFIXES = Object.keys(UNITS).filter((name) => name.endsWith("$") && name.length > 1);
+const CODES = Object.keys(TABLE).filter((base) => /^[A-Z]{3}$/.test(base));
+
+/** Currency signs and codes that precede an amount. */
+const SIGNS = String.raw`(?:(?:${PREFIXES.map((sign) => sign.replace("$", String.raw`\$`)).join("|")})|${SYMBOLS}|(?:${CODES.join("|")})\s?)`;
+
+// Numbers that are written as words, in four languages, and the names of scales.
+
+const ONES = [
+  "zero zéro",
+  "one un une",
+  "two zwei deux twice zweimal",
+  "three drei trois",
+  "four vier quatre",
+  "five fünf cinq",
+  "six sechs",
+  "seven sieben sept",
+  "eight acht huit",
+  "nine neun neuf",
+  "ten zehn dix",
+  "eleven elf onze",
+  "twelve zwölf douze",
+  "thirteen dreizehn treize",
+  "fourteen vierzehn quatorze",
+  "fifteen fünfzehn quinze",
+  "sixteen sechzehn seize",
+  "seventeen siebzehn dix-sept",
+  "eighteen achtzehn dix-huit",
+  "nineteen neunzehn dix-neuf",
+].map((line) => line.split(" "));
+
+const TENS = [
+  "twenty zwanzig vingt",
+  "thirty dreißig trente",
+  "forty vierzig quarante",
+  "fifty fünfzig cinquante",
+  "sixty sechzig soixante",
+  "seventy siebzig soixante-dix",
+  "eighty achtzig quatre-vingts",
+  "ninety neunzig quatre-vingt-dix",
+].map((line) => line.split(" "));
+
+const numbers = new Map<string, number>();
+for (const [value, words] of ONES.entries()) for (const word of words) numbers.set(word, value);
+for (const [index, [english = "", german = "", french = ""]] of TENS.entries()) {
+  const tens = 20 + index * 10;
+  for (const word of [english, german, french]) numbers.set(word, tens);
+  for (const [one, words] of ONES.entries()) {
+    if (one === 0 || one > 9) continue;
+    const [inEnglish = "", , inFrench = ""] = one === 1 ? ["one", "", "et-un"] : words;
+    numbers.set(`${english}-${inEnglish}`, tens + one);
+    numbers.set(`${one === 1 ? "ein" : one === 6 ? "sechs" : words[1]}und${german}`, tens + one);
+    if (tens < 70) numbers.set(`${french}-${one === 6 ? "six" : inFrench}`, tens + one);
+  }
+}
+for (const [word, value] of [
+  ["hundred", 100],
+  ["hundert", 100],
+  ["dozen", 12],
+  ["a dozen", 12],
+  ["ein dutzend", 12],
+  ["une douzaine", 12],
+] as const) {
+  numbers.set(word, value);
+}
+// An article in French; only digits count there.
+for (const article of ["un", "une"]) numbers.delete(article);
+
+const NUMBER_WORDS: ReadonlyMap<string, number> = numbers;
+
+const SCALE_NAMES: readonly (readonly [value: number, names: string])[] = [
+  [100, "hundred hundert"],
+  [1e3, "thousand k tausend tsd mille 千"],
+  [1e4, "万"],
+  [1e5, "lakh"],
+  [1e6, "million millions mn mio millionen m"],
+  [1e7, "crore"],
+  [1e8, "億"],
+  [1e9, "billion billions bn b milliarde milliarden mrd milliard milliards md"],
+  [1e12, "trillion tn billionen 兆"],
+];
+
+const SCALES: Readonly<Record<string, number>> = Object.fromEntries(
+  SCALE_NAMES.flatMap(([value, names]) => names.split(" ").map((name) => [name, value])),
+);
+
+/** Parts of a whole, in percent. */
+const PARTS: readonly (readonly [RegExp, number])[] = [
+  [/^(?:half|hälfte|moitié)/i, 50],
+  [/(?:third|drittel|tiers)s?$/i, 100 / 3],
+  [/(?:quarter|viertel|quart)s?$/i, 25],
+  [/(?:fifth|fünftel|cinquième)s?$/i, 20],
+  [/(?:tenth|zehntel|dixième)s?$/i, 10],
+];
+
+/** `a quarter of`, `two thirds of`, `by a tenth`, `die Hälfte der`. */
+const FRACTION =
+  /(?<![\p{L}\p{N}])(?:(?:a|one|ein|un)[\s-](?:third|quarter|fifth|tenth|drittel|viertel|fünftel|zehntel|tiers|quart|cinquième|dixième)|(?:two|three|zwei|drei|deux|trois)[\s-](?:thirds|quarters|fifths|tenths|drittel|viertel|fünftel|zehntel|tiers|quarts|cinquièmes|dixièmes)|(?:the\s)?half(?=\sof\s)|(?:die\s)?hälfte|(?:la\s)?moitié)(?=[\s.,;)]*$|[.,;)]|\s(?:of|der|des|de|du|d'|less|more|weniger|mehr)(?![\p{L}\p{N}]))/giu;
+
+function percentOf(fraction: string): number | undefined {
+  const text = fraction.replace(/^(?:the|die|la)\s/i, "");
+  const part = PARTS.find(([pattern]) => pattern.test(text))?.[1];
+  const times = /^(?:two|zwei|deux)/i.test(text) ? 2 : /^(?:three|drei|trois)/i.test(text) ? 3 : 1;
+  return part === undefined ? undefined : part * times;
+}
 export interface Quantity {
   value: number;
   /** Base unit such as `m`, `percent` or `EUR`; empty for a plain number. */

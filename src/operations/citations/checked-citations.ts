@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { VERDICT_LABELS, VERDICTS } from "../../claims/evidence.ts";
 import type { Database } from "../../store/database.ts";
-import { type CitationsSummary, summariseCitations } from "../../verification/summary.ts";
+import { type CitationsSummary, summariseCitations } from "../../verification/standing.ts";
 
 export const citationsCheckedField = z
   .looseObject({ claims: z.number() })

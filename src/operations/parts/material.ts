@@ -4,7 +4,7 @@ import { z } from "zod";
 import { LOCAL_OWNER } from "../../caller.ts";
 import { AppError } from "../../errors.ts";
 import type { Material, SentFile } from "../../gemini/research-agent.ts";
-import { webUrl } from "../../reports/web-url.ts";
+import { webUrl } from "../../reports/web-address.ts";
 import { materialOf } from "../../runs/start/start-options.ts";
 import type { Call, OperationDeps, Question } from "../operation.ts";
 import { list } from "./answer-text.ts";

@@ -40,7 +40,7 @@ export async function reportPage(
   const { run, result } = await finishedReport(db, owner, task_id);
   // Loaded here, because the Markdown reader would slow down every start.
   const [{ cachedReportParts }, { onOneLine }] = await Promise.all([
-    import("../../reports/html/cache.ts"),
+    import("../../reports/html/html.ts"),
     import("../../reports/report-facts.ts"),
   ]);
   const { verified, verified_in_round: round, verification, note: stored } = factsOf(result);

@@ -1,7 +1,7 @@
 /** The rounds of a `deep_search`: what is stored of each, and how answers list them. */
 
 import { z } from "zod";
-import { pageKey } from "../../reports/page-key.ts";
+import { pageKey } from "../../reports/web-address.ts";
 import { type Source, unique } from "../../reports/report.ts";
 import { VERIFICATION_METHODS } from "../../reports/verification.ts";
 import type { SavedRound } from "../../runs/run.ts";

@@ -2,8 +2,7 @@
 
 import { z } from "zod";
 import { AppError } from "../../errors.ts";
-import { tableText } from "../../reports/table/table-markdown.ts";
-import type { Table } from "../../reports/table/table.ts";
+import { type Table, tableText } from "../../reports/table/table.ts";
 import { readStored } from "../../runs/history/read.ts";
 import type { Run } from "../../runs/run.ts";
 import { isTableStart } from "../../runs/start/start-options.ts";

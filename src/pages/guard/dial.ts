@@ -3,13 +3,12 @@
  * with the peer. A name that changes its address in between has no effect, because it is not looked up again.
  */
 
+import { lookup } from "node:dns/promises";
 import { once } from "node:events";
-import { BlockList, isIP, type Socket } from "node:net";
+import { BlockList, connect, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { abortable } from "../abortable.ts";
-import type { CheckedUrl } from "./check-url.ts";
-import type { Network } from "./network.ts";
-import { RefusedError } from "./refusal.ts";
+import { abortable } from "../page.ts";
+import { isLocalName, isPublicAddress } from "../../platform/public-address.ts";
 
 /** A host whose first address is dead has others; more than three only cost time. */
 const MAX_ADDRESSES = 3;
@@ -99,3 +98,75 @@ function destroy(socket: Socket): void {
   socket.on("error", () => undefined);
   socket.destroy();
 }
+
+// Checks what can be decided from a URL alone: scheme, credentials, port and host.
+
+const MAX_URL_CHARACTERS = 4_096;
+const PORTS: readonly number[] = [80, 443, 8080, 8443];
+
+export interface CheckedUrl {
+  url: URL;
+  /** Without brackets and without the dot that ends a fully qualified name. */
+  host: string;
+  isLiteral: boolean;
+  port: number;
+  isTls: boolean;
+}
+
+/** Throws `RefusedError`. An address literal is checked like the result of a lookup, by `resolveHost`. */
+export function checkUrl(text: string): CheckedUrl {
+  if (text.length > MAX_URL_CHARACTERS || !URL.canParse(text)) throw new RefusedError("address");
+  const url = new URL(text);
+  if (url.protocol !== "http:" && url.protocol !== "https:") throw new RefusedError("scheme");
+  if (url.username !== "" || url.password !== "") throw new RefusedError("credentials");
+  const isTls = url.protocol === "https:";
+  const port = url.port === "" ? (isTls ? 443 : 80) : Number(url.port);
+  if (!PORTS.includes(port)) throw new RefusedError("port");
+  const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+  const isLiteral = isIP(host) !== 0;
+  if (!isLiteral && isLocalName(host)) throw new RefusedError("name");
+  return { url, host, isLiteral, port, isTls };
+}
+
+// Why a request to an address is not made.
+
+const REFUSALS = {
+  address: "The address is not a valid web address.",
+  scheme: "Only http and https addresses are fetched.",
+  credentials: "The address contains a user name or password.",
+  port: "The address names a port that is not used for web pages.",
+  name: "The host name does not belong to the public Internet.",
+  private: "The address leads to a private or reserved network.",
+  peer: "The connection did not reach the address that was checked.",
+} as const;
+
+export type Refusal = keyof typeof REFUSALS;
+
+/** Thrown by the guard. Its message is a sentence of this program. */
+export class RefusedError extends Error {
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal) {
+    super(REFUSALS[refusal]);
+    this.refusal = refusal;
+  }
+}
+
+// The network as the guard uses it: name lookup, the decision about addresses, and connections to literal addresses.
+
+/**
+ * A parameter, so that tests can map names to servers on loopback. No setting replaces it: the product has only
+ * `publicNetwork`.
+ */
+export interface Network {
+  lookup(host: string): Promise<string[]>;
+  isPublic(address: string): boolean;
+  /** Starts to connect. `address` is a literal: connecting must not look up anything. */
+  connect(address: string, port: number): Socket;
+}
+
+export const publicNetwork: Network = {
+  lookup: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
+  isPublic: isPublicAddress,
+  connect: (address, port) => connect({ host: address, port, noDelay: true }),
+};

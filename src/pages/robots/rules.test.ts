@@ -4,7 +4,7 @@ import fc from "fast-check";
 import robots from "robots-parser";
 import { expect, test } from "vitest";
 import { onBusyMachine, processorMs } from "../../../test/kit/clock/time-limits.ts";
-import { parseRobots } from "./rules.ts";
+import { parseRobots } from "./robots.ts";
 
 /** Its types describe another form of the module. */
 const robotsParser = robots as unknown as typeof robots.default;

@@ -3,8 +3,14 @@
 import { Parser } from "htmlparser2";
 import { cleanText } from "../../platform/clean-text.ts";
 import type { PageText } from "../page.ts";
-import { type BlockWriter, createBlockWriter } from "./block-writer.ts";
-import { type Attributes, hidingRules, type HidingRules, isHidden } from "./hidden.ts";
+import {
+  type Attributes,
+  type BlockWriter,
+  createBlockWriter,
+  hidingRules,
+  type HidingRules,
+  isHidden,
+} from "./block-writer.ts";
 import { createFactReader } from "./page-facts.ts";
 
 /** The parser's time per tag grows with the depth; browsers stop at 512. */

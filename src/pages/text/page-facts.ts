@@ -1,7 +1,7 @@
 /** Reads date and author as a page states them (meta elements, JSON-LD, time elements), and whether it is free to read. */
 
 import { isRecord } from "../../platform/is-record.ts";
-import type { Attributes } from "./hidden.ts";
+import type { Attributes } from "./block-writer.ts";
 
 export interface PageFacts {
   date?: string | undefined;

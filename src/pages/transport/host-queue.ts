@@ -1,7 +1,7 @@
 /** Lets one request at a time go to a host, with a pause after each, and requests to a few hosts at once. */
 
 import type { Clock } from "../../platform/clock.ts";
-import type { PageLimits } from "../limits.ts";
+import type { PageLimits } from "../page.ts";
 
 export interface HostQueue {
   /** Rejects with the signal's reason if it is aborted before the turn comes. */

@@ -2,11 +2,14 @@
 
 import { once } from "node:events";
 import { type IncomingMessage, request as sendRequest } from "node:http";
-import { dial } from "../guard/dial.ts";
-import type { CheckedUrl } from "../guard/check-url.ts";
-import type { Network } from "../guard/network.ts";
-import type { PageLimits } from "../limits.ts";
-import { ACCEPTED_CODINGS, readBody } from "./read-body.ts";
+import { Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
+import { RedirectUnreachable } from "../../gemini/redirect-links.ts";
+import { type CheckedUrl, checkUrl, dial, type Network, RefusedError } from "../guard/dial.ts";
+import type { PageLimits, PageReading, Receipt } from "../page.ts";
+import type { HostQueue } from "./host-queue.ts";
+import { errorCodeOf } from "../../platform/error-code.ts";
 
 declare const BUILD_VERSION: string | undefined;
 
@@ -15,7 +18,7 @@ export const ROBOT_NAME = "gemini-search-mcp";
 const VERSION = typeof BUILD_VERSION === "string" ? BUILD_VERSION : "0";
 const USER_AGENT = `${ROBOT_NAME}/${VERSION} (reads cited pages at a user's request)`;
 
-export interface PageResponse {
+interface PageResponse {
   status: number;
   /** Of a redirect; its body is not read. */
   location?: string | undefined;
@@ -23,12 +26,12 @@ export interface PageResponse {
   body: Buffer;
 }
 
-export interface RequestDeps {
+interface RequestDeps {
   network: Network;
   limits: PageLimits;
 }
 
-export async function requestPage(
+async function requestPage(
   checked: CheckedUrl,
   { network, limits }: RequestDeps,
   signal: AbortSignal,
@@ -76,4 +79,188 @@ async function send({ url }: CheckedUrl, { socket, maxHeaderSize, signal }: Send
   const [response]: IncomingMessage[] = await once(request, "response", { signal });
   if (response === undefined) throw new Error("No response.");
   return response;
+}
+
+// Errors of fetching a page, each with a sentence of this program, and the outcome that an error means.
+
+/** More bytes than the limits allow. */
+class TooLargeError extends Error {}
+
+/** The response cannot be used: its redirects do not end, or its coding is not one of the supported. */
+class UnusableResponseError extends Error {}
+
+type Outcome = PageReading extends infer Reading
+  ? Reading extends Receipt
+    ? Omit<Reading, keyof Receipt>
+    : never
+  : never;
+
+export type FailedOutcome = Exclude<Outcome, { outcome: "text" }>;
+
+const CERTIFICATE_FAULT = /^(?:CERT_|ERR_TLS_|ERR_SSL_|EPROTO$|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH)/;
+
+const SENTENCES: Readonly<Record<string, string>> = {
+  EAI_AGAIN: "The host name could not be looked up.",
+  ECONNREFUSED: "The host refused the connection.",
+  ECONNRESET: "The host closed the connection.",
+  EPIPE: "The host closed the connection.",
+  EHOSTUNREACH: "The host could not be reached.",
+  ENETUNREACH: "The host could not be reached.",
+  HPE_HEADER_OVERFLOW: "The host sent too many response headers.",
+};
+
+/** `error` was caught while a page was fetched; an abort by the caller is not among them. */
+export function failedOutcome(error: unknown): FailedOutcome {
+  if (error instanceof RefusedError) return { outcome: "not_checked", reason: error.message };
+  if (error instanceof TooLargeError) return { outcome: "unreadable", wall: "too_large" };
+  if (error instanceof UnusableResponseError || error instanceof RedirectUnreachable) {
+    return { outcome: "unreachable", reason: error.message };
+  }
+  const code = errorCodeOf(error);
+  if (code === "ENOTFOUND" || code === "ENODATA") {
+    return { outcome: "gone", reason: "The host name does not exist." };
+  }
+  return { outcome: "unreachable", reason: sentence(error, code) };
+}
+
+/** No connection to the host could be made, as opposed to a slow or damaged answer. */
+export function isUnreachableHost(error: unknown): boolean {
+  const code = errorCodeOf(error);
+  return (
+    error instanceof RefusedError ||
+    CERTIFICATE_FAULT.test(code) ||
+    ["ENOTFOUND", "ENODATA", "EAI_AGAIN", "ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH"].includes(code)
+  );
+}
+
+function sentence(error: unknown, code: string): string {
+  const known = SENTENCES[code];
+  if (known !== undefined) return known;
+  if (CERTIFICATE_FAULT.test(code)) return "The certificate of the host is not valid.";
+  if (code.startsWith("HPE_") || code.startsWith("Z_") || code.startsWith("ERR_") || code.startsWith("ZSTD_")) {
+    return "The host sent a damaged response.";
+  }
+  const isTimeout = error instanceof Error && (error.name === "TimeoutError" || error.name === "AbortError");
+  return isTimeout || code === "ETIMEDOUT" ? "The host did not answer in time." : "The page could not be fetched.";
+}
+
+// Fetches a page and follows its redirects by hand, so that the guard checks each address anew.
+
+export interface FollowDeps extends RequestDeps {
+  hosts: HostQueue;
+  /** Called before each request; throws if it must not be made. */
+  permit?: ((checked: CheckedUrl, signal: AbortSignal) => Promise<void>) | undefined;
+}
+
+export type Followed = { url: string } & (
+  | { response: PageResponse }
+  /** `url` is the address whose request failed. */
+  | { error: unknown }
+);
+
+/** Rejects only if the signal is aborted. */
+export async function followRedirects(start: string, deps: FollowDeps, signal: AbortSignal): Promise<Followed> {
+  const budget = { remainingMs: deps.limits.fetchMs };
+  const visited = new Set<string>();
+  let url = start;
+  try {
+    for (;;) {
+      const checked = checkUrl(url);
+      checked.url.hash = "";
+      url = checked.url.href;
+      if (visited.has(url) || visited.size > deps.limits.redirects) {
+        throw new UnusableResponseError("The address redirects in a circle or too often.");
+      }
+      visited.add(url);
+      await deps.permit?.(checked, signal);
+      const response = await deps.hosts.withHostPermit(checked.host, signal, () =>
+        spend(budget, checked, { ...deps, signal }),
+      );
+      if (response.location === undefined) return { url, response };
+      url = targetOf(response.location, checked.url);
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    return { url, error };
+  }
+}
+
+/** Time in the queue is not counted: it depends on the other pages that are read. */
+async function spend(
+  budget: { remainingMs: number },
+  checked: CheckedUrl,
+  { signal, ...deps }: RequestDeps & { signal: AbortSignal },
+): Promise<PageResponse> {
+  const started = performance.now();
+  const timeout = AbortSignal.timeout(Math.max(1, Math.round(budget.remainingMs)));
+  try {
+    return await requestPage(checked, deps, AbortSignal.any([signal, timeout]));
+  } catch (error) {
+    // A connection that is cut off at its time limit reports that it was closed.
+    timeout.throwIfAborted();
+    throw error;
+  } finally {
+    budget.remainingMs -= performance.now() - started;
+  }
+}
+
+function targetOf(location: string, base: URL): string {
+  // Node.js reads headers as Latin-1; addresses outside ASCII are sent as UTF-8.
+  const text = Buffer.from(location, "latin1").toString("utf8");
+  return URL.canParse(text, base.href) ? new URL(text, base.href).href : text;
+}
+
+// Reads a response body within bounds: bytes as received and, so that a decompression bomb is cut, as decoded.
+
+const ACCEPTED_CODINGS = "gzip, br, zstd, deflate";
+
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  gzip: () => createGunzip(),
+  "x-gzip": () => createGunzip(),
+  br: () => createBrotliDecompress(),
+  zstd: () => createZstdDecompress(),
+  deflate: () => createInflate(),
+};
+
+type BodyLimits = Pick<PageLimits, "wireBytes" | "textBytes">;
+
+async function readBody(response: IncomingMessage, limits: BodyLimits, signal: AbortSignal): Promise<Buffer> {
+  const decoder = decoderOf(response.headers["content-encoding"]);
+  const chunks: Buffer[] = [];
+  const collect = bounded(limits.textBytes, (chunk) => chunks.push(chunk));
+  const wire = bounded(limits.wireBytes);
+  const stages = decoder === undefined ? [wire, collect] : [wire, decoder, collect];
+  collect.resume();
+  await pipeline([response, ...stages], { signal });
+  return Buffer.concat(chunks);
+}
+
+/** Two codings in a row are never sent by a normal server, and multiply what a bomb can hold. */
+function decoderOf(header: string | undefined): Transform | undefined {
+  const codings = (header ?? "")
+    .toLowerCase()
+    .split(",")
+    .map((coding) => coding.trim())
+    .filter((coding) => coding !== "" && coding !== "identity");
+  const [coding, second] = codings;
+  if (coding === undefined) return undefined;
+  const create = Object.hasOwn(DECODERS, coding) ? DECODERS[coding] : undefined;
+  if (create === undefined || second !== undefined) {
+    throw new UnusableResponseError("The host sent the page in a coding that is not supported.");
+  }
+  return create();
+}
+
+/** Passes chunks on until there are too many bytes. With `keep`, chunks end here. */
+function bounded(maxBytes: number, keep?: (chunk: Buffer) => void): Transform {
+  let bytes = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) return done(new TooLargeError());
+      if (keep === undefined) return done(null, chunk);
+      keep(chunk);
+      done();
+    },
+  });
 }

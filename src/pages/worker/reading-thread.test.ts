@@ -2,7 +2,7 @@
 
 import { expect, onTestFinished, test } from "vitest";
 import { makePdf, makePdfBomb } from "../../../test/kit/sites/pdf.ts";
-import { PAGE_LIMITS, type PageLimits } from "../limits.ts";
+import { PAGE_LIMITS, type PageLimits } from "../page.ts";
 import type { PageContent } from "../text/read-html.ts";
 import { createReadingThread } from "./reading-thread.ts";
 

@@ -14,9 +14,8 @@ import {
   resolveCitationNumbers,
   START_MARK,
 } from "../citations.ts";
-import { pageKey } from "../page-key.ts";
+import { pageKey, webUrl } from "../web-address.ts";
 import type { Source } from "../report.ts";
-import { webUrl } from "../web-url.ts";
 import { addCitations } from "./citation-tokens.ts";
 import { addFootnoteRules, definedFootnotes } from "./footnotes.ts";
 import { addFormulaRules } from "./formulas.ts";

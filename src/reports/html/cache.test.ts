@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import type { HtmlRequest, ReportParts } from "./html.ts";
-import { createHtmlCache } from "./cache.ts";
+import { createHtmlCache, type HtmlRequest, type ReportParts } from "./html.ts";
 
 const LENGTH = 1_000;
 

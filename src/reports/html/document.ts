@@ -1,22 +1,81 @@
 /** Renders a report as one self-contained HTML file, without scripts and without external resources. */
 
 import { createHash } from "node:crypto";
+import { hasRightToLeft, languageOf } from "./tokens.ts";
 import {
   type CitedSource,
   type HtmlRequest,
   joinParts,
-  type ReportHtml,
   renderReportHtml,
   renderReportParts,
+  type ReportHtml,
 } from "./html.ts";
-import { hasRightToLeft, languageOf } from "./directions.ts";
 import type { PictureSource } from "../pictures/html.ts";
 import type { Picture } from "../pictures/picture.ts";
-import { DOCUMENT_STYLE } from "./document-style.ts";
-import { onOneLine, type ReportMetadata, reportFacts } from "../report-facts.ts";
+import { onOneLine, reportFacts, type ReportMetadata } from "../report-facts.ts";
 import { readSuggestions } from "../suggestions/chips.ts";
 import { FRAME_SANDBOX, frameHeight, suggestionFrame } from "../suggestions/frame.ts";
 
+// Style sheet of saved HTML reports: any screen width, light and dark, and print.
+
+const DOCUMENT_STYLE = `
+:root { color-scheme: light dark; --text: #1c1e21; --quiet: #55595f; --page: #ffffff; --soft: #f2f3f5; --line: #c9ccd1; --link: #0b57b8; --warn: #8a4b00; }
+@media (prefers-color-scheme: dark) {
+  :root { --text: #e8e9eb; --quiet: #abb0b8; --page: #17191c; --soft: #24272b; --line: #474c53; --link: #8ab8ff; --warn: #ffc37a; }
+}
+body { margin: 0; background: var(--page); color: var(--text); font: 1.0625rem/1.6 system-ui, sans-serif; overflow-wrap: anywhere; }
+main { max-width: 46rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
+h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 1rem; }
+h2, h3, h4, h5, h6 { line-height: 1.3; margin: 2em 0 0.5em; }
+a { color: var(--link); }
+a:focus-visible, .table:focus-visible, pre:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
+:target { background: var(--soft); outline: 2px solid var(--link); }
+.partial { border: 2px solid var(--warn); border-radius: 0.4rem; padding: 0.6rem 0.9rem; }
+.partial strong { color: var(--warn); }
+.facts { display: grid; gap: 0.15rem; margin: 0 0 2rem; padding: 0.8rem 1rem; background: var(--soft); border-radius: 0.4rem; font-size: 0.9rem; }
+.facts div { display: flex; flex-wrap: wrap; gap: 0 0.6rem; }
+.facts dt { font-weight: 600; min-width: 6rem; }
+.facts dd { margin: 0; flex: 1; min-width: 12rem; }
+nav ul { list-style: none; padding: 0; }
+nav h2, .sources h2 { font-size: 1.2rem; }
+.level-3 { padding-inline-start: 1.2rem; } .level-4 { padding-inline-start: 2.4rem; } .level-5 { padding-inline-start: 3.6rem; } .level-6 { padding-inline-start: 4.8rem; }
+.table { position: relative; left: 50%; transform: translateX(-50%); width: fit-content; min-width: 100%; max-width: min(72rem, 100vw - 2.5rem); overflow-x: auto; margin: 1em 0; }
+table { border-collapse: separate; border-spacing: 0; overflow-wrap: normal; }
+th, td { border: 1px solid var(--line); border-width: 0 0 1px; padding: 0.35rem 0.6rem; text-align: start; vertical-align: top; min-width: 4rem; }
+th { background: var(--soft); }
+tr > :first-child { position: sticky; inset-inline-start: 0; max-width: min(16rem, 45vw); background: var(--page); border-inline-end-width: 1px; }
+tr > th:first-child { background: var(--soft); }
+.table::before { content: "Scroll sideways to see all columns →"; position: sticky; inset-inline-start: 0; display: none; width: fit-content; color: var(--quiet); font-size: 0.85rem; }
+@supports (animation-timeline: scroll()) {
+  .table { timeline-scope: --columns; scroll-timeline: --columns inline; }
+  @keyframes scrolls { from, to { display: block; } }
+  .table::before { animation: scrolls linear both; animation-timeline: --columns; }
+}
+.center { text-align: center; } .right { text-align: right; }
+.code { margin: 1em 0; } .code[data-language]::before { content: attr(data-language); color: var(--quiet); font-size: 0.8rem; }
+.rest { white-space: pre-wrap; } .task-item { list-style: none; } .task { margin-inline-start: -1.4em; }
+.footnotes { margin-top: 2em; border-top: 1px solid var(--line); font-size: 0.92rem; } .note { line-height: 0; } .note a { text-decoration: none; }
+.report { overflow-y: clip; } .report > :has(math) { overflow: auto hidden; }
+.maths { overflow-x: auto; margin: 1em 0; } math { font-size: 1.1em; } .tml-left { text-align: left; } .tml-right { text-align: right; } .tml-jot > mtr > mtd { padding: 0.3ex 0; } .tml-overline { border-top: 0.07em solid; padding-top: 0.1em; } .tml-underline { border-bottom: 0.07em solid; padding-bottom: 0.1em; }
+pre { overflow-x: auto; background: var(--soft); padding: 0.8rem 1rem; border-radius: 0.4rem; overflow-wrap: normal; }
+code { font-family: ui-monospace, monospace; font-size: 0.92em; background: var(--soft); }
+blockquote { margin: 1em 0; padding: 0 1rem; border-inline-start: 4px solid var(--line); color: var(--quiet); }
+.cite { line-height: 0; white-space: nowrap; } .cite a { text-decoration: none; } .cite a:hover { text-decoration: underline; }
+.picture { margin: 1.5em 0; } .picture img { max-width: 100%; height: auto; background: #ffffff; border-radius: 0.4rem; }
+.suggestions iframe { width: 100%; border: 0; } .suggestions h2 { font-size: 1.2rem; }
+.sources ul { list-style: none; padding: 0; } .sources li { margin: 0.5rem 0; padding: 0.1rem 0.3rem; }
+.number { font-weight: 600; } .address { display: none; } .back { font-size: 0.85rem; }
+@page { margin: 18mm 16mm; }
+@media print {
+  :root { --text: #000000; --quiet: #333333; --page: #ffffff; --soft: #f4f4f4; --line: #999999; --link: #000000; --warn: #000000; }
+  body { font-size: 10.5pt; line-height: 1.45; } main { max-width: none; padding: 0; }
+  h1, h2, h3, h4, h5, h6 { break-after: avoid; } p, li { orphans: 3; widows: 3; }
+  pre, blockquote, tr, .facts { break-inside: avoid; } pre { white-space: pre-wrap; } thead { display: table-header-group; }
+  .table { position: static; transform: none; width: auto; max-width: none; overflow: visible; } .table::before { animation: none; display: none; } .maths { overflow: visible; }
+  table { overflow-wrap: anywhere; } th, td { min-width: 0; } tr > :first-child { position: static; max-width: none; } :target { background: none; outline: none; }
+  .back { display: none; } .address { display: block; font-size: 0.85em; color: var(--quiet); }
+}
+`;
 export interface HtmlDocumentRequest extends Omit<HtmlRequest, "pictureSource"> {
   pictures?: readonly Picture[] | undefined;
   /** Google's Search Suggestions as received. */

@@ -1,18 +1,34 @@
 /** Renders a report as safe HTML, part by part: Markdown without raw HTML, then an allow-list. */
 
+import { hash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import markdownIt from "markdown-it";
 import type { CitedRange } from "../citations.ts";
 import { type DocumentPart, locatedDocument, numbersByUrl, parseParts } from "../document/document.ts";
 import { restHtml } from "../document/parts.ts";
 import { allowedHtml } from "./allowed.ts";
-import { addDirections } from "./directions.ts";
-import { addFootnotes, type Footnotes, footnotesHtml, takeNotes } from "./footnotes.ts";
-import { addMaths, createMathsBudget, type MathsBudget } from "./maths.ts";
-import { addRenderingRules } from "./rules.ts";
+import {
+  addFootnotes,
+  addMaths,
+  addRenderingRules,
+  createMathsBudget,
+  type Footnotes,
+  footnotesHtml,
+  type MathsBudget,
+  takeNotes,
+} from "./rules.ts";
 import { type CitedSource, indexSources, type SourceIndex } from "./sources.ts";
-import { addTaskRule, markTasks } from "./task-lists.ts";
-import { type Allowance, type ContentsEntry, addHeadingIds, createIds, rewriteLinks, takeTitle } from "./tokens.ts";
+import {
+  addDirections,
+  addHeadingIds,
+  addTaskRule,
+  type Allowance,
+  type ContentsEntry,
+  createIds,
+  markTasks,
+  rewriteLinks,
+  takeTitle,
+} from "./tokens.ts";
 import { insertPictures, type PictureSource, showPictures } from "../pictures/html.ts";
 import type { PictureFacts } from "../pictures/picture.ts";
 import { locatePictures, type PicturePosition } from "../pictures/positions.ts";
@@ -136,3 +152,52 @@ function takeDuePictures(rendering: Rendering, { start, repeated, next }: Docume
   rendering.pictures = rendering.pictures.filter(({ line }) => line >= last);
   return due.map(({ n, line }) => ({ n, line: line - offset }));
 }
+
+// Cache of recently rendered reports.
+
+type Render = (request: HtmlRequest) => Promise<ReportParts>;
+
+/** A few of the longest reports, many of the usual ones. */
+const MAX_CACHED_CHARACTERS = 8_000_000;
+
+export const cachedReportParts: Render = createHtmlCache(renderReportParts, MAX_CACHED_CHARACTERS);
+
+/** Keyed by content, not by run, because the report of a run can change. */
+export function createHtmlCache(render: Render, maxCharacters: number): Render {
+  const kept = new Map<string, { report: ReportParts; characters: number }>();
+  /** A page requests the parts of a report at once; it is rendered only once. */
+  const rendering = new Map<string, Promise<ReportParts>>();
+  let characters = 0;
+  const forget = (key: string): void => {
+    characters -= kept.get(key)?.characters ?? 0;
+    kept.delete(key);
+  };
+  const keep = (key: string, report: ReportParts): void => {
+    // Re-inserting moves the entry to the end, so the first key is the least recently used one.
+    forget(key);
+    const size = JSON.stringify([report.sources, report.contents]).length;
+    const added = report.parts.reduce((sum, { length }) => sum + length, size);
+    kept.set(key, { report, characters: added });
+    characters += added;
+    for (const oldest of kept.keys()) {
+      if (characters <= maxCharacters) break;
+      forget(oldest);
+    }
+  };
+  return async (request) => {
+    const key = keyOf(request);
+    const known = kept.get(key)?.report;
+    const started = known === undefined ? (rendering.get(key) ?? render(request)) : Promise.resolve(known);
+    if (known === undefined) rendering.set(key, started);
+    try {
+      const report = await started;
+      keep(key, report);
+      return report;
+    } finally {
+      rendering.delete(key);
+    }
+  };
+}
+
+const keyOf = ({ report, query, sources, citations = [], pictures = [] }: HtmlRequest): string =>
+  hash("sha256", JSON.stringify([report, query, sources, citations, pictures]), "base64");

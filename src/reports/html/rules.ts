@@ -1,10 +1,13 @@
 /** How the tokens of a report become HTML: code, tables, pictures and citations. */
 
 import type { MarkdownIt, RendererRule, Token } from "markdown-it";
+import temml from "temml";
 import { citationOf } from "../document/citation-tokens.ts";
-import { pictureMark } from "../pictures/html.ts";
+import type { DocumentPart } from "../document/document.ts";
+import { type Formula, formulaOf } from "../document/formulas.ts";
 import type { CitedSource } from "./sources.ts";
 import type { Allowance } from "./tokens.ts";
+import { pictureMark } from "../pictures/html.ts";
 
 const MAX_LABEL_CHARACTERS = 120;
 
@@ -62,4 +65,128 @@ export function addRenderingRules(md: MarkdownIt, { sources, allowance, tables }
 function directionOf(token: Token | undefined): string {
   const attributes = ["dir", "lang"].map((name) => [name, token?.attrGet(name)]);
   return attributes.map(([name, value]) => (value == null ? "" : ` ${name}="${value}"`)).join("");
+}
+
+// Collects the footnotes of a report at its end.
+
+interface Note {
+  number: number;
+  /** How often the text refers to it. */
+  references: number;
+  html: string;
+}
+
+/** By label, in the order of their numbers; shared by the parts of a report. */
+export type Footnotes = Map<string, Note>;
+
+function noteOf(notes: Footnotes, label: string): Note {
+  const note = notes.get(label) ?? { number: notes.size + 1, references: 0, html: "" };
+  notes.set(label, note);
+  return note;
+}
+
+export function addFootnotes(md: MarkdownIt, footnotes: Footnotes): void {
+  md.renderer.rules["footnote"] = (tokens, at) => {
+    const note = noteOf(footnotes, String(tokens[at]?.meta?.["label"]));
+    note.references += 1;
+    const { number, references } = note;
+    return `<sup class="note"><a id="fnref-${number}-${references}" href="#fn-${number}" aria-label="Footnote ${number}">${number}</a></sup>`;
+  };
+}
+
+/** Renders the definitions and returns the other tokens. The first definition of a label counts. */
+export function takeNotes(
+  tokens: readonly Token[],
+  { md, env }: Pick<DocumentPart, "md" | "env">,
+  footnotes: Footnotes,
+): Token[] {
+  const kept: Token[] = [];
+  const taken: { label: string; inline: Token | undefined }[] = [];
+  for (let at = 0; at < tokens.length; at += 1) {
+    const token = tokens[at];
+    if (token?.type === "footnote_open") {
+      taken.push({ label: String(token.meta?.["label"]), inline: tokens[at + 1] });
+      at += 2;
+    } else if (token !== undefined) kept.push(token);
+  }
+  // The numbers follow the references, so references are counted before the notes are rendered.
+  for (const token of kept)
+    for (const child of token.children ?? [])
+      if (child.type === "footnote") noteOf(footnotes, String(child.meta?.["label"]));
+  for (const { label, inline } of taken) {
+    const note = noteOf(footnotes, label);
+    if (note.html === "" && inline !== undefined) note.html = md.renderer.render([inline], md.options, env);
+  }
+  return kept;
+}
+
+/** HTML that is not sanitized yet. */
+export function footnotesHtml(notes: Footnotes): string {
+  if (notes.size === 0) return "";
+  const items = [...notes.values()].map(({ number, references, html }) => {
+    const back = Array.from(
+      { length: Math.min(references, 20) },
+      (_, index) => `<a href="#fnref-${number}-${index + 1}" aria-label="Back to reference ${index + 1}">↩</a>`,
+    );
+    return `<li id="fn-${number}">${html} ${back.join(" ")}</li>\n`;
+  });
+  return `<section class="footnotes" aria-label="Footnotes">\n<ol>\n${items.join("")}</ol>\n</section>\n`;
+}
+
+// Formulas in a report, converted from TeX to MathML, which browsers render without scripts or fonts of their own.
+
+const MAX_DEPTH = 30;
+/** Of one report: a formula takes about a tenth of a millisecond per character. */
+const MAX_TEX_CHARACTERS = 40_000;
+
+/** How much more TeX may be converted. */
+export interface MathsBudget {
+  characters: number;
+}
+
+export const createMathsBudget = (): MathsBudget => ({ characters: MAX_TEX_CHARACTERS });
+
+export function addMaths(md: MarkdownIt, budget: MathsBudget): void {
+  const { escapeHtml } = md.utils;
+  const asCode = (source: string): string => `<code dir="ltr">${escapeHtml(source)}</code>`;
+  Object.assign(md.renderer.rules, {
+    formula: (tokens: Token[], at: number): string => {
+      const formula = formulaOf(tokens[at]);
+      return formula === undefined ? "" : (mathml(formula, budget) ?? asCode(formula.source));
+    },
+    formula_block: (tokens: Token[], at: number): string => {
+      const formula = formulaOf(tokens[at]);
+      if (formula === undefined) return "";
+      const shown = mathml(formula, budget);
+      return `<div class="maths" dir="ltr" tabindex="0">${shown ?? asCode(formula.source)}</div>\n`;
+    },
+  });
+}
+
+/** Undefined if it is no TeX that can be shown, or too much of it. */
+function mathml({ tex, isDisplay }: Formula, budget: MathsBudget): string | undefined {
+  budget.characters -= tex.length;
+  if (budget.characters < 0 || depthOf(tex) > MAX_DEPTH) return undefined;
+  try {
+    return temml.renderToString(tex, {
+      displayMode: isDisplay,
+      throwOnError: true,
+      trust: false,
+      maxExpand: 100,
+      maxSize: [20, 100],
+    });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of groups and environments, which the converter reads recursively. */
+function depthOf(tex: string): number {
+  let depth = 0;
+  let max = 0;
+  for (const [mark] of tex.matchAll(/[{}]|\\(?:left|right|begin|end)(?![a-zA-Z])/g)) {
+    depth += mark === "{" || mark === "\\left" || mark === "\\begin" ? 1 : -1;
+    max = Math.max(max, depth);
+  }
+  return max;
 }

@@ -1,9 +1,8 @@
 /** The sources of a report as they are listed: each page once, with the best title that is known. */
 
-import { pageKey } from "../page-key.ts";
+import { pageKey, webUrl } from "../web-address.ts";
 import type { Source } from "../report.ts";
 import { onOneLine } from "../report-facts.ts";
-import { webUrl } from "../web-url.ts";
 
 export interface CitedSource {
   n: number;

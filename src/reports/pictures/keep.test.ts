@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { chart, pngOf } from "../../../test/kit/browser/pictures.ts";
-import { keepPictures, MAX_PICTURE_BYTES, MAX_PICTURES } from "./keep.ts";
-import { sniffPicture } from "./sniff.ts";
+import { keepPictures, MAX_PICTURE_BYTES, MAX_PICTURES, sniffPicture } from "./keep.ts";
 
 const received = (content: Buffer | string, mimeType = "image/png", offset = 0) => ({
   mimeType,

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { onBusyMachine, processorMs } from "../../../test/kit/clock/time-limits.ts";
 import { readTable } from "./read-table.ts";
-import { storedTableMarkdown, tableText } from "./table-markdown.ts";
+import { storedTableMarkdown, tableText } from "./table.ts";
 
 const ASKED = { columns: ["Maker", "Price"], known: new Set([1, 2, 3]) };
 const read = (text: string) => readTable(text, ASKED);

@@ -13,7 +13,7 @@ import {
 } from "../../reports/citations.ts";
 import { linkedSources } from "../../reports/document/document.ts";
 import { withOneNumberPerPage } from "../../reports/document/numbered.ts";
-import { pageKey } from "../../reports/page-key.ts";
+import { pageKey } from "../../reports/web-address.ts";
 import { keepPictures } from "../../reports/pictures/keep.ts";
 import { numberSources, type Source } from "../../reports/report.ts";
 import { keepSuggestions } from "../../reports/suggestions/keep.ts";

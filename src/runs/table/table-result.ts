@@ -3,8 +3,7 @@
 import { AppError } from "../../errors.ts";
 import { unexpectedError } from "../../platform/unexpected-error.ts";
 import { readTable } from "../../reports/table/read-table.ts";
-import { storedTableMarkdown } from "../../reports/table/table-markdown.ts";
-import { countMarks, type Table } from "../../reports/table/table.ts";
+import { countMarks, storedTableMarkdown, type Table } from "../../reports/table/table.ts";
 import type { Source } from "../../reports/report.ts";
 import type { Database } from "../../store/database.ts";
 import { findResult } from "../result-store.ts";

@@ -3,7 +3,7 @@
  * cite it, and figures, dates and polarity of claim and quote must agree.
  */
 
-import type { Claim } from "../../claims/claim.ts";
+import type { Claim } from "../../claims/evidence.ts";
 import { comparePage } from "../../claims/compare-page.ts";
 import { disagreement } from "../../claims/disagreement.ts";
 import type { PagesRead } from "../correct-json.ts";

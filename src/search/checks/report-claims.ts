@@ -3,14 +3,14 @@
  * one page, and which claims the next round is asked to check, most important first.
  */
 
-import type { Claim } from "../../claims/claim.ts";
+import type { Claim } from "../../claims/evidence.ts";
 import { splitClaims } from "../../claims/split-claims.ts";
 import type { VisitedSource } from "../../gemini/search-backend.ts";
 import { linkedSources } from "../../reports/document/document.ts";
 import { isRedirect, numberSources, type Source } from "../../reports/report.ts";
 import type { Verdict } from "../../claims/evidence.ts";
 import type { Finding } from "./check.ts";
-import { pageKey } from "../../reports/page-key.ts";
+import { pageKey } from "../../reports/web-address.ts";
 
 export interface ReportClaims {
   claims: Claim[];

@@ -1,7 +1,6 @@
 /** How many claims of the final report were confirmed, and what a reader must know about the others. */
 
-import type { Claim } from "../../claims/claim.ts";
-import type { Evidence, Verdict } from "../../claims/evidence.ts";
+import type { Claim, Evidence, Verdict } from "../../claims/evidence.ts";
 import type { VisitedSource } from "../../gemini/search-backend.ts";
 import { independentDomains } from "../../reports/independent-domains.ts";
 import type { Source } from "../../reports/report.ts";

@@ -1,7 +1,6 @@
 /** What a check of citations needs of a model that judges claims. */
 
-import type { Claim } from "../../claims/claim.ts";
-import type { Evidence } from "../../claims/evidence.ts";
+import type { Claim, Evidence } from "../../claims/evidence.ts";
 import type { PageText } from "../../pages/page.ts";
 
 /** For each claim that a judge is asked about. */

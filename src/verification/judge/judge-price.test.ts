@@ -2,13 +2,11 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { bestPassages } from "../../claims/best-passages.ts";
-import { indexPage } from "../../claims/page-index.ts";
+import { bestPassages, indexPage } from "../../claims/page-index.ts";
 import { costCalculator } from "../../costs/actual.ts";
 import { LIST_PRICES } from "../../costs/prices.ts";
 import { MAX_PASSAGES, type OpenClaim } from "./judge-port.ts";
-import { judgeClaim } from "./judge-claim.ts";
-import { judgePrice, maxInputTokens, maxOutputTokens } from "./judge-price.ts";
+import { judgeClaim, judgePrice, maxInputTokens, maxOutputTokens } from "./judge.ts";
 
 const promptFor = ({ claim, passages }: { claim: string; passages: string }): string =>
   `Is ${claim} said in ${passages}? Again: ${claim}`;

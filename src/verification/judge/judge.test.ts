@@ -3,17 +3,14 @@
 import { expect, test } from "vitest";
 import { createTestLog } from "../../../test/kit/log.ts";
 import { insertRun, openDatabase } from "../../../test/kit/store/store-rows.ts";
-import { bestPassages } from "../../claims/best-passages.ts";
-import { indexPage } from "../../claims/page-index.ts";
+import { bestPassages, indexPage } from "../../claims/page-index.ts";
 import { AppError } from "../../errors.ts";
 import { type Answer, NO_USAGE, PaidFailure } from "../../gemini/search-backend.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { totalCost } from "../../runs/history/figures-store.ts";
 import { findJudgeUsage, saveClaims } from "../claim-store.ts";
 import type { OpenClaim } from "./judge-port.ts";
-import { createJudge } from "./judge.ts";
-import { judgeClaim } from "./judge-claim.ts";
-import { maxOutputTokens } from "./judge-price.ts";
+import { createJudge, judgeClaim, maxOutputTokens } from "./judge.ts";
 
 const claim = (text: string): OpenClaim => ({
   n: 1,

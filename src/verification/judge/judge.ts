@@ -1,17 +1,18 @@
 /** The judge of citations with a model: counts what it sends before it is sent, and what it used. */
 
-import type { Evidence } from "../../claims/evidence.ts";
+import { z } from "zod";
+import { disagreement } from "../../claims/disagreement.ts";
+import type { Evidence, Verdict } from "../../claims/evidence.ts";
 import type { CostOf } from "../../costs/actual.ts";
-import { type Answer, PaidFailure } from "../../gemini/search-backend.ts";
 import { AppError, type FailureReason } from "../../errors.ts";
 import { cancelled as cancelledCall } from "../../gemini/failures.ts";
+import { type Answer, NO_USAGE, PaidFailure, requiredOutputTokens } from "../../gemini/search-backend.ts";
+import type { PageText } from "../../pages/page.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Database } from "../../store/database.ts";
 import { addJudgeUsage, countJudgeRequest } from "../claim-store.ts";
-import type { Judge, JudgeRequest } from "./judge-port.ts";
-import { judgeClaim, type JudgeValues } from "./judge-claim.ts";
-import { judgePrice, maxOutputTokens } from "./judge-price.ts";
+import { type Judge, type JudgePrice, type JudgeRequest, MAX_PASSAGES, type OpenClaim } from "./judge-port.ts";
 
 export interface JudgeDeps {
   db: Database;
@@ -131,3 +132,181 @@ function logUnjudged(log: Log, taskId: string, error: unknown): void {
 }
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : "unknown");
+
+// Asks a small model whether a page supports a claim. It must quote; a quote that is not on the page, or whose numbers, dates or polarity disagree with the claim, supports nothing.
+
+export interface Judgement {
+  verdict: Extract<Verdict, "supported" | "weak" | "contradicted" | "unsupported" | "not_confirmed">;
+  /** A passage that is on the page. */
+  passage?: string | undefined;
+  reason?: string | undefined;
+}
+
+/** What the prompt is filled with. */
+export interface JudgeValues {
+  claim: string;
+  passages: string;
+}
+
+/** Sends the prompt to the model and returns its text. */
+export type AskJudge = (values: JudgeValues) => Promise<string>;
+
+/** The form of an answer, shown in the prompt. */
+export const JUDGE_EXAMPLE = '{ "verdict": "supported", "quote": "the words of the passage that decide" }';
+
+const MAX_PASSAGE_CHARACTERS = 800;
+/** A page up to this length is sent as a whole, so that the judge can find that it does not say something. */
+const MAX_WHOLE_PAGE_CHARACTERS = 5_000;
+const MIN_QUOTE_CHARACTERS = 8;
+/** A longer sentence is not judged: the price of a request is bounded. */
+const MAX_CLAIM_CHARACTERS = 2_000;
+/** The whole page, or the passages with the lines between them. */
+const MAX_PASSAGES_CHARACTERS = Math.max(
+  MAX_WHOLE_PAGE_CHARACTERS,
+  MAX_PASSAGES * (MAX_PASSAGE_CHARACTERS + "\n\n".length),
+);
+
+const answerSchema = z.object({
+  verdict: z.enum(["supported", "weak", "contradicted", "unsupported"]),
+  quote: z.string().default(""),
+});
+
+/** Undefined if the answer cannot be used: then the verdict of the text comparison is kept. */
+export async function judgeClaim(ask: AskJudge, claim: OpenClaim, page: PageText): Promise<Judgement | undefined> {
+  const whole = [page.title, ...page.blocks].join("\n");
+  const isWhole = whole.length <= MAX_WHOLE_PAGE_CHARACTERS;
+  const passages = isWhole ? whole : passagesOf(claim);
+  if (passages.trim() === "") return undefined;
+  const subject = [...claim.headings.slice(-1), ...claim.context, claim.text].join(" › ");
+  if (subject.length > MAX_CLAIM_CHARACTERS) return undefined;
+  const answer = answerIn(await ask({ claim: subject, passages }));
+  if (answer === undefined) return undefined;
+  const quote = answer.quote.trim();
+  if (answer.verdict === "unsupported") {
+    if (isWhole)
+      return { verdict: "unsupported", reason: "The judge read the page and found that it does not say this." };
+    return { verdict: "not_confirmed", reason: "The judge did not find it in the passages that are closest to it." };
+  }
+  if (!isOnPage(quote, page))
+    return { verdict: "not_confirmed", reason: "The judge quoted text that is not on the page." };
+  const veto = answer.verdict === "contradicted" ? undefined : disagreement(claim.text, quote);
+  if (veto !== undefined && answer.verdict === "supported") {
+    return { verdict: "not_confirmed", passage: quote, reason: veto };
+  }
+  return { verdict: answer.verdict, passage: quote, reason: veto };
+}
+
+const passagesOf = ({ passages }: OpenClaim): string =>
+  passages
+    .slice(0, MAX_PASSAGES)
+    .map((passage) => passage.slice(0, MAX_PASSAGE_CHARACTERS).toWellFormed())
+    .join("\n\n");
+
+/** The last JSON object in the answer that has the right form. */
+function answerIn(text: string): z.infer<typeof answerSchema> | undefined {
+  const objects = [...text.matchAll(/\{[^{}]*\}/g)].map(([object]) => object);
+  for (const object of objects.toReversed()) {
+    try {
+      const parsed = answerSchema.safeParse(JSON.parse(object));
+      if (parsed.success) return parsed.data;
+    } catch {
+      // Not JSON.
+    }
+  }
+  return undefined;
+}
+
+/** Spelling that a model changes when it quotes. */
+const plain = (text: string): string =>
+  text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replaceAll(/[\u2018\u2019\u201B\u2032]/g, "'")
+    .replaceAll(/[\u201C\u201D\u00AB\u00BB\u201E\u201F]/g, '"')
+    .replaceAll(/[\u2010-\u2015\u2212]/g, "-")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+
+const plainBlocks = new WeakMap<PageText, string[]>();
+
+/** Whole words of one block: a menu item and the heading after it are no sentence. */
+function isOnPage(quote: string, page: PageText): boolean {
+  const wanted = plain(quote);
+  if (wanted.length < MIN_QUOTE_CHARACTERS) return false;
+  const blocks = plainBlocks.get(page) ?? [page.title, ...page.blocks].map(plain);
+  plainBlocks.set(page, blocks);
+  return blocks.some((block) => hasWords(block, wanted));
+}
+
+function hasWords(block: string, wanted: string): boolean {
+  for (let at = block.indexOf(wanted); at !== -1; at = block.indexOf(wanted, at + 1)) {
+    if (isEdge(block[at - 1], wanted[0]) && isEdge(block[at + wanted.length], wanted.at(-1))) return true;
+  }
+  return false;
+}
+
+/** A letter or digit; scripts without spaces between words have no such edges. */
+const WORD = /(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])[\p{L}\p{N}]/u;
+
+/** Whether a word ends between these two characters. */
+const isEdge = (outside = "", inside = ""): boolean => !WORD.test(outside) || !WORD.test(inside);
+
+// What requests to the judge cost: likely, and at most.
+
+/** Derived: the prompt with five passages, and a short answer with some thinking. */
+const LIKELY_TOKENS = { input: 1_400, output: 250 };
+
+/** Thinking counts as output. Enough for the thoughts of a small model and an answer of 60 words. */
+const MAX_OUTPUT_TOKENS = 8_192;
+
+/** A model that needs more room for its thoughts gets it, and its price follows. */
+export const maxOutputTokens = (model: string): number => requiredOutputTokens(model) ?? MAX_OUTPUT_TOKENS;
+
+/** Begin and end of a turn and the like, which Google adds. */
+const ADDED_TOKENS = 100;
+
+/** Three bytes in UTF-8, the maximum per UTF-16 unit. */
+const WIDEST_CHARACTER = "\u20AC";
+
+/** A token stands for at least one byte, so no prompt has more tokens than bytes, whatever it is filled with. */
+export function maxInputTokens(promptFor: (values: JudgeValues) => string): number {
+  const longest = promptFor({
+    claim: WIDEST_CHARACTER.repeat(MAX_CLAIM_CHARACTERS),
+    passages: WIDEST_CHARACTER.repeat(MAX_PASSAGES_CHARACTERS),
+  });
+  return Buffer.byteLength(longest) + ADDED_TOKENS;
+}
+
+interface PricedModel {
+  costOf: CostOf;
+  model: string;
+}
+
+/** The likely price; undefined without a price of the model. */
+export const estimateUsd = (requests: number, { now, ...priced }: PricedModel & { now: number }): number | undefined =>
+  usdOf(LIKELY_TOKENS, priced, { requests, at: now });
+
+/** Undefined without a listed price of the model. Prices change at midnight, so the higher one of a day counts. */
+export function judgePrice(
+  requests: number,
+  { promptFor, ...priced }: PricedModel & { promptFor: (values: JudgeValues) => string },
+  now: number,
+): JudgePrice | undefined {
+  const likelyUsd = estimateUsd(requests, { ...priced, now });
+  const longest = { input: maxInputTokens(promptFor), output: maxOutputTokens(priced.model) };
+  const [today, tomorrow] = [now, now + DAY_MS].map((at) => usdOf(longest, priced, { requests, at }));
+  if (likelyUsd === undefined || today === undefined || tomorrow === undefined) return undefined;
+  return { likelyUsd, maxUsd: Math.max(today, tomorrow) };
+}
+
+const DAY_MS = 86_400_000;
+
+function usdOf(
+  tokens: { input: number; output: number },
+  { costOf, model }: PricedModel,
+  { requests, at }: { requests: number; at: number },
+): number | undefined {
+  const { usd, incomplete, estimated } = costOf({ ...NO_USAGE, ...tokens }, model, at);
+  // The price of the model's family is no bound.
+  return incomplete || estimated || usd === undefined ? undefined : usd * requests;
+}

@@ -12,9 +12,9 @@ import {
   TLSSocket,
 } from "node:tls";
 import { z } from "zod";
-import type { Network } from "../../../src/pages/guard/network.ts";
-import { PAGE_LIMITS } from "../../../src/pages/limits.ts";
-import { followRedirects } from "../../../src/pages/transport/follow.ts";
+import type { Network } from "../../../src/pages/guard/dial.ts";
+import { PAGE_LIMITS } from "../../../src/pages/page.ts";
+import { followRedirects } from "../../../src/pages/transport/request.ts";
 import { createHostQueue } from "../../../src/pages/transport/host-queue.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { isPublicAddress } from "../../../src/platform/public-address.ts";

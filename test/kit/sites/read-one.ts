@@ -1,7 +1,7 @@
 /** A program that reads one page of a site on loopback, whose port is in `SITE_PORT`, and prints the outcome. */
 
 import { connect } from "node:net";
-import type { Network } from "../../../src/pages/guard/network.ts";
+import type { Network } from "../../../src/pages/guard/dial.ts";
 import { createPageReader } from "../../../src/pages/page-reader.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 

@@ -1,8 +1,7 @@
 /** A page reader in front of sites on loopback, with short waits. */
 
 import { onTestFinished } from "vitest";
-import type { PageLimits } from "../../../src/pages/limits.ts";
-import type { PageReading } from "../../../src/pages/page.ts";
+import type { PageLimits, PageReading } from "../../../src/pages/page.ts";
 import { createPageReader } from "../../../src/pages/page-reader.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { type Handler, openSites, type Sites } from "./sites.ts";

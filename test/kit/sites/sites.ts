@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from "node:https";
 import { connect } from "node:net";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { onTestFinished } from "vitest";
-import type { Network } from "../../../src/pages/guard/network.ts";
+import type { Network } from "../../../src/pages/guard/dial.ts";
 import { isPublicAddress } from "../../../src/platform/public-address.ts";
 import { makeCertificateOf } from "../services/certificate.ts";
 import { listen } from "./listen.ts";

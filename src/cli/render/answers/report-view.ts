@@ -2,7 +2,7 @@
 
 import { type Document, numberedDocument } from "../../../reports/document/document.ts";
 import { citedNumbers, numberedMarkdown } from "../../../reports/document/numbered.ts";
-import { pageKey } from "../../../reports/page-key.ts";
+import { pageKey } from "../../../reports/web-address.ts";
 import { onOneLine } from "../../../reports/report-facts.ts";
 import { isRedirect, type Source } from "../../../reports/report.ts";
 import { type AnswerSpace, nextCommands, shortId } from "../answer-view.ts";

@@ -3,7 +3,7 @@
 import type { Token } from "markdown-it";
 import { citationOf } from "../../../reports/document/citation-tokens.ts";
 import { formulaOf } from "../../../reports/document/formulas.ts";
-import { webUrl } from "../../../reports/web-url.ts";
+import { webUrl } from "../../../reports/web-address.ts";
 import type { Style } from "../paint.ts";
 import { createWords, type Word } from "./words.ts";
 

@@ -2,7 +2,7 @@
 
 import { type Document, parseParts } from "../../../reports/document/document.ts";
 import type { Source } from "../../../reports/report.ts";
-import { webUrl } from "../../../reports/web-url.ts";
+import { webUrl } from "../../../reports/web-address.ts";
 import { blockLines } from "./blocks.ts";
 import type { Space } from "./words.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { pageKey } from "./page-key.ts";
+import { pageKey } from "./web-address.ts";
 
 const PAGE = "https://site.example/guide";
 

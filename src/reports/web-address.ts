@@ -1,7 +1,20 @@
+/** Decides which URLs a report may link to. */
+
+/** Browsers reject longer URLs. */
+const MAX_URL_CHARACTERS = 4_096;
+
 /**
- * Compares URLs by page; in doubt they are different pages. Sections of one page (fragments) are one source by design,
- * and the URL found first represents it.
+ * Returns the normalized URL; undefined unless it is http or https without user name and password, which can disguise
+ * the host.
  */
+export function webUrl(text: string): string | undefined {
+  if (text.length > MAX_URL_CHARACTERS || !/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;
+  const { href, protocol, username, password } = new URL(text);
+  if (protocol !== "http:" && protocol !== "https:") return undefined;
+  return username === "" && password === "" ? href : undefined;
+}
+
+// Compares URLs by page; in doubt they are different pages. Sections of one page (fragments) are one source by design, and the URL found first represents it.
 
 /** Parameters of advertisers, newsletters and analytics; no site selects content by them. */
 const TRACKING = /^(?:utm_[a-z_]+|gclid|gclsrc|gbraid|wbraid|dclid|fbclid|msclkid|yclid|twclid|igshid|mc_cid|mc_eid)$/i;
@@ -10,8 +23,6 @@ const TRACKING = /^(?:utm_[a-z_]+|gclid|gclsrc|gbraid|wbraid|dclid|fbclid|msclki
  * A position on a page. Other fragments, such as `#/users` and `#!topic`, may be routes of a single-page application.
  */
 const ANCHOR = /^#(?:[\p{L}\p{N}_.%~-]*(?::~:.*)?)$/u;
-
-const MAX_URL_CHARACTERS = 4_096;
 
 /** Equal for URLs of one page: ignores anchor, tracking parameters and trailing slash. */
 export function pageKey(url: string): string {
