@@ -1,5 +1,6 @@
 /** Fuzz target: a saved report loads nothing, hides nothing and ends where its text ends (N1, N3, T20, T21). */
 
+import { cleanText } from "../../src/platform/clean-text.ts";
 import { renderMarkdown } from "../../src/reports/markdown/markdown.ts";
 import { neutralMarkdown } from "../../src/reports/markdown/neutral-markdown.ts";
 import { type FuzzTarget, must, mustBeVisible } from "./target.ts";
@@ -40,7 +41,8 @@ export const markdownReport: FuzzTarget = {
       mustHoldNothingThatLoads(input, neutral);
       const document = renderMarkdown({
         query: input,
-        report: input,
+        // As it is stored.
+        report: cleanText(input),
         sources: SOURCES,
         partial: "failed",
         metadata: undefined,
