@@ -163,7 +163,8 @@ describe.each(ERAS)("a %s client with elicitation", (era) => {
     expect(no.dialogs).toMatchObject([{ message: expect.stringContaining("counts the first start too") }]);
     expect(scene.posts()).toBe(1);
     const yes = await askingClient(context, scene, { era, answer: YES, env: ALWAYS });
-    expect((await yes.call(again, { tool: "resume_research" })).structured).toMatchObject({ success: true, task_id });
+    const { structured: restarted } = await yes.call(again, { tool: "resume_research" });
+    expect(restarted).toMatchObject({ success: true, task_id: expect.not.stringMatching(task_id) });
     expect([yes.dialogs.length, scene.posts()]).toEqual([1, 2]);
   });
 });

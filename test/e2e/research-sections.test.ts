@@ -88,7 +88,7 @@ test.for(CLIENTS)(
     const readAs = (section?: string) =>
       server.call(RESULTS, { task_id, ...(section === undefined ? {} : { section }) });
     const opening = await readAs();
-    expect(opening.structured).toMatchObject({ complete: false, note: expect.stringContaining("next_section") });
+    expect(opening.structured).toMatchObject({ complete: false, note: expect.stringContaining("next section") });
     // As much as fits: the rest would need another part of the report, which has up to 10,000 characters.
     expect(size(opening)).toBeGreaterThan(cut / 2);
     const answers = [opening];
@@ -145,7 +145,7 @@ test("a long report is returned as its opening, its outline and a hint, which le
     query: QUERY,
     complete: false,
     next_section: expect.stringMatching(/^2~\d\+$/),
-    note: expect.stringContaining("next_section"),
+    note: expect.stringContaining("next section"),
     sources: expect.arrayContaining([expect.objectContaining({ n: 1 }), expect.objectContaining({ n: 2 })]),
   });
   // As much as fits, although the second section does not.
@@ -211,7 +211,7 @@ test("a report too long for any answer comes with a hint how to get it (K3)", as
   const { read } = await longReport(context, words(2_800_000));
   const { isError, structured } = await read({ section: "all" });
   expect(isError).toBe(false);
-  expect(structured).toMatchObject({ complete: false, note: expect.stringContaining("save_research_to_markdown") });
+  expect(structured).toMatchObject({ complete: false, note: expect.stringContaining("can be saved to a file") });
   expect(structured["report"].length).toBeLessThanOrEqual(100_000);
   expect(structured["outline"].length).toBeGreaterThan(50);
 });

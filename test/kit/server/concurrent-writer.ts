@@ -9,15 +9,15 @@ import { basename, dirname, join } from "node:path";
 
 /** `.settings.json.<uuid>.tmp`, beside `settings.json`. */
 const REPLACEMENT = /^\.(?<name>.+)\.[0-9a-f-]{36}\.tmp$/;
-const { open } = fs.promises;
+const { writeFile } = fs.promises;
 const written = new Set<string>();
 
-fs.promises.open = (path, ...more) => {
+fs.promises.writeFile = (path, ...more) => {
   const name = REPLACEMENT.exec(basename(String(path)))?.groups?.["name"] ?? "";
   if (name !== "" && !written.has(name)) {
     written.add(name);
     writeFileSync(join(dirname(String(path)), name), '{"written": "meanwhile"}');
   }
-  return open(path, ...more);
+  return writeFile(path, ...more);
 };
 syncBuiltinESMExports();
