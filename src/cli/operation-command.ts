@@ -27,6 +27,8 @@ type Property = z.infer<typeof inputSchema>["properties"][string];
 /** An operation as a command. The texts of its flags are for people; those of the operation are for models. */
 export interface OperationCommand<Input extends z.ZodObject, Output> {
   name: string;
+  /** The name of its tool, where a user who types it would otherwise be led to `research`, which costs dollars. */
+  alias?: string;
   /**
    * For each field of the input what its argument or flag does. The text of a negated flag describes what that flag
    * does.
@@ -65,6 +67,7 @@ export function addOperation<Input extends z.ZodObject, Output extends Record<st
   const { name: commandName, fields, view } = definition;
   const { properties } = inputSchema.parse(z.toJSONSchema(operation.input, { io: "input" }));
   const command = program.command(commandName).exitOverride();
+  if (definition.alias !== undefined) command.alias(definition.alias);
   const texts: Readonly<Record<string, string>> = fields;
   const defaults: Readonly<Record<string, readonly string[] | undefined>> = definition.defaults ?? {};
   const defaultsOf = (name: string): readonly string[] => defaults[name] ?? [];

@@ -43,11 +43,13 @@ export function addOperations(program: Command): void {
 function addSearches(program: Command): void {
   addOperation(program, CATALOG.search, {
     name: "ask",
+    alias: "search",
     fields: { query: QUESTION, ...WISHES },
     view: async (output, space) => (await results()).searchView(output, space),
   });
   addOperation(program, CATALOG.deep_search, {
     name: "verify",
+    alias: "deep-search",
     fields: { query: QUESTION, max_iterations: "maximum number of rounds, 2 to 20 (default 5)", ...WISHES },
     view: async (output, space) => (await results()).deepSearchView(output, space),
   });

@@ -113,6 +113,8 @@ export const resumeResearch = defineOperation({
     runner.wake();
     const current =
       resumed.kind === "restarted" ? await waitForStartOutcome(deps, { ...resumed, owner: call.owner }) : resumed.run;
+    // A restart that was withheld has given way to the first start, which is known by now.
+    const isWithheld = resumed.kind === "restarted" && current.taskId !== resumed.taskId;
     return {
       success: true,
       task_id: current.taskId,
@@ -121,7 +123,7 @@ export const resumeResearch = defineOperation({
       message:
         resumed.kind === "polling" && refusal !== undefined
           ? `The run continues at Google, but its report cannot be stored now. ${refusal.suggestion}`
-          : messageOf(resumed.kind, current),
+          : messageOf(isWithheld ? "joined" : resumed.kind, current),
       check_status_command: `check_research_status(task_id='${current.taskId}')`,
     };
   },

@@ -173,12 +173,33 @@ export async function expirePlan(db: Database, taskId: string, now: number): Pro
   return ended.numUpdatedRows > 0n;
 }
 
-/** The start of this run is known after all: the run that was sent in its place is another one. */
+/**
+ * The start of this run is known after all: the run that was sent in its place is another one. If that was not sent yet,
+ * it loses its lease and with it the permission to send: what the user wanted again has arrived, and a second request
+ * would only be charged.
+ */
 export async function standAlone(transaction: Database, taskId: string): Promise<void> {
+  const next = transaction.updateTable("research_tasks").where("carries_on", "=", taskId).where("gave_way", "=", 0);
+  await next.set({ lease_owner: null }).where("status", "=", "pending").execute();
+  await next.set(alone).where("status", "!=", "pending").execute();
+  // It was being sent already when the start before it became known.
   await transaction
     .updateTable("research_tasks")
-    .set((run) => ({ carries_on: null, parent_task_id: run.fn.coalesce("parent_task_id", run.val(taskId)) }))
-    .where("carries_on", "=", taskId)
-    .where("gave_way", "=", 0)
+    .set(alone)
+    .where("task_id", "=", taskId)
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom("research_tasks as before")
+          .select("before.task_id")
+          .whereRef("before.task_id", "=", "research_tasks.carries_on")
+          .where("before.interaction_id", "is not", null)
+          .where((before) => before.not(before.and([before("part", "=", "plan"), before("status", "=", "completed")]))),
+      ),
+    )
     .execute();
 }
+
+const alone = (run: Tasks) => ({
+  carries_on: null,
+  parent_task_id: run.fn.coalesce("parent_task_id", run.ref("carries_on")),
+});

@@ -82,7 +82,7 @@ test(
     expect(Buffer.byteLength(REPORT)).toBeGreaterThan(REPORT_BYTES * 0.99);
     const whole = await read();
     expect(whole).toMatchObject({ success: true, complete: false, metadata: { source_count: SOURCES } });
-    expect(whole["note"]).toContain("read on with get_research_results and section sources~2");
+    expect(whole["note"]).toContain("read on with section sources~2");
     expect(await read("all")).toMatchObject({ complete: false, next_section: expect.any(String) });
 
     const joined = await server.call("start_deep_research", { query: QUERY }, { timeout: LONG_MS });

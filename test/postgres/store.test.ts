@@ -12,10 +12,7 @@ import { currentOf } from "../../src/runs/conversation-store.ts";
 import { finishRun, insertRunning } from "../../src/runs/run-store.ts";
 import { processLiveness, registerProcess } from "../../src/store/processes.ts";
 import { openStore, type Store } from "../../src/store/store.ts";
-import { recordStartFailure } from "../../src/runs/start/start-store.ts";
 import { ask, emptyDatabase, sharedFor } from "../kit/store/databases.ts";
-import { insertAttempt, rowOf } from "../kit/store/store-rows.ts";
-import { ERROR, intended, NOW } from "../kit/store/stored-start.ts";
 import { UNRESOLVABLE_HOST } from "../kit/services/unresolvable-host.ts";
 import { waitFor } from "../kit/wait-for.ts";
 import { createTestLog } from "../kit/log.ts";
@@ -184,27 +181,6 @@ describe("concurrent work", () => {
         sql<{ level: string }>`select current_setting('transaction_isolation') as level`.execute(transaction),
       );
     expect(level.rows).toEqual([{ level: "read committed" }]);
-  });
-
-  test("keeps a late failure of a start that waits for a restart from ending the new attempt (I8)", async () => {
-    const url = await urlOf();
-    const { db } = await open(url);
-    const { taskId, attemptId } = await intended(db);
-    let late: Promise<void> = Promise.resolve();
-    await db.transaction().execute(async (restart) => {
-      await restart.updateTable("research_tasks").set({ status: "pending" }).where("task_id", "=", taskId).execute();
-      await insertAttempt(restart, { attempt_id: "the new one", task_id: taskId });
-      late = recordStartFailure(db, { taskId, attemptId, to: "failed", error: ERROR, now: NOW });
-      await waitFor(async () => {
-        const waiting = await ask(
-          url,
-          "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
-        );
-        expect(waiting).toHaveLength(1);
-      });
-    });
-    await late;
-    expect((await rowOf(db, taskId)).status).toBe("pending");
   });
 
   test("a clock that differs from the database's is named", async () => {
