@@ -58,13 +58,17 @@ export function claimSending(
       .selectFrom("research_attempts")
       .innerJoin("research_tasks", "research_tasks.task_id", "research_attempts.task_id")
       .select(["research_attempts.state", "research_attempts.interaction_id as interactionId"])
-      .select(["research_tasks.status", "research_tasks.lease_owner as leaseOwner"])
+      .select([
+        "research_tasks.status",
+        "research_tasks.gave_way as gaveWay",
+        "research_tasks.lease_owner as leaseOwner",
+      ])
       .select(["research_tasks.cancel_requested_at as cancelRequestedAt", "research_tasks.joined_at as joinedAt"])
       .where("research_attempts.attempt_id", "=", attemptId)
       .executeTakeFirst();
     if (run === undefined) return "taken_over";
     if (run.status === "cancelled" || (run.status === "pending" && run.cancelRequestedAt !== null)) return "cancelled";
-    const isOwn = run.status === "pending" && run.leaseOwner === processId;
+    const isOwn = run.status === "pending" && run.gaveWay === 0 && run.leaseOwner === processId;
     if (!isOwn || run.state !== "sending" || run.interactionId !== null) return "taken_over";
     const isUnwanted = isCallCancelled && run.joinedAt === null;
     await transaction

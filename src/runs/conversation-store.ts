@@ -148,6 +148,8 @@ export async function giveWay(transaction: Database, yielding: Yielding): Promis
       .set({ ...errorColumns(shown[status]), updated_at: now })
       .where("task_id", "=", origin)
       .where("status", "=", status)
+      // A research that has completed meanwhile has no error.
+      .$if(status === "completed", (update) => update.where("part", "=", "plan"))
       .where(isNotCarriedOn)
       .execute();
   }
@@ -174,32 +176,27 @@ export async function expirePlan(db: Database, taskId: string, now: number): Pro
 }
 
 /**
- * The start of this run is known after all: the run that was sent in its place is another one. If that was not sent yet,
- * it loses its lease and with it the permission to send: what the user wanted again has arrived, and a second request
- * would only be charged.
+ * The start of this run is known after all: the run that was sent in its place is another one. One that is not sent yet
+ * gives way instead, and with it loses the permission to send: what the user wanted again has arrived.
  */
 export async function standAlone(transaction: Database, taskId: string): Promise<void> {
   const next = transaction.updateTable("research_tasks").where("carries_on", "=", taskId).where("gave_way", "=", 0);
-  await next.set({ lease_owner: null }).where("status", "=", "pending").execute();
-  await next.set(alone).where("status", "!=", "pending").execute();
-  // It was being sent already when the start before it became known.
+  await next.set({ gave_way: 1 }).where("status", "=", "pending").execute();
+  await next.set(ALONE).where("status", "!=", "pending").execute();
+}
+
+/** The run had given way, but was being sent already, and may be charged: it is another one, and shown. */
+export async function standAloneAgain(transaction: Database, taskId: string): Promise<void> {
   await transaction
     .updateTable("research_tasks")
-    .set(alone)
+    .set(ALONE)
+    .set({ gave_way: 0 })
     .where("task_id", "=", taskId)
-    .where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom("research_tasks as before")
-          .select("before.task_id")
-          .whereRef("before.task_id", "=", "research_tasks.carries_on")
-          .where("before.interaction_id", "is not", null)
-          .where((before) => before.not(before.and([before("part", "=", "plan"), before("status", "=", "completed")]))),
-      ),
-    )
+    .where("gave_way", "=", 1)
     .execute();
 }
 
-const alone = (run: Tasks) => ({
+const ALONE = (run: Tasks) => ({
   carries_on: null,
   parent_task_id: run.fn.coalesce("parent_task_id", run.ref("carries_on")),
 });

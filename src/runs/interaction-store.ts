@@ -5,7 +5,7 @@ import type { Engine } from "./engine/engine.ts";
 import type { Database } from "../store/database.ts";
 import { lockExclusive } from "../store/dialect.ts";
 import { pollKeyOf } from "../store/processes.ts";
-import { lineOf, standAlone } from "./conversation-store.ts";
+import { lineOf, standAlone, standAloneAgain } from "./conversation-store.ts";
 import { costColumns } from "./cost-columns.ts";
 import { lockRun } from "./lock-store.ts";
 import { dropResult } from "./result-store.ts";
@@ -150,7 +150,7 @@ async function insertRunLike(
   await transaction
     .insertInto("research_tasks")
     // No join key: a call with the same question joins the first run.
-    .values({ ...run, ...times, task_id: own.taskId, parent_task_id: run.parent_task_id ?? taskId, status: "pending" })
+    .values({ ...run, ...times, task_id: own.taskId, parent_task_id: taskId, status: "pending" })
     .execute();
   await transaction
     .insertInto("research_attempts")
@@ -169,6 +169,7 @@ async function pollInteraction(transaction: Database, accepted: AcceptedInteract
   const { taskId, interactionId, attemptId, now, queue } = accepted;
   const key = await pollKeyOfAttempt(transaction, attemptId);
   await standAlone(transaction, taskId);
+  await standAloneAgain(transaction, taskId);
   await transaction
     .updateTable("research_tasks")
     .set({ interaction_id: interactionId, poll_key: key, updated_at: now })

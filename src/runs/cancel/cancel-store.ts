@@ -81,8 +81,10 @@ export function cancelHere(
         updated_at: now,
         lease_until: null,
         ...NO_ACTION,
-        // Until Google confirms the cancel the run is polled: its report may still arrive, and is paid for.
-        ...(confirmed ? { next_poll_at: null } : {}),
+        // Until Google confirms the cancel the run is polled: its report may still arrive, and is paid for. It is due at
+        // once: a poll in flight loses its claim with the lease, and would leave the run due only when that expires.
+        next_poll_at: (run) =>
+          confirmed ? run.val(null) : run.case().when("next_poll_at", "is", null).then(run.val(null)).else(now).end(),
       },
     })
       .$if(isPlan, (update) => update.where("part", "=", "plan").where(isNotCarriedOn))
@@ -95,7 +97,9 @@ export function cancelHere(
 
 /** Deletes what a cancelled run and the plans before it have found: its caller asked to keep nothing. */
 export async function dropLine(transaction: Database, taskId: string): Promise<void> {
-  for (const { task_id } of await lineOf(transaction, taskId)) await dropResult(transaction, task_id);
+  for (const { task_id, part } of await lineOf(transaction, taskId)) {
+    if (task_id === taskId || part === "plan") await dropResult(transaction, task_id);
+  }
 }
 
 export async function leaseOf(db: Database, taskId: string): Promise<{ holder: string; until: number }> {

@@ -5,13 +5,15 @@ import { thisProcess } from "../../platform/process-identity.ts";
 import { registerProcess } from "../../store/processes.ts";
 import { SEARCH_LEASE_MS } from "../lease.ts";
 import { cancelRun } from "./cancel.ts";
+import { cancelHere } from "./cancel-store.ts";
 import { polledRun } from "../../../test/kit/store/polled.ts";
 import { type AgentFinish, finishAgentRun } from "../poll/poll-result-store.ts";
 import { resultOf } from "../poll/agent-result.ts";
 import type { PolledRun } from "../poll/polled-run.ts";
 import { findResult } from "../result-store.ts";
-import { saveInteractionId } from "../interaction-store.ts";
-import { intended } from "../../../test/kit/store/stored-start.ts";
+import { adoptInteractionId, saveInteractionId } from "../interaction-store.ts";
+import { currentOf } from "../conversation-store.ts";
+import { intended, restart } from "../../../test/kit/store/stored-start.ts";
 import { startResearch } from "../start/start.ts";
 
 /** The completed report of this run, as a poll stores it. */
@@ -84,6 +86,45 @@ test("a report that is stored right after an unconfirmed cancel is not dropped t
   await cancelRun({ db: racing, clock, agent: undefined, pollNow: async () => {} }, cancel);
   expect(await stored).toBe(true);
   expect((await findResult(db, taskId))?.report).toBe(FINISHED.report);
+});
+
+test("a run that is cancelled while it is polled is due again at once, until Google confirms the cancel (L1)", async (t) => {
+  const { store, deps } = await openRunner(t);
+  const { db } = store;
+  const started = await startResearch(deps(), request);
+  if (started.kind === "started") await started.sending;
+  const { taskId } = started;
+  // As the claim of a poll in flight writes it.
+  const until = Date.now() + 60_000;
+  const claim = { lease_owner: "a process", lease_until: until, next_poll_at: until };
+  await db.updateTable("research_tasks").set(claim).where("task_id", "=", taskId).execute();
+  const now = Date.now();
+  expect(await cancelHere(db, { taskId, confirmed: false, keepPartial: true, now })).toBe(true);
+  expect(await rowOf(db, taskId)).toMatchObject({ status: "cancelled", lease_until: null, next_poll_at: now });
+});
+
+test("a restart that is not sent yet gives way to its first start, and a cancel reaches both (Q1, L1)", async (t) => {
+  const { store, deps } = await openRunner(t);
+  const { db } = store;
+  const research = deps({ start: async () => ({ kind: "unknown", why: "The connection broke." }) });
+  const started = await startResearch(research, request);
+  if (started.kind === "started") await started.sending;
+  const { taskId } = started;
+  const now = clock.now();
+  const again = (await restart(db, taskId, now))?.taskId ?? "";
+  expect((await currentOf(db, "local", taskId)).taskId).toBe(again);
+  await adoptInteractionId(db, { taskId, interactionId: "v1_first", deadlineAt: now + 60_000, now });
+  for (const id of [taskId, again]) expect((await currentOf(db, "local", id)).taskId).toBe(taskId);
+  const cancelled: string[] = [];
+  const agent = deps({
+    cancel: async (id) => {
+      cancelled.push(id);
+      return { kind: "found", interaction: { ...WORKING, id, status: "cancelled", rawStatus: "cancelled" } };
+    },
+  }).agent;
+  await cancelRun({ db, clock, agent, pollNow: async () => {} }, { owner: "local", taskId: again, keepPartial: true });
+  expect(cancelled).toEqual(["v1_first"]);
+  expect((await rowOf(db, again)).cancel_requested_at).not.toBeNull();
 });
 
 test("a plan that is approved while it is being cancelled is cancelled at Google, too (V2, L1)", async (t) => {

@@ -42,11 +42,16 @@ export async function cancelRun(deps: CancelDeps, request: CancelRequest): Promi
   failpoint("after-cancel-flag");
   // A start that was sent again may be running, too, although its id is unknown.
   for (const { task_id, status } of await lineOf(db, taskId)) {
+    if (task_id !== taskId && (status === "start_unknown" || status === "pending"))
+      await requestCancel(db, { taskId: task_id, keepPartial, now: clock.now() });
     if (status !== "start_unknown") continue;
-    if (task_id !== taskId) await requestCancel(db, { taskId: task_id, keepPartial, now: clock.now() });
     await cancelHere(db, { taskId: task_id, confirmed: false, keepPartial, now: clock.now() });
   }
-  if (run.status === "start_unknown") return currentOf(db, owner, taskId);
+  if (run.status === "start_unknown") {
+    const current = await currentOf(db, owner, taskId);
+    // Another call has sent it again meanwhile.
+    return current.taskId === taskId || isFinished(current.status) ? current : cancelRun(deps, request);
+  }
   if (run.status === "awaiting_approval") {
     // Google is not working on a plan that waits. If it was approved meanwhile, Google is: then it is cancelled there.
     const waiting = { taskId, isPlan: true, confirmed: true, keepPartial, now: clock.now() };
@@ -62,6 +67,8 @@ export async function cancelRun(deps: CancelDeps, request: CancelRequest): Promi
   });
   const [seen] = await Promise.all([waiting, cancelling]);
   if (isFinished(seen.status)) return seen;
+  // The run has given way meanwhile: the one before it is the one that Google works on.
+  if (seen.taskId !== taskId) return cancelRun(deps, request);
   return settle(deps, seen, request);
 }
 

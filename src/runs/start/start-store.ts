@@ -5,7 +5,7 @@ import { withdraw } from "../../notifications/outbox.ts";
 import { type Database, storable } from "../../store/database.ts";
 import { databaseNow } from "../../store/dialect.ts";
 import { hasAttempt, insertAttempt, newStartIds } from "../attempt-store.ts";
-import { giveWay, isNotCarriedOn, lockWithOrigin, repeatsUnknown } from "../conversation-store.ts";
+import { giveWay, isNotCarriedOn, lockWithOrigin, repeatsUnknown, standAloneAgain } from "../conversation-store.ts";
 import { lockRun } from "../lock-store.ts";
 import { joinById, joinSameStart } from "./duplicate-start-store.ts";
 import { copyFiles, saveFiles } from "./file-store.ts";
@@ -139,7 +139,14 @@ const rowOf = (intent: Intent, taskId: string) => ({
 async function undecided(transaction: Database, { taskId, from }: CarriedOn) {
   await lockRun(transaction, taskId);
   const run = transaction.selectFrom("research_tasks").select(["title", "starred"]).where("task_id", "=", taskId);
-  return run.where("status", "=", from).where(isNotCarriedOn).executeTakeFirst();
+  return (
+    run
+      .where("status", "=", from)
+      // A cancel and a restart of the same unknown start: whichever is first counts.
+      .$if(from === "start_unknown", (query) => query.where("cancel_requested_at", "is", null))
+      .where(isNotCarriedOn)
+      .executeTakeFirst()
+  );
 }
 
 export interface StartFailure {
@@ -185,7 +192,8 @@ export function recordStartFailure(db: Database, failure: StartFailure): Promise
         ...(to === "cancelled" ? { cancel_confirmed: 1 } : {}),
       },
     }).executeTakeFirst();
-    if (origin === undefined || to === "start_unknown" || ended.numUpdatedRows === 0n) return;
+    if (origin === undefined || ended.numUpdatedRows === 0n) return;
+    if (to === "start_unknown") return standAloneAgain(transaction, taskId);
     if (to === "failed" || (await repeatsUnknown(transaction, origin)))
       await giveWay(transaction, { taskId, origin, error, isPlanExpired, now });
   });
