@@ -1,8 +1,9 @@
 /**
  * What a surface sees of a run: the one projection of a stored run, at three depths.
  *
- * _Head_ is the row alone, so that a list costs one query. _Live_ adds what the events, the plan and the result of the
- * run say while somebody watches it. _Whole_ adds the report (`whole-view.ts`). Fields are in snake_case, times are ISO 8601 in UTC, and what is unknown is absent.
+ * _Head_ is the row alone, so that a list costs one query. _Live_ adds what the events, the plan and the result of a
+ * watched run say. _Whole_ adds the report (`whole-view.ts`). Fields are in snake_case, times are ISO 8601 in UTC, and
+ * what is unknown is absent.
  * The page's API and the chat card are the view; a tool maps it to the names of its answer. Facts of a call (whether it
  * joined a run, its cursor, the section it asks for) are no part of it. How long a run has taken and still takes
  * is computed from the view where it is shown, because a page does so every second.
@@ -73,7 +74,7 @@ export interface RunHead extends z.output<typeof runHead> {
   followup_context?: FollowupContext | undefined;
 }
 
-/** A run that somebody watches: the rest of its row, and what its events, its plan and its result say. */
+/** A watched run: the rest of its row, and what its events, its plan and its result say. */
 export interface RunLive extends RunHead {
   actions: RunAction[];
   has_report: boolean;
