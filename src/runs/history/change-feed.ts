@@ -4,7 +4,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../store/database.ts";
 import { maxWriteDelayMs } from "../../store/dialect.ts";
 import type { RunNotifications } from "../../store/postgres/run-notifications.ts";
-import { runsWrittenSince, type WrittenRun, writtenRuns } from "./change-feed-store.ts";
+import type { WrittenRun } from "./change-feed-store.ts";
 
 /** Without notifications from the database. */
 const POLL_INTERVAL_MS = 1_000;
@@ -95,6 +95,8 @@ function createReader({ database, clock, owner }: RunWatch) {
       const taskIds = [...changed];
       allChanged = false;
       changed = new Set();
+      // Every server imports this file when it starts; few ever read.
+      const { runsWrittenSince, writtenRuns } = await import("./change-feed-store.ts");
       const db = await database();
       // The minimum, because the clock may have been set back.
       const since = Math.min(allReadAt, now) - maxWriteDelayMs(db);
