@@ -49,12 +49,13 @@ export interface OperationCommand<Input extends z.ZodObject, Output> {
  * An option with the schema of a setting. A wrong value is an error, where a wrong variable falls back to its default.
  */
 export function settingOption(
-  { schema, about, wrong = "This value is not allowed." }: { schema: z.ZodType; about: string; wrong?: string },
+  { schema, about, wrong = "This value is not allowed." }: { schema: () => z.ZodType; about: string; wrong?: string },
   flags: string,
 ): Option {
-  if (schema instanceof z.ZodEnum) return new Option(flags, about).choices(schema.options.map(String));
+  const accepted = schema();
+  if (accepted instanceof z.ZodEnum) return new Option(flags, about).choices(accepted.options.map(String));
   return new Option(flags, about).argParser((text: string) => {
-    if (!schema.safeParse(text).success) throw new InvalidArgumentError(wrong);
+    if (!accepted.safeParse(text).success) throw new InvalidArgumentError(wrong);
     return text;
   });
 }

@@ -229,7 +229,7 @@ function addServe(program: Command): void {
     .command("dashboard")
     .addOption(settingOption(SETTINGS.MCP_SERVER_HOST, "--host <address>"))
     .addOption(settingOption(PORT, "--port <n>"))
-    .addOption(settingOption({ schema: RUN_ID, about: "show this run first", wrong: NOT_A_RUN }, "--run <run>"))
+    .addOption(settingOption({ schema: () => RUN_ID, about: "show this run first", wrong: NOT_A_RUN }, "--run <run>"))
     .option("--no-open", "print the link instead of opening it (single use, valid two minutes)")
     .option("--json", "print the answer as JSON")
     .exitOverride()
@@ -254,7 +254,7 @@ interface ServeFlags {
 }
 
 const PROFILE = {
-  schema: profileSchema,
+  schema: () => profileSchema,
   about: "tools in the shape that one client expects: chatgpt",
   wrong: "The profile must be chatgpt.",
 };

@@ -179,7 +179,7 @@ function readSettings(layers: Environment[], warnings: string[]): SettingValues 
       // A value of spaces counts as unset: as a number it would be 0, which means no limit for some settings and a
       // limit for others.
       if (candidate.raw === undefined || candidate.raw.trim() === "") continue;
-      const parsed = schema.safeParse(candidate.raw);
+      const parsed = schema().safeParse(candidate.raw);
       if (!parsed.success) {
         warnings.push(
           `${candidate.key} has an invalid value; the default (${JSON.stringify(fallback) ?? "unset"}) is used instead.${choices === undefined ? "" : ` ${choices}`}`,

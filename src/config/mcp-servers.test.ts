@@ -5,7 +5,7 @@ import { headersOf, mcpServers, serverSecrets } from "./mcp-servers.ts";
 const CRM = { url: "https://crm.example.com/mcp", headers: { Authorization: "Bearer ${CRM_TOKEN}", "X-Team": "a" } };
 
 test("servers are an object of names with an https address, headers and tools (V3)", () => {
-  expect(mcpServers.parse(JSON.stringify({ crm: { ...CRM, allowed_tools: ["find"] } }))).toEqual({
+  expect(mcpServers().parse(JSON.stringify({ crm: { ...CRM, allowed_tools: ["find"] } }))).toEqual({
     crm: { ...CRM, allowed_tools: ["find"] },
   });
   for (const wrong of [
@@ -17,7 +17,7 @@ test("servers are an object of names with an https address, headers and tools (V
     '{"a b":{"url":"https://crm.example.com"}}',
     '{"crm":{"url":"https://crm.example.com","headers":{"a:b":"c"}}}',
   ])
-    expect(mcpServers.safeParse(wrong).success, wrong).toBe(false);
+    expect(mcpServers().safeParse(wrong).success, wrong).toBe(false);
 });
 
 test("variables in headers are filled in from the environment, and a missing one is named (V3)", () => {

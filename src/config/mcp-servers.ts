@@ -8,17 +8,19 @@ export interface McpServerEntry {
   allowed_tools?: string[] | undefined;
 }
 
-const entry = z.strictObject({
-  // Google calls it: credentials would cross the network unencrypted otherwise.
-  url: z.url({ protocol: /^https$/ }),
-  headers: z.record(z.string().regex(/^[\w-]{1,64}$/), z.string().max(8_000)).optional(),
-  allowed_tools: z.array(z.string().min(1).max(128)).min(1).max(100).optional(),
-});
+const entry = () =>
+  z.strictObject({
+    // Google calls it: credentials would cross the network unencrypted otherwise.
+    url: z.url({ protocol: /^https$/ }),
+    headers: z.record(z.string().regex(/^[\w-]{1,64}$/), z.string().max(8_000)).optional(),
+    allowed_tools: z.array(z.string().min(1).max(128)).min(1).max(100).optional(),
+  });
 
-export const mcpServers = z
-  .string()
-  .transform(parsed)
-  .pipe(z.record(z.string().regex(/^[A-Za-z0-9][\w-]{0,40}$/), entry));
+export const mcpServers = () =>
+  z
+    .string()
+    .transform(parsed)
+    .pipe(z.record(z.string().regex(/^[A-Za-z0-9][\w-]{0,40}$/), entry()));
 
 function parsed(text: string): unknown {
   try {

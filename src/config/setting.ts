@@ -3,24 +3,27 @@
 import { z } from "zod";
 
 export const wholeNumber = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
-export const text = z.string().trim().min(1).optional();
-export const list = z.string().transform((value) =>
-  value
-    .split(",")
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== ""),
-);
+export const text = () => z.string().trim().min(1).optional();
+export const list = () =>
+  z.string().transform((value) =>
+    value
+      .split(",")
+      .map((entry) => entry.trim())
+      .filter((entry) => entry !== ""),
+  );
 /** Placeholders of examples, and references that clients pass on unexpanded if the variable is not set. */
 const NO_SECRET = /^(?:|YOUR_API_KEY_HERE|\$\w+|\$\{[\w:-]+\})$/;
-export const url = z.url({ protocol: /^https?$/ }).optional();
-export const secret = z
-  .string()
-  .trim()
-  .optional()
-  .transform((value) => (value === undefined || NO_SECRET.test(value) ? undefined : value));
+export const url = () => z.url({ protocol: /^https?$/ }).optional();
+export const secret = () =>
+  z
+    .string()
+    .trim()
+    .optional()
+    .transform((value) => (value === undefined || NO_SECRET.test(value) ? undefined : value));
 
 export interface Setting<T> {
-  schema: z.ZodType<T>;
+  /** Built only for a value that is set: all of them together take milliseconds of every start. */
+  schema: () => z.ZodType<T>;
   /** The value if nothing is set, as printed in the reference. */
   default: T;
   about: string;

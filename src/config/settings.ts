@@ -16,7 +16,7 @@ export const USER_SETTINGS = {
     aliases: ["GOOGLE_API_KEY"],
   }),
   SEARCH_BACKEND: setting<"auto" | "cli" | "api">({
-    schema: z.enum(["auto", "cli", "api"]),
+    schema: () => z.enum(["auto", "cli", "api"]),
     default: "auto",
     about:
       "Backend for searches: the Gemini CLI, the Gemini API, or (`auto`) the CLI if it is installed and the API otherwise.",
@@ -34,30 +34,31 @@ export const USER_SETTINGS = {
     aliases: ["SECONDARY_GEMINI_MODEL"],
   }),
   DEEP_SEARCH_MAX_ITERATIONS: setting({
-    schema: z.coerce
-      .number()
-      .int()
-      .transform((rounds) => Math.min(20, Math.max(2, rounds))),
+    schema: () =>
+      z.coerce
+        .number()
+        .int()
+        .transform((rounds) => Math.min(20, Math.max(2, rounds))),
     default: 5,
     about: "Maximum rounds of a deep_search (2 to 20).",
   }),
   GEMINI_SEARCH_TIMEOUT: setting({
-    schema: wholeNumber(1_000, 3_600_000),
+    schema: () => wholeNumber(1_000, 3_600_000),
     default: 300_000,
     about: "Time limit for one model call, in milliseconds.",
   }),
   JSON_MAX_RETRIES: setting({
-    schema: wholeNumber(1, 10),
+    schema: () => wholeNumber(1, 10),
     default: 3,
     about: "Maximum number of cycles of question and correction per answer.",
   }),
   PROGRESS_LOG_INTERVAL: setting({
-    schema: wholeNumber(100, 3_600_000),
+    schema: () => wholeNumber(100, 3_600_000),
     default: 30_000,
     about: "Interval of the log lines about a running model call, in milliseconds.",
   }),
   GEMINI_CLI_MAX_CHILDREN: setting({
-    schema: wholeNumber(1, 64),
+    schema: () => wholeNumber(1, 64),
     default: 3,
     about: "Maximum number of Gemini CLI processes on this machine, over all servers that share the config directory.",
   }),
@@ -70,46 +71,46 @@ export const USER_SETTINGS = {
     about: "URL of a self-hosted Firecrawl.",
   }),
   GEMINI_SYSTEM_PROMPT: optional({
-    schema: z.string().min(1).optional(),
+    schema: () => z.string().min(1).optional(),
     about: "Replaces the prompt of deep_research; {topic}, {depth} and {model} are filled in.",
   }),
   RESEARCH_SYNC_WINDOW_MS: setting({
-    schema: wholeNumber(0, 25_000),
+    schema: () => wholeNumber(0, 25_000),
     default: 20_000,
     about:
       "How long a call waits for its result, in milliseconds, before start_deep_research lets the run continue in the background, or, for a client that accepts MCP tasks, a longer call becomes a task. 0: at once.",
   }),
   RESEARCH_CONFIRM_ABOVE_USD: setting({
-    schema: z.coerce.number().min(0).max(1_000_000),
+    schema: () => z.coerce.number().min(0).max(1_000_000),
     default: 5,
     about:
       "Ask the user before starting research whose likely cost (see estimate_research_cost) is above this amount in US dollars, or unknown. 0 means always.",
   }),
   RESEARCH_CONFIRM_ABOVE_USD_PER_DAY: setting({
-    schema: z.coerce.number().min(0).max(1_000_000),
+    schema: () => z.coerce.number().min(0).max(1_000_000),
     default: 20,
     about:
       "Ask the user before starting research with which the likely costs of a user's starts without a confirmation add up to more than this amount in US dollars in 24 hours; plans, follow-ups and tables count, starts that failed without a charge do not. 0 means always.",
   }),
   RESEARCH_KEEP_DAYS: setting<number>({
-    schema: z.preprocess((value) => (value === "never" ? 0 : value), wholeNumber(0, 100_000)),
+    schema: () => z.preprocess((value) => (value === "never" ? 0 : value), wholeNumber(0, 100_000)),
     default: 730,
     about: "Days until a finished run is deleted with all its data; `0` or `never` keeps it. Saved files are kept.",
   }),
   RESOLVE_SOURCE_LINKS: setting<boolean>({
-    schema: z.stringbool(),
+    schema: () => z.stringbool(),
     default: false,
     about:
       "Resolve each source link once at Google's redirect host after a run has ended; no page is read. docs/google-terms.md explains why it is off by default.",
   }),
   VERIFY_CITATIONS: setting<"on-request" | "auto">({
-    schema: z.enum(["on-request", "auto"]),
+    schema: () => z.enum(["on-request", "auto"]),
     default: "on-request",
     about:
       "`auto` fetches the pages that each finished report cites and compares them with its claims; otherwise that happens only when a user asks for it. docs/google-terms.md explains why it is off by default.",
   }),
   VERIFY_JUDGE: setting<"off" | "gemini">({
-    schema: z.enum(["off", "gemini"]),
+    schema: () => z.enum(["off", "gemini"]),
     default: "off",
     about:
       "`gemini` asks a small model about each cited claim that the comparison of texts does not confirm, for about $0.002 each, estimated from list prices (needs GEMINI_API_KEY).",
@@ -155,7 +156,7 @@ export const USER_SETTINGS = {
     choices: TOOL_CHOICES,
   }),
   DEBUG: setting({
-    schema: z.stringbool(),
+    schema: () => z.stringbool(),
     default: false,
     about: "`true` logs each step in detail.",
   }),
@@ -168,26 +169,27 @@ export const OPERATOR_SETTINGS = {
       "PostgreSQL database (15 or later) that holds the state instead of the file, for several machines: `postgres://user:password@host/database`. Needs `npm install pg pg-boss@12.35.0`.",
   }),
   RESEARCH_POLL_INTERVAL_MS: setting({
-    schema: wholeNumber(100, 600_000),
+    schema: () => wholeNumber(100, 600_000),
     default: 10_000,
     about: "Poll interval of an unfinished research run, in milliseconds; longer if there are many.",
   }),
   RESEARCH_MAX_RPS: setting({
-    schema: z.coerce
-      .number()
-      .max(10_000)
-      .refine((perSecond) => perSecond === 0 || perSecond >= 0.1),
+    schema: () =>
+      z.coerce
+        .number()
+        .max(10_000)
+        .refine((perSecond) => perSecond === 0 || perSecond >= 0.1),
     default: 5,
     about:
       "Maximum polls of Google per second, over all processes that share the database and the key. 0: this process leaves unfinished runs to the others, for example to `worker` on other machines.",
   }),
   MCP_SERVER_HOST: setting({
-    schema: z.string().trim().min(1),
+    schema: () => z.string().trim().min(1),
     default: "127.0.0.1",
     about: "Address that `serve` listens on.",
   }),
   MCP_SERVER_PORT: setting({
-    schema: wholeNumber(0, 65_535),
+    schema: () => wholeNumber(0, 65_535),
     default: 3_000,
     about: "Port that `serve` listens on; 0 takes any free one.",
   }),
@@ -217,12 +219,12 @@ export const OPERATOR_SETTINGS = {
       "OAuth authorization server whose JWT access tokens are accepted as well, spelled as in its metadata. https, or http on this machine; needs MCP_PUBLIC_URL.",
   }),
   MCP_RATE_LIMIT_PER_MINUTE: setting({
-    schema: wholeNumber(0, 1_000_000),
+    schema: () => wholeNumber(0, 1_000_000),
     default: 600,
     about: "Maximum number of HTTP requests per minute and user; 0 means no limit.",
   }),
   LOG_FORMAT: setting<"text" | "json">({
-    schema: z.enum(["text", "json"]),
+    schema: () => z.enum(["text", "json"]),
     default: "text",
     about: "`json` writes one JSON object per log line.",
   }),

@@ -67,7 +67,8 @@ export function toolSet(value: string): ToolSet {
   return parsed;
 }
 
-export const toolSetSetting = z
-  .string()
-  .trim()
-  .refine((value) => parseToolSet(value) !== undefined);
+export const toolSetSetting = () =>
+  z
+    .string()
+    .trim()
+    .refine((value) => parseToolSet(value) !== undefined);

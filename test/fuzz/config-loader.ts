@@ -82,7 +82,7 @@ function checkConfig(input: string, directory: string): string {
     if (JSON.stringify(value) === JSON.stringify(fallback)) continue;
     changed += 1;
     const raw = given.filter(([key, text]) => [name, ...aliases].includes(key) && String(text).trim() !== "");
-    const readings = raw.map(([, text]) => JSON.stringify(schema.safeParse(String(text)).data));
+    const readings = raw.map(([, text]) => JSON.stringify(schema().safeParse(String(text)).data));
     must(readings.includes(JSON.stringify(value)), `${name} is what was set or the default.`);
     must(typeof value !== "number" || Number.isFinite(value), `${name} is a finite number.`);
   }
@@ -104,7 +104,7 @@ function withComments(text: string): unknown {
 
 interface Described {
   default: unknown;
-  schema: { safeParse(raw: string): { data?: unknown } };
+  schema: () => { safeParse(raw: string): { data?: unknown } };
   aliases?: readonly string[];
 }
 
