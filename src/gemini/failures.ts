@@ -308,34 +308,27 @@ function diagnose(error: unknown): Diagnosis {
 
 const PROXY = "the proxy variables (HTTPS_PROXY) and GOOGLE_GEMINI_BASE_URL";
 
-const SENTENCES: Record<Diagnosis, (host: string) => { message: string; suggestion: string }> = {
-  dns: (host) => ({
-    message: `The address of ${host} could not be found (DNS).`,
-    suggestion: `Check the network and its name server, ${PROXY}.`,
-  }),
-  refused: (host) => ({
-    message: `The connection to ${host} was refused.`,
-    suggestion: `Check the firewall, ${PROXY}.`,
-  }),
-  tls: (host) => ({
-    message: `No secure connection to ${host} could be made: its certificate or protocol was not accepted (TLS).`,
-    suggestion:
-      "Check this machine's clock. A proxy that inspects traffic needs its certificate in NODE_EXTRA_CA_CERTS.",
-  }),
-  timeout: (host) => ({
-    message: `The connection to ${host} timed out.`,
-    suggestion: `Check the network, the firewall, ${PROXY}.`,
-  }),
-  other: (host) => ({
-    message: `The connection to ${host} failed.`,
-    suggestion: `Check the network, ${PROXY}.`,
-  }),
+const ADVICE: Record<Diagnosis, string> = {
+  dns: `Check the network and its name server, ${PROXY}.`,
+  refused: `Check the firewall, ${PROXY}.`,
+  tls: "Check this machine's clock. A proxy that inspects traffic needs its certificate in NODE_EXTRA_CA_CERTS.",
+  timeout: `Check the network, the firewall, ${PROXY}.`,
+  other: `Check the network, ${PROXY}.`,
 };
 
 function connectionFailure(error: unknown, host = "Google's service"): AppErrorOptions {
+  const diagnosis = diagnose(error);
+  const messages: Record<Diagnosis, string> = {
+    dns: `The address of ${host} could not be found (DNS).`,
+    refused: `The connection to ${host} was refused.`,
+    tls: `No secure connection to ${host} could be made: its certificate or protocol was not accepted (TLS).`,
+    timeout: `The connection to ${host} timed out.`,
+    other: `The connection to ${host} failed.`,
+  };
   return {
     code: "GEMINI_UNAVAILABLE",
-    ...SENTENCES[diagnose(error)](host),
+    message: messages[diagnosis],
+    suggestion: ADVICE[diagnosis],
     reason: "network",
     retryable: true,
   };

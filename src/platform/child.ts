@@ -1,7 +1,6 @@
 /** Runs a program without a shell in its own process group, and leaves no process of that group behind. */
 
 import { spawn, type ChildProcess } from "node:child_process";
-import { StringDecoder } from "node:string_decoder";
 import { errorCodeOf } from "./error-code.ts";
 
 const MAX_OUTPUT_BYTES = 32 * 1024 * 1024;
@@ -150,32 +149,23 @@ function watchChild(child: ChildProcess, request: ChildRequest): Promise<ChildOu
 
 function readOutput(child: ChildProcess, request: ChildRequest, onLimit: () => void): void {
   const limit = request.maxOutputBytes ?? MAX_OUTPUT_BYTES;
-  // A chunk may end in the middle of a character.
-  const decoder = new StringDecoder("utf8");
   let bytes = 0;
-  const deliver = (text: string): void => {
-    if (text !== "") request.onOutput(text);
-  };
-  child.stdout?.on("data", (chunk: Buffer) => {
+  child.stdout?.setEncoding("utf8").on("error", ignore);
+  child.stdout?.on("data", (text: string) => {
     const before = bytes;
-    bytes += chunk.length;
+    bytes += Buffer.byteLength(text);
     // Beyond the limit the output is read, so that the child does not block, and discarded.
-    if (bytes <= limit) deliver(decoder.write(chunk));
+    if (bytes <= limit) request.onOutput(text);
     else if (before <= limit) onLimit();
   });
-  child.stdout?.on("end", () => {
-    if (bytes <= limit) deliver(decoder.end());
-  });
-  child.stdout?.on("error", ignore);
 }
 
 function collectTail(child: ChildProcess): () => string {
-  const decoder = new StringDecoder("utf8");
   let tail = "";
-  child.stderr?.on("data", (chunk: Buffer) => {
-    tail = (tail + decoder.write(chunk)).slice(-MAX_STDERR_CHARS);
+  child.stderr?.setEncoding("utf8").on("error", ignore);
+  child.stderr?.on("data", (text: string) => {
+    tail = (tail + text).slice(-MAX_STDERR_CHARS);
   });
-  child.stderr?.on("error", ignore);
   return () => tail;
 }
 

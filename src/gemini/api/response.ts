@@ -185,101 +185,81 @@ interface Ending {
   blockReason: string | undefined;
 }
 
-type Message = Pick<AppErrorOptions, "message" | "suggestion">;
-
 const REPHRASE = "Rephrase the question, or ask about a narrower aspect.";
-const MODEL_ARMOR_HELP =
-  "Ask the owner of the Google Cloud project to adjust its Model Armor template, or rephrase the question.";
+const ASK_AGAIN = "Ask again, or set GEMINI_MODEL to another model.";
+const REPHRASE_OR_OTHER_MODEL = "Rephrase the question, or set GEMINI_MODEL to another model.";
+
+/** Advice that suits one reason better than that of its kind. */
+const ADVICE: Record<string, string> = {
+  RECITATION: "Ask for a summary instead of quotations.",
+  LANGUAGE: "Ask in another language, or set GEMINI_MODEL to another model.",
+  MODEL_ARMOR:
+    "Ask the owner of the Google Cloud project to adjust its Model Armor template, or rephrase the question.",
+  TOO_MANY_TOOL_CALLS: "Ask a narrower question.",
+};
 
 /** Not retried: the same question would be filtered again. */
-const REFUSED_ANSWERS: Record<string, Message> = {
-  SAFETY: { message: "Google's safety filter stopped the answer.", suggestion: REPHRASE },
-  IMAGE_SAFETY: { message: "Google's safety filter stopped the answer.", suggestion: REPHRASE },
-  PROHIBITED_CONTENT: {
-    message: "Google stopped the answer because its rules prohibit such content.",
-    suggestion: REPHRASE,
-  },
-  BLOCKLIST: { message: "Google stopped the answer because of a forbidden term.", suggestion: REPHRASE },
-  SPII: { message: "Google stopped the answer because of sensitive personal data.", suggestion: REPHRASE },
-  RECITATION: {
-    message: "Google stopped the answer because it repeated a source word for word.",
-    suggestion: "Ask for a summary instead of quotations.",
-  },
-  LANGUAGE: {
-    message: "The model does not support the language of this question.",
-    suggestion: "Ask in another language, or set GEMINI_MODEL to another model.",
-  },
-  MODEL_ARMOR: { message: "Model Armor stopped the answer.", suggestion: MODEL_ARMOR_HELP },
+const REFUSED_ANSWERS: Record<string, string> = {
+  SAFETY: "Google's safety filter stopped the answer.",
+  IMAGE_SAFETY: "Google's safety filter stopped the answer.",
+  PROHIBITED_CONTENT: "Google stopped the answer because its rules prohibit such content.",
+  BLOCKLIST: "Google stopped the answer because of a forbidden term.",
+  SPII: "Google stopped the answer because of sensitive personal data.",
+  RECITATION: "Google stopped the answer because it repeated a source word for word.",
+  LANGUAGE: "The model does not support the language of this question.",
+  MODEL_ARMOR: "Model Armor stopped the answer.",
 };
 
-const REFUSED_PROMPTS: Record<string, Message> = {
-  SAFETY: { message: "Google's safety filter refused the question.", suggestion: REPHRASE },
-  PROHIBITED_CONTENT: {
-    message: "Google refused the question because its rules prohibit such content.",
-    suggestion: REPHRASE,
-  },
-  BLOCKLIST: { message: "Google refused the question because of a forbidden term.", suggestion: REPHRASE },
-  MODEL_ARMOR: { message: "Model Armor refused the question.", suggestion: MODEL_ARMOR_HELP },
-  JAILBREAK: {
-    message: "Google refused the question as an attempt to evade its rules.",
-    suggestion: REPHRASE,
-  },
+const REFUSED_PROMPTS: Record<string, string> = {
+  SAFETY: "Google's safety filter refused the question.",
+  PROHIBITED_CONTENT: "Google refused the question because its rules prohibit such content.",
+  BLOCKLIST: "Google refused the question because of a forbidden term.",
+  MODEL_ARMOR: "Model Armor refused the question.",
+  JAILBREAK: "Google refused the question as an attempt to evade its rules.",
 };
-
-const REFUSED_PROMPT: Message = {
-  message: "Google refused this question because of its content rules.",
-  suggestion: REPHRASE,
-};
-
-const ASK_AGAIN = "Ask again, or set GEMINI_MODEL to another model.";
 
 /** Retried: these depend on chance. */
-const EMPTY_ANSWERS: Record<string, Message> = {
-  STOP: { message: "Gemini answered without any text.", suggestion: ASK_AGAIN },
-  MALFORMED_FUNCTION_CALL: { message: "Gemini ended its answer with a malformed tool call.", suggestion: ASK_AGAIN },
-  UNEXPECTED_TOOL_CALL: {
-    message: "Gemini ended its answer with a call to an unknown tool.",
-    suggestion: ASK_AGAIN,
-  },
-  TOO_MANY_TOOL_CALLS: {
-    message: "Gemini called its search tools too often and was stopped.",
-    suggestion: "Ask a narrower question.",
-  },
-};
-
-const UNKNOWN_REASON: Message = {
-  message: "Google ended the answer without text and without a reason.",
-  suggestion: "Rephrase the question, or set GEMINI_MODEL to another model.",
-};
-
-const INCOMPLETE: Message = {
-  message: "The answer ended before it was complete.",
-  suggestion: "Try again; check the network and the proxy if it happens often.",
-};
-
-const ONLY_THOUGHTS: Message = {
-  message: "Gemini spent all its output tokens on thinking and wrote no answer.",
-  suggestion: "Ask a narrower question, or set GEMINI_MODEL to another model.",
+const EMPTY_ANSWERS: Record<string, string> = {
+  STOP: "Gemini answered without any text.",
+  MALFORMED_FUNCTION_CALL: "Gemini ended its answer with a malformed tool call.",
+  UNEXPECTED_TOOL_CALL: "Gemini ended its answer with a call to an unknown tool.",
+  TOO_MANY_TOOL_CALLS: "Gemini called its search tools too often and was stopped.",
 };
 
 /** Undefined if there is an answer, complete or truncated. */
 export function failureOfEnding({ text, finishReason, blockReason }: Ending): AppError | undefined {
   const refused = REFUSED_ANSWERS[finishReason ?? ""];
   const details = text.trim() === "" ? undefined : { partial_text: text };
-  if (refused !== undefined) return failure({ ...refused, reason: "input", details });
+  if (refused !== undefined) {
+    return failure({ message: refused, suggestion: ADVICE[finishReason ?? ""] ?? REPHRASE, reason: "input", details });
+  }
   if (details !== undefined) return undefined;
   if (blockReason !== undefined) {
-    return failure({ ...(REFUSED_PROMPTS[blockReason] ?? REFUSED_PROMPT), reason: "input" });
+    const message = REFUSED_PROMPTS[blockReason] ?? "Google refused this question because of its content rules.";
+    return failure({ message, suggestion: ADVICE[blockReason] ?? REPHRASE, reason: "input" });
   }
-  if (finishReason === "MAX_TOKENS") return failure({ ...ONLY_THOUGHTS, reason: "cut", retryable: true });
   if (finishReason === undefined) return incompleteAnswer("");
-  return failure({ ...(EMPTY_ANSWERS[finishReason] ?? UNKNOWN_REASON), reason: "no_answer", retryable: true });
+  if (finishReason === "MAX_TOKENS") {
+    return failure({
+      message: "Gemini spent all its output tokens on thinking and wrote no answer.",
+      suggestion: "Ask a narrower question, or set GEMINI_MODEL to another model.",
+      reason: "cut",
+      retryable: true,
+    });
+  }
+  return failure({
+    message: EMPTY_ANSWERS[finishReason] ?? "Google ended the answer without text and without a reason.",
+    suggestion: ADVICE[finishReason] ?? (finishReason in EMPTY_ANSWERS ? ASK_AGAIN : REPHRASE_OR_OTHER_MODEL),
+    reason: "no_answer",
+    retryable: true,
+  });
 }
 
 /** For a stream that ended early. Its text is kept. */
 export const incompleteAnswer = (text: string, cause?: unknown): AppError =>
   failure({
-    ...INCOMPLETE,
+    message: "The answer ended before it was complete.",
+    suggestion: "Try again; check the network and the proxy if it happens often.",
     reason: "network",
     retryable: true,
     details: text.trim() === "" ? undefined : { partial_text: text },

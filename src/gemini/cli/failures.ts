@@ -79,69 +79,66 @@ function failureOf(child: ChildOutcome, output: CliOutput, timeoutMs: number): F
 }
 
 function notStarted(errorCode: string): Failure {
-  if (errorCode === "ENOENT") return cliVanished;
+  if (errorCode === "ENOENT") {
+    return {
+      code: "CLI_NOT_FOUND",
+      message: `The Gemini CLI is no longer installed where it was found. Install it with: ${INSTALL_COMMAND}`,
+      reason: "config",
+    };
+  }
   return {
     message: `The Gemini CLI could not be started (${errorCode}).`,
     suggestion: `Check that the file is executable, or install it again with: ${INSTALL_COMMAND}`,
     reason: "config",
     // The machine is temporarily short of processes, memory or file handles.
-    retryable: errorCode === "EAGAIN" || errorCode === "ENOMEM" || errorCode === "EMFILE" || errorCode === "ETXTBSY",
+    retryable: ["EAGAIN", "ENOMEM", "EMFILE", "ETXTBSY"].includes(errorCode),
   };
 }
 
-const cliVanished: Failure = {
-  code: "CLI_NOT_FOUND",
-  message: `The Gemini CLI is no longer installed where it was found. Install it with: ${INSTALL_COMMAND}`,
-  reason: "config",
-};
-
 const SIGN_IN_HELP = `Set GEMINI_API_KEY to a key from ${KEY_PAGE}. Google ended free and individual Google logins for the Gemini CLI on 2026-06-18; keys, Vertex AI and Code Assist licences continue to work.`;
-
-const AUTH: Failure = {
-  message: "The Gemini CLI could not sign in to Google.",
-  suggestion: SIGN_IN_HELP,
-  reason: "auth",
-};
-
-const RATE_LIMIT: Failure = {
-  message: "Google refused the request because of a rate limit or an exhausted quota.",
-  suggestion: "Try again shortly, or check your key's limits in Google AI Studio.",
-  reason: "rate_limit",
-  retryable: true,
-};
-
-const OVERLOADED: Failure = {
-  message: "Gemini is overloaded or failing right now.",
-  suggestion: "Try again in a few minutes, or set GEMINI_MODEL to another model.",
-  reason: "overloaded",
-  retryable: true,
-};
-
-const NETWORK: Failure = {
-  message: "The Gemini CLI could not reach Google over the network.",
-  suggestion: "Check the connection and the proxy variables.",
-  reason: "network",
-  retryable: true,
-};
-
-const NO_ANSWER: Failure = {
-  message: "The Gemini CLI ended without an answer.",
-  suggestion: "Try again; with DEBUG=true the log shows what it printed.",
-  reason: "no_answer",
-  retryable: true,
-};
-
-const BAD_MODEL: Failure = {
-  message: "Google does not recognise the model, or your account cannot use it.",
-  suggestion: "Check GEMINI_MODEL and GEMINI_CORRECTION_MODEL, or unset them.",
-  reason: "config",
-};
 
 const failure = (message: string, suggestion: string, reason: FailureReason): Failure => ({
   message,
   suggestion,
   reason,
 });
+
+const passing = (message: string, suggestion: string, reason: FailureReason): Failure => ({
+  ...failure(message, suggestion, reason),
+  retryable: true,
+});
+
+const AUTH = failure("The Gemini CLI could not sign in to Google.", SIGN_IN_HELP, "auth");
+
+const RATE_LIMIT = passing(
+  "Google refused the request because of a rate limit or an exhausted quota.",
+  "Try again shortly, or check your key's limits in Google AI Studio.",
+  "rate_limit",
+);
+
+const OVERLOADED = passing(
+  "Gemini is overloaded or failing right now.",
+  "Try again in a few minutes, or set GEMINI_MODEL to another model.",
+  "overloaded",
+);
+
+const NETWORK = passing(
+  "The Gemini CLI could not reach Google over the network.",
+  "Check the connection and the proxy variables.",
+  "network",
+);
+
+const NO_ANSWER = passing(
+  "The Gemini CLI ended without an answer.",
+  "Try again; with DEBUG=true the log shows what it printed.",
+  "no_answer",
+);
+
+const BAD_MODEL = failure(
+  "Google does not recognise the model, or your account cannot use it.",
+  "Check GEMINI_MODEL and GEMINI_CORRECTION_MODEL, or unset them.",
+  "config",
+);
 
 const TOO_MANY_TURNS = failure(
   "The Gemini CLI reached its limit of turns in one session.",
@@ -225,70 +222,54 @@ function failureOfStatus(status: number): Failure {
   return INVALID_REQUEST;
 }
 
-interface FailurePattern {
-  pattern: RegExp;
-  failure: Failure;
-}
+type Patterns = readonly (readonly [pattern: RegExp, failure: Failure])[];
 
 /** Match text of the CLI and of Google, not of web pages, and only choose the message. The first match wins. */
-const SIGN_IN_PATTERNS: readonly FailurePattern[] = [
-  {
-    pattern: /IneligibleTier|UNSUPPORTED_CLIENT/,
-    failure: { ...AUTH, message: "Google no longer serves this login through the Gemini CLI." },
-  },
-  {
-    pattern: /ProjectIdRequired|InvalidNumericProjectId|requires setting the GOOGLE_CLOUD_PROJECT/,
-    failure: {
-      ...AUTH,
-      message: "This Google login needs a Google Cloud project.",
-      suggestion: `Set GOOGLE_CLOUD_PROJECT to the id of your project. ${SIGN_IN_HELP}`,
-    },
-  },
-  {
-    pattern:
-      /API_KEY_INVALID|API key not valid|API key expired|PERMISSION_DENIED|UNAUTHENTICATED|FatalAuthenticationError|Please set an Auth method|invalid_grant|Manual authorization is required|Authentication (?:cancelled|timed out)|Failed to (?:login|authenticate)/,
-    failure: AUTH,
-  },
+const SIGN_IN_PATTERNS: Patterns = [
+  [
+    /IneligibleTier|UNSUPPORTED_CLIENT/,
+    failure("Google no longer serves this login through the Gemini CLI.", SIGN_IN_HELP, "auth"),
+  ],
+  [
+    /ProjectIdRequired|InvalidNumericProjectId|requires setting the GOOGLE_CLOUD_PROJECT/,
+    failure(
+      "This Google login needs a Google Cloud project.",
+      `Set GOOGLE_CLOUD_PROJECT to the id of your project. ${SIGN_IN_HELP}`,
+      "auth",
+    ),
+  ],
+  [
+    /API_KEY_INVALID|API key not valid|API key expired|PERMISSION_DENIED|UNAUTHENTICATED|FatalAuthenticationError|Please set an Auth method|invalid_grant|Manual authorization is required|Authentication (?:cancelled|timed out)|Failed to (?:login|authenticate)/,
+    AUTH,
+  ],
 ];
 
 /** About the account or the network, whatever the status is. */
-const ACCOUNT_PATTERNS: readonly FailurePattern[] = [
-  { pattern: /prepay(?:ment)? credit/i, failure: CREDITS_USED_UP },
-  { pattern: /multiple authentication credentials/i, failure: TWO_CREDENTIALS },
-  { pattern: /location is not supported/i, failure: WRONG_LOCATION },
+const ACCOUNT_PATTERNS: Patterns = [
+  [/prepay(?:ment)? credit/i, CREDITS_USED_UP],
+  [/multiple authentication credentials/i, TWO_CREDENTIALS],
+  [/location is not supported/i, WRONG_LOCATION],
 ];
 
-const OTHER_PATTERNS: readonly FailurePattern[] = [
-  {
-    pattern: /Unknown arguments?:|Invalid values:\s+Argument: output-format/,
-    failure: failure(
-      "The installed Gemini CLI is too old for this server.",
-      `Update it with: ${INSTALL_COMMAND}`,
-      "config",
-    ),
-  },
-  { pattern: /\b(?:code|status): 404\b|"code":404\b|ModelNotFoundError/, failure: BAD_MODEL },
-  { pattern: /Maximum session turns exceeded|Reached max session turns/i, failure: TOO_MANY_TURNS },
-  { pattern: /INVALID_ARGUMENT|\b(?:code|status): 400\b|"code":\s*400\b/, failure: INVALID_REQUEST },
-  { pattern: /RESOURCE_EXHAUSTED|QuotaError|\bstatus: 429\b/, failure: RATE_LIMIT },
-  { pattern: /overloaded|"UNAVAILABLE"|\bstatus: 5\d\d\b/, failure: OVERLOADED },
-  {
-    pattern: /fetch failed|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONNRESET|UND_ERR_|ENETUNREACH|SELF_SIGNED/,
-    failure: NETWORK,
-  },
-  {
-    pattern: /blocked due to safety|blocked due to recitation|SAFETY_BLOCKED|RECITATION_BLOCKED|PROHIBITED_CONTENT/i,
-    failure: {
-      ...NO_ANSWER,
-      message: "Google's filters blocked the answer.",
-      suggestion: "Rephrase the question.",
-      retryable: false,
-    },
-  },
+const OTHER_PATTERNS: Patterns = [
+  [
+    /Unknown arguments?:|Invalid values:\s+Argument: output-format/,
+    failure("The installed Gemini CLI is too old for this server.", `Update it with: ${INSTALL_COMMAND}`, "config"),
+  ],
+  [/\b(?:code|status): 404\b|"code":404\b|ModelNotFoundError/, BAD_MODEL],
+  [/Maximum session turns exceeded|Reached max session turns/i, TOO_MANY_TURNS],
+  [/INVALID_ARGUMENT|\b(?:code|status): 400\b|"code":\s*400\b/, INVALID_REQUEST],
+  [/RESOURCE_EXHAUSTED|QuotaError|\bstatus: 429\b/, RATE_LIMIT],
+  [/overloaded|"UNAVAILABLE"|\bstatus: 5\d\d\b/, OVERLOADED],
+  [/fetch failed|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONNRESET|UND_ERR_|ENETUNREACH|SELF_SIGNED/, NETWORK],
+  [
+    /blocked due to safety|blocked due to recitation|SAFETY_BLOCKED|RECITATION_BLOCKED|PROHIBITED_CONTENT/i,
+    failure("Google's filters blocked the answer.", "Rephrase the question.", "no_answer"),
+  ],
 ];
 
 /** Prefers the errors in the CLI's output to those on stderr. */
-function matchPatterns(patterns: readonly FailurePattern[], { output, stderr }: CliMessages): Failure | undefined {
-  const find = (text: string): Failure | undefined => patterns.find(({ pattern }) => pattern.test(text))?.failure;
+function matchPatterns(patterns: Patterns, { output, stderr }: CliMessages): Failure | undefined {
+  const find = (text: string): Failure | undefined => patterns.find(([pattern]) => pattern.test(text))?.[1];
   return find(output.errors.join("\n")) ?? find(stderr);
 }

@@ -257,47 +257,16 @@ export const readText = (value: unknown): string => (typeof value === "string" ?
 export const records = (value: unknown): InteractionStep[] => (Array.isArray(value) ? value.filter(isRecord) : []);
 
 /** String codes of the Interactions API, and the numeric google.rpc.Code and HTTP status that steps carry. */
-const CAUSES_BY_CODE: Record<string, FailureCause> = {
-  payment_required: "credits",
-  "402": "credits",
-  too_many_requests: "quota",
-  rate_limit_exceeded: "quota",
-  quota_exceeded: "quota",
-  resource_exhausted: "quota",
-  quota: "quota",
-  "8": "quota",
-  "429": "quota",
-  safety: "blocked",
-  blocked: "blocked",
-  content_blocked: "blocked",
-  prohibited_content: "blocked",
-  recitation: "blocked",
-  invalid_request: "rejected",
-  invalid_argument: "rejected",
-  bad_request: "rejected",
-  failed_precondition: "rejected",
-  parameter_unknown: "rejected",
-  "3": "rejected",
-  "9": "rejected",
-  "400": "rejected",
-  permission_denied: "access",
-  forbidden: "access",
-  authentication: "access",
-  unauthenticated: "access",
-  "7": "access",
-  "16": "access",
-  "401": "access",
-  "403": "access",
-  unavailable: "overloaded",
-  service_unavailable: "overloaded",
-  overloaded: "overloaded",
-  "14": "overloaded",
-  "503": "overloaded",
-  deadline_exceeded: "timeout",
-  timeout: "timeout",
-  "4": "timeout",
-  "504": "timeout",
-};
+const CODES: readonly (readonly [cause: FailureCause, codes: readonly string[]])[] = [
+  ["credits", ["payment_required", "402"]],
+  ["quota", ["too_many_requests", "rate_limit_exceeded", "quota_exceeded", "resource_exhausted", "quota", "8", "429"]],
+  ["blocked", ["safety", "blocked", "content_blocked", "prohibited_content", "recitation"]],
+  ["rejected", ["invalid_request", "invalid_argument", "bad_request", "failed_precondition", "parameter_unknown"]],
+  ["rejected", ["3", "9", "400"]],
+  ["access", ["permission_denied", "forbidden", "authentication", "unauthenticated", "7", "16", "401", "403"]],
+  ["overloaded", ["unavailable", "service_unavailable", "overloaded", "14", "503"]],
+  ["timeout", ["deadline_exceeded", "timeout", "4", "504"]],
+];
 
 /** Google's text is not passed on. Checks `interaction.errors[]` first, then the errors of its outputs, newest first. */
 function failureCauseOf(raw: Record<string, unknown>, steps: readonly InteractionStep[]): FailureCause | undefined {
@@ -315,5 +284,5 @@ function failureCauseOf(raw: Record<string, unknown>, steps: readonly Interactio
 function causeOf(code: unknown): FailureCause | undefined {
   if (typeof code !== "string" && typeof code !== "number") return undefined;
   const name = String(code).toLowerCase().replace(/^.*\//, "");
-  return Object.hasOwn(CAUSES_BY_CODE, name) ? CAUSES_BY_CODE[name] : undefined;
+  return CODES.find(([, codes]) => codes.includes(name))?.[0];
 }
