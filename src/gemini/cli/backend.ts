@@ -98,7 +98,6 @@ async function runInCallDirectory(call: Call): Promise<Answer> {
   const { options, home, program, request } = call;
   const { apiKey, firecrawl } = options;
   const signIn = chooseSignIn(options);
-  const research = request.purpose === "research";
   const directory = await home.createCallDirectory({
     purpose: request.purpose,
     credentialFiles: signIn.credentialFiles,
@@ -109,40 +108,28 @@ async function runInCallDirectory(call: Call): Promise<Answer> {
       parent: options.environment,
       signIn,
       apiKey,
-      firecrawl: research ? firecrawl : {},
+      firecrawl: request.purpose === "research" ? firecrawl : {},
       paths: {
         ...directory,
         systemPromptFile: options.systemPromptFile,
         compileCache: await home.compileCache(program.file),
       },
     });
-    const { child, output } = await spawnGeminiCli({ options, program, request, directory, env });
+    const ended = await spawnGeminiCli(call, directory, env);
     const session = await readSession(directory.cliHome);
     const redactOwn = createRedactor(signIn.variables);
-    return answerOrThrow({
-      child,
-      output,
-      session,
-      request,
-      options,
-      redact: (text) => redactOwn(options.redact(text)),
-    });
+    return answerOrThrow(call, { ...ended, session, redact: (text) => redactOwn(options.redact(text)) });
   } finally {
     await directory.remove();
   }
 }
 
-interface Spawn {
-  options: CliBackendOptions;
-  program: CliProgram;
-  request: AskRequest;
-  directory: CallDirectory;
-  env: Record<string, string>;
-}
-
 /** The command line is constant: the question is written to stdin, never to argv or a shell (C2). */
-async function spawnGeminiCli(spawn: Spawn): Promise<{ child: ChildOutcome; output: CliOutput }> {
-  const { options, program, request, directory, env } = spawn;
+async function spawnGeminiCli(
+  { options, program, request }: Call,
+  { workingDirectory }: CallDirectory,
+  env: Record<string, string>,
+): Promise<Pick<EndedCall, "child" | "output">> {
   const exitTimeout = new AbortController();
   let exitTimer: NodeJS.Timeout | undefined;
   const reader = createOutputReader({
@@ -170,7 +157,7 @@ async function spawnGeminiCli(spawn: Spawn): Promise<{ child: ChildOutcome; outp
         "stream-json",
         ...(request.model === undefined ? [] : ["--model", request.model]),
       ],
-      cwd: directory.workingDirectory,
+      cwd: workingDirectory,
       env,
       stdin: escapePrompt(request.prompt),
       timeoutMs: options.timeoutMs,
@@ -203,13 +190,11 @@ interface EndedCall {
   child: ChildOutcome;
   output: CliOutput;
   session: CliSession;
-  request: AskRequest;
-  options: CliBackendOptions;
   redact: (text: string) => string;
 }
 
 /** A usable answer counts, whatever the exit code (C7). */
-function answerOrThrow({ child, output, session, request, options, redact }: EndedCall): Answer {
+function answerOrThrow({ request, options }: Call, { child, output, session, redact }: EndedCall): Answer {
   const { text, cut } = bestText(output, session);
   if (isUsable(text, child, output)) {
     return {

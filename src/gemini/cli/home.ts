@@ -47,8 +47,9 @@ export function createCliHome({ home, log }: { home: string; log: Log }): CliHom
       const directory = join(calls, randomBytes(8).toString("hex"));
       try {
         const settings = await updateSettingsFile(join(home, ".gemini"), request.managed, log);
-        const { credentialFiles } = request;
-        await populate(directory, { settings: settingsForCall(settings, request), credentialFiles }, log);
+        await populate(directory, settingsForCall(settings, request));
+        for (const file of request.credentialFiles)
+          await linkFile(file, join(directory, ".gemini", basename(file)), log);
         return {
           cliHome: directory,
           workingDirectory: join(directory, WORKING_DIRECTORY),
@@ -65,18 +66,16 @@ export function createCliHome({ home, log }: { home: string; log: Log }): CliHom
   };
 }
 
-function notPrepared(error: unknown): AppError {
-  const isFull = ["ENOSPC", "EDQUOT"].includes(errorCodeOf(error));
+function notPrepared(cause: unknown): AppError {
+  const isFull = ["ENOSPC", "EDQUOT"].includes(errorCodeOf(cause));
   return new AppError({
     code: isFull ? "DISK_FULL" : "PERMISSION_DENIED",
-    message: isFull
-      ? "The disk is full: the Gemini CLI's folder in the config directory could not be prepared."
-      : "The Gemini CLI's folder in the config directory could not be prepared.",
+    message: `${isFull ? "The disk is full: the" : "The"} Gemini CLI's folder in the config directory could not be prepared.`,
     suggestion: isFull
       ? "Free some disk space."
       : "Make the config directory writable, or set GEMINI_SEARCH_CONFIG_DIR.",
     reason: "config",
-    cause: error,
+    cause,
   });
 }
 
@@ -84,11 +83,7 @@ const OWNER_FILE = "owner.json";
 const WORKING_DIRECTORY = "work";
 const TEMPORARY_DIRECTORY = "tmp";
 
-async function populate(
-  directory: string,
-  { settings, credentialFiles }: { settings: Settings; credentialFiles: readonly string[] },
-  log: Log,
-): Promise<void> {
+async function populate(directory: string, settings: Settings): Promise<void> {
   const folder = join(directory, ".gemini");
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await writeFile(join(directory, OWNER_FILE), JSON.stringify(thisProcess()), { mode: 0o600 });
@@ -97,7 +92,6 @@ async function populate(
   await writeFile(join(folder, "settings.json"), JSON.stringify(settings), { mode: 0o600 });
   // The CLI loads the first .env file that it finds from its directory upwards; this empty one comes first.
   await writeFile(join(folder, ".env"), "", { mode: 0o600 });
-  for (const file of credentialFiles) await linkFile(file, join(folder, basename(file)), log);
 }
 
 /** Links the file, so that a token renewed by the CLI is written to the user's own file. */
@@ -240,12 +234,9 @@ export function mergeSettings(existing: Settings, managed: ManagedSettings): Set
   return settings;
 }
 
-export function settingsForCall(
-  settings: Settings,
-  call: { purpose: "research" | "correction" | "judgement" },
-): Settings {
+export function settingsForCall(settings: Settings, { purpose }: Pick<CallDirectoryRequest, "purpose">): Settings {
   const own = structuredClone(settings);
-  if (call.purpose !== "research") {
+  if (purpose !== "research") {
     delete own["mcpServers"];
     // With an empty list the CLI would send a tool without functions, which the API rejects with 400.
     objectIn(own, "tools")["core"] = ["google_web_search"];
