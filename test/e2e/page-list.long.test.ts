@@ -156,6 +156,8 @@ describe.skipIf(installed === "missing")("the list and the start form in a brows
     await page.goto("/");
     await page.locator(".run-link").click();
     await page.waitForURL("**/runs/*");
+    // The address changes before the view: until then the key would still select the field of the list.
+    await page.locator("#search").waitFor({ state: "detached" });
     await page.keyboard.press("/");
     await page.waitForURL((url) => url.pathname === "/");
     await page.locator("#search:focus").waitFor();

@@ -11,6 +11,8 @@ import { type AttemptRecords, recordAttempts } from "../loopback-only/records.ts
 const NO_SECOND_ATTEMPT =
   /src\/(?:store|runs\/(?:start|recovery))\/|test\/(?:disk|faults|fleet|pause|security|simulation)\/|test\/postgres\/(?:disasters|fleet)|test\/e2e\/(?:database|research-(?:kill|pause|resume|servers|start|suspended))/;
 
+const MAX_SHOWN_CHARACTERS = 2_000;
+
 export default class SummaryReporter implements Reporter {
   #attempts: AttemptRecords | undefined;
 
@@ -31,7 +33,15 @@ export default class SummaryReporter implements Reporter {
         `Not installed: ${missing.join(", ")}. npm run test:setup installs what tests need (Debian or Ubuntu, as root).\n`,
       );
     }
-    for (const test of repeated) process.stdout.write(`passed only at its second attempt: ${test.fullName}\n`);
+    for (const test of repeated) {
+      process.stdout.write(`passed only at its second attempt: ${test.fullName}\n`);
+      for (const { message, stack } of test.result().errors ?? []) {
+        const at = stack?.split("\n").find((line) => line.includes("/test/") || line.includes("/src/"));
+        process.stdout.write(
+          `    ${message.slice(0, MAX_SHOWN_CHARACTERS)}\n${at === undefined ? "" : `    ${at.trim()}\n`}`,
+        );
+      }
+    }
     process.stdout.write(
       `\n${inState("passed").length} passed, ${inState("failed").length} failed, ${skipped.length} skipped\n`,
     );
