@@ -8,7 +8,7 @@ import type { Tool } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { OPERATIONS } from "../src/operations/catalog.ts";
 import type { Operation } from "../src/operations/operation.ts";
-import { CHATGPT_OPERATIONS } from "../src/operations/chatgpt/catalog.ts";
+import { CHATGPT_OPERATIONS } from "../src/operations/chatgpt.ts";
 import { APP_ONLY, CARD_REFERENCE, CARDED_TOOLS } from "../src/mcp/run-card.ts";
 import { CARD_OPERATIONS } from "../src/web/chat/card.ts";
 import { isRecord } from "../src/platform/is-record.ts";

@@ -143,7 +143,7 @@ async function composeResearch(
     const cause = await obstacle();
     // An id that the database refuses is saved to a file: without a directory for it nothing paid is started.
     if (prepareDirectory(config.configDir) && cause === undefined) return undefined;
-    return (await import("./operations/parts/start-outcome.ts")).notStarted(cause);
+    return (await import("./operations/start/started-run.ts")).notStarted(cause);
   };
   return { research, runner, obstacle: startObstacle };
 }

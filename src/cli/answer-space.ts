@@ -3,7 +3,7 @@
 import type { App } from "../app.ts";
 import { LOCAL_OWNER } from "../caller.ts";
 import { isDemo } from "../config/config.ts";
-import { withPictureLinks } from "../operations/parts/answer-extras.ts";
+import { withPictureLinks } from "../operations/parts/answer-text.ts";
 import { cleanValue } from "../platform/clean-text.ts";
 import { readStored } from "../runs/history/read.ts";
 import { answerWidth } from "./output.ts";

@@ -18,6 +18,6 @@ const isProfileTool = (name: string): boolean => CHATGPT_TOOLS.some((tool) => to
 
 export async function findProfileOperation(name: string, profile: Profile | undefined): Promise<Operation | undefined> {
   if (profile === undefined || !isProfileTool(name)) return undefined;
-  const { CHATGPT_OPERATIONS } = await import("../operations/chatgpt/catalog.ts");
+  const { CHATGPT_OPERATIONS } = await import("../operations/chatgpt.ts");
   return CHATGPT_OPERATIONS.find((operation) => operation.name === name);
 }

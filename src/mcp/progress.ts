@@ -9,7 +9,7 @@ const FIRST_PROGRESS_MS = 1_000;
 /** We promise 15 s, below the strictest limit seen (Claude Code, 60 s over HTTP); 1 s is left for the transport. */
 const MAX_SILENCE_MS = 14_000;
 
-export interface ProgressReporter {
+interface ProgressReporter {
   progress: (message: string, taskId?: string) => void;
   stop: () => void;
 }

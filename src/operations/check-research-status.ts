@@ -10,7 +10,7 @@ import { waitForRun } from "../runs/history/wait.ts";
 import { isoTime } from "../platform/clock.ts";
 import { adviceText } from "./parts/advice.ts";
 import { backupOf, nextAfterFailure } from "./parts/after-failure.ts";
-import { factLines } from "./parts/answer-text.ts";
+import { reportText } from "./parts/answer-text.ts";
 import { readLive, stalledSince } from "./view/read-view.ts";
 import { costSchema, tokensUsed } from "./view/run-view.ts";
 import { lastPlan, planFields } from "./parts/plan.ts";
@@ -106,10 +106,10 @@ export const checkResearchStatus = defineOperation({
   },
   // What a person must see comes last: some clients show only the last three lines.
   toText: ({ success: _success, plan, last_thought, current_action, status, progress, error, ...facts }) =>
-    [
-      ...(plan === undefined ? [] : [plan]),
-      factLines({ last_thought, ...facts, ...overdue(facts, status), error, current_action, status, progress }),
-    ].join("\n\n"),
+    reportText(
+      { plan },
+      { last_thought, ...facts, ...overdue(facts, status), error, current_action, status, progress },
+    ),
 });
 
 const adviceOn = (run: Run, { suggestion }: RunError): string | undefined =>

@@ -11,7 +11,7 @@ import type { Finding } from "../search/checks/check.ts";
 import type { Round } from "../search/deep.ts";
 import type { Wishes } from "../search/wishes.ts";
 import { joinNotes, list, noteSection, searchText, verificationText } from "./parts/answer-text.ts";
-import { wishesOf, withWishes } from "./question/wishes.ts";
+import { wishesIn, wishesOf, withWishes } from "./question/wishes.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, queryField } from "./operation.ts";
 import {
   cutNote,
@@ -24,10 +24,18 @@ import {
   type SearchStart,
   trackSearch,
 } from "./parts/search-run.ts";
-import { saveReadEvidence } from "./rounds/read-evidence.ts";
-import { roundLine, roundMetadata, roundsOf } from "./rounds/stored-rounds.ts";
-import { verificationNotes } from "./rounds/verification-note.ts";
+import {
+  roundLine,
+  roundMetadata,
+  roundsOf,
+  saveReadEvidence,
+  storedRound,
+  verificationNotes,
+} from "./deep-search-rounds.ts";
 import { type ResultFacts, roundSchema, type RunWhole, wholeOf } from "./view/whole-view.ts";
+import { AppError } from "../errors.ts";
+import { findRounds } from "../runs/result-store.ts";
+import { isFinished, type Run, type RunStatus } from "../runs/run.ts";
 
 const ROUNDS_ERROR = "{max_iterations} must be a whole number from 2 to 20.";
 
@@ -99,7 +107,7 @@ const answerOf = (run: RunWhole) => ({
   },
 });
 
-export const optionsOf = (maxRounds: number, wishes: Wishes | undefined) => ({ max_iterations: maxRounds, wishes });
+const optionsOf = (maxRounds: number, wishes: Wishes | undefined) => ({ max_iterations: maxRounds, wishes });
 
 interface DeepSearchRun extends Pick<SearchStart, "taskId" | "stored"> {
   query: string;
@@ -108,7 +116,7 @@ interface DeepSearchRun extends Pick<SearchStart, "taskId" | "stored"> {
   earlier: Round[];
 }
 
-export async function runDeepSearch(deps: OperationDeps, request: DeepSearchRun, call: Call): Promise<FinishedRun> {
+async function runDeepSearch(deps: OperationDeps, request: DeepSearchRun, call: Call): Promise<FinishedRun> {
   const { query, wishes, earlier, taskId, stored } = request;
   const maxRounds = Math.min(request.maxRounds, Math.max(MAX_ROUNDS, earlier.length + 1));
   const start = { kind: "deep_search" as const, query, options: optionsOf(maxRounds, wishes), taskId, stored };
@@ -164,3 +172,67 @@ export async function runDeepSearch(deps: OperationDeps, request: DeepSearchRun,
   await saveReadEvidence(deps, { taskId: finished.run.taskId, report, sources, supports, findings: checks });
   return finished;
 }
+
+/** Continues a search after its last finished round, as a new run in the background (Q1). */
+export async function continueDeepSearch(deps: OperationDeps, run: Run, call: Call) {
+  const { newestContinuation, beginContinuation } = await import("../runs/local/continuation-store.ts");
+  const { db, processId, clock } = await deps.recorder();
+  const { owner, client } = call;
+  const newest = await newestContinuation(db, { taskId: run.taskId, owner });
+  if (newest?.status === "running" || newest?.status === "completed") return continuedAs(newest.task_id, newest.status);
+  // A continuation that stopped too contains these rounds and perhaps more, which are paid for.
+  const last = newest?.task_id ?? run.taskId;
+  const furthest = await findRounds(db, last);
+  const rounds = furthest.length > 0 ? furthest : await findRounds(db, run.taskId);
+  if (!isFinished(run.status) || run.status === "completed" || rounds.length === 0) {
+    throw notResumable(run, rounds.length);
+  }
+  const { query } = run;
+  const wishes = wishesIn(run.options);
+  const earlier = rounds.map(storedRound);
+  const asked = Number(run.options["max_iterations"] ?? deps.settings.maxRounds);
+  // A search that has used up its rounds gets one more.
+  const maxRounds = Math.max(asked, earlier.length + 1);
+  const taskId = crypto.randomUUID();
+  const continuation = await beginContinuation(db, {
+    taskId,
+    parentTaskId: last,
+    owner,
+    client,
+    kind: "deep_search",
+    query,
+    options: optionsOf(maxRounds, wishes),
+    processId,
+    now: clock.now(),
+  });
+  if (continuation.kind === "known") {
+    const known = await deps.findRun(owner, continuation.taskId);
+    return continuedAs(known.taskId, known.status);
+  }
+  const background = { ...call, signal: deps.leaving, progress: () => {} };
+  const request = { query, wishes, maxRounds, earlier, taskId, stored: true };
+  deps.inBackground(runDeepSearch(deps, request, background).catch(() => undefined));
+  return resumedAs(taskId, "running", `The search continues at round ${earlier.length + 1} as a new run.`);
+}
+
+function notResumable({ taskId, status, progress }: Run, finishedRounds: number): AppError {
+  return new AppError({
+    code: status === "completed" ? "RESEARCH_ALREADY_COMPLETED" : "INVALID_INPUT",
+    message:
+      finishedRounds === 0
+        ? "This search has no finished round to continue from; ask it again."
+        : "This search has not stopped; there is nothing to resume.",
+    run: { task_id: taskId, status, progress },
+  });
+}
+
+const continuedAs = (taskId: string, status: RunStatus) =>
+  resumedAs(taskId, status, "This search has already been continued: see this run.");
+
+const resumedAs = (taskId: string, status: RunStatus, message: string) => ({
+  success: true,
+  task_id: taskId,
+  status,
+  message,
+  check_status_command: `check_research_status(task_id='${taskId}')`,
+});

@@ -2,18 +2,23 @@
 
 import { z } from "zod";
 import { backupOf, refusedByDatabase, wasDiscarded, withoutText } from "./parts/after-failure.ts";
-import type { Source } from "../reports/report.ts";
 import { verificationSchema } from "../reports/verification.ts";
 import { isFinished, knownTokens, type Run, type StoredResult } from "../runs/run.ts";
 import { readStored } from "../runs/history/read.ts";
-import { pictureField, pictureLines, picturesIn, suggestionLines, suggestionsField } from "./parts/answer-extras.ts";
-import { factLines, joinNotes, list, verificationText } from "./parts/answer-text.ts";
-import { checkedCitations, citationsCheckedField } from "./citations/checked-citations.ts";
+import {
+  joinNotes,
+  pictureField,
+  picturesIn,
+  reportText,
+  suggestionsField,
+  verificationText,
+} from "./parts/answer-text.ts";
+import { checkedCitations, citationsCheckedField } from "./citations/verify-citations.ts";
 import { headOf } from "./view/read-view.ts";
 import { costSchema, type RunHead, tokensUsed } from "./view/run-view.ts";
 import { figuresOf, type RunWhole, wholeOf } from "./view/whole-view.ts";
-import { type Conversation, conversationFields, conversationLines, conversationOf } from "./followup/conversation.ts";
-import { materialField, materialLines } from "./parts/material.ts";
+import { type Conversation, conversationFields, conversationOf } from "./followup/conversation.ts";
+import { materialField } from "./parts/material.ts";
 import {
   type Call,
   defineOperation,
@@ -24,10 +29,8 @@ import {
   taskIdField,
 } from "./operation.ts";
 import { NO_PLAN, planAnswer, planFields } from "./parts/plan.ts";
-import { fitAnswer, limitOf } from "./reading/answer-limit.ts";
-import { outlineLines, readingFields, readReport, type Room } from "./reading/report-reading.ts";
-import { columnsField } from "./table/columns.ts";
-import { asTable, finishedTable, notMade, tableFields, textOfTable } from "./table/table-answer.ts";
+import { fitAnswer, limitOf, readingFields, readReport, type Room } from "./reading/report-reading.ts";
+import { asTable, columnsField, finishedTable, notMade, tableFields } from "./parts/table.ts";
 import { wishesSchema, withWishNote } from "./question/wishes.ts";
 
 export const sourceSchema = z.looseObject({
@@ -69,14 +72,8 @@ export const resultMetadata = ({ sources = [], ...run }: Figures) => ({
   source_count: sources.length,
   started_at: run.started_at ?? run.created_at,
   completed_at: run.completed_at,
-  ...(run.wishes === undefined ? {} : { wishes: run.wishes }),
+  wishes: run.wishes,
 });
-
-/** Google often gives the domain as the title. */
-export const sourceLine = ({ n, title, domain, url, resolved_url, link_expires: expires }: Source): string => {
-  const until = expires === undefined ? "" : `, link expires ${expires}`;
-  return `${n}. ${title === domain ? title : `${title} (${domain})`}${until}: ${resolved_url ?? url}`;
-};
 
 export const getResearchResults = defineOperation({
   name: "get_research_results",
@@ -135,39 +132,19 @@ export const getResearchResults = defineOperation({
   toText: (output) => resultsText(output),
 });
 
-function resultsText({
-  report,
-  table,
-  plan,
-  outline,
-  sources = [],
-  metadata,
-  pictures,
-  search_suggestions,
-  material,
-  success: _success,
-  ...others
-}: WithoutReport): string {
-  const { context, follow_up_of, follow_ups, verification, ...rest } = others;
-  const shown = { ...rest, verification: verificationText(verification) };
+function resultsText({ success: _success, metadata, verification, ...answer }: WithoutReport): string {
+  const { report, table, plan, outline, sources, pictures, search_suggestions, material, ...others } = answer;
+  const { context, follow_up_of, follow_ups, ...rest } = others;
+  const conversation = { context, follow_up_of, follow_ups };
+  const facts = { ...rest, verification: verificationText(verification) };
   const { duration_minutes, source_count, cost_usd, ...figures } = withWishNote(metadata);
-  const text = textOfTable({ report, table });
-  return [
-    ...(text === undefined ? [] : [text]),
-    ...(plan === undefined ? [] : [plan]),
-    ...outlineLines(outline),
-    ...pictureLines(pictures),
-    ...list("Sources", sources.map(sourceLine)),
-    ...suggestionLines(search_suggestions),
-    ...conversationLines({ context, follow_up_of, follow_ups }),
-    ...materialLines(material),
+  return reportText(
+    { report, table, plan, outline, sources, pictures, search_suggestions, conversation, material },
     // What a person must see comes last: some clients show only the last three lines.
-    factLines(
-      others.next_step === undefined
-        ? { ...figures, ...shown, source_count, duration_minutes, cost_usd }
-        : { ...figures, source_count, duration_minutes, cost_usd, ...shown },
-    ),
-  ].join("\n\n");
+    others.next_step === undefined
+      ? { ...figures, ...facts, source_count, duration_minutes, cost_usd }
+      : { ...figures, source_count, duration_minutes, cost_usd, ...facts },
+  );
 }
 
 type Input = { task_id: string; as?: "table" | undefined; columns?: string[] | undefined };
@@ -235,8 +212,8 @@ function answerWith({ run, section, includeSources, citations, conversation }: A
     verified_in_round: run.verified_in_round,
     verification: run.verification,
     note,
-    ...picturesIn(run.pictures, read.report),
-    ...citations,
+    pictures: picturesIn(run.pictures, read.report),
+    citations_checked: citations,
     search_suggestions: run.search_suggestions,
     ...conversation,
     sources: includeSources && section !== "outline" ? sources : undefined,

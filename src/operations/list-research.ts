@@ -123,7 +123,7 @@ interface FoundInList {
   found?: FoundPiece[] | undefined;
 }
 
-export interface ListedPage {
+interface ListedPage {
   runs: FoundInList[];
   next_cursor: string | undefined;
 }

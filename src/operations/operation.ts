@@ -19,7 +19,6 @@ import type { SearchDeps } from "../search/correct-json.ts";
 import type { Database } from "../store/database.ts";
 import type { RunNotifications } from "../store/postgres/run-notifications.ts";
 import type { VerifyDeps } from "../verification/verify.ts";
-import type { PictureLink } from "./parts/answer-extras.ts";
 import type { Subject } from "./question/subject.ts";
 
 export interface OperationDeps {
@@ -160,6 +159,15 @@ export interface Question {
 export const hashOfInput = (input: Record<string, unknown>): string => hash("sha256", JSON.stringify(input));
 
 type AnyOutput = Record<string, unknown>;
+
+/** A picture of a report. */
+export interface PictureLink {
+  n: number;
+  uri: string;
+  mime_type: string;
+  bytes: number;
+  about: string;
+}
 
 interface OperationTask<Output extends AnyOutput> {
   kind: RunKind;

@@ -8,12 +8,19 @@ import { cleanValue } from "../platform/clean-text.ts";
 import { unexpectedError } from "../platform/unexpected-error.ts";
 import { inSpan, RUN_ID } from "../telemetry/telemetry.ts";
 import { adviceText } from "./parts/advice.ts";
-import type { PictureLink } from "./parts/answer-extras.ts";
 import { factLines } from "./parts/answer-text.ts";
-import { limitOf } from "./reading/answer-limit.ts";
+import { limitOf } from "./reading/report-reading.ts";
 import { withDetails } from "./question/vague-question.ts";
 import type { StoredRun } from "../runs/history/read.ts";
-import { type Call, CAUTION, type Operation, type OperationDeps, type Question, taskIdField } from "./operation.ts";
+import {
+  type Call,
+  CAUTION,
+  type Operation,
+  type OperationDeps,
+  type PictureLink,
+  type Question,
+  taskIdField,
+} from "./operation.ts";
 
 /** The one error shape of every surface. A type, because an interface is not assignable to a record. */
 export type FailureAnswer = Partial<ErrorRun> & {
@@ -42,7 +49,7 @@ export interface Failure {
   template: string | undefined;
 }
 
-export interface Request {
+interface Request {
   input: unknown;
   call: Call;
 }

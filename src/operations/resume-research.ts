@@ -3,8 +3,8 @@
 import { z } from "zod";
 import { AppError } from "../errors.ts";
 import type { Run } from "../runs/run.ts";
-import { messageOnceAccepted, waitForStartOutcome } from "./parts/start-outcome.ts";
-import { factLines } from "./parts/answer-text.ts";
+import { messageOnceAccepted, waitForStartOutcome } from "./start/started-run.ts";
+import { reportText } from "./parts/answer-text.ts";
 import { costQuestion, requireCostConsent } from "./parts/cost-confirmation.ts";
 import { tokensSent } from "./parts/material.ts";
 import { decideOnPlan, NO_PLAN, planAnswer, planFields, questionOnPlan } from "./parts/plan.ts";
@@ -18,8 +18,8 @@ import {
   taskIdField,
   wholeNumberField,
 } from "./operation.ts";
-import { continueDeepSearch } from "./rounds/continue.ts";
-import { isTableRun } from "./table/table-answer.ts";
+import { continueDeepSearch } from "./deep-search.ts";
+import { isTableRun } from "./parts/table.ts";
 
 const RESUME = "resume_research";
 const EDIT_ERROR = "{plan_edit} must be a text of at most 20,000 characters.";
@@ -128,8 +128,7 @@ export const resumeResearch = defineOperation({
     };
   },
   webText: ["plan"],
-  toText: ({ success: _success, plan, ...facts }) =>
-    [...(plan === undefined ? [] : [plan]), factLines(facts)].join("\n\n"),
+  toText: ({ success: _success, plan, ...facts }) => reportText({ plan }, facts),
 });
 
 interface PlanInput {

@@ -1,26 +1,25 @@
-/** `save_research_to_markdown`: writes a stored report to a Markdown file. */
+/** `save_research_to_markdown`: writes a stored report to a Markdown file; `read_report` returns the same document. */
 
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { AppError } from "../errors.ts";
-import { adviceWithoutReport, backupOf, DISCARDED, refusedByDatabase, wasDiscarded } from "./parts/after-failure.ts";
+import { backupOf, finishedReport, refusedByDatabase } from "./parts/after-failure.ts";
 import { isoTime } from "../platform/clock.ts";
 import type { PictureFacts } from "../reports/pictures/picture.ts";
-import { materialIn, materialTexts } from "./parts/material.ts";
+import { materialSent, materialTexts } from "./parts/material.ts";
 import { BIBLIOGRAPHY_FILES, BIBLIOGRAPHY_FORMATS } from "../reports/bibliography/bibliography-formats.ts";
 import { TABLE_FORMATS, type TableFormat } from "../reports/table/table-files.ts";
 import type { ReportMetadata } from "../reports/report-facts.ts";
-import type { TemplateOptions } from "../reports/markdown/report-template.ts";
 import type { SaveRequest } from "../reports/files/save-markdown.ts";
 import { findPictures } from "../runs/picture-store.ts";
-import { readStored } from "../runs/history/read.ts";
-import { isFinished, type Run, type RunResult, type StoredResult } from "../runs/run.ts";
+import type { Run, StoredResult } from "../runs/run.ts";
 import type { Database } from "../store/database.ts";
-import { factLines, joinNotes } from "./parts/answer-text.ts";
-import { storedWishNote } from "./question/wishes.ts";
+import { factLines, joinNotes, pictureUri } from "./parts/answer-text.ts";
+import { wishesAnswer, wishesIn } from "./question/wishes.ts";
 import { factsOf } from "./view/whole-view.ts";
 import { type Call, defineOperation, flagField, type OperationDeps, outputSchema, taskIdField } from "./operation.ts";
+import { checkedCitationsText } from "./citations/verify-citations.ts";
 
 const DEFAULT_DIRECTORY = "./research_reports";
 const MAX_PATH_CHARACTERS = 4_096;
@@ -70,11 +69,10 @@ export const saveResearchToMarkdown = defineOperation({
   run: async (deps, input, call) => {
     const target = await targetDirectory(input.output_dir, deps.settings.reportsDir, call);
     const now = deps.clock.now();
-    const db = await deps.database();
     const { format, ...wanted } = input;
     const stored =
       format === undefined
-        ? markdownToSave(db, { ...wanted, owner: call.owner, templates: templatesOf(deps), now })
+        ? markdownToSave(deps, { ...wanted, owner: call.owner })
         : dataToSave(deps, call, { task_id: wanted.task_id, format });
     const { run, result, text, pictures, ending } = await stored.catch((error: unknown) =>
       refusedReport(deps, call, { ...input, error }),
@@ -103,9 +101,9 @@ export const saveResearchToMarkdown = defineOperation({
   toText: ({ success: _success, ...facts }) => factLines(facts),
 });
 
-async function markdownToSave(db: Database, request: DocumentRequest) {
-  const { run, result, render } = await reportDocument(db, request);
-  const pictures = (result.pictures ?? []).length === 0 ? [] : await findPictures(db, run.taskId);
+async function markdownToSave(deps: OperationDeps, request: DocumentRequest) {
+  const { run, result, render } = await reportDocument(deps, request);
+  const pictures = (result.pictures ?? []).length === 0 ? [] : await findPictures(await deps.database(), run.taskId);
   const { pictureFileName } = await import("../reports/pictures/publish.ts");
   const text = (folder: string): string =>
     render((picture) => `${encodeURIComponent(folder)}/${pictureFileName(picture)}`);
@@ -130,10 +128,10 @@ async function refusedReport(
 /** The sources as a bibliography, or the table. */
 async function dataToSave(deps: OperationDeps, call: Call, { task_id, format }: { task_id: string; format: Format }) {
   if (isTableFormat(format)) {
-    const { tableDocument } = await import("./table/table-document.ts");
+    const { tableDocument } = await import("./parts/table.ts");
     return { ...(await tableDocument(deps, call, { task_id, format })), pictures: [], ending: format };
   }
-  const { sourcesFile } = await import("./citations/sources-file.ts");
+  const { sourcesFile } = await import("./citations/citations-view.ts");
   const db = await deps.database();
   const finished = await finishedReport(db, call.owner, task_id);
   const { ending } = BIBLIOGRAPHY_FILES[format];
@@ -145,20 +143,17 @@ const isTableFormat = (format: Format): format is TableFormat => TABLE_FORMATS.s
 interface DocumentRequest {
   owner: string;
   task_id: string;
-  include_metadata: boolean;
-  include_sources: boolean;
-  templates: TemplateOptions;
-  now: number;
+  include_metadata?: boolean;
+  include_sources?: boolean;
 }
 
-/** The user's own template is used where there is one (N4). */
-export const templatesOf = ({ settings, log }: OperationDeps): TemplateOptions => ({ own: settings.templatesDir, log });
-
 /** The document of a finished run, with a function that renders it for given links to its pictures. */
-export async function reportDocument(db: Database, { owner, now, templates, ...input }: DocumentRequest) {
-  const { run, result } = await finishedReport(db, owner, input.task_id);
+export async function reportDocument(deps: OperationDeps, request: DocumentRequest) {
+  const { owner, task_id, include_metadata: hasMetadata = true, include_sources: includeSources = true } = request;
+  const db = await deps.database();
+  const { run, result } = await finishedReport(db, owner, task_id);
   const { renderMarkdown } = await import("../reports/markdown/markdown.ts");
-  const metadata = input.include_metadata ? await savedMetadata(db, { run, result, now }) : undefined;
+  const metadata = hasMetadata ? await savedMetadata(db, { run, result, now: deps.clock.now() }) : undefined;
   const render = (pictureUrl?: (picture: PictureFacts) => string): string =>
     renderMarkdown(
       {
@@ -169,24 +164,14 @@ export async function reportDocument(db: Database, { owner, now, templates, ...i
         partial: result.partial ? run.status : undefined,
         reason: result.partial ? run.error?.message : undefined,
         metadata,
-        includeSources: input.include_sources,
+        includeSources,
         pictures: result.pictures,
         pictureUrl,
       },
-      templates,
+      // The user's own template is used where there is one (N4).
+      { own: deps.settings.templatesDir, log: deps.log },
     );
   return { run, result, render };
-}
-
-/** The final text of a run; throws while there is none. */
-export async function finishedReport(
-  db: Database,
-  owner: string,
-  taskId: string,
-): Promise<{ run: Run; result: StoredResult }> {
-  const { run, result } = await readStored(db, owner, taskId);
-  if (result === undefined || !isFinished(run.status)) throw nothingToSave(run, await wasDiscarded(db, run));
-  return { run, result };
 }
 
 /** A caller over the network writes only inside the directory that the server's operator chose (N2). */
@@ -220,20 +205,11 @@ function toolOf({ kind, followupContext }: Run): string {
   return followupContext === undefined ? "start_deep_research" : "ask_followup";
 }
 
-interface Saved {
-  run: Run;
-  result: StoredResult;
-  now: number;
-}
-
 /** The metadata of a saved file, with what the check of its citations found: beside the text, never in it. */
-export async function savedMetadata(db: Database, { run, result, now }: Saved): Promise<ReportMetadata> {
-  const { checkedCitationsText } = await import("./citations/checked-citations.ts");
-  const citations = await checkedCitationsText(db, { taskId: run.taskId, report: result.report });
-  return { ...reportMetadata(run, result, now), citations };
-}
-
-function reportMetadata(run: Run, result: RunResult, savedAt: number): ReportMetadata {
+export async function savedMetadata(
+  db: Database,
+  { run, result, now: savedAt }: { run: Run; result: StoredResult; now: number },
+): Promise<ReportMetadata> {
   const { verified, verified_in_round: verifiedInRound, verification, note } = factsOf(result);
   return {
     taskId: run.taskId,
@@ -249,36 +225,30 @@ function reportMetadata(run: Run, result: RunResult, savedAt: number): ReportMet
     verified,
     verifiedInRound,
     verification,
-    material: materialTexts(materialIn(run).material),
-    note: joinNotes([note, storedWishNote(run.options, result.sources)]),
+    material: materialTexts(materialSent(run)),
+    note: joinNotes([note, wishesAnswer(wishesIn(run.options), result.sources)?.note]),
     savedAt,
+    citations: await checkedCitationsText(db, { taskId: run.taskId, report: result.report }),
   };
 }
 
-function nothingToSave(run: Run, isDiscarded: boolean): AppError {
-  const about = { task_id: run.taskId, status: run.status, progress: run.progress };
-  if (!isFinished(run.status)) {
-    return new AppError({
-      code: "RESEARCH_NOT_COMPLETED",
-      message: `This run is not finished (${run.status}), so it has no report yet.`,
-      suggestion: "Try again when it is completed.",
-      next: [{ do: "wait" }],
-      run: about,
-    });
-  }
-  if (run.status === "failed") {
-    return new AppError({
-      code: "RESEARCH_FAILED",
-      message: "This run failed before producing any text, so it has no report.",
-      ...adviceWithoutReport(run),
-      details: { reason: run.error?.code },
-      run: about,
-    });
-  }
-  return new AppError({
-    code: "RESEARCH_NOT_COMPLETED",
-    message: isDiscarded ? DISCARDED : `This run has no report (${run.status}).`,
-    ...adviceWithoutReport(run),
-    run: about,
-  });
-}
+/** Not a tool: models use get_research_results. */
+export const readReportDocument = defineOperation({
+  name: "read_report",
+  title: "Read a report",
+  description: "Returns the Markdown document of a finished run, with metadata and numbered sources.",
+  input: z.strictObject({
+    task_id: taskIdField,
+    reader: z.enum(["client", "file"]).default("client").describe("Only an MCP client can follow links to pictures."),
+  }),
+  output: outputSchema({ document: z.string() }),
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  positional: "task_id",
+  webText: ["document"],
+  run: async (deps, { task_id, reader }, { owner }) => {
+    const { run, render } = await reportDocument(deps, { owner, task_id });
+    const document = reader === "file" ? render() : render(({ n }) => pictureUri(run.taskId, n));
+    return { success: true, task_id: run.taskId, status: run.status, document };
+  },
+  toText: ({ document }) => document,
+});

@@ -4,39 +4,35 @@ import { z } from "zod";
 import { LOCAL_OWNER } from "../caller.ts";
 import { currentAgent, DEFAULT_AGENT } from "../gemini/research-agent.ts";
 import { readStored } from "../runs/history/read.ts";
-import { isFinished, isIdle, type Run } from "../runs/run.ts";
+import { isFinished, type Run } from "../runs/run.ts";
 import { drawsPictures } from "../runs/start/start-options.ts";
 import {
   ANSWER_WITHIN_MS,
   failedStart,
+  followStarted,
   joinedNotice,
   messageOnceAccepted,
-  recordReturnedEnd,
   requireDurable,
-  waitForStartOutcome,
-} from "./parts/start-outcome.ts";
+} from "./start/started-run.ts";
 import { costSchema } from "./view/run-view.ts";
 import { costQuestion, dollars, estimateFor, requireCostConsent, runAgreedTo } from "./parts/cost-confirmation.ts";
 import { resultMetadataSchema, sourceSchema } from "./get-research-results.ts";
-import { pictureField, suggestionsField } from "./parts/answer-extras.ts";
+import { pictureField, suggestionsField } from "./parts/answer-text.ts";
 import {
   type GivenMaterial,
   materialField,
   materialFields,
-  materialIn,
+  materialSent,
   readMaterial,
   withFiles,
 } from "./parts/material.ts";
-import { limitOf } from "./reading/answer-limit.ts";
-import { readingFields } from "./reading/report-reading.ts";
+import { limitOf, readingFields } from "./reading/report-reading.ts";
 import { NO_PLAN, planFields, planned, storedPlan } from "./parts/plan.ts";
 import type { Wishes } from "../search/wishes.ts";
 import { asClarifiedBefore, joinsRun, variantFor, type Visualization } from "./question/same-start.ts";
 import { clarifyingQuestion, isVague } from "./question/vague-question.ts";
 import { wishesOf, withWishes } from "./question/wishes.ts";
-import { cancelWithCall } from "./start/cancelled-call.ts";
 import { type AboutStart, finishedResearch, researchText } from "./start/finished-research.ts";
-import { waitForEnd } from "./start/wait-for-end.ts";
 import { wholeOf } from "./view/whole-view.ts";
 import {
   type Call,
@@ -137,17 +133,8 @@ export const startDeepResearch = defineOperation({
     const answerBy = (call.since ?? deps.clock.monotonic()) + ANSWER_WITHIN_MS;
     const { agent, notice } = currentAgent(input.model);
     const started = await start(deps, call, { subject: aboutStart(requested), input, agent, notice, given });
-    const { taskId } = started;
-    call.onRunCreated?.(taskId);
-    call.progress("Starting deep research", taskId);
-    const sending = started.kind === "started" ? started.sending : undefined;
-    const accepted = await waitForStartOutcome(deps, { owner: call.owner, taskId, sending, answerBy });
-    const window = Math.min(deps.settings.syncWindowMs, answerBy - deps.clock.monotonic());
-    const run = await waitForEnd(deps, call, {
-      run: accepted,
-      ms: started.kind === "joined" ? 0 : Math.max(0, window),
-    });
-    await cancelWithCall(deps, call, started);
+    const waitMs = started.kind === "joined" ? 0 : deps.settings.syncWindowMs;
+    const run = await followStarted(deps, call, { started, message: "Starting deep research", answerBy, waitMs });
     const visualization = input.visualization ?? call.visualization;
     const joined = started.kind === "joined" ? noticesOfJoined(run, deps.clock.now(), visualization) : [];
     const notices = [...joined, ...(notice === undefined ? [] : [notice])];
@@ -155,22 +142,19 @@ export const startDeepResearch = defineOperation({
       ...(joined.length === 0 ? {} : { joined: true }),
       ...(notices.length === 0 ? {} : { notice: notices.join(" ") }),
     };
-    // A run becomes sync only by an answer that its caller receives.
-    const isReturned = started.kind === "started" && call.returnWhen?.aborted !== true && !call.signal.aborted;
-    if (isReturned && isIdle(run.status)) await recordReturnedEnd(deps, taskId);
     if (run.status === "completed") return completed(deps, { run, call, about });
     if (run.status === "awaiting_approval") return { ...(await planned(deps, call, run)), ...about };
     if (isFinished(run.status)) throw failedStart(run);
     return {
       success: true,
       results: undefined,
-      task_id: taskId,
+      task_id: started.taskId,
       status: "running_async" as const,
       mode: "async",
       ...NO_PLAN,
       message: messageOnceAccepted(run, run.enableNotifications ? NOTIFIED : RUNNING),
-      check_status_command: `check_research_status(task_id='${taskId}')`,
-      ...materialIn(run),
+      check_status_command: `check_research_status(task_id='${started.taskId}')`,
+      material: materialSent(run),
       ...about,
     };
   },

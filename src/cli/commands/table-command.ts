@@ -52,7 +52,7 @@ async function confirmPrice(
 ): Promise<Call["agreed"]> {
   const { confirmCost } = await import("../confirm.ts");
   const { parseInput } = await import("../../operations/perform.ts");
-  const { priceToMake } = await import("../../operations/table/prepare-table.ts");
+  const { priceToMake } = await import("../../operations/followup/prepare.ts");
   const { task_id: taskId, question, columns = [] } = parseInput(askFollowup.input, input);
   const price = await priceToMake(deps, { owner: call.owner, taskId, question, columns });
   const { printFailure } = await import("../output.ts");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withEarlyStream } from "./early-stream.ts";
+import { withEarlyStream } from "./responses.ts";
 
 const MESSAGE = { jsonrpc: "2.0", id: 1, result: { text: "grün 日本\n" } };
 

@@ -23,7 +23,7 @@ const MAX_SESSIONS = 1_000;
 const MAX_SESSIONS_PER_OWNER = 100;
 const RETRY_AFTER_S = 60;
 
-export interface SessionsOptions {
+interface SessionsOptions {
   build: (caller: Caller, first: Request) => McpServer;
   now: () => number;
   onerror: (error: Error) => void;

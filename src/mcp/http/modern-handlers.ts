@@ -1,14 +1,14 @@
 /** Handlers for 2026-era requests, one per owner, so that no owner's notifications reach another owner's streams. */
 
 import { createMcpHandler, type McpHttpHandler, type McpServer } from "@modelcontextprotocol/server";
-import { withEarlyStream } from "./early-stream.ts";
+import { withEarlyStream } from "./responses.ts";
 import type { RunEvents } from "../resources/subscriptions.ts";
 import type { Caller } from "../../caller.ts";
 
 /** A handler is small, but an OAuth issuer can have any number of subjects. */
 const MAX_OWNERS = 1_000;
 
-export interface ModernHandlersOptions {
+interface ModernHandlersOptions {
   /** Called for each request, because the request chooses its tools. */
   build: (caller: Caller, request: Request | undefined) => McpServer;
   /** Source of the notifications for the owner's open `subscriptions/listen` streams. */

@@ -13,7 +13,7 @@ import type { App } from "../../app.ts";
 import { CATALOG } from "../../operations/catalog.ts";
 import type { Operation, OutputOf } from "../../operations/operation.ts";
 import { type Outcome, perform } from "../../operations/perform.ts";
-import { readReportDocument } from "../../operations/parts/read-report.ts";
+import { readReportDocument } from "../../operations/save-research-to-markdown.ts";
 import { oneLine } from "../../platform/clean-text.ts";
 import { STATUS_LABELS } from "../../runs/run.ts";
 import { boundedDocument } from "../message-size.ts";

@@ -13,7 +13,7 @@ import {
 import { isRecord } from "../../platform/is-record.ts";
 import { sendEvent } from "../resources/subscriptions.ts";
 
-export interface TrackedTransport {
+interface TrackedTransport {
   /** Passes every message on unchanged. */
   transport: Transport;
   /** Sets the server instance that sends the notifications; the SDK routes them to the subscriptions. */

@@ -1,4 +1,4 @@
-/** The citations of a report for the dashboard: every cited claim with its verdicts, and the health of every link. */
+/** The citations of a report for the dashboard: every cited claim with its verdicts, and the health of every link; and its sources as a bibliography file. */
 
 import { isoTime } from "../../platform/clock.ts";
 import { linkExpiry } from "../../reports/link-expiry.ts";
@@ -6,8 +6,13 @@ import type { Source } from "../../reports/report.ts";
 import type { PageCheck } from "../../verification/page-check.ts";
 import type { ClaimStanding } from "../../verification/standing.ts";
 import type { OperationDeps } from "../operation.ts";
-import { finishedReport } from "../save-research-to-markdown.ts";
 import { judgePrices } from "./judge-cost.ts";
+import { finishedReport } from "../parts/after-failure.ts";
+import { bibliography } from "../../reports/bibliography/bibliography.ts";
+import type { BibliographyFormat } from "../../reports/bibliography/bibliography-formats.ts";
+import type { Run, StoredResult } from "../../runs/run.ts";
+import type { Database } from "../../store/database.ts";
+import { findPageChecks } from "../../verification/evidence-store.ts";
 
 export async function citationsView(deps: OperationDeps, owner: string, taskId: string) {
   const db = await deps.database();
@@ -68,3 +73,13 @@ const claimView = ({ claim, verdict, pairs }: ClaimStanding) => ({
     checked_at: checkedAt === undefined ? undefined : isoTime(checkedAt),
   })),
 });
+
+export async function sourcesFile(
+  db: Database,
+  { run, result }: { run: Run; result: StoredResult },
+  format: BibliographyFormat,
+): Promise<string> {
+  const { taskId, completedAt, updatedAt } = run;
+  const pages = await findPageChecks(db, taskId);
+  return bibliography({ taskId, sources: result.sources, pages, at: completedAt ?? updatedAt }, format);
+}

@@ -8,9 +8,9 @@ import { findJudgeUsage } from "../../verification/claim-store.ts";
 import { planVerification, type VerificationPlan } from "../../verification/verify.ts";
 import { type Judge, type JudgePrice } from "../../verification/judge/judge-port.ts";
 import { type Call, hashOfInput, type OperationDeps, type Question } from "../operation.ts";
-import { finishedReport } from "../save-research-to-markdown.ts";
 import { dollars, requireConsent } from "../parts/cost-confirmation.ts";
 import type { Subject } from "../question/subject.ts";
+import { finishedReport } from "../parts/after-failure.ts";
 
 interface CheckInput extends Record<string, unknown> {
   task_id: string;

@@ -1,13 +1,18 @@
 /** `verify_citations`: on the user's request, fetches the pages that a report cites and compares them with its claims. */
 
 import { z } from "zod";
-import type { Verdict } from "../../claims/evidence.ts";
+import { type Verdict, VERDICT_LABELS, VERDICTS } from "../../claims/evidence.ts";
 import { cancelled } from "../../gemini/failures.ts";
 import { isoTime } from "../../platform/clock.ts";
 import type { Source } from "../../reports/report.ts";
 import type { StoredResult } from "../../runs/run.ts";
 import type { PageCheck } from "../../verification/page-check.ts";
-import type { CitedPair, ClaimStanding } from "../../verification/standing.ts";
+import {
+  type CitationsSummary,
+  type CitedPair,
+  type ClaimStanding,
+  summariseCitations,
+} from "../../verification/standing.ts";
 import type { VerifyDeps } from "../../verification/verify.ts";
 import {
   type Call,
@@ -20,7 +25,8 @@ import {
 } from "../operation.ts";
 import { factLines, list } from "../parts/answer-text.ts";
 import { AppError } from "../../errors.ts";
-import { finishedReport } from "../save-research-to-markdown.ts";
+import { finishedReport } from "../parts/after-failure.ts";
+import type { Database } from "../../store/database.ts";
 
 /** An answer must come before clients give up, some after 60 s; the next call continues where this one stopped. */
 const MODEL_LIMITS = { maxPages: 24, maxMs: 40_000, findings: 15 };
@@ -277,3 +283,26 @@ const findingLine = ({ claim, text, source, verdict, reason, passage, ...rest }:
     ...(passage === undefined ? [] : [`  “${passage}”`]),
     ...(Object.keys(rest).length === 0 ? [] : [`  ${factLines(rest).replaceAll("\n", ", ")}`]),
   ].join("\n");
+
+export const citationsCheckedField = z
+  .looseObject({ claims: z.number() })
+  .describe("Claims by verdict, once verify_citations has checked them.");
+
+interface StoredReport {
+  taskId: string;
+  report: string;
+}
+
+/** Damaged evidence must not cost the report. */
+export const checkedCitations = (db: Database, report: StoredReport): Promise<CitationsSummary | undefined> =>
+  summariseCitations(db, report).catch(() => undefined);
+
+/** As one line; undefined if nothing was checked. */
+export async function checkedCitationsText(db: Database, report: StoredReport): Promise<string | undefined> {
+  const summary = await checkedCitations(db, report);
+  if (summary === undefined) return undefined;
+  const verdicts = VERDICTS.flatMap((verdict) =>
+    summary[verdict] === undefined ? [] : [`${summary[verdict]} ${VERDICT_LABELS[verdict]}`],
+  );
+  return `${summary.claims} claims: ${verdicts.join(", ")}`;
+}

@@ -19,21 +19,17 @@ import {
 } from "../operation.ts";
 import { costQuestion, requireCostConsent, runAgreedTo } from "../parts/cost-confirmation.ts";
 import { costSchema } from "../view/run-view.ts";
-import { limitOf } from "../reading/answer-limit.ts";
+import { limitOf } from "../reading/report-reading.ts";
 import {
   ANSWER_WITHIN_MS,
   failedStart,
+  followStarted,
   joinedNotice,
   messageOnceAccepted,
-  recordReturnedEnd,
   requireDurable,
-  waitForStartOutcome,
-} from "../parts/start-outcome.ts";
-import { cancelWithCall } from "../start/cancelled-call.ts";
+} from "../start/started-run.ts";
 import { finishedResearch, researchText } from "../start/finished-research.ts";
-import { waitForEnd } from "../start/wait-for-end.ts";
-import { columnsField } from "../table/columns.ts";
-import { asTable } from "../table/table-answer.ts";
+import { asTable, columnsField } from "../parts/table.ts";
 import { wholeOf } from "../view/whole-view.ts";
 import type { PreparedFollowup } from "./prepare.ts";
 
@@ -75,15 +71,19 @@ export const askFollowup = defineOperation({
     const { taskId } = await deps.findRun(owner, input.task_id);
     const { made, insteadOf } = await madeBefore(deps, call, input);
     if (made !== undefined) return undefined;
-    const { estimate, variant } = await prepare(deps, owner, input);
-    const agent = FOLLOWUP_MODEL;
-    const isTable = input.columns !== undefined;
-    const paid = { about: aboutFollowup(input), query, agent, followup: estimate ?? null, isTable };
-    const question = await costQuestion(deps, call, paid);
+    const prepared = await prepare(deps, owner, input);
+    const question = await costQuestion(deps, call, paidBy(input, prepared));
     if (question === undefined) return undefined;
     // Joining a run costs nothing.
     const { findSameStart, joinKeyOf } = await import("../../runs/start/duplicate-start-store.ts");
-    const joinKey = joinKeyOf({ owner, query, agent, variant, followupOn: taskId, insteadOf });
+    const joinKey = joinKeyOf({
+      owner,
+      query,
+      agent: FOLLOWUP_MODEL,
+      variant: prepared.variant,
+      followupOn: taskId,
+      insteadOf,
+    });
     const same = await findSameStart(await deps.database(), { owner, joinKey, now: deps.clock.now() });
     return same === undefined ? question : undefined;
   },
@@ -94,16 +94,9 @@ export const askFollowup = defineOperation({
     const started =
       made ?? (await start(deps, call, { input, insteadOf, prepared: await prepare(deps, owner, input) }));
     const { taskId } = started;
-    call.onRunCreated?.(taskId);
     // A table that was made before is only read.
-    if (made === undefined) call.progress("Asking a follow-up", taskId);
-    const sending = started.kind === "started" ? started.sending : undefined;
-    const accepted = await waitForStartOutcome(deps, { owner, taskId, sending, answerBy });
-    const ms = input.wait ? Math.max(0, answerBy - deps.clock.monotonic()) : 0;
-    const run = await waitForEnd(deps, call, { run: accepted, ms });
-    await cancelWithCall(deps, call, started);
-    const isReturned = started.kind === "started" && call.returnWhen?.aborted !== true && !call.signal.aborted;
-    if (isReturned && isFinished(run.status)) await recordReturnedEnd(deps, taskId);
+    const message = made === undefined ? "Asking a follow-up" : undefined;
+    const run = await followStarted(deps, call, { started, message, answerBy, waitMs: input.wait ? Infinity : 0 });
     const notice = made === undefined ? joinedNotice : madeNotice;
     const joined = started.kind === "joined" ? { joined: true, notice: notice(run, deps.clock.now()) } : {};
     if (run.status === "completed") {
@@ -150,16 +143,18 @@ interface FollowupStart {
   insteadOf: string | undefined;
 }
 
-const aboutFollowup = (input: FollowupInput) => ({
-  operation: NAME,
-  input: hashOfInput({ ...input }),
-  run: input.task_id,
+const paidBy = (input: FollowupInput, { estimate }: PreparedFollowup) => ({
+  about: { operation: NAME, input: hashOfInput({ ...input }), run: input.task_id },
+  query: input.question,
+  agent: FOLLOWUP_MODEL,
+  followup: estimate ?? null,
+  isTable: input.columns !== undefined,
 });
 
 async function prepare(deps: OperationDeps, owner: string, input: FollowupInput): Promise<PreparedFollowup> {
   const { task_id: taskId, question, columns } = input;
   if (columns === undefined) return (await import("./prepare.ts")).prepareFollowup(deps, { owner, taskId, question });
-  const { prepareTable } = await import("../table/prepare-table.ts");
+  const { prepareTable } = await import("./prepare.ts");
   return prepareTable(deps, { owner, taskId, question, columns });
 }
 
@@ -192,17 +187,14 @@ async function start(deps: OperationDeps, call: Call, { input, prepared, instead
   await requireDurable({ obstacle });
   const { startResearch } = await import("../../runs/start/start.ts");
   const { followup, variant, title, notice, estimate } = prepared;
-  const { question: query } = input;
-  const agent = FOLLOWUP_MODEL;
-  const isTable = input.columns !== undefined;
-  const paid = { about: aboutFollowup(input), query, agent, followup: estimate ?? null, isTable };
+  const paid = paidBy(input, prepared);
   return startResearch(research, {
     checkCost: await requireCostConsent(deps, call, paid),
     signal: call.signal,
     owner: call.owner,
     client: call.client,
-    query,
-    agent,
+    query: paid.query,
+    agent: paid.agent,
     variant,
     title,
     parentTaskId: (await deps.findRun(call.owner, input.task_id)).taskId,

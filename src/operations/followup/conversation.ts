@@ -5,7 +5,6 @@ import { AppError } from "../../errors.ts";
 import { FOLLOWUP_CONTEXTS, type Run } from "../../runs/run.ts";
 import { currentOf } from "../../runs/conversation-store.ts";
 import type { Database } from "../../store/database.ts";
-import { list } from "../parts/answer-text.ts";
 
 export const conversationFields = {
   context: z
@@ -18,7 +17,7 @@ export const conversationFields = {
 };
 
 export interface Conversation {
-  context?: Run["followupContext"];
+  context?: Run["followupContext"] | undefined;
   follow_up_of?: { task_id: string; query: string } | undefined;
   follow_ups?: { task_id: string; query: string; status: Run["status"] }[] | undefined;
 }
@@ -27,12 +26,11 @@ export async function conversationOf(db: Database, run: Run): Promise<Conversati
   const { followUpsOn } = await import("../../runs/history/followup-store.ts");
   const followUps = await followUpsOn(db, run.owner, run.taskId);
   const parent = await parentOf(db, run);
+  const listed = followUps.map(({ taskId, query, status }) => ({ task_id: taskId, query, status }));
   return {
-    ...(run.followupContext === undefined ? {} : { context: run.followupContext }),
-    ...(parent === undefined ? {} : { follow_up_of: { task_id: parent.taskId, query: parent.query } }),
-    ...(followUps.length === 0
-      ? {}
-      : { follow_ups: followUps.map(({ taskId, query, status }) => ({ task_id: taskId, query, status })) }),
+    context: run.followupContext,
+    follow_up_of: parent && { task_id: parent.taskId, query: parent.query },
+    follow_ups: listed.length === 0 ? undefined : listed,
   };
 }
 
@@ -44,18 +42,6 @@ async function parentOf(db: Database, run: Run): Promise<Run | undefined> {
     throw error;
   });
 }
-
-export const conversationLines = ({
-  context,
-  follow_up_of: parent,
-  follow_ups: followUps = [],
-}: Conversation): string[] => [
-  ...(parent === undefined ? [] : [`Follow-up to ${parent.task_id} (context: ${context}): ${parent.query}`]),
-  ...list(
-    "Follow-ups",
-    followUps.map(({ task_id, query, status }) => `${task_id} (${status}): ${query}`),
-  ),
-];
 
 const MAX_TURNS = 50;
 

@@ -1,4 +1,4 @@
-/** Prepares a follow-up on a finished run: whether Google can continue it, what is sent, and what it will cost. */
+/** Prepares a follow-up on a finished run, or a table of its report: what is sent, and what it will cost. */
 
 import { FOLLOWUP_MODEL } from "../../costs/prices.ts";
 import type { FollowupEstimate } from "../../costs/estimate.ts";
@@ -12,15 +12,11 @@ import { variantOf } from "../../runs/start/start-options.ts";
 import { pollKeyOf } from "../../store/processes.ts";
 import type { OperationDeps, Question } from "../operation.ts";
 import { wasDiscarded, withoutText } from "../parts/after-failure.ts";
-import { costQuestion } from "../parts/cost-confirmation.ts";
-import { readTableContext } from "../table/table-context.ts";
-import { readStoredContext } from "./context.ts";
-
-interface FollowupRequest {
-  owner: string;
-  taskId: string;
-  question: string;
-}
+import { costQuestion, dollars } from "../parts/cost-confirmation.ts";
+import { type FollowupRequest, readStoredContext, readTableContext, type TableRequest } from "./context.ts";
+import { currentOf } from "../../runs/conversation-store.ts";
+import { findTable } from "../../runs/table/find-table.ts";
+import { cleanTitle } from "../../runs/library/title.ts";
 
 export interface PreparedFollowup {
   followup: Followup;
@@ -104,16 +100,74 @@ export interface FollowupTerms {
   question: Question | undefined;
 }
 
-/** The subject of terms, which are shown before anything is asked. */
-export const aboutTerms = (taskId: string) => ({ operation: "ask_followup", input: "", run: taskId });
-
 /** What the next follow-up on a run will cost, whatever is asked. */
-export async function followupTerms(
+export async function followupTerms(deps: OperationDeps, asked: AskedRun): Promise<FollowupTerms> {
+  const { estimate } = await prepareFollowup(deps, { ...asked, question: "" });
+  return termsFor(deps, asked, { followup: estimate ?? null });
+}
+
+type AskedRun = Pick<FollowupRequest, "owner" | "taskId">;
+
+/** Terms are shown before anything is asked. */
+async function termsFor(
   deps: OperationDeps,
-  { owner, taskId }: Pick<FollowupRequest, "owner" | "taskId">,
+  { owner, taskId }: AskedRun,
+  priced: { followup: FollowupEstimate | null; isTable?: boolean },
 ): Promise<FollowupTerms> {
-  const { estimate } = await prepareFollowup(deps, { owner, taskId, question: "" });
-  const agent = FOLLOWUP_MODEL;
-  const paid = { about: aboutTerms(taskId), query: "", agent, followup: estimate ?? null };
-  return { likelyUsd: estimate?.usd.likely, question: await costQuestion(deps, { owner }, paid) };
+  const about = { operation: "ask_followup", input: "", run: taskId };
+  const question = await costQuestion(deps, { owner }, { about, query: "", agent: FOLLOWUP_MODEL, ...priced });
+  return { likelyUsd: priced.followup?.usd.likely, question };
+}
+
+/**
+ * The context is always the stored report: only in it the sources have the numbers that the cells must name. Throws
+ * unless the run has ended with a report.
+ */
+export async function prepareTable(deps: OperationDeps, request: TableRequest): Promise<PreparedFollowup> {
+  const db = await deps.database();
+  const stored = await readTableContext(db, request);
+  const run = await currentOf(db, request.owner, request.taskId);
+  if (stored === undefined) throw withoutText(run, await wasDiscarded(db, run));
+  const { input, notice } = stored;
+  const { columns } = request;
+  return {
+    followup: { context: "stored_report", readStoredReport: async () => stored },
+    variant: { model: FOLLOWUP_MODEL, input, columns },
+    title: tableTitle(run.query, columns),
+    notice,
+    estimate: await deps.estimateFollowup(input.length, "table"),
+  };
+}
+
+/** One sentence with the price; undefined for a table that was made before. Throws where none can be made. */
+export async function priceToMake(deps: OperationDeps, request: TableRequest): Promise<string | undefined> {
+  if ((await findTable(await deps.database(), request)).table !== undefined) return undefined;
+  const { estimate } = await prepareTable(deps, request);
+  if (estimate === undefined) return "The cost of this table is unknown.";
+  return `This table costs about ${dollars(estimate.usd.likely)} (at most ${dollars(estimate.usd.max)}).`;
+}
+
+/** What a table of a run will cost, whatever its columns are. */
+export const tableEstimate = async (deps: OperationDeps, asked: AskedRun): Promise<FollowupEstimate | undefined> =>
+  (await prepareTable(deps, { ...asked, question: "", columns: [] })).estimate;
+
+/** The same, with what the user must confirm. */
+export const tableTerms = async (deps: OperationDeps, asked: AskedRun): Promise<FollowupTerms> =>
+  termsFor(deps, asked, { followup: (await tableEstimate(deps, asked)) ?? null, isTable: true });
+
+/** Together with the words around them below MAX_TITLE_CHARACTERS, and one or two lines of a list. */
+const MAX_QUESTION_CHARACTERS = 80;
+const MAX_COLUMNS_CHARACTERS = 80;
+
+/** `question` is that of the run with the report. */
+export const tableTitle = (question: string, columns: readonly string[]): string =>
+  `Table of “${shortened(question, MAX_QUESTION_CHARACTERS)}”: ${shortened(columns.join(", "), MAX_COLUMNS_CHARACTERS)}`;
+
+function shortened(text: string, maxCharacters: number): string {
+  const characters = Array.from(cleanTitle(text));
+  if (characters.length <= maxCharacters) return characters.join("");
+  return `${characters
+    .slice(0, maxCharacters - 1)
+    .join("")
+    .trimEnd()}…`;
 }

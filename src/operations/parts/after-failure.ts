@@ -2,16 +2,19 @@
 
 import type { Action, Advice } from "../../action.ts";
 import { addCosts, roundCost } from "../../costs/actual.ts";
-import { AppError } from "../../errors.ts";
+import { AppError, type ErrorRun } from "../../errors.ts";
 import type { Backup } from "../../reports/files/backups.ts";
 import { nextAfterPartial } from "../../runs/local/local-run.ts";
 import { PLAN_ENDED } from "../../runs/plan/run-plan.ts";
 import { editOf } from "../../runs/plan/plan-store.ts";
 import { type RunUsage, usageOf } from "../../runs/poll/usage.ts";
 import { keepsPartial } from "../../runs/cancel/cancel-store.ts";
-import { isFinished, type Run } from "../../runs/run.ts";
+import { isFinished, type Run, type StoredResult } from "../../runs/run.ts";
 import type { Database } from "../../store/database.ts";
 import type { OperationDeps } from "../operation.ts";
+import { readStored } from "../../runs/history/read.ts";
+
+const runOfError = ({ taskId, status, progress }: Run): ErrorRun => ({ task_id: taskId, status, progress });
 
 /** Of a run without an interaction at Google. */
 const chargedFor = ({ part, options }: Run): string =>
@@ -78,7 +81,7 @@ export const refusedByDatabase = (run: Run, { path }: Backup): AppError =>
     suggestion: "Read that file. The report is stored here as soon as the database can be written.",
     next: [{ do: "save" }],
     details: { backup_file: path },
-    run: { task_id: run.taskId, status: run.status, progress: run.progress },
+    run: runOfError(run),
   });
 
 /** The run with what is known about its end and was refused: cost, tokens and the reason. */
@@ -102,7 +105,6 @@ const addUsages = (one: RunUsage, other: RunUsage): RunUsage => ({
 });
 
 export function withoutText(run: Run, isDiscarded: boolean): AppError {
-  const about = { task_id: run.taskId, status: run.status, progress: run.progress };
   if (run.status === "failed") {
     const { suggestion, next = [] } = adviceWithoutReport(run);
     return new AppError({
@@ -111,7 +113,7 @@ export function withoutText(run: Run, isDiscarded: boolean): AppError {
       suggestion: run.part === "research" ? `${suggestion ?? ""} Its status has its plan.`.trim() : suggestion,
       next,
       details: { reason: run.error?.code },
-      run: about,
+      run: runOfError(run),
     });
   }
   if (isFinished(run.status)) {
@@ -119,7 +121,7 @@ export function withoutText(run: Run, isDiscarded: boolean): AppError {
       code: "RESEARCH_NOT_COMPLETED",
       message: isDiscarded ? DISCARDED : "This run was cancelled before it had any text.",
       ...adviceWithoutReport(run),
-      run: about,
+      run: runOfError(run),
     });
   }
   return new AppError({
@@ -128,11 +130,11 @@ export function withoutText(run: Run, isDiscarded: boolean): AppError {
     ...(run.status === "start_unknown" ? { message: NO_REPORT, ...optionsAfterUnknownStart(run) } : {}),
     // The agent's action is text of a model that has read the web; check_research_status returns it with a caution.
     details: run.kind === "agent" ? {} : { current_action: run.currentAction },
-    run: about,
+    run: runOfError(run),
   });
 }
 
-export const DISCARDED = "This run was cancelled without keeping what it had found.";
+const DISCARDED = "This run was cancelled without keeping what it had found.";
 
 const UNFINISHED = {
   running: { message: "This run is still in progress.", next: [{ do: "wait" }] },
@@ -144,3 +146,41 @@ const UNFINISHED = {
 } satisfies Record<string, Advice & { message: string }>;
 
 const NO_REPORT = "It is not known whether Google started this research, so there is no report.";
+
+/** The final text of a run; throws while there is none. */
+export async function finishedReport(
+  db: Database,
+  owner: string,
+  taskId: string,
+): Promise<{ run: Run; result: StoredResult }> {
+  const { run, result } = await readStored(db, owner, taskId);
+  if (result === undefined || !isFinished(run.status)) throw nothingToSave(run, await wasDiscarded(db, run));
+  return { run, result };
+}
+
+function nothingToSave(run: Run, isDiscarded: boolean): AppError {
+  if (!isFinished(run.status)) {
+    return new AppError({
+      code: "RESEARCH_NOT_COMPLETED",
+      message: `This run is not finished (${run.status}), so it has no report yet.`,
+      suggestion: "Try again when it is completed.",
+      next: [{ do: "wait" }],
+      run: runOfError(run),
+    });
+  }
+  if (run.status === "failed") {
+    return new AppError({
+      code: "RESEARCH_FAILED",
+      message: "This run failed before producing any text, so it has no report.",
+      ...adviceWithoutReport(run),
+      details: { reason: run.error?.code },
+      run: runOfError(run),
+    });
+  }
+  return new AppError({
+    code: "RESEARCH_NOT_COMPLETED",
+    message: isDiscarded ? DISCARDED : `This run has no report (${run.status}).`,
+    ...adviceWithoutReport(run),
+    run: runOfError(run),
+  });
+}

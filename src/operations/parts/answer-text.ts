@@ -1,6 +1,15 @@
 /** Answers as text: the same information as the structured form, for people and for clients that show text only. */
 
+import { z } from "zod";
 import { type Verification, verificationLine } from "../../reports/verification.ts";
+import { describePicture, insertionLines, locatePictures, pictureAlt } from "../../reports/pictures/positions.ts";
+import type { StoredResult } from "../../runs/run.ts";
+import type { Source } from "../../reports/report.ts";
+import type { OutlineEntry } from "../../reports/sections.ts";
+import { type Table, tableText } from "../../reports/table/table.ts";
+import type { Conversation } from "../followup/conversation.ts";
+import { materialTexts, type SentMaterial } from "./material.ts";
+import type { PictureLink } from "../operation.ts";
 
 interface UsageFigures {
   duration_ms: number;
@@ -10,7 +19,7 @@ interface UsageFigures {
   cost_usd?: number | undefined;
 }
 
-export interface SearchText {
+interface SearchText {
   report: string;
   metadata: {
     sources_visited: string[];
@@ -49,14 +58,63 @@ export function searchText({ report, metadata, sections = [], figures = {} }: Se
       "Search queries used",
       search_queries_used.filter((query) => !suggested(query)).map((query) => `- ${query}`),
     ),
-    ...list(
-      "Google Search Suggestions",
-      suggestions.map((link) => `- ${link}`),
-    ),
+    ...suggestionList(suggestions),
     ...sections,
     [factLines({ ...rest, wishes: wishes?.note, task_id, ...figures }), usageLine(usage)].join("\n"),
   ].join("\n\n");
 }
+
+interface ReportText {
+  report?: string | undefined;
+  /** Instead of the report. */
+  table?: Table | undefined;
+  plan?: string | undefined;
+  outline?: readonly OutlineEntry[] | undefined;
+  pictures?: readonly PictureLink[] | undefined;
+  sources?: readonly Source[] | undefined;
+  search_suggestions?: readonly string[] | undefined;
+  conversation?: Conversation;
+  material?: SentMaterial;
+}
+
+/** A stored report, or a plan, with its lists. What a person must see is the end of `facts`, for the same reason. */
+export function reportText(shown: ReportText, facts: Record<string, unknown>): string {
+  const { report, table, plan, outline = [], pictures = [], sources = [], conversation = {} } = shown;
+  const { context, follow_up_of: parent, follow_ups: followUps = [] } = conversation;
+  const text = table === undefined ? report?.trim() : tableText(table);
+  return [
+    ...[text, plan].filter((part) => part !== undefined),
+    ...list(
+      "Outline",
+      outline.map(({ section, title, characters }) => `${section} ${title} (${characters} characters)`),
+    ),
+    ...list(
+      "Pictures",
+      pictures.map(({ n, about, uri }) => `${n}. ${about}: ${uri}`),
+    ),
+    ...list("Sources", sources.map(sourceLine)),
+    ...suggestionList(shown.search_suggestions),
+    ...(parent === undefined ? [] : [`Follow-up to ${parent.task_id} (context: ${context}): ${parent.query}`]),
+    ...list(
+      "Follow-ups",
+      followUps.map(({ task_id, query, status }) => `${task_id} (${status}): ${query}`),
+    ),
+    ...list("Sent with the question", materialTexts(shown.material)),
+    factLines(facts),
+  ].join("\n\n");
+}
+
+const suggestionList = (suggestions: readonly string[] = []): string[] =>
+  list(
+    "Google Search Suggestions",
+    suggestions.map((link) => `- ${link}`),
+  );
+
+/** Google often gives the domain as the title. */
+export const sourceLine = ({ n, title, domain, url, resolved_url, link_expires: expires }: Source): string => {
+  const until = expires === undefined ? "" : `, link expires ${expires}`;
+  return `${n}. ${title === domain ? title : `${title} (${domain})`}${until}: ${resolved_url ?? url}`;
+};
 
 function usageLine({ duration_ms, model, timestamp, tokens_used, cost_usd }: UsageFigures): string {
   const tokens = `${tokens_used.input} tokens in, ${tokens_used.output} out`;
@@ -100,3 +158,64 @@ export const factLines = (facts: Record<string, unknown>): string =>
       return text.includes("\n") ? `${name}:\n${text}` : `${name}: ${text}`;
     })
     .join("\n");
+
+/** URI of a picture as an MCP resource. */
+export const pictureUri = (taskId: string, n: number | string): string => `research://runs/${taskId}/pictures/${n}`;
+
+export const pictureField = z.array(z.looseObject({})).optional();
+export const suggestionsField = z.array(z.string()).optional();
+
+export const pictureLinks = (taskId: string, { pictures = [] }: StoredResult): PictureLink[] =>
+  pictures.map((picture) => ({
+    n: picture.n,
+    uri: pictureUri(taskId, picture.n),
+    mime_type: picture.mimeType,
+    bytes: picture.byteLength,
+    about: describePicture(picture),
+  }));
+
+/** The pictures that this part of a report links to; undefined without any. */
+export function picturesIn(links: readonly PictureLink[], report: string | undefined): PictureLink[] | undefined {
+  const shown = links.filter(({ uri }) => report?.includes(`(${uri})`) === true);
+  return shown.length === 0 ? undefined : shown;
+}
+
+/** Inserts a link at the position of each picture in the report and moves the citations. */
+export function withPictureLinks(taskId: string, result: StoredResult): StoredResult {
+  const { report, pictures = [], citations = [] } = result;
+  if (pictures.length === 0) return result;
+  const lines = report.split("\n");
+  const at = insertionLines(report, locatePictures(report, pictures));
+  const written: string[] = [];
+  const moves: { from: number; by: number }[] = [];
+  let from = 0;
+  for (const [index, line] of [...lines, undefined].entries()) {
+    for (const n of at.get(index) ?? []) {
+      const link = ["", `![${pictureAlt(n)}](${pictureUri(taskId, n)})`, ""];
+      written.push(...link);
+      moves.push({ from, by: `${link.join("\n")}\n`.length });
+    }
+    if (line === undefined) break;
+    written.push(line);
+    from += line.length + 1;
+  }
+  const moved = (position: number): number =>
+    moves.reduce((to, move) => (move.from <= position ? to + move.by : to), position);
+  return {
+    ...result,
+    report: written.join("\n"),
+    citations: citations.map(({ n, start, end }) => ({ n, start: moved(start), end: moved(start) + end - start })),
+  };
+}
+
+/** Answers contain the first ones only; the dashboard and HTML files show all. */
+const MAX_SUGGESTIONS = 10;
+
+/** The suggestions as Markdown links; Google's terms require showing them with the answer. */
+export async function suggestionLinks(received: readonly string[] = []): Promise<string[] | undefined> {
+  if (received.length === 0) return undefined;
+  // Loaded here, because most processes never read HTML.
+  const { readSuggestions, suggestionLink } = await import("../../reports/suggestions/chips.ts");
+  const links = readSuggestions(received).chips.slice(0, MAX_SUGGESTIONS).map(suggestionLink);
+  return links.length === 0 ? undefined : links;
+}

@@ -7,7 +7,6 @@ import type { Material, SentFile } from "../../gemini/research-agent.ts";
 import { webUrl } from "../../reports/web-address.ts";
 import { materialOf } from "../../runs/start/start-options.ts";
 import type { Call, OperationDeps, Question } from "../operation.ts";
-import { list } from "./answer-text.ts";
 
 /** Documented for the tool with which the agent reads pages. */
 const MAX_URLS = 20;
@@ -54,7 +53,7 @@ export const materialFields = {
   }).describe("Names the user configured."),
 };
 
-export interface MaterialInput {
+interface MaterialInput {
   files?: string[] | undefined;
   urls?: string[] | undefined;
   file_search_stores?: string[] | undefined;
@@ -106,8 +105,7 @@ export function withFiles(question: Question, files: readonly SentFile[]): Quest
 async function filesOf({ settings }: OperationDeps, call: Call, paths: string[]): Promise<SentFile[]> {
   const { uploads = [] } = call;
   if (paths.length + uploads.length === 0) return [];
-  const { checkFile, checkTotal } = await import("../../material/read-files.ts");
-  const { readFiles } = await import("../../material/read-files.ts");
+  const { checkFile, checkTotal, readFiles } = await import("../../material/read-files.ts");
   checkTotal(uploads.map(({ content }) => ({ bytes: content.length })));
   const roots = call.hasTypedPaths === true ? "any" : settings.files.roots;
   const files = [...(await readFiles(paths, { ...settings.files, roots })), ...uploads.map(checkFile)];
@@ -138,27 +136,23 @@ export const materialField = z
   .optional()
   .describe("What was sent with the question: files with name, kind, bytes and hash; urls; stores; servers.");
 
-/** What was sent with the question of a run. */
-export function materialIn({ options }: { options: Record<string, unknown> }) {
+/** What was sent with the question of a run; undefined without any. */
+export function materialSent({ options }: { options: Record<string, unknown> }) {
   const material = materialOf(options);
-  if (material === undefined) return {};
-  const { files, urls, fileSearchStores, mcpServers } = material;
-  return {
-    material: {
-      ...(files === undefined
-        ? {}
-        : { files: files.map(({ sha256, ...facts }) => ({ ...facts, sha256: sha256.slice(0, HASH_CHARACTERS) })) }),
-      ...(urls === undefined ? {} : { urls }),
-      ...(fileSearchStores === undefined ? {} : { file_search_stores: fileSearchStores }),
-      ...(mcpServers === undefined ? {} : { mcp_servers: mcpServers }),
-    },
-  };
+  return (
+    material && {
+      files: material.files?.map(({ sha256, ...facts }) => ({ ...facts, sha256: sha256.slice(0, HASH_CHARACTERS) })),
+      urls: material.urls,
+      file_search_stores: material.fileSearchStores,
+      mcp_servers: material.mcpServers,
+    }
+  );
 }
 
-type ListedMaterial = ReturnType<typeof materialIn>["material"];
+export type SentMaterial = ReturnType<typeof materialSent>;
 
 /** One line for each piece of material. */
-export function materialTexts(material: ListedMaterial): string[] {
+export function materialTexts(material: SentMaterial): string[] {
   const { files = [], urls = [], file_search_stores: stores = [], mcp_servers: servers = [] } = material ?? {};
   return [
     ...files.map(
@@ -169,6 +163,3 @@ export function materialTexts(material: ListedMaterial): string[] {
     ...servers.map((name) => `MCP server ${name}`),
   ];
 }
-
-export const materialLines = (material: ListedMaterial): string[] =>
-  list("Sent with the question", materialTexts(material));

@@ -14,7 +14,7 @@ import type { Subject } from "../question/subject.ts";
 import { adviceText } from "./advice.ts";
 import { adviceWithoutReport } from "./after-failure.ts";
 import { costQuestion, estimateFor, requireCostConsent } from "./cost-confirmation.ts";
-import { materialIn, tokensSent } from "./material.ts";
+import { materialSent, tokensSent } from "./material.ts";
 import {
   ANSWER_WITHIN_MS,
   failedStart,
@@ -22,12 +22,12 @@ import {
   recordReturnedEnd,
   requireDurable,
   waitForStartOutcome,
-} from "./start-outcome.ts";
+} from "../start/started-run.ts";
 
 /** Declared once: every declared field is sent with the list of tools, and the others explain themselves. */
 export const planFields = { plan: z.string() };
 
-export interface PlanAnswer {
+interface PlanAnswer {
   plan: string | undefined;
   /** Of a plan that waits for approval: a decision can name it. */
   plan_turn: number | undefined;
@@ -89,7 +89,7 @@ const planHead = (run: Run) => ({
   status: run.status,
   mode: "async",
   ...costFields(run.cost),
-  ...materialIn(run),
+  material: materialSent(run),
 });
 
 function nextStep(

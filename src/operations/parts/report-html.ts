@@ -7,12 +7,13 @@ import { verificationLine } from "../../reports/verification.ts";
 import { findPictures } from "../../runs/picture-store.ts";
 import type { Run } from "../../runs/run.ts";
 import type { Database } from "../../store/database.ts";
-import { finishedReport, savedMetadata } from "../save-research-to-markdown.ts";
-import { storedWishNote } from "../question/wishes.ts";
+import { savedMetadata } from "../save-research-to-markdown.ts";
+import { wishesAnswer, wishesIn } from "../question/wishes.ts";
 import { factsOf } from "../view/whole-view.ts";
 import { joinNotes } from "./answer-text.ts";
+import { finishedReport } from "./after-failure.ts";
 
-export interface ReportPage extends ReportParts {
+interface ReportPage extends ReportParts {
   task_id: string;
   partial: boolean;
   verified?: boolean;
@@ -44,7 +45,7 @@ export async function reportPage(
     import("../../reports/report-facts.ts"),
   ]);
   const { verified, verified_in_round: round, verification, note: stored } = factsOf(result);
-  const note = joinNotes([stored, storedWishNote(run.options, result.sources)]);
+  const note = joinNotes([stored, wishesAnswer(wishesIn(run.options), result.sources)?.note]);
   const suggestions = await suggestionsView(result.searchSuggestions);
   return {
     task_id: run.taskId,

@@ -20,14 +20,13 @@ import {
 import type { Research, SearchCall, SearchDeps } from "../../search/correct-json.ts";
 import { incompleteNote } from "../../search/incomplete-note.ts";
 import type { VisitedSource } from "../../gemini/search-backend.ts";
-import { suggestionsField } from "./answer-extras.ts";
-import { joinNotes } from "./answer-text.ts";
+import { joinNotes, suggestionsField } from "./answer-text.ts";
 import type { Call, OperationDeps } from "../operation.ts";
 import type { Wishes } from "../../search/wishes.ts";
 import { wishesSchema } from "../question/wishes.ts";
 
 /** A stored run together with what the search in it needs. */
-export interface SearchRun {
+interface SearchRun {
   run: TrackedRun;
   search: SearchDeps;
   call: SearchCall;

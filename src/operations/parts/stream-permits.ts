@@ -2,7 +2,7 @@
 
 import { AppError } from "../../errors.ts";
 
-export interface StreamLimits {
+interface StreamLimits {
   perUser: number;
   inAll: number;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Source } from "../../reports/report.ts";
 import { parseInput } from "../perform.ts";
-import { wishesMetadata, wishesOf, withWishes } from "./wishes.ts";
+import { wishesAnswer, wishesOf, withWishes } from "./wishes.ts";
 
 const input = withWishes({});
 const read = (given: object) => wishesOf(parseInput(input, given));
@@ -55,18 +55,18 @@ const SOURCES = [
 ];
 
 test("an answer counts the sources that are known to be outside (V6)", () => {
-  expect(wishesMetadata(undefined, SOURCES)).toEqual({});
-  expect(wishesMetadata({ language: "de" }, SOURCES).wishes).toEqual({
+  expect(wishesAnswer(undefined, SOURCES)).toBeUndefined();
+  expect(wishesAnswer({ language: "de" }, SOURCES)).toEqual({
     asked: { language: "de" },
     note: "Asked for, not enforced: in German (de).",
   });
   const wishes = { prefer_domains: ["nature.com", "who.int"], since: "2024-06-01" };
-  expect(wishesMetadata(wishes, SOURCES).wishes).toEqual({
+  expect(wishesAnswer(wishes, SOURCES)).toEqual({
     asked: wishes,
     sources_outside: 3,
     note: "Asked for, not enforced: preferably from nature.com, who.int; published since 2024-06-01. 2 of 5 sources are outside the wished domains. 2 of 3 sources with a known date are outside the wished dates.",
   });
-  expect(wishesMetadata({ avoid_domains: ["example.org"], until: "2024-05-10" }, SOURCES).wishes).toMatchObject({
+  expect(wishesAnswer({ avoid_domains: ["example.org"], until: "2024-05-10" }, SOURCES)).toMatchObject({
     sources_outside: 1,
     note: expect.stringMatching(/1 of 5 sources is outside .* 1 of 3 sources with a known date is outside/),
   });

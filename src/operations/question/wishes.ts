@@ -112,27 +112,19 @@ export const wishesSchema = z
 
 export type WishesAnswer = NonNullable<z.output<typeof wishesSchema>>;
 
-/** The part of an answer's metadata about wishes; empty if there were none. */
-export function wishesMetadata(wishes: Wishes | undefined, sources: readonly Source[]): { wishes?: WishesAnswer } {
-  if (wishes === undefined) return {};
+/** What an answer says about the wishes of its run; undefined if there were none. */
+export function wishesAnswer(wishes: Wishes | undefined, sources: readonly Source[]): WishesAnswer | undefined {
+  if (wishes === undefined) return undefined;
   const found = [outsideDomains(sources, wishes), outsideDates(sources, wishes)].filter((each) => each !== undefined);
   const outside = new Set(found.flatMap((each) => each.outside));
-  const asked: Record<string, unknown> = { ...wishes };
   return {
-    wishes: {
-      asked,
-      ...(found.length === 0 ? {} : { sources_outside: outside.size }),
-      note: wishNote(wishes, sources),
-    },
+    asked: { ...wishes },
+    sources_outside: found.length === 0 ? undefined : outside.size,
+    note: wishNote(wishes, sources),
   };
 }
 
-/** The wishes of a run in one or two sentences of our own; undefined if there were none. */
-export const storedWishNote = (options: Record<string, unknown>, sources: readonly Source[]): string | undefined => {
-  const wishes = wishesIn(options);
-  return wishes === undefined ? undefined : wishNote(wishes, sources);
-};
-
+/** One or two sentences of our own. */
 function wishNote(wishes: Wishes, sources: readonly Source[]): string {
   const { language, length, prefer_domains: preferred, avoid_domains: avoided } = wishes;
   const period = periodText(wishes);

@@ -1,10 +1,11 @@
-/** The part of a stored report that an answer contains: all of it, a section, or its opening and outline. */
+/** The part of a stored report that an answer contains: all of it, a section, or its opening and outline, as the client accepts. */
 
 import { z } from "zod";
 import { AppError } from "../../errors.ts";
 import {
   type OutlineEntry,
   outlineOf,
+  PART_CHARACTERS,
   readOpening,
   readSection,
   type Section,
@@ -13,8 +14,7 @@ import {
 import { removeSourceList, withoutStartMarks } from "../../reports/citations.ts";
 import type { Source } from "../../reports/report.ts";
 import type { RunResult } from "../../runs/run.ts";
-import { list } from "../parts/answer-text.ts";
-import { sourcePage, type WantedPage } from "./source-pages.ts";
+import type { AnswerLimit, Call } from "../operation.ts";
 
 /** Size as JSON. A message has at most 8 MB and contains the report twice, as text and as data, and a page of sources. */
 const MAX_REPORT_BYTES = 2_500_000;
@@ -189,8 +189,79 @@ function unknownSection(sections: Section[]): AppError {
   });
 }
 
-export const outlineLines = (outline: OutlineEntry[] = []): string[] =>
-  list(
-    "Outline",
-    outline.map(({ section, title, characters }) => `${section} ${title} (${characters} characters)`),
-  );
+const MAX_SOURCES = 500;
+const MAX_CHARACTERS = 400_000;
+
+interface SourcePage {
+  sources: Source[];
+  /** The `section` of the next page. */
+  next: string | undefined;
+  note: string | undefined;
+}
+
+interface WantedPage {
+  /** From 1. */
+  number: number;
+  maxSourceCharacters?: number | undefined;
+}
+
+/** Undefined if there is no such page. */
+function sourcePage(
+  sources: readonly Source[],
+  { number, maxSourceCharacters = MAX_CHARACTERS }: WantedPage,
+): SourcePage | undefined {
+  let start = 0;
+  for (let page = 1; page < number; page += 1) {
+    start = pageEnd(sources, start, maxSourceCharacters);
+    if (start >= sources.length) return undefined;
+  }
+  const end = pageEnd(sources, start, maxSourceCharacters);
+  const next = end < sources.length ? `sources~${number + 1}` : undefined;
+  const note =
+    next === undefined
+      ? undefined
+      : `Sources ${start + 1} to ${end} of ${sources.length}: read on with section ${next}.`;
+  return { sources: sources.slice(start, end), next, note };
+}
+
+/** Index after the last source of the page; a page has at least one source, however long. */
+function pageEnd(sources: readonly Source[], start: number, maxCharacters: number): number {
+  let characters = 0;
+  let end = start;
+  while (end < sources.length && end - start < MAX_SOURCES) {
+    const { title, url, resolved_url: resolved = "" } = sources[end] ?? { title: "", url: "" };
+    characters += title.length + url.length + resolved.length;
+    if (characters > maxCharacters && end > start) return end;
+    end += 1;
+  }
+  return end;
+}
+
+/** For a client whose limit is not known. */
+export const DEFAULT_LIMIT: AnswerLimit = { max: 100_000 };
+
+const WHOLE: AnswerLimit = { max: Infinity };
+
+export const limitOf = ({ wholeReports, answerLimit }: Pick<Call, "wholeReports" | "answerLimit">): AnswerLimit =>
+  wholeReports === true ? WHOLE : (answerLimit ?? DEFAULT_LIMIT);
+
+/** What `perform` adds to an answer, and a little more. */
+const MARGIN = 500;
+/** The share of an answer that its list of sources may take. */
+const SOURCES_SHARE = 1 / 4;
+
+/** Builds the answer with less and less of the report until the client accepts it; a part of it is always there. */
+export function fitAnswer<Answer extends object>(
+  { max, sizeOf }: AnswerLimit,
+  { build, toText }: { build: (room: Room) => Answer; toText: (answer: Answer) => string },
+): Answer {
+  if (sizeOf === undefined) return build({ maxCharacters: max });
+  const maxSourceCharacters = Math.floor(max * SOURCES_SHARE);
+  let maxCharacters = max;
+  for (;;) {
+    const answer = build({ maxCharacters, maxSourceCharacters });
+    const excess = sizeOf({ text: toText(answer), structured: answer }) + MARGIN - max;
+    if (excess <= 0 || maxCharacters <= PART_CHARACTERS) return answer;
+    maxCharacters = Math.max(PART_CHARACTERS, maxCharacters - excess);
+  }
+}

@@ -1,16 +1,13 @@
 /** The answer of a call whose research has ended with a report, and the text of such an answer. */
 
 import type { Table } from "../../reports/table/table.ts";
-import { resultMetadata, sourceLine } from "../get-research-results.ts";
-import { picturesIn, pictureLines, suggestionLines } from "../parts/answer-extras.ts";
-import { factLines, joinNotes, list } from "../parts/answer-text.ts";
-import { type materialIn, materialLines } from "../parts/material.ts";
+import { resultMetadata } from "../get-research-results.ts";
+import { joinNotes, picturesIn, reportText } from "../parts/answer-text.ts";
+import { type SentMaterial } from "../parts/material.ts";
 import { NO_PLAN } from "../parts/plan.ts";
 import type { AnswerLimit } from "../operation.ts";
-import { fitAnswer } from "../reading/answer-limit.ts";
-import { fittingReport, outlineLines, type Room } from "../reading/report-reading.ts";
+import { fitAnswer, fittingReport, type Room } from "../reading/report-reading.ts";
 import { withWishNote } from "../question/wishes.ts";
-import { textOfTable } from "../table/table-answer.ts";
 import type { RunWhole } from "../view/whole-view.ts";
 
 export interface AboutStart {
@@ -32,16 +29,16 @@ function answerWith(run: RunWhole, about: AboutStart, room: Room) {
     mode: run.mode,
     results: {
       ...reading,
-      ...(note === undefined ? {} : { note }),
-      ...picturesIn(run.pictures, reading.report),
-      ...(run.search_suggestions === undefined ? {} : { search_suggestions: run.search_suggestions }),
+      note,
+      pictures: picturesIn(run.pictures, reading.report),
+      search_suggestions: run.search_suggestions,
       metadata: resultMetadata(run),
     },
     cost_usd: run.cost_usd,
     cost_incomplete: run.cost_incomplete,
     cost_estimated: run.cost_estimated,
     ...NO_PLAN,
-    ...(run.material === undefined ? {} : { material: run.material }),
+    material: run.material,
     ...about,
   };
 }
@@ -55,21 +52,14 @@ interface ResearchAnswer {
   success: boolean;
   results?: (Omit<Results, "report"> & { report?: string | undefined; table?: Table | undefined }) | undefined;
   plan?: string | undefined;
-  material?: ReturnType<typeof materialIn>["material"];
+  material?: SentMaterial;
 }
 
 export function researchText({ results, plan, material, success: _success, ...facts }: ResearchAnswer): string {
-  if (results === undefined) {
-    return [...(plan === undefined ? [] : [plan]), ...materialLines(material), factLines(facts)].join("\n\n");
-  }
+  if (results === undefined) return reportText({ plan, material }, facts);
   const { report, table, outline, sources, metadata, pictures, search_suggestions, ...rest } = results;
-  const lists = [
-    ...outlineLines(outline),
-    ...pictureLines(pictures),
-    ...list("Sources", sources.map(sourceLine)),
-    ...suggestionLines(search_suggestions),
-    ...materialLines(material),
-  ];
-  const figures = factLines({ ...facts, ...rest, ...withWishNote(metadata) });
-  return [textOfTable({ report, table }) ?? "", ...lists, figures].join("\n\n");
+  return reportText(
+    { report, table, outline, sources, pictures, search_suggestions, material },
+    { ...facts, ...rest, ...withWishNote(metadata) },
+  );
 }

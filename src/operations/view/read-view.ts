@@ -11,7 +11,7 @@ import { isFinished, isIdle, type Run } from "../../runs/run.ts";
 import { isTableStart } from "../../runs/start/start-options.ts";
 import type { OperationDeps } from "../operation.ts";
 import { withRefusedEnd } from "../parts/after-failure.ts";
-import { materialIn, materialTexts } from "../parts/material.ts";
+import { materialSent, materialTexts } from "../parts/material.ts";
 import { actionOf, lastThought } from "../parts/run-action.ts";
 import { wishesIn } from "../question/wishes.ts";
 import type { RunAction, RunHead, RunLive, TimelineEntry } from "./run-view.ts";
@@ -48,7 +48,7 @@ export async function readLive(deps: Reader, stored: Run): Promise<RunLive> {
   const run = await withRefusedEnd(deps, stored);
   const db = await deps.database();
   const text = isFinished(run.status) ? await reportPresence(db, run.taskId) : undefined;
-  const { material } = materialIn(run);
+  const material = materialSent(run);
   return {
     ...headOf(run, deps.clock.now()),
     actions: actionsFor(run, { hasText: text !== undefined }),

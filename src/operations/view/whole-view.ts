@@ -7,12 +7,13 @@ import { type Table, tableIn } from "../../reports/table/table.ts";
 import { verificationSchema } from "../../reports/verification.ts";
 import type { StoredRun } from "../../runs/history/read.ts";
 import type { Run, RunError, StoredResult } from "../../runs/run.ts";
-import { type PictureLink, pictureLinks, suggestionLinks, withPictureLinks } from "../parts/answer-extras.ts";
-import { materialIn } from "../parts/material.ts";
-import { type WishesAnswer, wishesIn, wishesMetadata } from "../question/wishes.ts";
+import { pictureLinks, suggestionLinks, withPictureLinks } from "../parts/answer-text.ts";
+import { materialSent, type SentMaterial } from "../parts/material.ts";
+import { type WishesAnswer, wishesAnswer, wishesIn } from "../question/wishes.ts";
 import { withUrlsOnce } from "../reading/report-reading.ts";
 import { headOf } from "./read-view.ts";
 import type { RunHead } from "./run-view.ts";
+import type { PictureLink } from "../operation.ts";
 
 /** A round of a deep_search. */
 export const roundSchema = z.looseObject({
@@ -73,7 +74,7 @@ export interface RunWhole extends RunHead, ResultFacts, ReturnType<typeof figure
   /** Markdown links, which Google asks to show. */
   search_suggestions?: string[] | undefined;
   wishes?: WishesAnswer | undefined;
-  material?: ReturnType<typeof materialIn>["material"];
+  material?: SentMaterial;
   /** What the caller of the start was told about it. */
   notice?: string | undefined;
   error?: RunError | undefined;
@@ -104,9 +105,9 @@ export async function wholeOf({ run, result = NO_TEXT }: StoredRun, { now, keeps
     table: tableIn(result.metadata),
     pictures: pictureLinks(run.taskId, result),
     links_expire: sources.find(({ link_expires: day }) => day !== undefined)?.link_expires,
-    ...(await suggestionLinks(result.searchSuggestions)),
-    ...wishesMetadata(wishesIn(run.options), sources),
-    ...materialIn(run),
+    search_suggestions: await suggestionLinks(result.searchSuggestions),
+    wishes: wishesAnswer(wishesIn(run.options), sources),
+    material: materialSent(run),
     notice: typeof notice === "string" ? notice : undefined,
     error: run.error,
     ...factsOf(result),

@@ -3,10 +3,8 @@
 import type { Hono } from "hono";
 import type { App } from "../../app.ts";
 import type { CallerEnv } from "../../caller.ts";
-import { citationsView } from "../../operations/citations/citations-view.ts";
+import { citationsView, sourcesFile } from "../../operations/citations/citations-view.ts";
 import { perform } from "../../operations/perform.ts";
-import { finishedReport } from "../../operations/save-research-to-markdown.ts";
-import { sourcesFile } from "../../operations/citations/sources-file.ts";
 import { verifyCitations } from "../../operations/citations/verify-citations.ts";
 import { BIBLIOGRAPHY_FILES, BIBLIOGRAPHY_FORMATS } from "../../reports/bibliography/bibliography-formats.ts";
 import { outcomeResponse, jsonResponse } from "./json-response.ts";
@@ -15,6 +13,7 @@ import { download } from "./report-routes.ts";
 import { requestedRun } from "./requested-run.ts";
 import { consentQuestion, consentTo } from "../consent.ts";
 import type { CitationsView, JudgePrice } from "../wire.ts";
+import { finishedReport } from "../../operations/parts/after-failure.ts";
 
 export function serveCitations(web: Hono<CallerEnv>, { deps, shutdown }: App): void {
   const viewOf = async (owner: string, taskId: string): Promise<Response> => {

@@ -2,10 +2,10 @@
 
 import type { Hono } from "hono";
 import type { App } from "../../app.ts";
-import { readReportDocument } from "../../operations/parts/read-report.ts";
+import { readReportDocument } from "../../operations/save-research-to-markdown.ts";
 import { perform } from "../../operations/perform.ts";
 import { reportHtmlDocument, reportPage } from "../../operations/parts/report-html.ts";
-import { tableDocument } from "../../operations/table/table-document.ts";
+import { tableDocument } from "../../operations/parts/table.ts";
 import { TABLE_FORMATS } from "../../reports/table/table-files.ts";
 import { reportFileName } from "../../reports/files/file-name.ts";
 import type { Picture } from "../../reports/pictures/picture.ts";

@@ -10,7 +10,7 @@ import {
   taskIdField,
 } from "../../operations/operation.ts";
 import { reportPage } from "../../operations/parts/report-html.ts";
-import { reportDocument, templatesOf } from "../../operations/save-research-to-markdown.ts";
+import { reportDocument } from "../../operations/save-research-to-markdown.ts";
 import { reportFileName } from "../../reports/files/file-name.ts";
 import { readStored } from "../../runs/history/read.ts";
 import { findPicture } from "../../runs/picture-store.ts";
@@ -92,14 +92,7 @@ async function markdownOf(
   { owner }: Call,
   task_id: string,
 ): Promise<{ document: string; file_name: string }> {
-  const { run, render } = await reportDocument(await deps.database(), {
-    owner,
-    task_id,
-    include_metadata: true,
-    include_sources: true,
-    templates: templatesOf(deps),
-    now: deps.clock.now(),
-  });
+  const { run, render } = await reportDocument(deps, { owner, task_id });
   const named = { prefix: "research", taskId: run.taskId, now: run.completedAt ?? run.createdAt };
   return { document: render(), file_name: reportFileName(named, 1) };
 }

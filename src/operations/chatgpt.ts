@@ -1,21 +1,47 @@
-/** `search` of the ChatGPT profile: a fresh answer from the web and the caller's own reports, as a list of items. */
+/** The pair of tools that ChatGPT expects of a server; `search` takes the place of the tool with that name. */
 
 import { hash } from "node:crypto";
 import { z } from "zod";
-import { AppError } from "../../errors.ts";
-import { cancelled } from "../../gemini/failures.ts";
-import { oneLine } from "../../platform/clean-text.ts";
-import { sectionsOf } from "../../reports/sections.ts";
-import { readStored } from "../../runs/history/read.ts";
-import type { Run } from "../../runs/run.ts";
-import { waitForRun } from "../../runs/history/wait.ts";
-import { markInterruptedSearches } from "../../runs/recovery/interrupted-searches.ts";
-import { listRuns } from "../../runs/run-store.ts";
-import { runExclusively } from "../../store/slots.ts";
-import { runPage } from "../list-research.ts";
-import { type Call, defineOperation, type OperationDeps, queryField } from "../operation.ts";
-import { search } from "../search.ts";
-import { itemId, runAddress } from "./item-id.ts";
+import { AppError } from "../errors.ts";
+import { cancelled } from "../gemini/failures.ts";
+import { oneLine } from "../platform/clean-text.ts";
+import { sectionsOf } from "../reports/sections.ts";
+import { readStored } from "../runs/history/read.ts";
+import type { Run, RunResult } from "../runs/run.ts";
+import { waitForRun } from "../runs/history/wait.ts";
+import { markInterruptedSearches } from "../runs/recovery/interrupted-searches.ts";
+import { listRuns } from "../runs/run-store.ts";
+import { runExclusively } from "../store/slots.ts";
+import { runPage } from "./list-research.ts";
+import { type Call, CAUTION, defineOperation, type Operation, type OperationDeps, queryField } from "./operation.ts";
+import { search } from "./search.ts";
+import { isoTime } from "../platform/clock.ts";
+import { withExpiry } from "../reports/link-expiry.ts";
+import { DEFAULT_LIMIT, readReport, withUrlsOnce } from "./reading/report-reading.ts";
+import { list, sourceLine } from "./parts/answer-text.ts";
+
+interface Item {
+  taskId: string;
+  /** As in the outline of the report. */
+  section?: string | undefined;
+  source?: number | undefined;
+}
+
+const FORMAT = /^([0-9a-f-]{36})(?:\/section\/([\d.~+]{1,40})|\/source\/([1-9]\d{0,4}))?$/;
+
+function itemId({ taskId, section, source }: Item): string {
+  if (section !== undefined) return `${taskId}/section/${section}`;
+  return source === undefined ? taskId : `${taskId}/source/${source}`;
+}
+
+function parseItemId(id: string): Item | undefined {
+  const [, taskId, section, source] = FORMAT.exec(id) ?? [];
+  if (taskId === undefined) return undefined;
+  return { taskId, section, source: source === undefined ? undefined : Number(source) };
+}
+
+/** The run on the dashboard. ChatGPT cites only what has an address. */
+const runAddress = (publicUrl: string, taskId: string): string => `${publicUrl.replace(/\/+$/, "")}/runs/${taskId}`;
 
 const MAX_RUNS = 10;
 const MAX_SECTIONS_PER_RUN = 2;
@@ -172,10 +198,103 @@ function bestSections(report: string, query: string): { section: string; title: 
     .slice(0, MAX_SECTIONS_PER_RUN);
 }
 
-export const unknownItem = (): AppError =>
+const unknownItem = (): AppError =>
   new AppError({
     code: "INVALID_INPUT",
     message: "There is no item with this id.",
     suggestion: "Use an id that search returned.",
     details: { status: 400, field: "id" },
   });
+
+const MAX_PASSAGES = 20;
+
+const chatgptFetch = defineOperation({
+  name: "fetch",
+  title: "Fetch",
+  description: "Returns the full text of an item that search found. Free, instant, local.",
+  input: z.strictObject({
+    id: z
+      .string({ error: "{id} must be a string." })
+      .trim()
+      .min(1, { error: "{id} must not be empty." })
+      .max(100, { error: "There is no item with this id." })
+      .describe("An id that search returned."),
+  }),
+  output: z.looseObject({
+    id: z.string().optional(),
+    title: z.string().optional(),
+    text: z.string().optional(),
+    url: z.string().optional(),
+    metadata: z.looseObject({}).optional(),
+  }),
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  positional: "id",
+  run: async (deps, { id }, { owner }) => {
+    const item = parseItemId(id);
+    if (item === undefined) throw unknownItem();
+    const { run, result } = await readStored(await deps.database(), owner, item.taskId);
+    if (result === undefined) throw unknownItem();
+    const metadata = metadataOf(run, result);
+    if (item.source !== undefined) return { id, ...(await sourceItem(result, item.source)), metadata };
+    return { id, ...(await reportItem(deps.settings, { run, result, section: item.section })), metadata };
+  },
+  toText: (output) => JSON.stringify(output),
+});
+
+/** Texts only: a client may show or index them as they are. */
+const metadataOf = (run: Run, { sources, partial }: RunResult): Record<string, string> => ({
+  caution: CAUTION,
+  question: run.query,
+  kind: run.kind,
+  status: run.status,
+  created_at: isoTime(run.createdAt),
+  sources: String(sources.length),
+  ...(partial ? { partial: "true" } : {}),
+});
+
+interface Report {
+  run: Run;
+  result: RunResult;
+  section: string | undefined;
+}
+
+/** A report that is too long for one answer comes as its opening, with the ids of its sections. */
+async function reportItem({ publicUrl }: OperationDeps["settings"], { run, result, section }: Report) {
+  const sourced = { ...result, sources: withExpiry(result.sources, run.completedAt ?? run.updatedAt) };
+  const numbered = await withUrlsOnce(sourced);
+  const reading = readReport(numbered, { section, maxCharacters: DEFAULT_LIMIT.max });
+  const { report = "", outline = [], sources, next_section: next } = reading;
+  const sections = outline.map((entry) => `${itemId({ taskId: run.taskId, section: entry.section })} ${entry.title}`);
+  const continued = section !== undefined && next !== undefined ? [itemId({ taskId: run.taskId, section: next })] : [];
+  const text = [
+    report,
+    ...list("Sources", sources.map(sourceLine)),
+    ...list("Sections, by the ids to fetch", sections),
+    ...list("Continued, by the id to fetch", continued),
+  ].join("\n\n");
+  return { title: run.title ?? run.query, text, url: runAddress(publicUrl, run.taskId) };
+}
+
+/** The page itself is not stored: its item has what the report says on its authority. */
+async function sourceItem(result: RunResult, n: number) {
+  const source = result.sources.find((one) => one.n === n);
+  if (source === undefined) throw unknownItem();
+  const passages = (await passagesCiting(result, n)).slice(0, MAX_PASSAGES);
+  const text =
+    passages.length === 0 ? "The report names this page without citing it in its text." : passages.join("\n\n");
+  const { title, domain, url, resolved_url } = source;
+  return { title: title === "" ? domain : title, text, url: resolved_url ?? url };
+}
+
+async function passagesCiting({ report, sources, citations = [] }: RunResult, n: number): Promise<string[]> {
+  if (citations.length > 0) {
+    const cited = citations.filter((citation) => citation.n === n);
+    return [...new Set(cited.map(({ start, end }) => report.slice(start, end).trim()))];
+  }
+  const { citeByNumber } = await import("../reports/document/numbered.ts");
+  return citeByNumber(report, sources)
+    .report.split(/\n{2,}/)
+    .filter((paragraph) => paragraph.includes(`[${n}]`));
+}
+
+export const CHATGPT_OPERATIONS: readonly Operation[] = [chatgptSearch, chatgptFetch];

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { MAX_TITLE_CHARACTERS } from "../../runs/library/title.ts";
-import { tableTitle } from "./title.ts";
+import { tableTitle } from "./prepare.ts";
 
 test("a table is named after the question of its report and its columns, on one line (V5)", () => {
   expect(tableTitle("Which heat pumps\nare quiet?", ["Maker", "Noise"])).toBe(

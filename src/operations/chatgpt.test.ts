@@ -1,19 +1,19 @@
 /** Which answers `search` of the ChatGPT profile gives again instead of paying for another. */
 
 import { expect, test } from "vitest";
-import { openApp } from "../../../test/kit/store/operation-deps.ts";
-import { clock, openRunner } from "../../../test/kit/store/runner.ts";
-import { type Cost, NO_COST } from "../../costs/actual.ts";
-import { AppError } from "../../errors.ts";
-import { type Clock, systemClock } from "../../platform/clock.ts";
-import { thisProcess } from "../../platform/process-identity.ts";
-import { saveResult } from "../../runs/result-store.ts";
-import { insertRunning } from "../../runs/run-store.ts";
-import { hostHere } from "../../store/dialect.ts";
-import { registerProcess } from "../../store/processes.ts";
-import type { Store } from "../../store/store.ts";
-import type { Call, OperationDeps } from "../operation.ts";
-import { chatgptSearch } from "./chatgpt-search.ts";
+import { openApp } from "../../test/kit/store/operation-deps.ts";
+import { clock, openRunner } from "../../test/kit/store/runner.ts";
+import { type Cost, NO_COST } from "../costs/actual.ts";
+import { AppError } from "../errors.ts";
+import { type Clock, systemClock } from "../platform/clock.ts";
+import { thisProcess } from "../platform/process-identity.ts";
+import { saveResult } from "../runs/result-store.ts";
+import { insertRunning } from "../runs/run-store.ts";
+import { hostHere } from "../store/dialect.ts";
+import { registerProcess } from "../store/processes.ts";
+import type { Store } from "../store/store.ts";
+import type { Call, OperationDeps } from "./operation.ts";
+import { chatgptSearch } from "./chatgpt.ts";
 
 const query = "How deep is the lake?";
 const call: Call = {

@@ -1,12 +1,15 @@
-/** Waits for the outcome of the paid start and throws it if it failed. */
+/** A paid run within the call that started or joined it: waits for Google's acceptance and for its end, and cancels it with the call. */
 
 import { AppError } from "../../errors.ts";
 import { agoText } from "../../platform/duration.ts";
-import type { Run } from "../../runs/run.ts";
-import type { Sending } from "../../runs/start/start.ts";
+import { isIdle, type Run } from "../../runs/run.ts";
+import type { Sending, Started } from "../../runs/start/start.ts";
 import { waitForRun } from "../../runs/history/wait.ts";
-import { adviceWithoutReport, optionsAfterUnknownStart } from "./after-failure.ts";
-import type { OperationDeps, ResearchParts } from "../operation.ts";
+import { adviceWithoutReport, optionsAfterUnknownStart } from "../parts/after-failure.ts";
+import type { Call, OperationDeps, ResearchParts } from "../operation.ts";
+import { watchProgress } from "../../runs/streams/watched-streams.ts";
+import { createActionReporter } from "../parts/run-action.ts";
+import { cancelResearch } from "../cancel-research.ts";
 
 /** The answer is due within 30 s whatever happens (I3), less a margin for a busy machine. The request itself may take longer. */
 export const ANSWER_WITHIN_MS = 28_000;
@@ -111,3 +114,80 @@ export async function requireDurable({ obstacle }: Pick<ResearchParts, "obstacle
   const refusal = await obstacle();
   if (refusal !== undefined) throw refusal;
 }
+
+/**
+ * The run of a call that has started or joined it, once it has ended or the call must be answered. Throws if the start
+ * failed, or if the run was cancelled with the call.
+ */
+export async function followStarted(
+  deps: OperationDeps,
+  call: Call,
+  { started, message, answerBy, waitMs }: Following,
+): Promise<Run> {
+  const { kind, taskId } = started;
+  call.onRunCreated?.(taskId);
+  if (message !== undefined) call.progress(message, taskId);
+  const sending = kind === "started" ? started.sending : undefined;
+  const accepted = await waitForStartOutcome(deps, { owner: call.owner, taskId, sending, answerBy });
+  const ms = Math.max(0, Math.min(waitMs, answerBy - deps.clock.monotonic()));
+  const run = await waitForEnd(deps, call, { run: accepted, ms });
+  await cancelWithCall(deps, call, started);
+  // A run becomes sync only by an answer that its caller receives.
+  const isReturned = kind === "started" && call.returnWhen?.aborted !== true && !call.signal.aborted;
+  if (isReturned && isIdle(run.status)) await recordReturnedEnd(deps, taskId);
+  return run;
+}
+
+interface Following {
+  started: Started;
+  /** The first message to the caller; undefined if there is nothing to wait for. */
+  message: string | undefined;
+  answerBy: number;
+  /** How long the call may wait for the end. */
+  waitMs: number;
+}
+
+/** Follows the run and reports its progress until it ends, the time is over or the caller no longer waits. */
+async function waitForEnd(deps: OperationDeps, call: Call, { run, ms }: { run: Run; ms: number }): Promise<Run> {
+  const { research, runner } = await deps.research();
+  runner.start();
+  const unwatch = watchProgress(runner, run);
+  const report = createActionReporter(deps, call);
+  const { owner, signal, returnWhen } = call;
+  let hasNews = false;
+  return waitForRun(research.db, deps.clock, {
+    owner,
+    taskId: run.taskId,
+    until: async (seen) => {
+      // The first message was that of the start, with the task_id; it stays until there is news.
+      hasNews ||= seen.currentAction !== undefined || seen.obstacle !== undefined;
+      if (hasNews) await report(seen);
+      return isIdle(seen.status);
+    },
+    ms,
+    signal: returnWhen === undefined ? signal : AbortSignal.any([signal, returnWhen]),
+  }).finally(unwatch);
+}
+
+/**
+ * A client that disconnects and a server that shuts down cancel nothing. Nor does a call that joined the run of another,
+ * or whose run another call has joined. Throws if the run was cancelled.
+ */
+async function cancelWithCall(deps: OperationDeps, call: Call, { kind, taskId }: Started): Promise<void> {
+  if (kind === "joined" || deps.leaving.aborted || call.isCancelled?.() !== true) return;
+  const db = await deps.database();
+  const { noteCancelledCall, requestCancel } = await import("../../runs/cancel/cancel-store.ts");
+  const now = deps.clock.now();
+  if (!(await requestCancel(db, { taskId, keepPartial: true, unlessJoined: true, now }))) return;
+  const input = { task_id: taskId, save_partial: true, delete: false, delete_at_google: false };
+  const { message } = await cancelResearch.run(deps, input, call);
+  await noteCancelledCall(db, { taskId, message: CALL_CANCELLED });
+  const { status, progress } = await deps.findRun(call.owner, taskId);
+  throw new AppError({
+    code: "CANCELLED",
+    message: `${CALL_CANCELLED} ${message}`,
+    run: { task_id: taskId, status, progress },
+  });
+}
+
+const CALL_CANCELLED = "The client cancelled the call that had started this run.";
