@@ -107,12 +107,14 @@ export const hasStatus = (status: RunStatus, table = "research_tasks"): Expressi
 export const otherIdsOf = async (db: Database, taskId: string): Promise<string[]> =>
   (await lineOf(db, taskId)).flatMap(({ task_id }) => (task_id === taskId ? [] : [task_id]));
 
-/** Locks the run and, before it, the one that it carries on: all transactions lock in this order. */
+/** Locks the run and, before it, those that it carries on, the first one first: all transactions lock in this order. */
 export async function lockWithOrigin(transaction: Database, taskId: string): Promise<string | undefined> {
-  const origin = (await readColumns(transaction, taskId, ["carries_on"]))?.carries_on ?? undefined;
-  if (origin !== undefined) await lockRun(transaction, origin);
-  await lockRun(transaction, taskId);
-  return origin;
+  const originOf = async (id: string) => (await readColumns(transaction, id, ["carries_on"]))?.carries_on ?? undefined;
+  const line: string[] = [];
+  for (let next: string | undefined = taskId; next !== undefined; next = await originOf(next)) line.unshift(next);
+  for (const id of line) await lockRun(transaction, id);
+  // Read again: until it was locked, the run may have come to stand alone, or its origin have given way to an earlier one.
+  return originOf(taskId);
 }
 
 export interface Yielding {

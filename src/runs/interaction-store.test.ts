@@ -3,6 +3,8 @@
 import { describe, expect, test } from "vitest";
 import { openDatabase, rowOf } from "../../test/kit/store/store-rows.ts";
 import { ERROR, INTENT, intended, NOW, restart } from "../../test/kit/store/stored-start.ts";
+import { polledRun } from "../../test/kit/store/polled.ts";
+import { NO_COST } from "../costs/actual.ts";
 import type { Database } from "../store/database.ts";
 import { systemClock } from "../platform/clock.ts";
 import { cancelRun } from "./cancel/cancel.ts";
@@ -10,6 +12,8 @@ import { currentOf } from "./conversation-store.ts";
 import { interactionIdsOf } from "./deletion/deletion-store.ts";
 import { appendEvents } from "./event-store.ts";
 import { adoptInteractionId, saveInteractionId, unknownStartIn } from "./interaction-store.ts";
+import { recordLateUsage } from "./poll/poll-result-store.ts";
+import { endPolling } from "./scheduling/polled-store.ts";
 import { findResult, savePartial } from "./result-store.ts";
 import { commitIntent, recordStartFailure } from "./start/start-store.ts";
 
@@ -199,4 +203,17 @@ describe("an interaction id", () => {
       expect(await adopt(db, bob.taskId, "v1_b")).toBe(true);
     },
   );
+});
+
+test("a poll of a wrongly adopted interaction, complete or given up, does not end the polls of the run's own (Q1, P6)", async () => {
+  const db = await openDatabase();
+  const alice = await unknownStart(db, "hers", "alice");
+  const bob = await unknownStart(db, "his", "bob");
+  await adopt(db, bob.taskId, "v1_a");
+  const wrong = await polledRun(db);
+  await saveInteractionId(db, { ...alice, interactionId: "v1_a", now: NOW });
+  await saveInteractionId(db, { ...bob, interactionId: "v1_b", now: NOW });
+  await recordLateUsage(db, wrong, { tokens: { input: 1, output: 1 }, cost: NO_COST, now: NOW });
+  await endPolling(db, [wrong]);
+  expect(await rowOf(db, bob.taskId)).toMatchObject({ interaction_id: "v1_b", next_poll_at: NOW, usage_final: 0 });
 });

@@ -21,7 +21,7 @@ export async function pollForUsage(deps: ResearchDeps, run: PolledRun, lane: Lan
   const now = deps.clock.now();
   if (usage !== undefined) {
     const { tokens, cost } = usageOf(deps, run, usage);
-    await recordLateUsage(deps.db, run.taskId, { tokens, cost, now });
+    await recordLateUsage(deps.db, run, { tokens, cost, now });
     countAgentUsage(run.agent, usage, cost.usd);
     return { next: "never", recorded: true };
   }

@@ -134,7 +134,12 @@ interface LateUsage {
   now: number;
 }
 
-export async function recordLateUsage(db: Database, taskId: string, { tokens, cost, now }: LateUsage): Promise<void> {
+/** Not if the run has lost the interaction, which belonged to another run: then it may be polling its own. */
+export async function recordLateUsage(
+  db: Database,
+  { taskId, interactionId }: Pick<PolledRun, "taskId" | "interactionId">,
+  { tokens, cost, now }: LateUsage,
+): Promise<void> {
   const row = await db
     .updateTable("research_tasks")
     .set({
@@ -147,6 +152,7 @@ export async function recordLateUsage(db: Database, taskId: string, { tokens, co
       updated_at: now,
     })
     .where("task_id", "=", taskId)
+    .where("interaction_id", "=", interactionId)
     .returning(FIGURE_COLUMNS)
     .executeTakeFirst();
   if (row !== undefined) await recordFigures(db, taskId, row);

@@ -6,6 +6,7 @@ import { breakStore, error, LOST, NOT_SENT, openSender, TAKEN } from "../../../t
 import { rowOf } from "../../../test/kit/store/store-rows.ts";
 import { AppError } from "../../errors.ts";
 import type { Database } from "../../store/database.ts";
+import { currentOf } from "../conversation-store.ts";
 import { START_LEASE_MS } from "../lease.ts";
 import { resumeAgentRun } from "../start/resume.ts";
 import { flushUnchargedFailures } from "./uncharged-starts.ts";
@@ -23,7 +24,10 @@ function answerLost(db: Database): Database {
     return builder;
   };
   return new Proxy(db, {
-    get: (target, name) => (name === "transaction" ? transaction : Reflect.get(target, name, target)),
+    get: (target, name) => {
+      const member: unknown = name === "transaction" ? transaction : Reflect.get(target, name, target);
+      return typeof member === "function" ? member.bind(target) : member;
+    },
   });
 }
 
@@ -91,4 +95,19 @@ test("a restart that the database refuses leaves the earlier start unknown, so t
   await expect(restarted).rejects.toMatchObject({ code: "SQLITE_ERROR" });
   await flushUnchargedFailures(sender.research);
   expect(await rowOf(sender.db, taskId)).toMatchObject({ status: "start_unknown", completed_at: null });
+});
+
+test("a restart whose commit was not acknowledged is made by the next call, and sent once (I8, Q1)", async (context) => {
+  const sender = await openSender(context, [LOST, TAKEN]);
+  const { db } = sender.research;
+  const taskId = await sender.start();
+  const again = { owner: "local", taskId, interactionId: undefined, acceptDoubleCharge: true, newest: taskId };
+  await expect(resumeAgentRun({ ...sender.research, db: answerLost(db) }, again)).rejects.toMatchObject({
+    code: "SQLITE_ERROR",
+  });
+  const resumed = await resumeAgentRun(sender.research, again);
+  expect(resumed.kind).toBe("restarted");
+  if (resumed.kind === "restarted") await resumed.sending;
+  expect(sender.sent).toHaveLength(2);
+  expect(await currentOf(db, "local", taskId)).toMatchObject({ status: "running_async", interactionId: "v1_taken" });
 });

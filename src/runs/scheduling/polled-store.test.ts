@@ -77,12 +77,14 @@ test("polling ends, unless the run was reopened or got another interaction meanw
   const db = await openDatabase();
   await insertRun(db, { task_id: "ends", next_poll_at: NOW, lease_epoch: 4 });
   await insertRun(db, { task_id: "reopened", next_poll_at: NOW, lease_epoch: 5 });
+  await insertRun(db, { task_id: "other", next_poll_at: NOW, lease_epoch: 4, interaction_id: "v1_another" });
+  const ids = ["ends", "reopened", "other"];
   await endPolling(
     db,
-    ["ends", "reopened"].map((taskId) => ({ taskId, epoch: 4 })),
+    ids.map((taskId) => ({ taskId, epoch: 4, interactionId: `v1_${taskId}` })),
   );
   expect(await rowOf(db, "ends")).toMatchObject({ next_poll_at: null });
-  expect(await rowOf(db, "reopened")).toMatchObject({ next_poll_at: NOW });
+  for (const id of ["reopened", "other"]) expect(await rowOf(db, id)).toMatchObject({ next_poll_at: NOW });
 });
 
 test("a run is running at Google only while Google works on it (J2)", async () => {

@@ -45,14 +45,18 @@ export async function countByOwner(db: Database, key: string): Promise<Map<strin
   return new Map(rows.map(({ owner, runs }) => [owner, runs]));
 }
 
-/** Ends polling of the runs, except those that were reopened or got another interaction (newer epoch). */
-export async function endPolling(db: Database, runs: Pick<PolledRun, "taskId" | "epoch">[]): Promise<void> {
-  for (const { taskId, epoch } of runs) {
+/** Ends polling of the runs, except those that were reopened (newer epoch) or got another interaction. */
+export async function endPolling(
+  db: Database,
+  runs: Pick<PolledRun, "taskId" | "epoch" | "interactionId">[],
+): Promise<void> {
+  for (const { taskId, epoch, interactionId } of runs) {
     await db
       .updateTable("research_tasks")
       .set({ next_poll_at: null })
       .where("task_id", "=", taskId)
       .where("lease_epoch", "=", epoch)
+      .where("interaction_id", "=", interactionId)
       .execute();
   }
 }

@@ -4,6 +4,7 @@ import { AppError } from "../../errors.ts";
 import type { PollResult, RequestVariant } from "../../gemini/research-agent.ts";
 import { reopen } from "../poll/poll-result-store.ts";
 import { currentOf } from "../conversation-store.ts";
+import { flushUnchargedFailures } from "../recovery/uncharged-starts.ts";
 import { adoptInteractionId, isHeldByAnother, unknownStartIn } from "../interaction-store.ts";
 import { maxWaitOf, variantOf } from "./start-options.ts";
 import type { ResearchDeps } from "../deps.ts";
@@ -35,6 +36,8 @@ export type Resumed =
 export async function resumeAgentRun(deps: ResearchDeps, request: ResumeRequest): Promise<Resumed> {
   const { db, clock } = deps;
   const { owner, taskId, interactionId } = request;
+  // A restart that failed uncharged and will not be sent has not taken the place of the unknown start.
+  await flushUnchargedFailures(deps);
   const run = await currentOf(db, owner, taskId);
   if (interactionId !== undefined) return adopt(deps, run, { interactionId, named: taskId });
   if (request.acceptDoubleCharge && run.taskId !== request.newest) return { kind: "joined", run };

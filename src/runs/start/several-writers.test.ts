@@ -18,7 +18,8 @@ import { beginContinuation } from "../local/continuation-store.ts";
 import { appendEvents } from "../event-store.ts";
 import { finishAgentRun } from "../poll/poll-result-store.ts";
 import { adoptInteractionId, saveInteractionId } from "../interaction-store.ts";
-import { currentOf } from "../conversation-store.ts";
+import { currentOf, standAlone } from "../conversation-store.ts";
+import { lockRun } from "../lock-store.ts";
 import { commitIntent, recordStartFailure } from "./start-store.ts";
 import { silentLog as log } from "../../../test/kit/log.ts";
 
@@ -98,6 +99,28 @@ test("a sender that was suspended during a restart never ends the new run, howev
     // If the failure is written before the run becomes unknown, there is nothing to restart.
     expect([restarted === undefined ? "failed" : "pending", round]).toEqual([status, round]);
   }
+});
+
+test("a restart that fails once the first start is known does not give way to it (I8)", async () => {
+  const servers = await openServers(2);
+  const [one, other] = servers.map(({ db }) => db);
+  if (one === undefined || other === undefined) throw new Error("There are two.");
+  const first = await intended(one);
+  await recordStartFailure(one, { ...first, to: "start_unknown", error: ERROR, now: NOW });
+  const second = await restart(one, first.taskId);
+  if (second === undefined) throw new Error("It was not sent again.");
+  await recordStartFailure(one, { ...second, to: "start_unknown", error: ERROR, now: NOW });
+  let failing: Promise<void> | undefined;
+  await one.transaction().execute(async (transaction) => {
+    await lockRun(transaction, first.taskId);
+    await standAlone(transaction, first.taskId);
+    // Its sender was suspended: it reads the run, and waits for the lock.
+    failing = recordStartFailure(other, { ...second, to: "failed", error: ERROR, now: NOW });
+    await systemClock.sleep(200);
+  });
+  await failing;
+  const row = await rowOf(one, second.taskId);
+  expect(row).toMatchObject({ status: "failed", carries_on: null, parent_task_id: first.taskId, gave_way: 0 });
 });
 
 test("an id that arrives while its run is being cancelled is stored, and the cancel at Google is scheduled (I8, L1)", async () => {
