@@ -21,9 +21,11 @@ async function world(interactions: NonNullable<ScenarioInput["interactions"]>): 
 const statuses = (here: KillWorld): string[] =>
   here.query<{ status: string }>("select distinct status from research_tasks").map(({ status }) => status);
 
-/** As if the pause had been longer than the lease: other processes use the time in the row. */
+/** As if the pause had been longer than the lease: other processes use the times in the row. */
 async function expireLeases(here: KillWorld): Promise<void> {
-  const sql = "update research_tasks set lease_until = 1 where lease_until is not null";
+  // A claimed run is due again when its lease ends.
+  const due = "next_poll_at = case when next_poll_at is null then null else 1 end";
+  const sql = `update research_tasks set lease_until = 1, ${due} where lease_until is not null`;
   await expect.poll(() => tryWrite(here, sql), SOON).toBe(true);
 }
 
@@ -103,7 +105,8 @@ test("when a start is repeated with consent while its sender is suspended, both 
 });
 
 test("when a process is suspended during a poll, another takes over after the lease, and the end is announced once (P2, P5, O2)", async () => {
-  const here = await world({ duration_ms: 0, get: [{ latency_ms: 2_000 }, {}] });
+  // The polls of eight runs are sent over almost 2 s; all of them must be in progress at the suspension.
+  const here = await world({ duration_ms: 0, get: [{ latency_ms: 10_000 }, {}] });
   const child = here.begin();
   await Promise.all(QUESTIONS.map((query) => child.call("start_deep_research", { query })));
   const { ledger } = here.gemini;
