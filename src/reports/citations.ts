@@ -27,8 +27,42 @@ interface CitedText {
   citations?: readonly CitedRange[] | undefined;
 }
 
-/** `[cite: 1, 2]` and `[1]`, with at most 50 numbers. */
+/** A mark in the text: `[cite: 1, 2]` or `[1]`. */
+export interface CitationMark {
+  start: number;
+  end: number;
+  isGoogleMark: boolean;
+  numbers: number[];
+}
+
+/** As a pattern, with at most 50 numbers. */
 export const MARK = String.raw`\[(cite:[ \t]*)?(\d{1,4}(?:[ \t]*,[ \t]*\d{1,4}){0,49})\]`;
+const MARK_HERE = new RegExp(MARK, "iy");
+
+/** Also where it is part of a link or of code. */
+export const marksIn = (text: string): CitationMark[] =>
+  [...text.matchAll(new RegExp(MARK, "gi"))].map((match) => readMark(match));
+
+/** The mark that begins here, as a reader sees it: neither `[1](address)` nor `array[1]`. */
+export function markAt(text: string, at: number): CitationMark | undefined {
+  MARK_HERE.lastIndex = at;
+  const match = MARK_HERE.exec(text);
+  if (match === null) return undefined;
+  const mark = readMark(match);
+  const isIndex = !mark.isGoogleMark && /\w/.test(text[at - 1] ?? "");
+  return isIndex || text[mark.end] === "(" ? undefined : mark;
+}
+
+const readMark = ({ index, 0: text, 1: google, 2: list = "" }: RegExpExecArray): CitationMark => ({
+  start: index,
+  end: index + text.length,
+  isGoogleMark: google !== undefined,
+  numbers: [...new Set(list.split(",").map(Number))],
+});
+
+/** A number at the start of a line and before a colon would define a link. */
+export const wouldDefine = (text: string, { start, end }: Pick<CitationMark, "start" | "end">): boolean =>
+  text[end] === ":" && /^[ \t]{0,3}$/.test(text.slice(text.lastIndexOf("\n", start - 1) + 1, start));
 
 /** Google's mark before a cited text, which no reader needs. */
 export const START_MARK = /\[cite_start\]/gi;
@@ -36,25 +70,12 @@ export const START_MARK = /\[cite_start\]/gi;
 export const withoutStartMarks = (text: string): string =>
   text.includes("[") ? text.replaceAll(START_MARK, "") : text;
 
-export const numbersIn = (list: string): number[] => [...new Set(list.split(",").map(Number))];
-
-interface Mark {
-  start: number;
-  end: number;
-  isGoogleMark: boolean;
-  numbers: number[];
+interface RangedMark extends CitationMark {
   /** Source numbers of the ranges that end at this mark. */
   cited: Set<number>;
 }
 
-const marksIn = (text: string): Mark[] =>
-  [...text.matchAll(new RegExp(MARK, "gi"))].map((match) => ({
-    start: match.index,
-    end: match.index + match[0].length,
-    isGoogleMark: match[1] !== undefined,
-    numbers: numbersIn(match[2] ?? ""),
-    cited: new Set(),
-  }));
+const rangedMarks = (text: string): RangedMark[] => marksIn(text).map((mark) => ({ ...mark, cited: new Set() }));
 
 /** A mark of Google whose sources are known from the ranges that end at it. */
 interface PlacedMark {
@@ -72,9 +93,10 @@ export interface PlacedCitations {
 
 export function placeCitations(text: string, citations: readonly CitedRange[]): PlacedCitations {
   if (citations.length === 0) return { marks: [], positions: [] };
-  const marks = marksIn(text);
+  const marks = rangedMarks(text);
   const positions = attach(marks, text, citations);
-  const isPlaced = ({ isGoogleMark, numbers, cited }: Mark): boolean => isGoogleMark && cited.size >= numbers.length;
+  const isPlaced = ({ isGoogleMark, numbers, cited }: RangedMark): boolean =>
+    isGoogleMark && cited.size >= numbers.length;
   for (const mark of marks.filter((each) => !isPlaced(each))) {
     const missing = [...mark.cited].filter((n) => !mark.numbers.includes(n));
     positions.push(...missing.map((n) => ({ at: mark.end, n })));
@@ -86,7 +108,7 @@ export function placeCitations(text: string, citations: readonly CitedRange[]): 
 }
 
 /** Adds each range to the mark at its end, and returns the ranges without a mark. */
-function attach(marks: readonly Mark[], text: string, citations: readonly CitedRange[]): CitationPosition[] {
+function attach(marks: readonly RangedMark[], text: string, citations: readonly CitedRange[]): CitationPosition[] {
   const loose = new Map<number, Set<number>>();
   let next = 0;
   for (const { n, end } of citations.toSorted((a, b) => a.end - b.end)) {
@@ -157,7 +179,7 @@ const MAX_ELIMINATIONS = 5;
  */
 export function inferCitationNumbers(report: string, citations: readonly CitedRange[]): Map<number, number> {
   if (citations.length === 0) return new Map();
-  const all = marksIn(report);
+  const all = rangedMarks(report);
   attach(all, report, citations);
   const google = all.filter(({ isGoogleMark }) => isGoogleMark);
   const marks = google
@@ -267,4 +289,4 @@ export function removeSourceList(report: string, sources: readonly Source[]): st
 }
 
 const citesAny = (body: string, numbers: ReadonlySet<number>): boolean =>
-  [...body.matchAll(new RegExp(MARK, "gi"))].some(([, , list = ""]) => numbersIn(list).some((n) => numbers.has(n)));
+  marksIn(body).some((mark) => mark.numbers.some((n) => numbers.has(n)));

@@ -1,8 +1,10 @@
 /** Fuzz target: a saved report loads nothing, hides nothing and ends where its text ends (N1, N3, T20, T21). */
 
+import markdownIt, { type Token } from "markdown-it";
 import { cleanText } from "../../src/platform/clean-text.ts";
 import { renderMarkdown } from "../../src/reports/markdown/markdown.ts";
 import { neutralMarkdown } from "../../src/reports/markdown/neutral-markdown.ts";
+import { PAYLOADS } from "../security/xss-payloads.ts";
 import { type FuzzTarget, must, mustBeVisible } from "./target.ts";
 
 const SOURCES = [{ n: 7, title: "A page", url: "https://a.example/(x)", domain: "a.example" }];
@@ -16,6 +18,7 @@ export const markdownReport: FuzzTarget = {
     "1. ```html\n<script>\n   ```\n<!-- comment --> ![ref][1]\n\n[1]: https://a.example\n",
     "> - > ```\n> <br> x<br>y\\![z](u) !![](v)\n",
     "text\n\n## Sources\n\n1. [a](https://a.example/(x))\n",
+    ...PAYLOADS.map(({ text }) => text({ run: "x()", address: "https://evil.example/i" })),
   ],
   words: [
     "```",
@@ -34,15 +37,20 @@ export const markdownReport: FuzzTarget = {
     "](x)",
     "<https:",
     "|",
+    "https://a.example/x",
+    "![cite: 7]",
+    "[cite: 7]",
+    "[r]",
+    "\n[r]: ",
   ],
   open: () => ({
     check: (input) => {
-      const neutral = neutralMarkdown(input);
-      mustHoldNothingThatLoads(input, neutral);
+      // As it is stored.
+      const report = cleanText(input);
+      const neutral = neutralMarkdown(report);
       const document = renderMarkdown({
         query: input,
-        // As it is stored.
-        report: cleanText(input),
+        report,
         sources: SOURCES,
         partial: "failed",
         metadata: undefined,
@@ -54,30 +62,37 @@ export const markdownReport: FuzzTarget = {
         "N3: a partial report begins with a notice.",
       );
       must(document.endsWith(ENDING), "N1: our list of sources ends the document.");
-      mustCloseFences(document);
-      return `${neutral === input} ${neutral.includes("`")} ${neutral.includes("&lt;")} ${document.includes("```")}`;
+      for (const token of parse(document)) mustBeHarmless(token, `${report} https://a.example/%28x%29`);
+      mustEndWithSources(document);
+      return `${neutral === report} ${neutral.includes("`")} ${neutral.includes("&lt;")} ${document.includes("```")}`;
     },
   }),
 };
 
-const LOADS = /(?<!\\)(?:\\\\)*!\[|<(?=[a-z/!?])(?!(?:https?|mailto):[^\s<>`\\]*>|\/?(?:br|sup|sub|kbd)[ \t]*\/?>)/i;
+/** Reads a file as another program does. The neutralizer parses nothing, so the two share no code. */
+const PARSER = markdownIt({ html: true, maxNesting: 1_000 });
+PARSER.validateLink = () => true;
+PARSER.normalizeLink = (url) => url;
+const { unescapeAll } = PARSER.utils;
 
-/** Such text is allowed only in code; without code marks there is none. */
-function mustHoldNothingThatLoads(input: string, neutral: string): void {
-  if (/[`~\\]/.test(input)) return;
-  must(!LOADS.test(neutral), `T20, T21: nothing loads, not ${JSON.stringify(LOADS.exec(neutral)?.[0])}.`);
+const parse = (text: string): Token[] => PARSER.parse(text, {}).flatMap((token) => [token, ...(token.children ?? [])]);
+
+const HARMLESS_TAG = /^<\/?(?:br|sup|sub|kbd)[ \t]*\/?>$/i;
+
+function mustBeHarmless(token: Token, known: string): void {
+  must(token.type !== "image", `T20: no picture loads, not ${String(token.attrGet("src"))}.`);
+  const isTag = token.type === "html_inline" || token.type === "html_block";
+  must(!isTag || HARMLESS_TAG.test(token.content.trim()), `T21: no HTML, not ${token.content}.`);
+  const href = token.type === "link_open" ? String(token.attrGet("href")) : "";
+  must(address(known).includes(address(href)), `U3: no link that the report does not have, not ${href}.`);
 }
 
-/** Otherwise the text after the report, including our own, would belong to it. */
-function mustCloseFences(document: string): void {
-  let open = "";
-  for (const line of document.split("\n")) {
-    const marks = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(line);
-    if (marks === null) continue;
-    const [, mark = "", rest = ""] = marks;
-    if (open === "") {
-      if (mark.startsWith("~") || !rest.includes("`")) open = mark;
-    } else if (mark.startsWith(open) && rest.trim() === "") open = "";
-  }
-  must(open === "", "N1: code that a report begins ends with it.");
+/** Without what parsers and the neutralizer change: escapes, and the words of pictures. */
+const address = (text: string): string => unescapeAll(text).replaceAll(/[\s\\!]|image/g, "");
+
+/** Code without an end, or raw HTML, would swallow our list of sources. */
+function mustEndWithSources(document: string): void {
+  const headings = PARSER.parse(document, {}).filter(({ type, level }) => type === "heading_open" && level === 0);
+  const line = document.trimEnd().split("\n").length - 3;
+  must(headings.at(-1)?.map?.[0] === line, "N1: our list of sources stands after the report, not in it.");
 }

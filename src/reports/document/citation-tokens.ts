@@ -4,7 +4,7 @@
  */
 
 import type { MarkdownIt, StateCore, StateInline, Token } from "markdown-it";
-import { type CitationNumbers, type CitationPosition, MARK, numbersIn, type PlacedCitations } from "../citations.ts";
+import { type CitationNumbers, type CitationPosition, markAt, type PlacedCitations } from "../citations.ts";
 import { createToken, originalRule } from "./parser.ts";
 import { rangeOf, splitAt, trimEnd } from "./ranges.ts";
 
@@ -92,8 +92,6 @@ function resolveMarks(
 }
 
 const START_MARK = "[cite_start]";
-const MARK_HERE = new RegExp(MARK, "iy");
-
 /** Without a context any mark is read, otherwise one of Google or with a source. */
 function readMark(state: StateInline, context: CitationContext | undefined): boolean {
   const { src, pos, posMax } = state;
@@ -102,19 +100,15 @@ function readMark(state: StateInline, context: CitationContext | undefined): boo
     state.pos += START_MARK.length;
     return true;
   }
-  MARK_HERE.lastIndex = pos;
-  const [mark, google, list = ""] = MARK_HERE.exec(src) ?? [];
-  const end = pos + (mark?.length ?? 0);
-  if (mark === undefined || end > posMax || src[end] === "(") return false;
-  // `array[1]` is not a citation.
-  if (google === undefined && /\w/.test(src[pos - 1] ?? "")) return false;
-  const defined = google === undefined ? state.env.references?.[list] : undefined;
-  const numbers = numbersIn(list);
-  const sources = context === undefined ? [] : sourcesOf(numbers, { context, defined, isGoogle: google !== undefined });
-  if (context !== undefined && google === undefined && sources.every((source) => source === undefined)) return false;
+  const mark = markAt(src, pos);
+  if (mark === undefined || mark.end > posMax) return false;
+  const { end, numbers, isGoogleMark: isGoogle } = mark;
+  const defined = isGoogle ? undefined : state.env.references?.[src.slice(pos + 1, end - 1)];
+  const sources = context === undefined ? [] : sourcesOf(numbers, { context, defined, isGoogle });
+  if (context !== undefined && !isGoogle && sources.every((source) => source === undefined)) return false;
   const token = state.push("mark", "", 0);
-  token.content = mark;
-  citations.set(token, { numbers, sources, isGoogle: google !== undefined, isDefined: defined !== undefined });
+  token.content = src.slice(pos, end);
+  citations.set(token, { numbers, sources, isGoogle, isDefined: defined !== undefined });
   state.pos = end;
   return true;
 }

@@ -31,7 +31,7 @@ export function* linesOf(text: string, maxCharacters = Infinity): Generator<Repo
   }
 }
 
-function headingOf(line: string): ReportLine["heading"] {
+export function headingOf(line: string): ReportLine["heading"] {
   const [, signs, title = ""] = HEADING.exec(line.trimEnd()) ?? [];
   return signs === undefined ? undefined : { level: signs.length, title: withoutClosing(title) };
 }

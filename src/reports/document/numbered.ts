@@ -7,6 +7,7 @@ import {
   removeSourceList,
   resolveCitationNumbers,
   withoutStartMarks,
+  wouldDefine,
 } from "../citations.ts";
 import type { Source } from "../report.ts";
 import { type Citation, citationOf } from "./citation-tokens.ts";
@@ -164,10 +165,6 @@ function inlineEdits(tokens: readonly Token[], citing: Citing): Edit[] {
 }
 
 const linked = (label: string, url: string): string => `[${label}](${url.replaceAll(/[()]/g, encodeURIComponent)})`;
-
-/** A number at the start of a line and before a colon would be a definition. */
-const wouldDefine = (text: string, { start, end }: Range): boolean =>
-  text[end] === ":" && /^[ \t]{0,3}$/.test(text.slice(text.lastIndexOf("\n", start - 1) + 1, start));
 
 /** A number that nothing explains is escaped if a source has the same number. */
 function markEdit(token: Token, { numbers, sources, isGoogle }: Citation, citing: Citing): Edit[] {

@@ -81,7 +81,7 @@ test.each([
   ["[cite: 1]: well", "[\\[1\\]](https://example.org/1): well"],
   ["well[cite: 1][cite: 1]", "well[\\[1\\]](https://example.org/1)[\\[1\\]](https://example.org/1)"],
   ["[1]: https://elsewhere.example/", "[1]: https://elsewhere.example/"],
-  ["[text][1] and array[1]", "[text][1] and array[1]"],
+  ["[text][1] and array[1]", "[text][\\[1\\]](https://example.org/1) and array[1]"],
   ["They do![cite: 1]", "They do\\![\\[1\\]](https://example.org/1)"],
   ["They do `![cite: 1]`", "They do `![cite: 1]`"],
   ["[1](https://elsewhere.example/)", "[1](https://elsewhere.example/)"],
@@ -201,6 +201,10 @@ describe("Markdown in a report", () => {
     ["    ```\n![a](u)", "    ```\n[a](u)"],
     ["<javascript:alert(1)>", "&lt;javascript:alert(1)>"],
     ["<https:![a](u)>", "&lt;https:[a](u)>"],
+    // GitHub links bare addresses, and takes what follows up to a space for a part of them.
+    ["https://a.example/`a ![b](u)`", "https://a.example/`a [b](u)`"],
+    ["www.a.example/\\<b>", "www.a.example/&lt;b>"],
+    ["[a]:\n- ```\n<b>\n", "[a]:\n\n```\n<b>\n\n```"],
   ])("%j is made harmless (T21)", (report, expected) => {
     expect(neutralMarkdown(report)).toBe(expected);
   });

@@ -3,13 +3,14 @@
 import { cleanText } from "../../platform/clean-text.ts";
 import {
   type CitedRange,
-  MARK,
-  numbersIn,
+  markAt,
   removeSourceList,
   resolveCitationNumbers,
   withoutStartMarks,
+  wouldDefine,
 } from "../citations.ts";
-import { neutralMarkdown } from "./neutral-markdown.ts";
+import { headingOf } from "../document/lines.ts";
+import { neutralMarkdown, type RewriteMark } from "./neutral-markdown.ts";
 import type { PictureFacts } from "../pictures/picture.ts";
 import { describePicture, pictureAlt, locatePictures, withPictures } from "../pictures/positions.ts";
 import { onOneLine, type ReportMetadata, reportFacts, titleOf } from "../report-facts.ts";
@@ -62,28 +63,23 @@ export function renderMarkdown(document: ReportDocument, options?: TemplateOptio
   return `${text.trimEnd()}\n`;
 }
 
-/** `[1]` may also be a part of a link, a definition at the start of a line, or array[1]; Google's mark is none of these. */
-const PLAIN_IN_TEXT = String.raw`(?<![\]\w])(?!\[[\d, \t]+\]\[)(?<!^[ \t]{0,3}(?=\[[\d, \t]+\]:))`;
-
-/** Excludes the texts of links and images. */
-const MARK_IN_TEXT = new RegExp(String.raw`(?=\[)(?<![!\\])(?:(?=\[cite)|${PLAIN_IN_TEXT})${MARK}(?!\()`, "gi");
-
 const DEFINITION = /^ {0,3}\[(\d{1,4})\]:[ \t]*<?https?:\/\/[^\s<>]+>?[^\n]*$/gm;
 
 /** U3: `[cite: 1, 2]` and `[1]` become links to their sources; an unresolved number stays as it is. */
-function linkMarks(document: ReportDocument): (prose: string) => string {
+function linkMarks(document: ReportDocument): RewriteMark {
   const { report, sources } = document;
   const marks = new Map(sources.map(({ n, url, resolved_url: resolved }) => [n, markOf(n, resolved ?? url)]));
   const meant = resolveCitationNumbers(document);
   const defined = new Set(report.includes("]:") ? [...report.matchAll(DEFINITION)].map(([, n]) => Number(n)) : []);
-  return (prose) =>
-    prose.replaceAll(MARK_IN_TEXT, (mark, google: string | undefined, list: string) => {
-      const numbers = numbersIn(list);
-      const sourceOf = (n: number): number | undefined =>
-        google !== undefined ? meant.google.get(n) : defined.has(n) ? undefined : meant.plain.get(n);
-      if (numbers.every((n) => sourceOf(n) === undefined)) return mark;
-      return numbers.map((n) => marks.get(sourceOf(n) ?? Number.NaN) ?? plain(`[${n}]`)).join("");
-    });
+  return (line, at) => {
+    const mark = markAt(line, at);
+    if (mark === undefined || (!mark.isGoogleMark && wouldDefine(line, mark))) return undefined;
+    const { end, numbers, isGoogleMark } = mark;
+    const known = isGoogleMark ? meant.google : meant.plain;
+    const links = numbers.map((n) => (isGoogleMark || !defined.has(n) ? marks.get(known.get(n) ?? -1) : undefined));
+    if (links.every((link) => link === undefined)) return undefined;
+    return { end, text: links.map((link, index) => link ?? plain(`[${numbers[index]}]`)).join("") };
+  };
 }
 
 function markOf(n: number, url: string): string {
@@ -107,20 +103,12 @@ function splitTitle(report: string): { title: string | undefined; body: string }
   const text = trimLines(report);
   const [first = "", second = ""] = text.split("\n", 2);
   const rest = (lines: string[]): string => trimLines(text.slice(lines.join("\n").length));
-  if (/^ {0,3}#(?:[ \t]|$)/.test(first)) return { title: headingText(first), body: rest([first]) };
+  const heading = headingOf(first);
+  if (heading?.level === 1) return { title: heading.title.trim() || undefined, body: rest([first]) };
   if (/^\p{L}/u.test(first) && /^ {0,3}=+[ \t]*$/.test(second)) {
     return { title: first.trim(), body: rest([first, second]) };
   }
   return { title: undefined, body: text };
-}
-
-/** Removes the closing # signs of a heading. Not a pattern: it would take quadratic time on a line of nothing else. */
-function headingText(line: string): string | undefined {
-  const text = line.trim().slice(1).trim();
-  let end = text.length;
-  while (text[end - 1] === "#") end -= 1;
-  const hasClosing = end < text.length && (end === 0 || /[ \t]/.test(text[end - 1] ?? ""));
-  return (hasClosing ? text.slice(0, end).trim() : text) || undefined;
 }
 
 /** Removes empty lines at both ends, but keeps the first line's indentation, which is significant. */

@@ -3,6 +3,8 @@
  * affects text after its end. Where viewers disagree about what is code, it is treated as text.
  */
 
+import { markAt } from "../citations.ts";
+
 interface Fence {
   /** The fence character, which the closing fence shares. */
   mark: string;
@@ -11,13 +13,21 @@ interface Fence {
   indent: number;
 }
 
-/** `rewrite` changes the prose of a line, which is everything outside code and addresses. */
-export function neutralMarkdown(text: string, rewrite = (prose: string): string => prose): string {
+/** What is written instead of a part of a line, and where that part ends. */
+interface Piece {
+  text: string;
+  end: number;
+}
+
+/** Replaces the citation mark at a bracket outside code, if there is one. */
+export type RewriteMark = (line: string, at: number) => Piece | undefined;
+
+export function neutralMarkdown(text: string, rewriteMark: RewriteMark = () => undefined): string {
   const written: string[] = [];
   let block: string[] = [];
   let fence: Fence | undefined;
   const endBlock = (): void => {
-    for (const line of neutralBlock(block, rewrite)) written.push(line);
+    for (const line of neutralBlock(block, rewriteMark)) written.push(line);
     block = [];
   };
   for (const line of text.split("\n")) {
@@ -28,6 +38,8 @@ export function neutralMarkdown(text: string, rewrite = (prose: string): string 
       written.push(code);
     } else if (opening) {
       endBlock();
+      // Some viewers take a fence below an unfinished definition for its address.
+      if (/\]:\s*$/.test(written.at(-1) ?? "")) written.push("");
       const [, indent = "", marks = "", language = ""] = opening;
       fence = { mark: marks.charAt(0), length: marks.length, indent: indent.length };
       written.push(marks + language);
@@ -65,11 +77,11 @@ function closes(line: string, { mark, length }: Fence): boolean {
 /**
  * Inline code is kept only if the backticks of every line in the block pair up; otherwise the block is treated as text.
  */
-function neutralBlock(lines: string[], rewrite: (prose: string) => string): string[] {
+function neutralBlock(lines: string[], rewriteMark: RewriteMark): string[] {
   const withCode: string[] = [];
   for (const line of lines) {
-    const neutral = neutralLine(line, { endOf: codeEnd, rewrite });
-    if (neutral === undefined) return lines.map((each) => neutralLine(each, { endOf: runEnd, rewrite }) ?? "");
+    const neutral = neutralLine(line, { keepsCode: true, rewriteMark });
+    if (neutral === undefined) return lines.map((each) => neutralLine(each, { keepsCode: false, rewriteMark }) ?? "");
     withCode.push(neutral);
   }
   return withCode;
@@ -99,40 +111,46 @@ function runEnd(line: string, at: number): number {
 const prefixOf = (line: string): number =>
   /^(?:[ \t>]|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t])){0,10000}/.exec(line)?.[0].length ?? 0;
 
-interface Piece {
-  text: string;
-  end: number;
-}
-
 const kept = (line: string, from: number, end: number): Piece => ({ text: line.slice(from, end), end });
 
-/** Characters that may start an escape, code, markup or an image. */
-const MARK = /[\\`]|<(?=[a-z/!?])|!(?=\[)/gi;
+/** What may start an escape, code, markup, an image, a citation mark or a bare address. */
+const MARK = /[\\`]|<(?=[a-z/!?])|!(?=\[)|\[(?=cite:|\d)|https?:\/\/|www\./gi;
+const ADDRESS = /[^\s<]*/y;
 
 interface LineReading {
-  /** The end of what a backtick starts; undefined makes the line undefined. */
-  endOf: (line: string, at: number) => number | undefined;
-  rewrite: (prose: string) => string;
+  /** Then a backtick that is not certain to begin code makes the line undefined; otherwise it is text. */
+  keepsCode: boolean;
+  rewriteMark: RewriteMark;
 }
 
-function neutralLine(line: string, { endOf, rewrite }: LineReading): string | undefined {
+function neutralLine(line: string, { keepsCode, rewriteMark }: LineReading): string | undefined {
   let contentStart: number | undefined;
+  let addressEnd = 0;
   let text = "";
   let copied = 0;
   for (let at = nextMark(line, 0); at !== -1; at = nextMark(line, copied)) {
-    let piece: Piece;
+    let piece: Piece | undefined;
     if (line[at] === "`") {
-      const end = endOf(line, at);
+      // Viewers that link bare addresses take a backtick for a part of one.
+      const isCode = keepsCode && at >= addressEnd;
+      const end = isCode ? codeEnd(line, at) : keepsCode ? undefined : runEnd(line, at);
       if (end === undefined) return undefined;
       piece = kept(line, at, end);
     } else if (line[at] === "<") {
       contentStart ??= prefixOf(line);
       piece = tagAt(line, at, contentStart);
-    } else piece = line[at] === "!" ? imageAt(line, at) : kept(line, at, at + 2);
-    text += rewrite(line.slice(copied, at)) + piece.text;
+    } else if (line[at] === "!") piece = imageAt(line, at);
+    else if (line[at] === "\\") piece = escapeAt(line, at);
+    else if (line[at] === "[") piece = rewriteMark(line, at);
+    else if (at >= addressEnd) {
+      ADDRESS.lastIndex = at;
+      addressEnd = at + (ADDRESS.exec(line)?.[0].length ?? 0);
+    }
+    piece ??= kept(line, at, at + 1);
+    text += line.slice(copied, at) + piece.text;
     copied = piece.end;
   }
-  return text + rewrite(line.slice(copied));
+  return text + line.slice(copied);
 }
 
 function nextMark(line: string, from: number): number {
@@ -140,13 +158,17 @@ function nextMark(line: string, from: number): number {
   return MARK.exec(line)?.index ?? -1;
 }
 
+/** In the same viewers a backslash at the end of an address escapes nothing. */
+const escapeAt = (line: string, at: number): Piece =>
+  line[at + 1] === "<" ? { text: "&lt;", end: at + 2 } : kept(line, at, at + 2);
+
 /**
  * Turns an image into a link. After another `!` its own is kept, escaped; otherwise the other would make it an image
  * again.
  */
 function imageAt(line: string, at: number): Piece {
   // The end of a sentence before a citation, which is no image.
-  if (/^!\[cite:/i.test(line.slice(at, at + 7))) return { text: "\\!", end: at + 1 };
+  if (markAt(line, at + 1)?.isGoogleMark === true) return { text: "\\!", end: at + 1 };
   const before = line[at - 1] === "!" ? "\\!" : "";
   if (line.startsWith("![]", at)) return { text: `${before}[image]`, end: at + 3 };
   return { text: `${before}[`, end: at + 2 };

@@ -4,7 +4,7 @@ import { parseJson } from "../../gemini/parse-json.ts";
 import { cellKey } from "../../gemini/interactions/request-body.ts";
 import { cleanText } from "../../platform/clean-text.ts";
 import { isRecord } from "../../platform/is-record.ts";
-import { numbersIn } from "../citations.ts";
+import { marksIn } from "../citations.ts";
 import type { Cell, Table } from "./table.ts";
 
 export interface ReadTable {
@@ -89,19 +89,19 @@ const plain = (name: string): string => name.trim().toLowerCase();
 /** What models write instead of an empty value. */
 const NOT_FOUND = /^(?:["'“”]{2}|not found|null|none|n\/a|-|–|—)?$/i;
 
-const MARK = / ?\[(?:cite:\s*)?(\d{1,4}(?:\s*,\s*\d{1,4}){0,49})\]/gi;
-
 function cellOf(given: unknown, known: ReadonlySet<number>): Cell {
   const { value: text, sources: list } = isRecord(given) ? given : { value: given, sources: [] };
   const cited = new Set((Array.isArray(list) ? list : [list]).map(numberOf));
-  const value = textOf(text)
-    .replaceAll(/\s+/g, " ")
-    // A mark in the value names sources as well.
-    .replaceAll(MARK, (_mark, numbers: string) => {
-      for (const n of numbersIn(numbers)) cited.add(n);
-      return "";
-    })
-    .trim();
+  const whole = textOf(text).replaceAll(/\s+/g, " ");
+  let value = "";
+  let copied = 0;
+  // A mark in the value names sources as well.
+  for (const { start, end, numbers } of marksIn(whole)) {
+    for (const n of numbers) cited.add(n);
+    value += whole.slice(copied, start).trimEnd();
+    copied = end;
+  }
+  value = (value + whole.slice(copied)).trim();
   if (NOT_FOUND.test(value)) return { sources: [], mark: "not found" };
   const named = [...cited].filter((n) => Number.isSafeInteger(n)).toSorted((a, b) => a - b);
   const sources = named.filter((n) => known.has(n));

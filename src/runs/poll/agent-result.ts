@@ -8,8 +8,7 @@ import {
   inferCitationNumbers,
   type ListedSource,
   listedSources,
-  MARK,
-  numbersIn,
+  marksIn,
 } from "../../reports/citations.ts";
 import { linkedSources } from "../../reports/document/document.ts";
 import { withOneNumberPerPage } from "../../reports/document/numbered.ts";
@@ -119,8 +118,8 @@ function markedSources({ report, sources, citations }: Interaction, listed: read
 
 function highestMarked(report: string): number {
   let highest = 0;
-  for (const [, googles, list = ""] of report.matchAll(new RegExp(MARK, "gi"))) {
-    if (googles !== undefined) for (const n of numbersIn(list)) highest = Math.max(highest, n);
+  for (const { isGoogleMark, numbers } of marksIn(report)) {
+    if (isGoogleMark) for (const n of numbers) highest = Math.max(highest, n);
   }
   return highest;
 }
