@@ -157,7 +157,7 @@ async function main(): Promise<void> {
 
 /** The list shows short ids; this returns the full one. */
 async function newestId(terminal: Terminal): Promise<string> {
-  await terminal.type("clear; gemini-search-mcp __task-ids");
+  await terminal.type("clear; gemini-search-mcp list | cut -f1");
   const seen = await until(terminal, TASK_ID);
   return TASK_ID.exec(seen.join("\n"))?.[0] ?? SHOWN_ID;
 }

@@ -38,11 +38,6 @@ function printUnexpected(error: unknown): void {
 }
 
 async function start(argv: string[]): Promise<void> {
-  if (argv[0] === "__task-ids") {
-    // Shell completion waits for it at every Tab, so nothing else is loaded.
-    const { printTaskIds } = await import("./cli/completion/print-task-ids.ts");
-    return printTaskIds();
-  }
   if (argv.length > 0) {
     const { runCommand } = await import("./cli/program.ts");
     await runCommand(argv);

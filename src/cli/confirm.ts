@@ -5,11 +5,14 @@ import { createInterface } from "node:readline/promises";
 import { costFields } from "../costs/actual.ts";
 import { AppError } from "../errors.ts";
 import type { Call, Operation, OperationDeps, Question } from "../operations/operation.ts";
-import { clarificationFor, clarified, questionFor } from "../operations/perform.ts";
+import { cancelResearch } from "../operations/cancel-research.ts";
+import { askFollowup } from "../operations/followup/ask-followup.ts";
+import { clarificationFor, clarified, parseInput, questionFor } from "../operations/perform.ts";
 import type { Subject } from "../operations/question/subject.ts";
 import { oneLine } from "../platform/clean-text.ts";
 import { estimateOf } from "../runs/history/run-estimate.ts";
-import type { Run } from "../runs/run.ts";
+import { isFinished, type Run } from "../runs/run.ts";
+import { printFailure } from "./output.ts";
 import { formatCost, formatDollars } from "./render/durations.ts";
 import { cutToWidth } from "./render/text-width.ts";
 
@@ -47,22 +50,30 @@ export async function askForDetails(
   return clarified(operation, input, answer);
 }
 
-/** Before paid research is stopped, or an unknown start is abandoned; a script has decided already, and the rest costs cents. */
-export async function confirmStop(
+/** Returns what the user agreed to, or throws the error that is printed instead. `canAsk`: stdin and stderr are terminals. */
+export type Confirmation = (
   deps: OperationDeps,
-  { input, call, canAsk }: Pick<Asking, "input" | "call" | "canAsk">,
-): Promise<undefined> {
+  asked: { input: Record<string, unknown>; call: Call; canAsk: boolean },
+) => Promise<Call["agreed"]>;
+
+/** Before a run is deleted, or paid research is stopped. */
+export const confirmCancel: Confirmation = (deps, asked) =>
+  asked.input["delete"] === true ? confirmDeletion(deps, asked) : confirmStop(deps, asked);
+
+/** Before paid research is stopped, or an unknown start is abandoned; a script has decided already, and the rest costs cents. */
+const confirmStop: Confirmation = async (deps, { input, call, canAsk }) => {
   const run = await deps.findRun(call.owner, String(input["task_id"]));
   const isPaid = run.kind === "agent" && PAID.has(run.status);
   if (!isPaid || !canAsk || saysYes(await askTerminal(`${stopQuestion(run)} [y/N] `, call.signal))) return undefined;
   const remains = run.status === "start_unknown" ? "The run is unchanged." : "The research continues.";
   throw new AppError({ code: "DECLINED", message: `Not stopped. ${remains}` });
-}
+};
 
 /** Google charges, or may charge, dollars for a run with one of these states. */
 const PAID: ReadonlySet<Run["status"]> = new Set(["pending", "running_async", "start_unknown"]);
 
 const MAX_QUESTION_WIDTH = 50;
+const MAX_DELETED_WIDTH = 60;
 
 function stopQuestion({ taskId, query, cost, estimate, status }: Run): string {
   const likely = estimateOf(estimate).usd?.likely;
@@ -78,6 +89,37 @@ function stopQuestion({ taskId, query, cost, estimate, status }: Run): string {
       : `You pay what it has cost so far${spent} and get no report`;
   return `Stop research ${taskId.slice(0, 8)} "${cutToWidth(oneLine(query), MAX_QUESTION_WIDTH)}"?\n${price}.`;
 }
+
+/** Names the run by its question too, which a dialog of an MCP client must not show. */
+const confirmDeletion: Confirmation = async (deps, { input, call, canAsk }) => {
+  if (!canAsk) {
+    throw new AppError({
+      code: "CONFIRMATION_NEEDED",
+      message: "Not running interactively, so nothing was deleted. Add --yes to delete it.",
+    });
+  }
+  const run = await deps.findRun(call.owner, String(input["task_id"]));
+  const question = await questionFor(cancelResearch, deps, { input, call });
+  const where = input["delete_at_google"] === true ? ", here and at Google" : "";
+  const answer = await askTerminal(`${questionAbout(run)} permanently${where}? [y/N] `, call.signal);
+  if (!saysYes(answer)) throw new AppError({ code: "DECLINED", message: "Nothing was deleted." });
+  return question?.subject;
+};
+
+/** An unfinished run is stopped first. */
+export function questionAbout({ taskId, query, status }: Pick<Run, "taskId" | "query" | "status">): string {
+  const action = isFinished(status) ? "Delete" : "Stop and delete";
+  return `${action} run ${taskId.slice(0, 8)} "${cutToWidth(oneLine(query), MAX_DELETED_WIDTH)}"`;
+}
+
+/** States the price of a table that has to be made, and asks where it is above the user's limit. */
+export const confirmTable: Confirmation = async (deps, { input, call, canAsk }) => {
+  const { priceToMake } = await import("../operations/followup/prepare.ts");
+  const { task_id: taskId, question, columns = [] } = parseInput(askFollowup.input, input);
+  const price = await priceToMake(deps, { owner: call.owner, taskId, question, columns });
+  if (price !== undefined) await printFailure(price);
+  return confirmCost(deps, { operation: askFollowup, input, call, canAsk });
+};
 
 const cannotAsk = ({ because, unasked, details }: Question): AppError =>
   new AppError({

@@ -1,13 +1,14 @@
-/** Creates a command from an operation: its input fields become an argument and flags. */
+/** Defines a command from an operation: its input fields become an argument and flags. */
 
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
 import type { Environment } from "../config/config.ts";
 import type { Operation } from "../operations/operation.ts";
 import type { TerminalView } from "./render/answer-view.ts";
-import type { Confirmation } from "./run-operation.ts";
+import type { Confirmation } from "./confirm.ts";
 import { SETTINGS } from "../config/settings.ts";
 import { flagOf } from "./flags.ts";
+import { RUN_ARGUMENT } from "./task-id.ts";
 
 /** The parts of an input schema from which flags are generated. */
 const inputSchema = z.object({
@@ -25,15 +26,14 @@ const inputSchema = z.object({
 type Property = z.infer<typeof inputSchema>["properties"][string];
 
 /** An operation as a command. The texts of its flags are for people; those of the operation are for models. */
-export interface OperationCommand<Input extends z.ZodObject, Output> {
-  name: string;
+interface OperationCommand<Input extends z.ZodObject, Output> {
   /** The name of its tool, where a user who types it would otherwise be led to `research`, which costs dollars. */
   alias?: string;
   /**
-   * For each field of the input what its argument or flag does. The text of a negated flag describes what that flag
-   * does.
+   * For each field of the input, apart from the run, what its argument or flag does. The text of a negated flag describes
+   * what that flag does.
    */
-  fields: Record<keyof z.input<Input> & string, string>;
+  fields: Record<Exclude<keyof z.input<Input> & string, "task_id">, string>;
   /** The run is its first argument, before the question. */
   runFirst?: boolean;
   /** Values that stand for leaving the flag out. */
@@ -60,51 +60,50 @@ export function settingOption(
   });
 }
 
-export function addOperation<Input extends z.ZodObject, Output extends Record<string, unknown>>(
-  program: Command,
-  operation: Operation<Input, Output>,
-  definition: OperationCommand<Input, Output>,
-): void {
-  const { name: commandName, fields, view } = definition;
-  const { properties } = inputSchema.parse(z.toJSONSchema(operation.input, { io: "input" }));
-  const command = program.command(commandName).exitOverride();
-  if (definition.alias !== undefined) command.alias(definition.alias);
-  const texts: Readonly<Record<string, string>> = fields;
-  const defaults: Readonly<Record<string, readonly string[] | undefined>> = definition.defaults ?? {};
-  const defaultsOf = (name: string): readonly string[] => defaults[name] ?? [];
-  for (const [name, property] of Object.entries(properties)) {
-    const about = texts[name] ?? "";
-    if (isArgument(name, operation, definition)) command.addArgument(argumentFor(name, about));
-    // Its flags are those of every command that waits.
-    else if (name !== operation.waitFlag) {
-      command.addOption(optionFor(flagOf(name), property, { name, about, defaults: defaultsOf(name) }));
+export const operationCommand =
+  <Input extends z.ZodObject, Output extends Record<string, unknown>>(
+    operation: Operation<Input, Output>,
+    definition: OperationCommand<Input, Output>,
+  ) =>
+  (command: Command): void => {
+    const { properties } = inputSchema.parse(z.toJSONSchema(operation.input, { io: "input" }));
+    if (definition.alias !== undefined) command.alias(definition.alias);
+    const texts: Readonly<Record<string, string>> = { ...definition.fields, task_id: RUN_ARGUMENT };
+    const defaults: Readonly<Record<string, readonly string[] | undefined>> = definition.defaults ?? {};
+    const defaultsOf = (name: string): readonly string[] => defaults[name] ?? [];
+    for (const [name, property] of Object.entries(properties)) {
+      const about = texts[name] ?? "";
+      if (isArgument(name, operation, definition)) command.addArgument(argumentFor(name, about));
+      // Its flags are those of every command that waits.
+      else if (name !== operation.waitFlag) {
+        command.addOption(optionFor(flagOf(name), property, { name, about, defaults: defaultsOf(name) }));
+      }
     }
-  }
-  if (operation.asksBackend === true) addSettingFlags(command);
-  addCommonFlags(command, operation, definition);
-  command.action(async (...values: unknown[]) => {
-    const given = command.opts<Record<string, unknown>>();
-    const named = Object.keys(properties).filter((name) => isArgument(name, operation, definition));
-    const positional = Object.fromEntries(named.map((name, index) => [name, joined(values[index])]));
-    const input = Object.fromEntries(
-      Object.keys(properties).flatMap((name) => {
-        const value = given[camel(flagOf(name))];
-        return value === undefined || defaultsOf(name).some((text) => text === value) ? [] : [[name, value]];
-      }),
-    );
-    const { runOperation } = await import("./run-operation.ts");
-    await runOperation(operation, {
-      input: { ...input, ...positional },
-      json: given["json"] === true,
-      yes: given["yes"] === true,
-      wait: waits(given, definition),
-      isNotToWait: given["wait"] === false,
-      flags: operation.asksBackend === true ? settingFlags(given) : {},
-      confirm: definition.confirm,
-      view,
+    if (operation.asksBackend === true) addSettingFlags(command);
+    addCommonFlags(command, operation, definition);
+    command.action(async (...values: unknown[]) => {
+      const given = command.opts<Record<string, unknown>>();
+      const named = Object.keys(properties).filter((name) => isArgument(name, operation, definition));
+      const positional = Object.fromEntries(named.map((name, index) => [name, joined(values[index])]));
+      const input = Object.fromEntries(
+        Object.keys(properties).flatMap((name) => {
+          const value = given[camel(flagOf(name))];
+          return value === undefined || defaultsOf(name).some((text) => text === value) ? [] : [[name, value]];
+        }),
+      );
+      const { runOperation } = await import("./run-operation.ts");
+      await runOperation(operation, {
+        input: { ...input, ...positional },
+        json: given["json"] === true,
+        yes: given["yes"] === true,
+        wait: waits(given, definition),
+        isNotToWait: given["wait"] === false,
+        flags: operation.asksBackend === true ? settingFlags(given) : {},
+        confirm: definition.confirm,
+        view: definition.view,
+      });
     });
-  });
-}
+  };
 
 /** The order of arguments is that of the input fields. */
 const isArgument = (
@@ -127,7 +126,7 @@ function addCommonFlags(
 }
 
 /** The flags of commands that can wait for the end of a run. */
-const WAIT_TEXTS = {
+export const WAIT_TEXTS = {
   wait: "wait for the run, show progress, then print the report (default at a terminal)",
   waitOnRequest: "wait for the run, show progress, then print the report",
   noWait: "return as soon as the run is started (default in a pipe: wait for up to 30 s)",

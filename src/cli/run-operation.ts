@@ -12,7 +12,7 @@ import { type Failure, type Outcome, perform, refused } from "../operations/perf
 import { findRounds } from "../runs/result-store.ts";
 import { openCommand } from "./answer-command.ts";
 import { shortId, type TerminalView } from "./render/answer-view.ts";
-import { askForDetails, confirmCost } from "./confirm.ts";
+import { askForDetails, type Confirmation, confirmCost } from "./confirm.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 import { answerSpace } from "./answer-space.ts";
 import { collectUsage, followRun } from "./commands/follow-run.ts";
@@ -24,12 +24,12 @@ export interface CommandCall<Output> {
   input: Record<string, unknown>;
   json: boolean;
   /** Wait until the run of the operation has ended. */
-  wait: boolean;
+  wait?: boolean;
   /** With --no-wait: return once the run is started, in a pipe and with --json, too. */
   isNotToWait?: boolean;
   /** The user agreed to the cost beforehand. */
-  yes: boolean;
-  flags: Environment;
+  yes?: boolean;
+  flags?: Environment;
   /** Replaces the question about the cost. */
   confirm?: Confirmation | undefined;
   /** Renders the answer for people. */
@@ -38,19 +38,13 @@ export interface CommandCall<Output> {
   endView?: TerminalView<Results> | undefined;
 }
 
-/** Returns what the user agreed to, or throws the error that is printed instead. `canAsk`: stdin and stderr are terminals. */
-export type Confirmation = (
-  deps: OperationDeps,
-  asked: { input: Record<string, unknown>; call: Call; canAsk: boolean },
-) => Promise<Call["agreed"]>;
-
 export async function runOperation<Output extends Record<string, unknown>>(
   operation: Operation<z.ZodObject, Output>,
   command: CommandCall<Output>,
 ): Promise<void> {
   const line = createProgressLine();
   const lines = createLogLines(process.stderr, line.above);
-  const app = openCommand({ flags: command.flags, logTo: lines.write });
+  const app = openCommand({ flags: command.flags ?? {}, logTo: lines.write });
   const { shutdown, deps, log } = app;
   // A closed terminal accepts no more output.
   process.stderr.on("error", () => {});
@@ -69,7 +63,7 @@ export async function runOperation<Output extends Record<string, unknown>>(
 
 function callOf<Output>(
   { shutdown }: App,
-  { json, wait, isNotToWait = false }: CommandCall<Output>,
+  { json, wait = false, isNotToWait = false }: CommandCall<Output>,
   line: ProgressLine,
 ): Call {
   // A person sees the live view, or gets the prompt back, as soon as Google has accepted the research.
@@ -99,7 +93,7 @@ async function ask<Output extends Record<string, unknown>>(
   { operation, call, command, line }: Asked<Output> & { line: ProgressLine },
 ): Promise<{ input: Record<string, unknown>; call: Call }> {
   const { deps } = app;
-  const { input, yes, confirm } = command;
+  const { input, yes = false, confirm } = command;
   const read = await readStdinFor(operation, input);
   const whole = await withWholeTaskId(operation, deps, { input: read, owner: call.owner });
   if (isReading(operation, command)) await pollBeforeReading(app, { taskId: whole["task_id"], call, line });
@@ -115,7 +109,7 @@ async function ask<Output extends Record<string, unknown>>(
 }
 
 /** A command that waits polls its run itself. */
-const isReading = ({ name }: Pick<Operation, "name">, { wait }: { wait: boolean }): boolean =>
+const isReading = ({ name }: Pick<Operation, "name">, { wait = false }: { wait?: boolean }): boolean =>
   READING.has(name) || (name === checkResearchStatus.name && !wait);
 
 /** Operations on what runs have brought, or may have brought by now. */
@@ -163,7 +157,7 @@ async function execute<Output extends Record<string, unknown>>(
   app: App,
   { operation, command, call, input, line, lines }: Execution<Output>,
 ): Promise<number> {
-  const { json, wait, view } = command;
+  const { json, wait = false, view } = command;
   const answered = await perform(operation, app.deps, { input, call });
   line.clear();
   const taskId = wait ? runToFollow(operation, answered, json) : undefined;

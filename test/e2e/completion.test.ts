@@ -120,9 +120,9 @@ test.skipIf(!READY)("zsh completes them at its prompt", async (context) => {
 
 test("ids for a shell are plain ids, and errors are silent (T26)", async (context) => {
   const { scene, taskId } = await openShells(context);
-  const { stdout } = await scene.command(["__task-ids"]);
+  const { stdout } = await scene.command(["__complete", "watch", ""]);
   expect(stdout).toMatch(new RegExp(`^${taskId}\tHow do heat pumps[^\n\t]*\n$`));
   const silent = { code: 0, stdout: "", stderr: "" };
-  expect(await scene.command(["__task-ids"], { env: { DEEP_RESEARCH_DB: "nowhere.db" } })).toEqual(silent);
-  expect(await scene.command(["__task-ids"], { env: { DEEP_RESEARCH_DB: "/dev/null" } })).toEqual(silent);
+  expect(await scene.command(["__complete", "watch", ""], { env: { DEEP_RESEARCH_DB: "nowhere.db" } })).toEqual(silent);
+  expect(await scene.command(["__complete", "watch", ""], { env: { DEEP_RESEARCH_DB: "/dev/null" } })).toEqual(silent);
 });

@@ -2,8 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { CATALOG } from "../../src/operations/catalog.ts";
-import { commandsOf } from "../../src/cli/help.ts";
-import { createProgram } from "../../src/cli/program.ts";
+import { commandsOf, createProgram } from "../../src/cli/program.ts";
 import { wordingProblems } from "../kit/judge/wording.ts";
 import { openResearch, QUERY, type ResearchScene } from "../kit/server/research.ts";
 import { openScene } from "../kit/server/scene.ts";

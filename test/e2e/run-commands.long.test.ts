@@ -1,8 +1,7 @@
 /** The commands around runs as people and scripts use them: short ids, find, figures, JSON in every case. */
 
 import { describe, expect, test } from "vitest";
-import { commandsOf } from "../../src/cli/help.ts";
-import { createProgram } from "../../src/cli/program.ts";
+import { commandsOf, createProgram } from "../../src/cli/program.ts";
 import { openResearch, QUERY, type ResearchScene } from "../kit/server/research.ts";
 import { openScene } from "../kit/server/scene.ts";
 

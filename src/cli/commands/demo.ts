@@ -22,7 +22,7 @@ const SIMULATOR = [new URL("./simulator.js", import.meta.url), new URL("../../..
 const SIMULATOR_START_MS = 10_000;
 
 /** The simulator has a report for this question; for others it invents one. */
-export const DEMO_QUESTION = "How well do air-source heat pumps work in cold climates?";
+const DEMO_QUESTION = "How well do air-source heat pumps work in cold climates?";
 
 const INTRODUCTION = `Gemini is simulated on this machine: the answer and its sources are invented, and nothing is charged.
 Google takes minutes for a research like this; the demo takes ten seconds.`;
@@ -35,7 +35,9 @@ export interface DemoOptions {
   open: boolean;
 }
 
-export async function runDemo(question: string, { open }: DemoOptions): Promise<void> {
+/** `asked` is empty for the question of the demo. */
+export async function runDemo(asked: string, { open }: DemoOptions): Promise<void> {
+  const question = asked === "" ? DEMO_QUESTION : asked;
   const shutdown = createShutdown();
   let isRead = false;
   // Registered first, so that it runs last, when everything has really ended.

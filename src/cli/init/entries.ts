@@ -14,15 +14,15 @@ import { planChange, type Plan } from "../../setup/plan.ts";
 export interface InitOptions {
   /** Empty: all clients that are installed. */
   clients: string[];
-  yes: boolean;
-  dryRun: boolean;
-  json: boolean;
-  remove: boolean;
-  http: boolean;
+  yes?: boolean;
+  dryRun?: boolean;
+  json?: boolean;
+  remove?: boolean;
+  http?: boolean;
   url?: string | undefined;
-  writeToken: boolean;
+  writeToken?: boolean;
   /** Save the key of the environment in our config.json. */
-  saveKey: boolean;
+  saveKey?: boolean;
   scope: Scope;
   name: string;
 }
@@ -40,7 +40,7 @@ export interface Setup {
 
 export function prepareSetup(options: InitOptions, config: Config): Setup {
   const { environment, home, settings, configDir } = config;
-  if (options.writeToken && options.scope === "project") {
+  if (options.writeToken === true && options.scope === "project") {
     throw invalid(
       "--write-token cannot be used with project files, because they are shared.",
       "Use only one of the two.",
@@ -58,7 +58,7 @@ export function prepareSetup(options: InitOptions, config: Config): Setup {
     place: { platform: process.platform, home, project: process.cwd(), environment },
     launches: launchesOf(installation),
     url: options.url ?? `http://${urlHost(host)}:${settings.MCP_SERVER_PORT}/mcp`,
-    token: options.writeToken ? readToken(config) : undefined,
+    token: options.writeToken === true ? readToken(config) : undefined,
     configDir: environment[CONFIG_VARIABLE]?.trim() ? configDir : undefined,
   };
 }
@@ -80,9 +80,9 @@ export function clientChange(client: Client, setup: Setup): ClientChange {
   const { place, url, options } = setup;
   const file = client.file(place, options.scope);
   if (file === undefined) throw noFile(client, options.scope);
-  const entry = options.remove ? undefined : entryFor(client, setup);
+  const entry = options.remove === true ? undefined : entryFor(client, setup);
   const newMode = options.scope === "user" ? 0o600 : 0o644;
-  const request = { client, file, newMode, name: options.name, entry, url, renewToken: options.writeToken };
+  const request = { client, file, newMode, name: options.name, entry, url, renewToken: options.writeToken === true };
   return { client, file, plan: () => planChange(request) };
 }
 

@@ -25,7 +25,8 @@ export async function runInit(options: InitOptions): Promise<void> {
     const config = loadConfig({ environment: readEnvironment() });
     process.exitCode = await setUp(options, config);
   } catch (error) {
-    process.exitCode = error instanceof Aborted ? EXIT_CODES.interrupted : await printError(error, options.json);
+    process.exitCode =
+      error instanceof Aborted ? EXIT_CODES.interrupted : await printError(error, options.json === true);
   }
 }
 

@@ -11,6 +11,7 @@ import { resolveCitationNumbers } from "../../../reports/citations.ts";
 import { citeByNumber } from "../../../reports/document/numbered.ts";
 import { withExpiry } from "../../../reports/link-expiry.ts";
 import { numberSources, type Source } from "../../../reports/report.ts";
+import type { Table } from "../../../reports/table/table.ts";
 import { type Verification, verificationLine } from "../../../reports/verification.ts";
 import { type AnswerSpace, shortId, type StoredReport } from "../answer-view.ts";
 import { commandFor } from "../commands.ts";
@@ -232,4 +233,18 @@ function readingOn({ task_id: taskId, next_section: next, outline }: Results): [
   if (outline !== undefined)
     return [["Read a section", `${show} --section ${(outline[1] ?? outline[0])?.section ?? "1"}`]];
   return next === undefined ? [["The whole report", show]] : [["Read on", `${show} --section ${next}`]];
+}
+
+export interface ShownTable {
+  table?: Table | undefined;
+  report?: string | undefined;
+  sources?: readonly Source[] | undefined;
+  query: string;
+}
+
+/** A table as CSV; an answer that is no table is printed as it is. */
+export async function csvView({ table, report = "", sources = [], query }: ShownTable): Promise<string> {
+  if (table === undefined) return report;
+  const { tableCsv } = await import("../../../reports/table/table-files.ts");
+  return tableCsv({ query, table, sources }).trimEnd();
 }

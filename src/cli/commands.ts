@@ -1,0 +1,837 @@
+/**
+ * Every command, in one table: the parser, the help and the completion scripts come from it. A command is one entry, which
+ * says what it is, and adds its arguments, flags and action. What it runs is loaded when it runs.
+ */
+
+import { Argument, type Command, InvalidArgumentError, Option } from "commander";
+import type { z } from "zod";
+import { type Profile, profileSchema } from "../config/profiles.ts";
+import { SETTINGS } from "../config/settings.ts";
+import { CATALOG } from "../operations/catalog.ts";
+import { listLibrary } from "../operations/list-research.ts";
+import type { Operation } from "../operations/operation.ts";
+import { organizeRun } from "../operations/organize-run.ts";
+import { CLIENTS } from "../setup/clients.ts";
+import { completionScript, type Shell, SHELLS } from "./completion-scripts.ts";
+import type { Confirmation } from "./confirm.ts";
+import type { InitOptions } from "./init/entries.ts";
+import { operationCommand, settingOption, WAIT_TEXTS } from "./operation-command.ts";
+import { print } from "./output.ts";
+import type { TerminalView } from "./render/answer-view.ts";
+import type { Cancelled, FollowedUp, Organized, Resumed, Status } from "./render/answers/run-views.ts";
+import type { ShownTable } from "./render/answers/results-view.ts";
+import type { RunList } from "./render/list-view.ts";
+import type { Results } from "../operations/get-research-results.ts";
+import type { CommandCall } from "./run-operation.ts";
+import { RUN_ARGUMENT } from "./task-id.ts";
+
+export interface CommandEntry {
+  /** Two words for a command of a command. */
+  path: string;
+  /** Its heading in the list of commands. */
+  group: string;
+  /** For the list of commands, where the description is longer than a line. */
+  summary?: string;
+  description: string;
+  examples: readonly string[];
+  /** Related commands. */
+  seeAlso?: readonly string[];
+  /** Its help does not explain the usual exit codes. */
+  hasOwnExitCodes?: true;
+  /** Adds its arguments, flags and action. */
+  define(command: Command): unknown;
+}
+
+const ASK = "Ask:";
+const RESEARCH = "Long research:";
+const READ = "Your research:";
+const SERVE = "Serve:";
+export const SET_UP = "Set up:";
+
+/** In the examples. */
+const ID = "3f2a9c1e";
+
+const QUESTION = "your question, with or without quotation marks";
+const AGENT = "the agent; deep-research-max-preview-04-2026 is more thorough";
+const ROWS = "One row per item that the report compares.";
+
+/** Flags of the three depths. */
+const WISHES = {
+  language: "language of the answer, such as de or German",
+  length: "short, medium, long or a number of words",
+  prefer_domains: "prefer sources from these sites, separated by commas",
+  avoid_domains: "avoid sources from these sites",
+  since: "prefer sources from this date on (2025, 2025-03 or 2025-03-14)",
+  until: "prefer sources up to this date",
+};
+
+const JSON_FLAG = ["--json", "print the whole answer as JSON"] as const;
+const ANSWER_FLAG = ["--json", "print the answer as JSON"] as const;
+
+interface Flags {
+  json?: boolean;
+  yes?: boolean;
+  wait?: boolean;
+}
+
+const answering = (command: Command): Command => command.option(...JSON_FLAG);
+const onRun = (command: Command): Command => answering(command).argument("<run>", RUN_ARGUMENT);
+
+async function run<Output extends Record<string, unknown>>(
+  operation: Operation<z.ZodObject, Output>,
+  call: CommandCall<Output>,
+): Promise<void> {
+  const { runOperation } = await import("./run-operation.ts");
+  await runOperation(operation, call);
+}
+
+const results = () => import("./render/answers/results-view.ts");
+const runs = () => import("./render/answers/run-views.ts");
+
+const statusView: TerminalView<Status> = async (output, space) => (await runs()).statusView(output, space);
+const resumedView: TerminalView<Resumed> = async (output, space) => (await runs()).resumedView(output, space);
+const followupView: TerminalView<FollowedUp> = async (output, space) => (await runs()).followupView(output, space);
+const cancelledView: TerminalView<Cancelled> = async (output, space) => (await runs()).cancelledView(output, space);
+const organizedView: TerminalView<Organized> = async (output, space) => (await runs()).organizedView(output, space);
+const resultsView: TerminalView<Results> = async (output, space) => (await results()).resultsView(output, space);
+const listView: TerminalView<RunList> = async (output, space) =>
+  (await import("./render/list-view.ts")).listView(output, space);
+
+const confirmCancel: Confirmation = async (deps, asked) => (await import("./confirm.ts")).confirmCancel(deps, asked);
+const confirmTable: Confirmation = async (deps, asked) => (await import("./confirm.ts")).confirmTable(deps, asked);
+
+interface TableFlags extends Flags {
+  rows: string;
+  csv?: boolean;
+}
+
+const csvView = async (shown: ShownTable): Promise<string> => (await results()).csvView(shown);
+
+const isAtTerminal = (): boolean => process.stdout.isTTY && process.stderr.isTTY;
+
+/** Restores the user's quotation marks, which the shell has removed. */
+const asPhrase = (word: string): string => (/\s/.test(word.trim()) && !word.includes('"') ? `"${word}"` : word);
+
+/** Sets a mark of a run, or removes it. */
+const marking =
+  (marks: { starred: boolean } | { archived: boolean }) =>
+  (command: Command): Command =>
+    onRun(command).action((task_id: string, { json = false }: Flags) =>
+      run(organizeRun, { input: { task_id, ...marks }, json, view: organizedView }),
+    );
+
+interface AddressFlags {
+  host?: string;
+  port?: string;
+}
+
+interface ServeFlags extends AddressFlags {
+  profile?: Profile;
+  auth: boolean;
+  open?: boolean;
+}
+
+interface PageFlags extends AddressFlags {
+  open: boolean;
+  json?: boolean;
+}
+
+const PORT = { ...SETTINGS.MCP_SERVER_PORT, wrong: "Port must be a number from 0 to 65535." };
+
+const PROFILE = {
+  schema: () => profileSchema,
+  about: "tools in the shape that one client expects: chatgpt",
+  wrong: "The profile must be chatgpt.",
+};
+
+const atAddress = (command: Command): Command =>
+  command
+    .addOption(settingOption(SETTINGS.MCP_SERVER_HOST, "--host <address>"))
+    .addOption(settingOption(PORT, "--port <n>"));
+
+const addressFlags = ({ host, port }: AddressFlags) => ({ MCP_SERVER_HOST: host, MCP_SERVER_PORT: port });
+
+const showingPage = (command: Command): Command =>
+  command
+    .option("--no-open", "print the link instead of opening it (single use, valid two minutes)")
+    .option(...ANSWER_FLAG);
+
+async function openDashboard(first: string | undefined, { open, json = false, ...flags }: PageFlags): Promise<void> {
+  const { runDashboard } = await import("./commands/dashboard.ts");
+  await runDashboard({ flags: addressFlags(flags), run: first, open, json });
+}
+
+/** Completed in the database later; here only what can never be one is rejected. */
+function runId(text: string): string {
+  if (/^[0-9a-f][0-9a-f-]{5,35}$/i.test(text)) return text;
+  throw new InvalidArgumentError("Enter a full run id or at least its first 6 characters.");
+}
+
+/** Characters that every client accepts; some make the name part of the tool names. */
+function entryName(text: string): string {
+  if (/^[\w-]{1,64}$/.test(text)) return text;
+  throw new InvalidArgumentError("Use 1 to 64 letters, digits, underscores or hyphens.");
+}
+
+function httpUrl(text: string): string {
+  if (URL.canParse(text) && /^https?:\/\//.test(text)) return text;
+  throw new InvalidArgumentError("Use a URL that starts with http:// or https://.");
+}
+
+interface MigrateFlags {
+  from?: string;
+  to?: string;
+  dryRun?: boolean;
+  verify?: boolean;
+  force?: boolean;
+  json?: boolean;
+}
+
+const TOKEN_HELP = `
+A run belongs to the name whose token started it, and no other name can see it.
+A name that you revoke and add again has access to its former runs, so do not
+give it to another person.`;
+
+const MIGRATE_HELP = `
+First stop the servers and workers that use the file. If the migration is interrupted, nothing was
+copied: run the command again. Other users of this machine can read command arguments, so set
+GEMINI_SEARCH_DATABASE_URL, or pass the URL on stdin with --to -.`;
+
+const INSTALL_COMPLETION = `
+Install it once, then open a new shell:
+  bash  gemini-search-mcp completion bash > ~/.local/share/bash-completion/completions/gemini-search-mcp
+        or in ~/.bashrc: eval "$(gemini-search-mcp completion bash)"
+  zsh   in ~/.zshrc, after compinit: eval "$(gemini-search-mcp completion zsh)"
+  fish  gemini-search-mcp completion fish > ~/.config/fish/completions/gemini-search-mcp.fish`;
+
+/** In the order of the list of commands, below each heading. */
+export const COMMANDS: readonly CommandEntry[] = [
+  {
+    path: "ask",
+    group: ASK,
+    summary: "Answer from the web in seconds",
+    description: "Answer a question from the web: Gemini searches, reads pages and answers with sources. About a cent.",
+    examples: ["ask which heat pump is quietest", "ask - --json < question.txt"],
+    seeAlso: ["verify", "find"],
+    define: operationCommand(CATALOG.search, {
+      alias: "search",
+      fields: { query: QUESTION, ...WISHES },
+      view: async (output, space) => (await results()).searchView(output, space),
+    }),
+  },
+  {
+    path: "verify",
+    group: ASK,
+    summary: "Verified answer in minutes",
+    description:
+      "Research a question from five perspectives, then check and correct the answer until a round confirms it. 1 to 10 minutes, a few cents per round.",
+    examples: ["verify how do heat pumps perform in cold climates --max-iterations 3"],
+    seeAlso: ["ask", "research"],
+    define: operationCommand(CATALOG.deep_search, {
+      alias: "deep-search",
+      fields: { query: QUESTION, max_iterations: "maximum number of rounds, 2 to 20 (default 5)", ...WISHES },
+      view: async (output, space) => (await results()).deepSearchView(output, space),
+    }),
+  },
+  {
+    path: "research",
+    group: ASK,
+    summary: "Long report in up to an hour",
+    description:
+      "Start Google's Deep Research and watch it: a long report with citations, for broad or difficult questions. 5 to 60 minutes, about $1 to $10. It continues at Google when you leave.",
+    examples: ["research heat pumps in Norway --no-wait", "research --file offer.pdf is this a fair price"],
+    seeAlso: ["watch", "estimate", "stop"],
+    define: operationCommand(CATALOG.start_deep_research, {
+      fields: {
+        query: QUESTION,
+        enable_notifications: "don't show a desktop notification when it is done",
+        max_wait_hours: "stop waiting after this many hours, 1 to 72 (default 8)",
+        model: AGENT,
+        force_new: "start and pay again even if the same research was started minutes ago",
+        visualization: "auto (default): charts, if the question asks for them; off: none",
+        plan: "first show Google's plan, for cents; you approve or change it",
+        ...WISHES,
+        files: "send this file, too: PDF, text, Markdown, CSV, PNG, JPEG or WebP; repeatable",
+        urls: "let the agent read this page, too; repeatable",
+        file_search_stores: "search this file search store, too; repeatable",
+        mcp_servers: "use this server of GEMINI_SEARCH_MCP_SERVERS, too; repeatable",
+      },
+      waitsOnTerminal: true,
+      view: async (output, space) => (await runs()).startedView(output, space),
+    }),
+  },
+  {
+    path: "followup",
+    group: ASK,
+    summary: "Ask about a finished report",
+    description:
+      "Ask a further question about a finished run and watch the answer come. Google continues its own research; where it cannot, the stored report is sent along. About a minute, a few cents.",
+    examples: [`followup ${ID} and what about apartments`, `followup ${ID} "Which of these is cheapest?" --json`],
+    seeAlso: ["show", "research"],
+    define: operationCommand(CATALOG.ask_followup, {
+      fields: {
+        question: QUESTION,
+        wait: "return as soon as it is started",
+        columns: "answer with a table that has this column, like the command table; repeatable",
+      },
+      runFirst: true,
+      waitsOnTerminal: true,
+      view: followupView,
+    }),
+  },
+  {
+    path: "table",
+    group: ASK,
+    summary: "Make a table of a report",
+    description:
+      "Make a table of a finished report: every cell with its sources, or marked as not found. A model reads the stored report, for cents; the price is printed first. A table that was made before is free.",
+    examples: [
+      `table ${ID} Maker Price "Noise at night" --rows "one row per heat pump"`,
+      `table ${ID} Maker Price --csv > pumps.csv`,
+    ],
+    seeAlso: ["followup", "save"],
+    define: (command) =>
+      command
+        .argument("<run>", RUN_ARGUMENT)
+        .argument("<columns...>", "names of the columns, up to 20; quote names with spaces")
+        .option("--rows <text>", "what a row is, such as “one row per manufacturer”", ROWS)
+        .option("--csv", "print it as CSV")
+        .option("--yes", "skip the cost confirmation")
+        .option(...JSON_FLAG)
+        .action((task_id: string, columns: string[], { rows, csv, yes = false, json = false }: TableFlags) =>
+          run(CATALOG.ask_followup, {
+            input: { task_id, question: rows, columns, wait: json },
+            json,
+            yes,
+            wait: true,
+            confirm: confirmTable,
+            ...(csv === true
+              ? { view: async ({ results: made }) => csvView({ ...made, query: rows }), endView: csvView }
+              : { view: followupView }),
+          }),
+        ),
+  },
+  {
+    path: "deep-research",
+    group: RESEARCH,
+    summary: "Report without verification (legacy)",
+    description: "Legacy: a report in a single pass, without verification. Prefer verify, or ask.",
+    examples: ['deep-research "Heat pumps in cold climates" --depth concise'],
+    seeAlso: ["verify", "research"],
+    define: operationCommand(CATALOG.deep_research, {
+      fields: { topic: "what the report is about", depth: "concise: one page; detailed: sections and comparisons" },
+      view: async (output, space) => (await results()).deepResearchView(output, space),
+    }),
+  },
+  {
+    path: "estimate",
+    group: RESEARCH,
+    summary: "Price and time before you start",
+    description: "Estimate what Deep Research on a question costs and how long it takes. Free, works without a key.",
+    examples: ["estimate heat pumps in Norway and Finland"],
+    seeAlso: ["research", "figures"],
+    define: operationCommand(CATALOG.estimate_research_cost, {
+      fields: { query: QUESTION, model: AGENT },
+      view: async (output, space) => (await runs()).estimateView(output, space),
+    }),
+  },
+  {
+    path: "check-research-status",
+    group: RESEARCH,
+    summary: "Show the progress of a run",
+    description: "Show status, progress, cost and current action of a run. Free and local.",
+    examples: [`check-research-status ${ID}`, `check-research-status ${ID} --wait-seconds 45 --json`],
+    seeAlso: ["watch", "show"],
+    define: operationCommand(CATALOG.check_research_status, {
+      fields: {
+        wait_seconds: "wait up to this many seconds, 0 to 50, for news",
+        cursor: "cursor from the previous answer (--json shows it)",
+      },
+      view: statusView,
+    }),
+  },
+  {
+    path: "stop",
+    group: RESEARCH,
+    summary: "Stop a run for good",
+    description:
+      "Stop a run for good, here and at Google; paid research only after confirmation. Finished rounds and text that has arrived are kept, but research writes its text at the end. What Google has charged stays charged.",
+    examples: [`stop ${ID}`],
+    seeAlso: ["resume", "delete"],
+    define: operationCommand(CATALOG.cancel_research, {
+      fields: {
+        save_partial: "discard what was found so far",
+        delete: "delete the run with its report",
+        delete_at_google: "with --delete: delete Google's copy, too",
+      },
+      confirm: confirmCancel,
+      view: cancelledView,
+    }),
+  },
+  {
+    path: "resume",
+    group: RESEARCH,
+    summary: "Check a failed run again, or continue it",
+    description:
+      "Resume a run that failed or was interrupted: check a failed research again (free), continue a verification at its next round (cents), or resolve an unconfirmed start. Never charges twice without your consent. Research that was stopped cannot be resumed.",
+    examples: [`resume ${ID}`, `resume ${ID} --interaction-id v1_abc`],
+    seeAlso: ["list", "watch"],
+    define: operationCommand(CATALOG.resume_research, {
+      fields: {
+        interaction_id: "adopt the interaction with this id, which AI Studio shows, for an unconfirmed start",
+        accept_possible_double_charge: "start again although the first start may be running and charged",
+        approve: "start the research of a plan, like the command approve",
+        plan_edit: "what to change in the plan, like plan --edit",
+        plan_turn: "the number of the plan that you saw; any other is refused",
+      },
+      view: resumedView,
+    }),
+  },
+  {
+    path: "watch",
+    group: RESEARCH,
+    summary: "Watch a run until it ends",
+    description: "Show a run live until it ends, then print its report. Ctrl-C leaves; the run continues.",
+    examples: [`watch ${ID}`],
+    seeAlso: ["show", "stop"],
+    define: (command) =>
+      onRun(command).action((task_id: string, { json = false }: Flags) =>
+        run(CATALOG.check_research_status, { input: { task_id }, wait: true, json, view: statusView }),
+      ),
+  },
+  {
+    path: "plan",
+    group: RESEARCH,
+    summary: "Show or change a plan",
+    description:
+      "Show the plan of a research that waits for approval, or change it with --edit, for cents. At a terminal you can approve or change it there.",
+    examples: [`plan ${ID}`, `plan ${ID} --edit "leave out Asia"`],
+    seeAlso: ["approve", "stop"],
+    define: (command) =>
+      command
+        .argument("<run>", RUN_ARGUMENT)
+        .option("--edit <change>", "what to change in the plan")
+        .option("--yes", "skip the cost confirmation")
+        .option(...JSON_FLAG)
+        .action((task_id: string, { edit, yes = false, json = false }: Flags & { edit?: string }) => {
+          const wait = isAtTerminal() && !json;
+          if (edit !== undefined) {
+            const input = { task_id, plan_edit: edit };
+            return run(CATALOG.resume_research, { input, wait, yes, json, view: resumedView });
+          }
+          // Watching a run that waits for approval shows its plan and asks.
+          return wait
+            ? run(CATALOG.check_research_status, { input: { task_id }, wait, json, view: statusView })
+            : run(CATALOG.get_research_results, { input: { task_id }, json, view: resultsView });
+        }),
+  },
+  {
+    path: "approve",
+    group: RESEARCH,
+    summary: "Approve a plan and start the research",
+    description:
+      "Start the research that a plan describes, and watch it. About $1 to $10; the plan shows what it will probably cost. Approving twice starts it once.",
+    examples: [`approve ${ID}`, `approve ${ID} --no-wait --yes`],
+    seeAlso: ["plan", "watch"],
+    define: (command) =>
+      command
+        .argument("<run>", RUN_ARGUMENT)
+        .option("--wait", WAIT_TEXTS.wait)
+        .option("--no-wait", "return as soon as the research is started (default in a pipe)")
+        .option("--yes", "skip the cost confirmation")
+        .option(...JSON_FLAG)
+        .action((task_id: string, { yes = false, json = false, wait = isAtTerminal() && !json }: Flags) =>
+          run(CATALOG.resume_research, { input: { task_id, approve: true }, wait, yes, json, view: resumedView }),
+        ),
+  },
+  {
+    path: "list",
+    group: READ,
+    summary: "List your runs",
+    description: "List your runs, newest first. When piped: tab-separated id, status, kind, start, cost and question.",
+    examples: ["list", "list --status completed --limit 100", "list --starred", "list --archived", "list | cut -f1,6"],
+    seeAlso: ["find", "show", "archive"],
+    define: operationCommand(listLibrary, {
+      fields: {
+        status: "only runs with this status",
+        kind: "only this kind; agent is Deep Research",
+        text: "only runs with these words in question or report",
+        limit: "maximum number of runs, 1 to 100 (default 20)",
+        cursor: "continue after the page that ended with this cursor",
+        starred: "only starred runs",
+        archived: "only archived runs, which are hidden otherwise",
+      },
+      view: listView,
+    }),
+  },
+  {
+    path: "show",
+    group: READ,
+    summary: "Show a report",
+    description:
+      "Show the report of a run: in full, or as far as it got when it failed or was stopped. Free and local.",
+    examples: [`show ${ID}`, `show ${ID} --section outline`],
+    seeAlso: ["save", "open", "list"],
+    define: operationCommand(CATALOG.get_research_results, {
+      fields: {
+        include_sources: "leave out the sources",
+        section: "outline, all, sources, or a section of the outline such as 2.1",
+        as: "table: show a table that was made of the report",
+        columns: "with --as table: a column of that table; repeatable",
+      },
+      view: resultsView,
+    }),
+  },
+  {
+    path: "check",
+    group: READ,
+    summary: "Check a report against its sources",
+    description:
+      "Fetch the pages that a report cites and compare each with what the report says. Pages that were checked within a day are not fetched again. Free, unless a judge is configured. docs/google-terms.md explains what Google's terms say about it.",
+    examples: [`check ${ID}`, `check ${ID} --source 3 --refetch`],
+    seeAlso: ["show", "save"],
+    define: operationCommand(CATALOG.verify_citations, {
+      fields: {
+        numbers: "only this source, with the passages that were found; repeatable, or separated by commas",
+        refetch: "fetch pages again that were checked within the last day",
+      },
+      view: async (output, space) => (await import("./render/answers/citations-view.ts")).citationsView(output, space),
+    }),
+  },
+  {
+    path: "save",
+    group: READ,
+    summary: "Save a report, table or sources",
+    description:
+      "Save the report of a run as a Markdown file with metadata and numbered sources, its sources for a reference manager, or its table. Never overwrites.",
+    examples: [`save ${ID}`, `save ${ID} --output-dir reports`, `save ${ID} --format bibtex`],
+    seeAlso: ["show"],
+    define: operationCommand(CATALOG.save_research_to_markdown, {
+      fields: {
+        output_dir: "directory, created if needed (default: RESEARCH_REPORTS_DIR, else ./research_reports)",
+        filename_prefix: "beginning of the file name (default research)",
+        include_metadata: "leave out model, times, tokens and cost",
+        include_sources: "leave out the sources",
+        format:
+          "md (default): the report; bibtex, ris or csl: its sources for a reference manager; csv or json: its table",
+      },
+      defaults: { format: ["md", "markdown"] },
+      view: async (output, space) => (await runs()).savedView(output, space),
+    }),
+  },
+  {
+    path: "find",
+    group: READ,
+    summary: "Find runs by words",
+    description:
+      "Find runs by words in their titles, questions and reports, best matches first. Quotation marks keep words together.",
+    examples: ["find heat pump", 'find "cold climates" --json'],
+    seeAlso: ["show"],
+    define: (command) =>
+      answering(command)
+        .argument("<words...>", "words to find (all must match)")
+        .option("--limit <n>", "maximum number of runs, 1 to 100 (default 20)", Number)
+        .action((words: string[], { limit, json = false }: Flags & { limit?: number }) => {
+          const input = { text: words.map(asPhrase).join(" "), ...(limit === undefined ? {} : { limit }) };
+          return run(CATALOG.list_research, { input, json, view: listView });
+        }),
+  },
+  {
+    path: "rename",
+    group: READ,
+    summary: "Give a run a title",
+    description: 'Give a run a title, which the list shows instead of its question. "" shows the question again.',
+    examples: [`rename ${ID} heat pumps for our house`, `rename ${ID} ""`],
+    seeAlso: ["star", "archive"],
+    define: (command) =>
+      onRun(command)
+        .argument("<title...>", "the title, with or without quotation marks, at most 200 characters")
+        .action((task_id: string, words: string[], { json = false }: Flags) =>
+          run(organizeRun, { input: { task_id, title: words.join(" ") }, json, view: organizedView }),
+        ),
+  },
+  {
+    path: "star",
+    group: READ,
+    summary: "Star a run",
+    description: "Star a run; list --starred shows it.",
+    examples: [`star ${ID}`],
+    seeAlso: ["unstar", "list"],
+    define: marking({ starred: true }),
+  },
+  {
+    path: "unstar",
+    group: READ,
+    summary: "Remove a star",
+    description: "Remove a run's star.",
+    examples: [`unstar ${ID}`],
+    seeAlso: ["star"],
+    define: marking({ starred: false }),
+  },
+  {
+    path: "archive",
+    group: READ,
+    summary: "Hide a finished run from the list",
+    description:
+      "Hide a finished run from the list, here and on the dashboard. It still appears in list --archived and in find.",
+    examples: [`archive ${ID}`],
+    seeAlso: ["unarchive", "list", "delete"],
+    define: marking({ archived: true }),
+  },
+  {
+    path: "unarchive",
+    group: READ,
+    summary: "Return a run to the list",
+    description: "Return an archived run to the list.",
+    examples: [`unarchive ${ID}`],
+    seeAlso: ["archive"],
+    define: marking({ archived: false }),
+  },
+  {
+    path: "delete",
+    group: READ,
+    summary: "Delete a run for good",
+    description:
+      "Delete a run with its report, sources and timeline; one that is running is stopped first. Saved files are kept. Asks for confirmation.",
+    examples: [`delete ${ID}`, `delete ${ID} --at-google --yes`],
+    seeAlso: ["archive", "stop"],
+    define: (command) =>
+      onRun(command)
+        .option("--at-google", "delete Google's copy, too")
+        .option("--yes", "skip the confirmation")
+        .action((task_id: string, { atGoogle = false, yes = false, json = false }: Flags & { atGoogle?: boolean }) => {
+          const input = { task_id, delete: true, delete_at_google: atGoogle };
+          return run(CATALOG.cancel_research, { input, yes, json, confirm: confirmCancel, view: cancelledView });
+        }),
+  },
+  {
+    path: "figures",
+    group: READ,
+    summary: "Usage by month and kind",
+    description: "Show the cost and average time of finished runs by month and by kind.",
+    examples: ["figures", "figures --json"],
+    seeAlso: ["estimate"],
+    define: (command) =>
+      answering(command).action(async ({ json = false }: Flags) =>
+        (await import("./commands/figures.ts")).printFigures({ json }),
+      ),
+  },
+  {
+    path: "open",
+    group: READ,
+    summary: "Open a run in the browser",
+    description: "Open the dashboard in the browser, on a run if you name one.",
+    examples: ["open", `open ${ID}`],
+    seeAlso: ["show", "dashboard"],
+    hasOwnExitCodes: true,
+    define: (command) =>
+      showingPage(atAddress(command.addArgument(new Argument("[run]", RUN_ARGUMENT).argParser(runId)))).action(
+        openDashboard,
+      ),
+  },
+  {
+    path: "worker",
+    group: SERVE,
+    summary: "Collect results in the background",
+    description: "Collect unfinished research in the background, with no client open, and notify you when it is done.",
+    examples: ["worker", "worker --until-idle"],
+    seeAlso: ["list"],
+    define: (command) =>
+      command
+        .option("--until-idle", "exit when all runs have finished")
+        .action(async ({ untilIdle = false }: { untilIdle?: boolean }) =>
+          (await import("./commands/worker.ts")).runWorker({ untilIdle }),
+        ),
+  },
+  {
+    path: "serve",
+    group: SERVE,
+    summary: "Serve MCP over HTTP",
+    description: "Serve the tools and the dashboard over HTTP (MCP Streamable HTTP at /mcp) to any number of clients.",
+    examples: ["serve", "serve --port 3100"],
+    seeAlso: ["token", "worker"],
+    define: (command) =>
+      atAddress(command)
+        .addOption(settingOption(PROFILE, "--profile <name>"))
+        .option("--no-auth", "run without tokens (loopback only)")
+        .option("--open", "open the dashboard in the browser")
+        .action(async ({ profile, auth, open = false, ...flags }: ServeFlags) => {
+          const { pageOnTerminal, runServe } = await import("./commands/serve.ts");
+          await runServe({ flags: addressFlags(flags), profile, auth, page: pageOnTerminal({ open }) });
+        }),
+  },
+  {
+    path: "dashboard",
+    group: SERVE,
+    summary: "Open the dashboard in the browser",
+    description:
+      "Open the dashboard, starting a server if none is running: research, reports and costs in the browser.",
+    examples: ["dashboard", "dashboard --no-open --json"],
+    seeAlso: ["serve"],
+    hasOwnExitCodes: true,
+    define: (command) =>
+      showingPage(
+        atAddress(command).addOption(new Option("--run <run>", "show this run first").argParser(runId)),
+      ).action(({ run: first, ...flags }: PageFlags & { run?: string }) => openDashboard(first, flags)),
+  },
+  {
+    path: "status",
+    group: SERVE,
+    summary: "Show workers and polls",
+    description: "Show workers, runs in progress, polls and errors, and what to do if runs are polled late.",
+    examples: ["status", "status --json"],
+    seeAlso: ["worker", "doctor"],
+    hasOwnExitCodes: true,
+    define: (command) =>
+      command
+        .option("--json", "print the status as JSON")
+        .addHelpText("after", "\nExits 1 if runs are late or not polled at all, so you can use it as a health check.")
+        .action(async ({ json = false }: Flags) => (await import("./commands/status.ts")).printStatus({ json })),
+  },
+  {
+    path: "token",
+    group: SERVE,
+    summary: "Manage access tokens",
+    description: "Manage access tokens for the server. Each name has a token and runs of its own.",
+    examples: ["token add anna", "token list"],
+    seeAlso: ["serve"],
+    define: (command) => command.addHelpText("after", TOKEN_HELP),
+  },
+  {
+    path: "token add",
+    group: SERVE,
+    description: "Create a token for a name and print it once.",
+    examples: ["token add anna"],
+    define: (command) =>
+      command
+        .option(...ANSWER_FLAG)
+        .argument("<name>", "1 to 64 of a-z, 0-9, dot, underscore, hyphen")
+        .addHelpText("after", TOKEN_HELP)
+        .action(async (name: string, { json = false }: Flags) =>
+          (await import("./commands/token.ts")).addNamedToken(name, { json }),
+        ),
+  },
+  {
+    path: "token list",
+    group: SERVE,
+    description: "List the names with a token, when it was created and last used; never the token itself.",
+    examples: ["token list --json"],
+    define: (command) =>
+      command
+        .option(...ANSWER_FLAG)
+        .action(async ({ json = false }: Flags) => (await import("./commands/token.ts")).listNamedTokens({ json })),
+  },
+  {
+    path: "token revoke",
+    group: SERVE,
+    description: "Revoke a token. Running servers reject it at once.",
+    examples: ["token revoke anna"],
+    define: (command) =>
+      command
+        .option(...ANSWER_FLAG)
+        .argument("<name>", "the name whose token is revoked")
+        .action(async (name: string, { json = false }: Flags) =>
+          (await import("./commands/token.ts")).revokeNamedToken(name, { json }),
+        ),
+  },
+  {
+    path: "doctor",
+    group: SET_UP,
+    summary: "Check this installation",
+    description:
+      "Check this installation (Node, database, key, network, assistants …) and show how to fix what is wrong.",
+    examples: ["doctor", "doctor --offline --json"],
+    seeAlso: ["demo"],
+    define: (command) =>
+      command
+        .option("--offline", "skip the checks that need the network")
+        .option("--json", "print the findings as JSON")
+        .addHelpText("after", "\nExits 1 if something must be fixed.")
+        .action(async ({ offline = false, json = false }: Flags & { offline?: boolean }) =>
+          (await import("./commands/doctor.ts")).runDoctor({ json, online: !offline }),
+        ),
+  },
+  {
+    path: "demo",
+    group: SET_UP,
+    summary: "Try it without a key",
+    description: "Try it without a key: a simulated research in ten seconds, then its report on the dashboard.",
+    examples: ["demo"],
+    seeAlso: ["doctor"],
+    define: (command) =>
+      command
+        .argument("[question...]", "a question of your own; its report is invented")
+        .option("--no-open", "print the link to the dashboard instead of opening it")
+        .action(async (words: string[], { open }: { open: boolean }) =>
+          (await import("./commands/demo.ts")).runDemo(words.join(" "), { open }),
+        ),
+  },
+  {
+    path: "init",
+    group: SET_UP,
+    summary: "Connect your AI assistant",
+    description: "Connect your AI assistants: tests your key, shows every change, asks before writing, keeps backups.",
+    examples: ["init", "init claude-code codex --yes", "init --dry-run"],
+    seeAlso: ["doctor"],
+    hasOwnExitCodes: true,
+    define: (command) =>
+      command
+        .addArgument(
+          new Argument("[clients...]", "which ones; default: all that are found").choices(
+            CLIENTS.map((client) => client.name),
+          ),
+        )
+        .option("--yes", "write without asking")
+        .option("--dry-run", "preview the changes")
+        .option("--remove", "disconnect instead")
+        .option("--http", "connect to a running server by its URL instead of starting one")
+        .option("--url <url>", "with --http: the URL, if it is not the configured one", httpUrl)
+        .option("--save-key", "save GEMINI_API_KEY in config.json, readable only by you, so that every client finds it")
+        .option("--write-token", "with --http: write the token itself instead of a reference to MCP_AUTH_TOKEN")
+        .addOption(
+          new Option("--scope <scope>", "for you or for this project only")
+            .choices(["user", "project"])
+            .default("user"),
+        )
+        .option("--name <entry>", "name of the entry", entryName, "gemini-search")
+        .option("--json", "print the outcome as JSON, without asking")
+        .action(async (clients: string[], options: Omit<InitOptions, "clients">) =>
+          (await import("./init/init.ts")).runInit({ ...options, clients }),
+        ),
+  },
+  {
+    path: "migrate",
+    group: SET_UP,
+    summary: "Migrate to PostgreSQL",
+    description: "Copy everything from the database file to PostgreSQL, for use on several machines, and compare both.",
+    examples: ["migrate --dry-run", "migrate --to -"],
+    seeAlso: ["doctor"],
+    hasOwnExitCodes: true,
+    define: (command) =>
+      command
+        .option("--from <file>", "the database file (default: the one in use)")
+        .option("--to <url>", "postgres://user:password@host/database, or -; unset: GEMINI_SEARCH_DATABASE_URL")
+        .addOption(new Option("--dry-run", "only count").conflicts("verify"))
+        .option("--verify", "only compare, row by row; exits 1 if they differ")
+        .option("--force", "migrate even if other processes seem to use the file or the target")
+        .option(...ANSWER_FLAG)
+        .addHelpText("after", MIGRATE_HELP)
+        .action(async ({ dryRun, verify, from, to, force = false, json = false }: MigrateFlags) => {
+          const { runMigrate } = await import("./commands/migrate.ts");
+          const does = dryRun === true ? "count" : verify === true ? "compare" : "move";
+          await runMigrate({ from, to, does, force, json });
+        }),
+  },
+  {
+    path: "completion",
+    group: SET_UP,
+    summary: "Completion for your shell",
+    description: "Print a script that completes commands, options, their values and the ids of your newest runs.",
+    examples: ["completion bash", "completion zsh", "completion fish"],
+    define: (command) =>
+      command
+        .addArgument(new Argument("<shell>", "which shell").choices(SHELLS))
+        .addHelpText("after", INSTALL_COMPLETION)
+        .action((shell: Shell) => print(completionScript(shell, command.parent?.name() ?? ""))),
+  },
+];
