@@ -13,7 +13,8 @@ import {
   researchDeps,
   retryUntilAvailable,
 } from "./compose-research.ts";
-import { type Config, type Environment, loadConfig, readEnvironment, disableSdkDebugLogging } from "./config/config.ts";
+import { type Config, loadConfig } from "./config/config.ts";
+import { type Environment, readEnvironment, disableSdkDebugLogging } from "./config/environment.ts";
 import { stateDirectory } from "./config/directory.ts";
 import { costCalculator } from "./costs/actual.ts";
 import { DEFAULT_API_MODEL } from "./costs/prices.ts";

@@ -1,10 +1,17 @@
 /** Entry point: without arguments the stdio server, or a greeting at a terminal; otherwise a command. */
 
+import { statSync } from "node:fs";
+import { enableCompileCache } from "node:module";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import { isatty } from "node:tty";
+import { configDirectory } from "./config/directory.ts";
+import { readEnvironment } from "./config/environment.ts";
 import { createGuestExit } from "./platform/shutdown.ts";
 import { unexpectedError } from "./platform/unexpected-error.ts";
 
 const STDIN = 0;
+const WRITABLE_BY_OTHERS = 0o022;
 
 const NESTED_START =
   "gemini-search-mcp was started by a Gemini CLI that gemini-search-mcp itself had started. It does not run inside itself.";
@@ -14,11 +21,27 @@ export async function main(argv: string[]): Promise<void> {
     printUnexpected(error);
     process.exit(1);
   });
+  cacheCompiledCode();
   try {
     await start(argv);
   } catch (error) {
     printUnexpected(error);
     process.exitCode = 1;
+  }
+}
+
+/**
+ * Keeps the compiled bundle for the next start, in the config directory once that exists. What is in it is executed, so
+ * not where other users could write.
+ */
+function cacheCompiledCode(): void {
+  const { platform } = process;
+  const directory = configDirectory({ platform, home: homedir(), environment: readEnvironment() });
+  try {
+    const { mode } = statSync(directory);
+    if (platform === "win32" || (mode & WRITABLE_BY_OTHERS) === 0) enableCompileCache(join(directory, "compile-cache"));
+  } catch {
+    // The first start, or no access: it compiles.
   }
 }
 

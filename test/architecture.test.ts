@@ -117,7 +117,7 @@ const filesWith = (pattern: RegExp, allowed: string[]): string[] =>
   product.filter(({ file, text }) => pattern.test(text) && !allowed.includes(file)).map(({ file }) => file);
 
 test("the environment and stdout are used in one file each, and a shell nowhere", () => {
-  expect(filesWith(/process\.env\b/, ["config/config.ts"])).toEqual([]);
+  expect(filesWith(/process\.env\b/, ["config/environment.ts"])).toEqual([]);
   expect(filesWith(/process\.stdout\.write|console\.(?:log|info)/, ["cli/output.ts"])).toEqual([]);
   expect(filesWith(/shell:\s*true|\beval\(/, [])).toEqual([]);
   // `exec` and `execSync` run a shell.

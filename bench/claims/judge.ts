@@ -3,7 +3,8 @@
 import { JUDGE_MODEL } from "../../src/costs/prices.ts";
 import { bestPassages, indexPage } from "../../src/claims/page-index.ts";
 import { join } from "node:path";
-import { type Environment, loadConfig } from "../../src/config/config.ts";
+import { loadConfig } from "../../src/config/config.ts";
+import type { Environment } from "../../src/config/environment.ts";
 import { costCalculator } from "../../src/costs/actual.ts";
 import { LIST_PRICES } from "../../src/costs/prices.ts";
 import { createApiBackend } from "../../src/gemini/api/backend.ts";

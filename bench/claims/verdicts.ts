@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { comparePage } from "../../src/claims/compare-page.ts";
-import { readEnvironment } from "../../src/config/config.ts";
+import { readEnvironment } from "../../src/config/environment.ts";
 import type { PageText } from "../../src/pages/page.ts";
 import type { Table } from "../report.ts";
 import { type LabelledPair, pageOf, partOf, readPairs } from "./labelled-pairs.ts";

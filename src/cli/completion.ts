@@ -6,7 +6,8 @@
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { LOCAL_OWNER } from "../caller.ts";
-import { loadConfig, readEnvironment } from "../config/config.ts";
+import { loadConfig } from "../config/config.ts";
+import { readEnvironment } from "../config/environment.ts";
 import { oneLine } from "../platform/clean-text.ts";
 import { newestRuns } from "../runs/history/run-prefix-store.ts";
 import { peek } from "../store/sqlite/sqlite.ts";

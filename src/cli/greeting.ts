@@ -1,7 +1,8 @@
 /** What the bare command prints at a terminal: whether it is set up, and what to do next. */
 
 import { readPackage } from "../app.ts";
-import { type Config, loadConfig, readEnvironment } from "../config/config.ts";
+import { type Config, loadConfig } from "../config/config.ts";
+import { readEnvironment } from "../config/environment.ts";
 import { checkCli } from "../doctor/gemini.ts";
 import { KEY_PAGE } from "../gemini/failures.ts";
 import { type Connection, findConnections } from "../setup/connection.ts";

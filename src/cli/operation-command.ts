@@ -2,7 +2,7 @@
 
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
-import type { Environment } from "../config/config.ts";
+import type { Environment } from "../config/environment.ts";
 import type { Operation } from "../operations/operation.ts";
 import type { TerminalView } from "./render/answer-view.ts";
 import type { Confirmation } from "./confirm.ts";

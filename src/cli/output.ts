@@ -1,6 +1,6 @@
 /** The only writer to stdout outside of the MCP transport, and the progress line on stderr. */
 
-import type { Environment } from "../config/config.ts";
+import type { Environment } from "../config/environment.ts";
 import { oneLine } from "../platform/clean-text.ts";
 import { cutToWidth, wrapToWidth } from "./render/text-width.ts";
 

@@ -2,7 +2,7 @@
 
 import { type Argument, Command, CommanderError } from "commander";
 import { readPackage } from "../app.ts";
-import { disableColours } from "../config/config.ts";
+import { disableColours } from "../config/environment.ts";
 import { cleanText } from "../platform/clean-text.ts";
 import { type CommandEntry, COMMANDS, SET_UP } from "./commands.ts";
 import { COMPLETE } from "./completion-scripts.ts";

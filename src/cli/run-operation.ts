@@ -4,7 +4,7 @@ import { text as readAll } from "node:stream/consumers";
 import type { z } from "zod";
 import type { App } from "../app.ts";
 import { LOCAL_CALLER } from "../caller.ts";
-import type { Environment } from "../config/config.ts";
+import type { Environment } from "../config/environment.ts";
 import { checkResearchStatus } from "../operations/check-research-status.ts";
 import type { Results } from "../operations/get-research-results.ts";
 import type { Call, Operation, OperationDeps } from "../operations/operation.ts";

@@ -1,17 +1,15 @@
-/** Loads the configuration: the only reader of the environment, which checks each setting separately. */
+/** Loads the configuration; each setting is checked separately. */
 
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { errorCodeOf } from "../platform/error-code.ts";
-import { userConfigFolder } from "../platform/user-config-folder.ts";
-import { prepareDirectory } from "./directory.ts";
+import { configDirectory, prepareDirectory } from "./directory.ts";
+import type { Environment } from "./environment.ts";
 import { serverSecrets } from "./mcp-servers.ts";
 import type { Setting } from "./setting.ts";
 import { SETTINGS, type SettingValues } from "./settings.ts";
-
-export type Environment = Record<string, string | undefined>;
 
 export interface Config {
   settings: SettingValues;
@@ -46,24 +44,11 @@ export const DEMO_VARIABLE = "GEMINI_SEARCH_DEMO";
 
 export const isDemo = ({ environment }: Pick<Config, "environment">): boolean => environment[DEMO_VARIABLE] === "true";
 
-export const readEnvironment = (): Environment => process.env;
-
-/** This variable makes Google's SDK print request headers, including the key, to stdout. */
-export function disableSdkDebugLogging(): void {
-  delete process.env["GOOGLE_GENAI_DEBUG"];
-}
-
-/** Applies to Node.js and to child processes. */
-export function disableColours(): void {
-  delete process.env["FORCE_COLOR"];
-  process.env["NO_COLOR"] = "1";
-}
-
 export function loadConfig(source: ConfigSource): Config {
   const { environment } = source;
   const home = source.home ?? homedir();
   const warnings: string[] = [];
-  const configDir = configDirectory(environment, source.platform ?? process.platform, home);
+  const configDir = configDirectory({ environment, platform: source.platform ?? process.platform, home });
   const configDirWritable = prepareDirectory(configDir);
   if (!configDirWritable) warnings.push(unwritable(configDir));
   const path = join(configDir, "config.json");
@@ -87,12 +72,6 @@ export function loadConfig(source: ConfigSource): Config {
     },
     warnings,
   };
-}
-
-function configDirectory(environment: Environment, platform: NodeJS.Platform, home: string): string {
-  const override = environment["GEMINI_SEARCH_CONFIG_DIR"]?.trim();
-  if (override) return resolve(override);
-  return join(userConfigFolder({ platform, home, environment }), "gemini-search-mcp");
 }
 
 const unwritable = (directory: string): string =>

@@ -2,9 +2,15 @@
 
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { errorCodeOf } from "../platform/error-code.ts";
 import type { Shutdown } from "../platform/shutdown.ts";
+import { userConfigFolder, type UserFolders } from "../platform/user-config-folder.ts";
+
+export function configDirectory(folders: UserFolders): string {
+  const override = folders.environment["GEMINI_SEARCH_CONFIG_DIR"]?.trim();
+  return override ? resolve(override) : join(userConfigFolder(folders), "gemini-search-mcp");
+}
 
 /** Creates the directory if necessary; returns whether it can be used. */
 export function prepareDirectory(directory: string): boolean {

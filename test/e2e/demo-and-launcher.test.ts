@@ -1,7 +1,7 @@
 /** The demo, which needs no key and leaves nothing behind, and the launcher on an old Node.js. */
 
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { atTerminal, CONTROL_C, hasDialogues } from "../kit/server/dialogue.ts";
@@ -132,6 +132,23 @@ test("the launcher of a clone that is not built says so in one line (A2)", async
   cpSync(BIN, launcher);
   const { status, stdout, stderr } = spawnSync(process.execPath, [launcher, "list"], { encoding: "utf8" });
   expect([status, stdout, stderr]).toEqual([1, "", "[ERROR] Not built yet: run npm run build.\n"]);
+});
+
+test("a start keeps its compiled code for the next one in the config directory, where only the user can write (B5)", async (context) => {
+  const scene = await openScene(context);
+  const configDir = join(scene.configDir, "own");
+  // Tests keep compiled code elsewhere.
+  const env = { GEMINI_SEARCH_CONFIG_DIR: configDir, NODE_COMPILE_CACHE: "" };
+  expect((await scene.command(["--version"], { env })).code).toBe(0);
+  expect(existsSync(configDir)).toBe(false);
+  mkdirSync(configDir);
+  chmodSync(configDir, 0o777);
+  expect((await scene.command(["--version"], { env })).code).toBe(0);
+  expect(readdirSync(configDir)).toEqual([]);
+  chmodSync(configDir, 0o700);
+  expect((await scene.command(["--version"], { env })).code).toBe(0);
+  const kept = readdirSync(join(configDir, "compile-cache"), { recursive: true, withFileTypes: true });
+  expect(kept.filter((entry) => entry.isFile()).length).toBeGreaterThan(0);
 });
 
 describe.skipIf(node === undefined).concurrent("the launcher on an old Node (skipped where there is none)", () => {

@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { isAbsolute, join } from "node:path";
-import type { Environment } from "../../config/config.ts";
+import type { Environment } from "../../config/environment.ts";
 import { findProgram } from "../../platform/find-program.ts";
 import { SETTINGS } from "../../config/settings.ts";
 

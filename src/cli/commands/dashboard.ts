@@ -2,7 +2,8 @@
 
 import { z } from "zod";
 import { type App, readPackage } from "../../app.ts";
-import { type Environment, loadConfig, readEnvironment } from "../../config/config.ts";
+import { loadConfig } from "../../config/config.ts";
+import { type Environment, readEnvironment } from "../../config/environment.ts";
 import { AppError } from "../../errors.ts";
 import { LOCAL_OWNER } from "../../caller.ts";
 import { pageUrl } from "../../http/host-guard.ts";

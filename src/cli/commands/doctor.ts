@@ -1,6 +1,7 @@
 /** `doctor`: checks this installation and prints remedies. */
 
-import { loadConfig, readEnvironment } from "../../config/config.ts";
+import { loadConfig } from "../../config/config.ts";
+import { readEnvironment } from "../../config/environment.ts";
 import { type CheckResult, countOf } from "../../doctor/check.ts";
 import { examine } from "../../doctor/doctor.ts";
 import { systemClock } from "../../platform/clock.ts";

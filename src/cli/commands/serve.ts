@@ -1,7 +1,7 @@
 /** `serve`: serves the tools and the dashboard over HTTP until a signal. */
 
 import { type App, createApp } from "../../app.ts";
-import type { Environment } from "../../config/config.ts";
+import type { Environment } from "../../config/environment.ts";
 import { AppError } from "../../errors.ts";
 import { createHttpApp } from "../../http/app.ts";
 import { createAuthenticate, createCredentials, type Credentials } from "../../http/auth/authenticate.ts";

@@ -1,7 +1,8 @@
 /** `init`: adds this server to the configuration of clients, or removes it, after showing the change. */
 
 import { homedir } from "node:os";
-import { type Config, loadConfig, readEnvironment } from "../../config/config.ts";
+import { type Config, loadConfig } from "../../config/config.ts";
+import { readEnvironment } from "../../config/environment.ts";
 import { AppError } from "../../errors.ts";
 import { createRedactor } from "../../platform/redact.ts";
 import { checkHome, type Client, CLIENTS, installedClients } from "../../setup/clients.ts";

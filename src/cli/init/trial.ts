@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readEnvironment } from "../../config/config.ts";
+import { readEnvironment } from "../../config/environment.ts";
 import { KEY_VARIABLE } from "../../setup/clients.ts";
 import { printFailure } from "../output.ts";
 import { confirmStep } from "./terminal.ts";

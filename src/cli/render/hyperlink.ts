@@ -1,6 +1,6 @@
 /** Clickable links in terminals (OSC 8). */
 
-import type { Environment } from "../../config/config.ts";
+import type { Environment } from "../../config/environment.ts";
 
 /** Returns the text as a link. The URL must be one that `webUrl` returned: it then contains no control characters. */
 export type Hyperlink = (url: string, text: string) => string;
