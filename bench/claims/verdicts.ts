@@ -25,21 +25,21 @@ function compare(pair: LabelledPair): Judged {
 }
 
 export interface VerdictCounts {
-  /** Pairs whose page does not say it, and those of them that were called supported. */
+  /** Pairs whose page does not say it, and those of them that were called confirmed or likely. */
   bad: number;
   falseAccepts: number;
-  /** Called weak although the page does not say it. */
-  weakOnBad: number;
-  /** Pairs whose page can be read and says it at least in part, and those called contradicted, unsupported or gone. */
+  /** Pairs whose page can be read and says it at least in part, and those called a conflict, gone or unreadable. */
   good: number;
   accused: number;
   supported: number;
   recalled: number;
 }
 
+const isAccepted = (verdict: string): boolean => verdict === "confirmed" || verdict === "likely";
+
 const count = (pairs: readonly Judged[], is: (pair: Judged) => boolean): number => pairs.filter(is).length;
 
-const ACCUSATIONS = new Set(["contradicted", "unsupported", "gone", "unreadable"]);
+const ACCUSATIONS = new Set(["conflict", "gone", "unreadable"]);
 
 function countsOf(pairs: readonly Judged[]): VerdictCounts {
   const isGood = ({ expected }: Judged): boolean => expected === "supported" || expected === "weak";
@@ -48,12 +48,11 @@ function countsOf(pairs: readonly Judged[]): VerdictCounts {
   const supported = pairs.filter(({ expected }) => expected === "supported");
   return {
     bad: bad.length,
-    falseAccepts: count(bad, ({ verdict }) => verdict === "supported"),
-    weakOnBad: count(bad, ({ verdict }) => verdict === "weak"),
+    falseAccepts: count(bad, ({ verdict }) => isAccepted(verdict)),
     good: good.length,
     accused: count(good, ({ verdict }) => ACCUSATIONS.has(verdict)),
     supported: supported.length,
-    recalled: count(supported, ({ verdict }) => verdict === "supported"),
+    recalled: count(supported, ({ verdict }) => isAccepted(verdict)),
   };
 }
 
@@ -80,7 +79,7 @@ export async function verdicts(
     .filter((pair) => part === undefined || partOf(pair) === part)
     .map(compare);
   if (judge !== true) return tableOf(compared, { part, method: "without a model" });
-  const open = compared.filter(({ page, verdict }) => page !== undefined && verdict !== "supported");
+  const open = compared.filter(({ page, verdict }) => page !== undefined && verdict !== "confirmed");
   const { createBenchJudge } = await import("./judge.ts");
   const model = createBenchJudge(environment);
   if (model === undefined) {
@@ -113,16 +112,15 @@ function tableOf(judged: readonly Judged[], { part, method }: { part: string | u
     share(counts.falseAccepts, counts.bad),
     share(counts.accused, counts.good),
     share(counts.recalled, counts.supported),
-    String(counts.weakOnBad),
   ];
-  const wrong = judged.filter(({ verdict, expected }) => verdict === "supported" && expected !== "supported");
+  const wrong = judged.filter(({ verdict, expected }) => isAccepted(verdict) && expected !== "supported");
   return {
     title: `Verdicts ${method}, ${judged.length} pairs${part === undefined ? "" : ` (${part})`}`,
-    columns: ["kind", "false accepts", "false accusations", "recall", "weak, not said"],
+    columns: ["kind", "false accepts", "false accusations", "recall"],
     rows: [row("all", all), ...kinds.map((kind) => row(kind, countsOf(judged.filter((pair) => pair.kind === kind))))],
     notes: [
-      "Shares with Wilson intervals of 95 %. False accepts: called supported although the page does not say it. False accusations: called contradicted, unsupported, gone or unreadable although the page says it. Recall: called supported of those that are.",
-      `Called supported wrongly: ${wrong.map(({ id, expected }) => `${id} (${expected})`).join(", ") || "none"}.`,
+      "Shares with Wilson intervals of 95 %. False accepts: called confirmed or likely although the page does not say it. False accusations: called a conflict, gone or unreadable although the page says it. Recall: called confirmed or likely of those that are supported.",
+      `Called confirmed or likely wrongly: ${wrong.map(({ id, expected }) => `${id} (${expected})`).join(", ") || "none"}.`,
       ...(part === undefined
         ? ["The halves of a file: --part tuned and --part unseen, by the first byte of the SHA-256 of the id."]
         : []),

@@ -19,7 +19,7 @@ const PAGE = {
 
 const verdictOf = (text: string, context: string[] = []): string => comparePage(claim(text, context), PAGE).verdict;
 
-describe("a claim that the page states literally is supported (W2)", () => {
+describe("a claim that the page states literally is confirmed (W2)", () => {
   test.for([
     ["a sentence in another typography", `Norda AG's "green" revenue rose by 6.2 percent.`],
     ["a clause before a comma", "Net profit fell to 112 million francs."],
@@ -27,13 +27,13 @@ describe("a claim that the page states literally is supported (W2)", () => {
     ["a clause in a script without spaces", "8450人を雇用している。"],
     ["a table cell as a sentence", "The unemployment rate in Corvel was 8.4 percent in 2025."],
   ])("%s", ([, text]) => {
-    expect(verdictOf(text ?? "")).toBe("supported");
+    expect(verdictOf(text ?? "")).toBe("confirmed");
   });
 
   test("a cell of the report has its row and column in the page's table", () => {
-    expect(verdictOf("8.4%", ["Corvel", "2025"])).toBe("supported");
-    expect(verdictOf("Lena Ostrowski", ["Corvel", "Head"])).toBe("supported");
-    expect(verdictOf("Lena Ostrowski", ["Bell", "Head"])).toBe("not_confirmed");
+    expect(verdictOf("8.4%", ["Corvel", "2025"])).toBe("confirmed");
+    expect(verdictOf("Lena Ostrowski", ["Corvel", "Head"])).toBe("confirmed");
+    expect(verdictOf("Lena Ostrowski", ["Bell", "Head"])).toBe("not_found");
   });
 
   test("the passage is named as the page has it", () => {
@@ -43,7 +43,7 @@ describe("a claim that the page states literally is supported (W2)", () => {
   });
 });
 
-describe("a claim that the page does not state is not confirmed, and never called unsupported (W2)", () => {
+describe("a claim that the page does not state is not found (W2)", () => {
   test.for([
     "Net profit fell to 112 million euros.",
     "Net profit rose to 112 million francs.",
@@ -57,25 +57,28 @@ describe("a claim that the page does not state is not confirmed, and never calle
     "La société emploie 8450 personnes.",
   ])("%s", (text) => {
     const { verdict, reason } = comparePage(claim(text), PAGE);
-    expect(verdict).toBe("not_confirmed");
+    expect(verdict).toBe("not_found");
     expect(reason).toMatch(/\.$/);
   });
 
   test("a label that the sentence depends on must be on the page, too", () => {
-    expect(verdictOf("8,450 people", ["Orbis", "Employees"])).toBe("not_confirmed");
+    expect(verdictOf("8,450 people", ["Orbis", "Employees"])).toBe("not_found");
     const labelled = { title: "Pumps", blocks: ["The pump maker has 8,450 employees. Norda sold it."] };
     const verdictUnder = (label: string): string =>
       comparePage(claim("The pump maker has 8,450 employees.", [label]), labelled).verdict;
-    expect([verdictUnder("Norda"), verdictUnder("Orbis")]).toEqual(["supported", "not_confirmed"]);
+    expect([verdictUnder("Norda"), verdictUnder("Orbis")]).toEqual(["confirmed", "not_found"]);
   });
 });
 
-test("claims are compared in their order, with passages for those that are not supported (W2, W3)", async () => {
+test("claims are compared in their order, with passages for those that are not confirmed (W2, W3)", async () => {
   const page = { title: "Onda", blocks: ["Lake Onda is 42 metres deep.", "The village has 310 inhabitants."] };
   const claims = [claim("Lake Onda is 42 metres deep."), claim("The village has 900 inhabitants.")];
   expect(await compareClaims({ page, claims, passages: 2 }, new AbortController().signal)).toEqual([
-    { comparison: { verdict: "supported", passage: page.blocks[0] }, passages: [] },
-    { comparison: { verdict: "not_confirmed", reason: expect.any(String) }, passages: [page.blocks[1]] },
+    { comparison: { verdict: "confirmed", passage: page.blocks[0] }, passages: [] },
+    {
+      comparison: { verdict: "not_found", reason: expect.any(String), passage: page.blocks[1] },
+      passages: [page.blocks[1]],
+    },
   ]);
 });
 

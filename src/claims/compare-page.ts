@@ -15,8 +15,8 @@ import {
 import { type Claim, MAX_CLAIM_CHARACTERS } from "./evidence.ts";
 
 export interface Comparison {
-  verdict: "supported" | "not_confirmed";
-  /** The sentence or cell of the page that decided. */
+  verdict: "confirmed" | "not_found";
+  /** The sentence or cell of the page that decided, or is closest. */
   passage?: string;
   reason?: string;
 }
@@ -32,7 +32,7 @@ export interface ComparedClaim {
 export interface ComparisonJob {
   page: PageText;
   claims: readonly ComparedText[];
-  /** The number of passages for each claim that the text does not support. */
+  /** The number of passages for each claim that the text does not confirm. */
   passages: number;
 }
 
@@ -57,7 +57,7 @@ export async function compareClaims(
   const compared: ComparedClaim[] = [];
   for (const claim of claims) {
     const comparison = compare(claim, step.value);
-    const isOpen = comparison.verdict !== "supported" && passages > 0;
+    const isOpen = comparison.verdict !== "confirmed" && passages > 0;
     compared.push({ comparison, passages: isOpen ? bestPassages(claim, step.value, passages) : [] });
     await pause();
   }
@@ -67,8 +67,8 @@ export async function compareClaims(
 /** The whole page at once, for short texts. */
 export const comparePage = (claim: ComparedText, page: PageText): Comparison => compare(claim, indexPage(page));
 
-const notConfirmed = (reason: string, passage?: string): Comparison => ({
-  verdict: "not_confirmed",
+const notFound = (reason: string, passage?: string): Comparison => ({
+  verdict: "not_found",
   reason,
   ...(passage === undefined ? {} : { passage }),
 });
@@ -79,20 +79,22 @@ const MIN_WORDS = 4;
 function compare(claim: ComparedText, page: PageIndex): Comparison {
   const text = claim.text.slice(0, MAX_CLAIM_CHARACTERS);
   const cell = matchTableCell({ text, context: claim.context }, page.cells);
-  if (cell !== undefined) return { verdict: "supported", passage: cell };
+  if (cell !== undefined) return { verdict: "confirmed", passage: cell };
   const key = statementKey(comparable(text));
   const at = wordsIn(key).length < MIN_WORDS ? undefined : page.statements.get(key);
-  if (at === undefined) return notConfirmed("No sentence of the page says this in comparable words.");
+  if (at === undefined) {
+    return notFound("No sentence of the page says this in the same words.", bestPassages(claim, page, 1)[0]);
+  }
   const passage = page.sentences[at] ?? "";
   if (isDependent(comparable(passage), key)) {
-    return notConfirmed("The page states it with other limits or less certainty.", passage);
+    return notFound("The page states it with other limits or less certainty.", passage);
   }
   // The innermost label is what a sentence of a list is about.
   const label = comparable(claim.context.at(-1) ?? "");
   const near = [page.blockTexts[0], page.blockTexts[page.blocks[at] ?? 0]];
   if (!near.some((block) => block?.includes(label)))
-    return notConfirmed("The page states this about a different subject.");
-  return { verdict: "supported", passage };
+    return notFound("The page states this about a different subject.", passage);
+  return { verdict: "confirmed", passage };
 }
 
 /** Conditions, denials and reports of what others say, in four languages. */

@@ -1,11 +1,11 @@
 /** What was found out about a claim and one of its sources, and how. */
 
+/** From the most to the least informative: a claim has the first verdict that one of its pages has. */
 export const VERDICTS = [
-  "supported",
-  "weak",
-  "contradicted",
-  "unsupported",
-  "not_confirmed",
+  "confirmed",
+  "likely",
+  "conflict",
+  "not_found",
   "unreadable",
   "gone",
   "unreachable",
@@ -13,17 +13,33 @@ export const VERDICTS = [
 ] as const;
 
 /**
- * `contradicted` and `unsupported` are returned only by a model that read the page (`read`, or `page` with a judge): a
- * comparison of texts that finds nothing is `not_confirmed`.
+ * - `confirmed`: the page says it literally.
+ * - `likely`: the page says nearly this, by the comparison of texts or in the opinion of a model.
+ * - `conflict`: the nearest sentence of the page is about the same thing and has another figure, date, name or direction.
+ * - `not_found`: neither. The page may still say it in other words.
  */
 export type Verdict = (typeof VERDICTS)[number];
 
+/** What a reader should see first, in every list. */
+const SEVERITY: readonly Verdict[] = [
+  "conflict",
+  "gone",
+  "not_found",
+  "unreadable",
+  "unreachable",
+  "not_checked",
+  "likely",
+  "confirmed",
+];
+
+export const bySeverity = (one: { verdict: Verdict }, other: { verdict: Verdict }): number =>
+  SEVERITY.indexOf(one.verdict) - SEVERITY.indexOf(other.verdict);
+
 /**
- * - `google`: Google's supports or annotations attach the sentence to the source.
- * - `read`: Gemini opened the page in a verification call and quoted a passage that agrees with the claim.
+ * - `read`: Gemini opened the page in a verification call and quoted a passage.
  * - `page`: this program fetched the page and compared its text with the claim.
  */
-export const EVIDENCE_KINDS = ["google", "read", "page"] as const;
+export const EVIDENCE_KINDS = ["read", "page"] as const;
 export type EvidenceKind = (typeof EVIDENCE_KINDS)[number];
 
 export interface Evidence {
@@ -35,19 +51,22 @@ export interface Evidence {
   verdict: Verdict;
   /** Why a claim is not confirmed, or which wall makes a page unreadable; a sentence of this program. */
   reason?: string | undefined;
-  /** The passage of the page that decided; text from the web. */
+  /** The passage of the page that is closest to the claim; text from the web. */
   passage?: string | undefined;
+  /** In a conflict: what the passage says in the place of the claim's figure, date, name or direction. */
+  pageSays?: string | undefined;
+  /** How likely the page says this, from 0 to 1: a calibrated score of the comparison, or a judge's. */
+  probability?: number | undefined;
   /** Whether a model judged the passage (`VERIFY_JUDGE`). */
   judged?: boolean | undefined;
 }
 
 /** Verdicts in words for people, the same on every surface. */
 export const VERDICT_LABELS: Record<Verdict, string> = {
-  supported: "confirmed",
-  weak: "partly confirmed",
-  contradicted: "contradicted",
-  unsupported: "not on the page",
-  not_confirmed: "not found",
+  confirmed: "confirmed",
+  likely: "likely",
+  conflict: "conflict",
+  not_found: "not found",
   unreadable: "unreadable",
   gone: "gone",
   unreachable: "unreachable",
@@ -56,11 +75,10 @@ export const VERDICT_LABELS: Record<Verdict, string> = {
 
 /** What a verdict means, as a sentence. */
 export const VERDICT_MEANINGS: Record<Verdict, string> = {
-  supported: "A passage of the page says this.",
-  weak: "A passage of the page says a part of this, or a weaker version.",
-  contradicted: "A model read the page: it says something else.",
-  unsupported: "A model read the page: it does not say this.",
-  not_confirmed: "No passage with the same words and figures was found. The page may still say it in other words.",
+  confirmed: "The page says this, in the same words.",
+  likely: "The page says nearly this.",
+  conflict: "The page says something else.",
+  not_found: "No passage that says this was found. The page may still say it in other words.",
   unreadable: "The page could not be read.",
   gone: "The page no longer exists.",
   unreachable: "The site did not answer.",

@@ -13,10 +13,9 @@ export type VerificationMethod = (typeof VERIFICATION_METHODS)[number];
 export const verificationSchema = z.looseObject({
   method: z.enum(VERIFICATION_METHODS),
   claims: z.number(),
-  supported: z.number(),
-  weak: z.number(),
-  contradicted: z.number(),
-  not_confirmed: z.number(),
+  likely: z.number(),
+  conflict: z.number(),
+  not_found: z.number(),
   unreadable: z.number(),
   uncited: z.number(),
   /** Sites, by the public suffix list, with a page that supports a claim. */
@@ -26,20 +25,19 @@ export const verificationSchema = z.looseObject({
 export type Verification = z.infer<typeof verificationSchema>;
 
 const PARTS = [
-  ["supported", "supported"],
-  ["weak", "weakly supported"],
-  ["contradicted", "contradicted"],
-  ["not_confirmed", "not confirmed"],
+  ["conflict", "in conflict"],
+  ["likely", "likely"],
+  ["not_found", "not found"],
   ["unreadable", "on unreadable pages"],
   ["uncited", "uncited"],
 ] as const satisfies [keyof Verification, string][];
 
-/** `12 claims: 9 supported, 2 not confirmed, 1 uncited; 4 independent domains`. */
+/** `12 claims: 9 likely, 2 not found, 1 uncited; 4 independent domains`. */
 export function verificationLine(verification: Verification): string {
   const { claims, method, independent_domains: domains } = verification;
   const total = claims === 1 ? "1 claim" : `${claims} claims`;
   const parts = PARTS.flatMap(([name, words]) => {
-    const text = method === "none" && name === "not_confirmed" ? "not checked" : words;
+    const text = method === "none" && name === "not_found" ? "not checked" : words;
     return verification[name] === 0 ? [] : [`${verification[name]} ${text}`];
   });
   const sites = domains === 1 ? "1 independent domain" : `${domains} independent domains`;

@@ -81,7 +81,7 @@ test("a check that is not accepted comes back with its reason; an accepted claim
     `${listed} – last check: The page was not opened.\n\nPages:\n[1] ${URL}`,
     "None: a page was quoted for every claim.",
   ]);
-  expect(verification).toMatchObject({ method: "url_context", claims: 1, supported: 1, independent_domains: 1 });
+  expect(verification).toMatchObject({ method: "url_context", claims: 1, likely: 1, independent_domains: 1 });
   expect(open).toEqual([]);
 });
 
@@ -92,7 +92,7 @@ test("a verified result keeps its claims open if the quote has other figures, an
     {},
   ]);
   expect({ verified, iterations }).toEqual({ verified: true, iterations: 2 });
-  expect(verification).toMatchObject({ supported: 0, not_confirmed: 1 });
+  expect(verification).toMatchObject({ likely: 0, not_found: 1 });
   expect(open).toEqual(["Lake Orven is up to 300 metres deep."]);
 });
 
@@ -103,7 +103,7 @@ test.each([
   const { verified, verification, best } = await search([{}, { checks, verified: true }]);
   expect(verified).toBe(true);
   expect(best.report).toBe(report(214));
-  expect(verification).toMatchObject({ method: "none", supported: 0, not_confirmed: 1 });
+  expect(verification).toMatchObject({ method: "none", likely: 0, not_found: 1 });
 });
 
 test("a user's own prompt without a place for claims is not given any (W4)", async () => {
@@ -116,5 +116,5 @@ test("a continuation knows what earlier rounds found (W4, Q1)", async () => {
   const { rounds } = await search([{}, { checks: [SUPPORTED] }]);
   const { claims, verification } = await search([{ verified: true }], { earlier: rounds });
   expect(claims).toEqual(["None: a page was quoted for every claim."]);
-  expect(verification).toMatchObject({ method: "url_context", supported: 1 });
+  expect(verification).toMatchObject({ method: "url_context", likely: 1 });
 });

@@ -181,6 +181,8 @@ export interface Tables {
     verdict: string;
     reason: string | null;
     passage: string | null;
+    page_says: string | null;
+    probability: number | null;
     judged: Flag;
     checked_at: number;
   };

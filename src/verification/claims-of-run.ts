@@ -1,7 +1,7 @@
 /** The claims of a stored report: split when they are first needed, so that no paid report waits for it. */
 
 import { createHash } from "node:crypto";
-import type { Claim, Evidence } from "../claims/evidence.ts";
+import type { Claim } from "../claims/evidence.ts";
 import type { Log } from "../platform/log.ts";
 import type { StoredResult } from "../runs/run.ts";
 import type { Database } from "../store/database.ts";
@@ -46,9 +46,3 @@ async function claimsIn({ report, sources, citations, supports }: ReportOfRun["r
     return [];
   }
 }
-
-/** Google's own statement that a source supports a sentence; it needs no request. */
-export const googleEvidence = (claims: readonly Claim[]): Evidence[] =>
-  claims.flatMap(({ n, googleSources }) =>
-    googleSources.map((source): Evidence => ({ claim: n, source, kind: "google", verdict: "supported" })),
-  );

@@ -46,7 +46,7 @@ export async function findFormerCheck(db: Database, taskId: string, source: numb
     .where("kind", "=", "page")
     .execute();
   const judgedClaims = evidence.filter(({ judged }) => judged === 1).map(({ claim }) => claim);
-  const isConfirmed = evidence.every(({ verdict }) => verdict === "supported");
+  const isConfirmed = evidence.every(({ verdict }) => verdict === "confirmed");
   return {
     checkedAt: page.checked_at,
     isUnfinished: page.is_unfinished === 1,
@@ -97,7 +97,7 @@ export function savePageCheck(
 /** Claims whose stored judgement stays. */
 function keptJudgements(former: FormerCheck, { check, evidence }: CheckedPage): number[] {
   if (!isSameText(former, check)) return [];
-  const renewed = evidence.filter(({ judged, verdict }) => judged === true || verdict === "supported");
+  const renewed = evidence.filter(({ judged, verdict }) => judged === true || verdict === "confirmed");
   const numbers = new Set(renewed.map(({ claim }) => claim));
   return former.judgedClaims.filter((claim) => !numbers.has(claim));
 }
@@ -131,6 +131,8 @@ async function insertEvidence(
     verdict: each.verdict,
     reason: text(each.reason),
     passage: text(each.passage),
+    page_says: text(each.pageSays),
+    probability: each.probability ?? null,
     judged: each.judged === true ? 1 : 0,
     checked_at: now,
   }));
@@ -214,6 +216,8 @@ export async function findEvidence(db: Database, taskId: string): Promise<DatedE
     verdict: verdicts.parse(row.verdict),
     reason: row.reason ?? undefined,
     passage: row.passage ?? undefined,
+    pageSays: row.page_says ?? undefined,
+    probability: row.probability ?? undefined,
     judged: row.judged === 1,
     checkedAt: row.checked_at,
   }));

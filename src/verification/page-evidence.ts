@@ -39,12 +39,12 @@ export async function evidenceOf(
   const found = await compareClaims({ page, claims, passages }, limits.signal);
   const compared = claims.map((claim, index) => ({
     claim: { ...claim, passages: found[index]?.passages ?? [] },
-    evidence: bounded({ claim: claim.n, source, kind: "page", verdict: "not_confirmed", ...found[index]?.comparison }),
+    evidence: bounded({ claim: claim.n, source, kind: "page", verdict: "not_found", ...found[index]?.comparison }),
   }));
   // A judgement of the same text is kept, and not paid for again.
   const known = former !== undefined && isSameText(former, reading) ? former.judgedClaims : [];
   const open = compared
-    .filter(({ claim, evidence }) => evidence.verdict !== "supported" && !known.includes(claim.n))
+    .filter(({ claim, evidence }) => evidence.verdict !== "confirmed" && !known.includes(claim.n))
     .map(({ claim }) => claim);
   const judgements =
     judge === undefined || open.length === 0

@@ -7,8 +7,8 @@ import { reportHashOf } from "./claims-of-run.ts";
 import { type DatedEvidence, findEvidence } from "./evidence-store.ts";
 
 /**
- * The list of verdicts goes from the best to the least informative. A claim has the best verdict of its sources: one
- * page that says it is enough. A contradiction by another page is listed as a finding of its own.
+ * A claim has the best verdict of its sources: one page that says it is enough. A conflict with another page is listed as
+ * a finding of its own.
  */
 const rank = (verdict: Verdict): number => VERDICTS.indexOf(verdict);
 
@@ -17,7 +17,7 @@ const bestVerdict = (verdicts: readonly Verdict[]): Verdict =>
 
 /** A claim and one of its sources. */
 export interface CitedPair extends Omit<Evidence, "kind"> {
-  kind: Exclude<EvidenceKind, "google"> | undefined;
+  kind: EvidenceKind | undefined;
   /** Google's supports or annotations attach the source to the claim. */
   byGoogle: boolean;
   checkedAt: number | undefined;
@@ -41,12 +41,17 @@ export function standings(claims: readonly Claim[], evidence: readonly DatedEvid
 
 function pairOf(claim: Claim, source: number, found: readonly DatedEvidence[]): CitedPair {
   const byGoogle = claim.googleSources.includes(source);
-  const best = found.toSorted((one, other) => rank(one.verdict) - rank(other.verdict))[0];
-  if (best === undefined || best.kind === "google") {
-    return { claim: claim.n, source, kind: undefined, verdict: "not_checked", byGoogle, checkedAt: undefined };
-  }
-  return { ...best, kind: best.kind, byGoogle };
+  const decided = decisive(found);
+  if (decided !== undefined) return { ...decided, byGoogle };
+  return { claim: claim.n, source, kind: undefined, verdict: "not_checked", byGoogle, checkedAt: undefined };
 }
+
+/** What this program found on the page counts more than what a model quoted from it. */
+const decisive = (found: readonly DatedEvidence[]): DatedEvidence | undefined =>
+  found.find(({ kind, verdict }) => kind === "page" && SAID.includes(verdict)) ??
+  found.toSorted((one, other) => rank(one.verdict) - rank(other.verdict))[0];
+
+const SAID: readonly Verdict[] = ["confirmed", "likely", "conflict"];
 
 export type VerdictCounts = { claims: number; uncited: number } & Partial<Record<Verdict, number>>;
 
@@ -73,7 +78,11 @@ export async function summariseCitations(
 ): Promise<CitationsSummary | undefined> {
   const evidence = await findEvidence(db, taskId);
   if (evidence.length === 0 || !(await hasClaimsOf(db, taskId, reportHashOf(report)))) return undefined;
-  const byClaim = Map.groupBy(evidence, ({ claim }) => claim);
+  const byPair = Map.groupBy(evidence, ({ claim, source }) => `${claim} ${source}`);
+  const byClaim = Map.groupBy(
+    [...byPair.values()].flatMap((found) => decisive(found) ?? []),
+    ({ claim }) => claim,
+  );
   const verdicts = [...byClaim.values()].map((found) => bestVerdict(found.map(({ verdict }) => verdict)));
   return { claims: verdicts.length, ...countVerdicts(verdicts) };
 }

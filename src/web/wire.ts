@@ -212,6 +212,9 @@ export interface CitedPairView {
   reason?: string | undefined;
   /** Text from the web. */
   passage?: string | undefined;
+  /** In a conflict: what the page says instead. */
+  page_says?: string | undefined;
+  probability?: number | undefined;
   /** A model judged it. */
   judged?: boolean | undefined;
   /** Google's annotations attach the source to the claim. */

@@ -74,7 +74,7 @@ async function storeRun(scene: HttpScene, secretUrl: string): Promise<string> {
     NOW - 3_600_000,
   );
   run(
-    "insert into research_evidence (task_id, claim, source, kind, verdict, passage, judged, checked_at) values (?, 1, 1, 'page', 'supported', ?, 0, ?)",
+    "insert into research_evidence (task_id, claim, source, kind, verdict, passage, judged, checked_at) values (?, 1, 1, 'page', 'confirmed', ?, 0, ?)",
     taskId,
     "Lake Onda is\u202E 42 metres deep, \u001B[31msays the survey.",
     NOW - 3_600_000,
@@ -96,18 +96,18 @@ test("tools, terminal and dashboard show the same verdicts, fetch nothing checke
       message: expect.stringMatching(
         /^1 of 2 cited claims are confirmed by a page they cite\. 1 cited page was not fetched: .+\.$/,
       ),
-      counts: { claims: 2, uncited: 0, supported: 1, not_checked: 1 },
+      counts: { claims: 2, uncited: 0, confirmed: 1, not_checked: 1 },
       attached_by_google: 1,
       pages: { cited: 2, checked: 1, not_fetched: 1, left: 0 },
       findings: [],
     });
-    expect(text).toContain("counts: claims 2, uncited 0, supported 1, not_checked 1");
+    expect(text).toContain("counts: claims 2, uncited 0, confirmed 1, not_checked 1");
     const passages = await server.call("verify_citations", { task_id: taskId, numbers: [1] });
     expect(passages.structured["findings"]).toMatchObject([
-      { source: 1, verdict: "supported", passage: "Lake Onda is 42 metres deep, says the survey." },
+      { source: 1, verdict: "confirmed", passage: "Lake Onda is 42 metres deep, says the survey." },
     ]);
     const results = await server.call("get_research_results", { task_id: taskId });
-    expect(results.structured["citations_checked"]).toEqual({ claims: 2, supported: 1, not_checked: 1 });
+    expect(results.structured["citations_checked"]).toEqual({ claims: 2, confirmed: 1, not_checked: 1 });
     const save = async (format: string) =>
       (await server.call("save_research_to_markdown", { task_id: taskId, output_dir: scene.configDir, format }))
         .structured;
@@ -152,9 +152,9 @@ async function onDashboard(scene: HttpScene, taskId: string): Promise<void> {
   const server = await scene.http();
   const view = await server.request(`/api/runs/${taskId}/citations`);
   expect(await view.json()).toMatchObject({
-    counts: { supported: 1 },
+    counts: { confirmed: 1 },
     sources: [{ n: 1, is_cited: true, outcome: "text", author: "A. Writer" }, { n: 2 }],
-    claims: [{ verdict: "supported", pairs: [{ source: 1, by_google: true }] }, { verdict: "not_checked" }],
+    claims: [{ verdict: "confirmed", pairs: [{ source: 1, by_google: true }] }, { verdict: "not_checked" }],
   });
   const checked = await server.request(`/api/runs/${taskId}/citations`, {
     method: "POST",

@@ -30,10 +30,10 @@ test("a claim is supported only by a page that the CLI's tools opened, whatever 
   expect(structured).toMatchObject({
     success: true,
     verified: true,
-    verification: { method: "cli_tools", claims: 2, supported: 1, not_confirmed: 1, independent_domains: 1 },
+    verification: { method: "cli_tools", claims: 2, likely: 1, not_found: 1, independent_domains: 1 },
     note: expect.stringContaining("310 inhabitants"),
   });
   // The accepted check is stored as evidence and shown with the report.
   const shown = await server.call("get_research_results", { task_id: structured["metadata"].task_id });
-  expect(shown.structured["citations_checked"]).toMatchObject({ supported: 1, not_confirmed: 1 });
+  expect(shown.structured["citations_checked"]).toMatchObject({ likely: 1, not_found: 1 });
 });

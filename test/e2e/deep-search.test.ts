@@ -53,10 +53,9 @@ describe.concurrent.each(ERAS)("a %s client", (era) => {
       verification: {
         method: "url_context",
         claims: 20,
-        supported: 18,
-        weak: 0,
-        contradicted: 0,
-        not_confirmed: 0,
+        likely: 18,
+        conflict: 0,
+        not_found: 0,
         unreadable: 0,
         uncited: 2,
         independent_domains: 7,
@@ -79,13 +78,13 @@ describe.concurrent.each(ERAS)("a %s client", (era) => {
     });
     expect(missingFromText(text, structured)).toEqual([]);
     expect(text).toContain(
-      "\nverification: 20 claims: 18 supported, 2 uncited; 7 independent domains (method: url_context)\n",
+      "\nverification: 20 claims: 18 likely, 2 uncited; 7 independent domains (method: url_context)\n",
     );
     expect(text).toMatch(/\nverified: true\nverified_in_round: 3\n\d+ ms · [^\n]+$/);
     expect(asked(scene)).toEqual(["deep_search 1", "verify 2", "verify 3"]);
     const { task_id } = structured["metadata"];
     const { structured: stored } = await server.call("get_research_results", { task_id });
-    expect(stored["citations_checked"]).toEqual({ claims: 18, supported: 18 });
+    expect(stored["citations_checked"]).toEqual({ claims: 18, likely: 18 });
     expect(structured["metadata"].rounds[0].search_queries).toHaveLength(5);
     expect(roundLines(server)).toEqual([
       "[INFO] Deep search round 1/5...",
@@ -154,7 +153,7 @@ describe.concurrent("the rounds", () => {
       verified_in_round: 1,
       metadata: { iterations: 1 },
     });
-    expect(structured["verification"]).toMatchObject({ method: "none", supported: 0 });
+    expect(structured["verification"]).toMatchObject({ method: "none", likely: 0 });
     expect(structured["note"]).toBe(
       "Gemini called the result verified, but no claim was checked against the page it cites.",
     );

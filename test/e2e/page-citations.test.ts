@@ -96,12 +96,12 @@ async function withoutJudge(page: Page, { taskId, requests }: { taskId: string; 
   expect(requests).toEqual([]);
   expect(await marks(page)).toEqual([null, null, null]);
   await page.getByRole("button", { name: "Check this page: source 1", exact: true }).click();
-  await page.locator(count("supported")).waitFor();
+  await page.locator(count("confirmed")).waitFor();
   expect(requests).toEqual(["lake.onda-press.com/depth"]);
-  expect(await marks(page)).toEqual(["supported", null, null]);
+  expect(await marks(page)).toEqual(["confirmed", null, null]);
   await page.getByRole("button", { name: "Check the rest", exact: true }).click();
   await page.locator(count("gone")).waitFor();
-  expect(await marks(page)).toEqual(["supported", "not_confirmed", "gone"]);
+  expect(await marks(page)).toEqual(["confirmed", "not_found", "gone"]);
   // A page that was checked is not fetched again.
   expect(requests.toSorted()).toEqual(LINKS.map((url) => url.replace("http://", "")).toSorted());
   const first = page.locator(".report-text .cite a").first();
@@ -111,7 +111,7 @@ async function withoutJudge(page: Page, { taskId, requests }: { taskId: string; 
   expect(await textOf(page)).toBe(text);
   await page.reload();
   await page.locator(count("gone")).waitFor();
-  await expect.poll(() => marks(page)).toEqual(["supported", "not_confirmed", "gone"]);
+  await expect.poll(() => marks(page)).toEqual(["confirmed", "not_found", "gone"]);
 }
 
 async function withJudge(page: Page, { taskId, scene }: { taskId: string; scene: HttpScene }): Promise<void> {
@@ -128,7 +128,7 @@ async function withJudge(page: Page, { taskId, scene }: { taskId: string; scene:
   await consent.check();
   await again.click();
   await expect.poll(asked).toBe(1);
-  await expect.poll(() => marks(page)).toEqual(["supported", "supported", "gone"]);
+  await expect.poll(() => marks(page)).toEqual(["confirmed", "confirmed", "gone"]);
   // Consent was for one check.
   await again.click();
   await consent.waitFor();

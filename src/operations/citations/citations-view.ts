@@ -62,16 +62,20 @@ const claimView = ({ claim, verdict, pairs }: ClaimStanding) => ({
   n: claim.n,
   text: claim.text,
   verdict: verdict ?? "not_checked",
-  pairs: pairs.map(({ source, verdict: found, kind, reason, passage, judged, byGoogle, checkedAt }) => ({
-    source,
-    verdict: found,
-    kind,
-    reason,
-    passage,
-    judged: judged === true ? true : undefined,
-    by_google: byGoogle ? true : undefined,
-    checked_at: checkedAt === undefined ? undefined : isoTime(checkedAt),
-  })),
+  pairs: pairs.map(
+    ({ source, verdict: found, kind, reason, passage, pageSays, probability, judged, byGoogle, checkedAt }) => ({
+      source,
+      verdict: found,
+      kind,
+      reason,
+      passage,
+      page_says: pageSays,
+      probability,
+      judged: judged === true ? true : undefined,
+      by_google: byGoogle ? true : undefined,
+      checked_at: checkedAt === undefined ? undefined : isoTime(checkedAt),
+    }),
+  ),
 });
 
 export async function sourcesFile(

@@ -109,11 +109,11 @@ test("counts come first, then what is not confirmed; passages by number; nothing
   expect(structured).toMatchObject({
     success: true,
     caution: expect.any(String),
-    counts: { uncited: 1, supported: 1, not_confirmed: 1, gone: 1, not_checked: 1 },
+    counts: { uncited: 1, confirmed: 1, not_found: 1, gone: 1, not_checked: 1 },
     pages: { cited: 4, checked: 3, not_fetched: 1, left: 0 },
     findings: [
       { source: 3, verdict: "gone" },
-      { source: 2, verdict: "not_confirmed", reason: expect.any(String) },
+      { source: 2, verdict: "not_found", reason: expect.any(String) },
     ],
   });
   expect(text).toContain("1 of 4 cited claims are confirmed by a page they cite.");
@@ -132,7 +132,7 @@ test("counts come first, then what is not confirmed; passages by number; nothing
       { source: 4, verdict: "not_checked" },
       {
         source: 1,
-        verdict: "supported",
+        verdict: "confirmed",
         passage: expect.stringContaining("42 metres deep"),
         domain: "lake.onda-press.com",
       },
@@ -142,7 +142,7 @@ test("counts come first, then what is not confirmed; passages by number; nothing
   await check({ numbers: [1], refetch: true });
   expect(sites.requests).toHaveLength(requests + 1);
   expect((await results()).structured).toMatchObject({
-    citations_checked: { claims: 4, supported: 1, gone: 1 },
+    citations_checked: { claims: 4, confirmed: 1, gone: 1 },
     report: expect.stringContaining("Lake Onda is 42 metres deep"),
   });
 });

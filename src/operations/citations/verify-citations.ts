@@ -1,7 +1,7 @@
 /** `verify_citations`: on the user's request, fetches the pages that a report cites and compares them with its claims. */
 
 import { z } from "zod";
-import { type Verdict, VERDICT_LABELS, VERDICTS } from "../../claims/evidence.ts";
+import { bySeverity, type Verdict, VERDICT_LABELS, VERDICTS } from "../../claims/evidence.ts";
 import { cancelled } from "../../gemini/failures.ts";
 import { isoTime } from "../../platform/clock.ts";
 import type { Source } from "../../reports/report.ts";
@@ -179,37 +179,38 @@ async function answerOf(deps: VerifyDeps, wanted: Answered) {
     ...noteFor({
       hidden: found.length - shown.length,
       left,
-      isUncertain: shown.some(({ verdict }) => verdict === "not_confirmed"),
+      isUncertain: shown.some(({ verdict }) => verdict === "not_found"),
     }),
     ...(await usedByJudge(deps.db, taskId)),
   };
 }
 
-const NOT_FINDINGS: readonly Verdict[] = ["supported", "not_checked"];
+const NOT_FINDINGS: readonly Verdict[] = ["confirmed", "likely", "not_checked"];
 
-/** What a reader should know first: contradictions, then what is not supported; with `numbers` every pair of them. */
+/** What a reader should know first: conflicts, then what is not confirmed; with `numbers` every pair of them. */
 function findingsIn(
   all: readonly ClaimStanding[],
   { numbers, sources }: { numbers: readonly number[] | undefined; sources: readonly Source[] },
 ) {
   const isShown = (standing: ClaimStanding, pair: CitedPair): boolean => {
     if (numbers !== undefined) return numbers.includes(pair.source);
-    if (pair.verdict === "contradicted") return true;
+    if (pair.verdict === "conflict") return true;
     return standing.verdict === pair.verdict && !NOT_FINDINGS.includes(pair.verdict);
   };
   const pairs = all.flatMap((standing) =>
     standing.pairs.filter((pair) => isShown(standing, pair)).map((pair) => ({ claim: standing.claim, pair })),
   );
-  const order = ({ pair }: { pair: CitedPair }): number => FIRST.indexOf(pair.verdict);
   return pairs
-    .toSorted((one, other) => order(one) - order(other))
+    .toSorted((one, other) => bySeverity(one.pair, other.pair))
     .map(({ claim, pair }) => ({
       claim: claim.n,
       text: cut([...claim.context, claim.text].join(": ")),
       source: pair.source,
       verdict: pair.verdict,
       ...(pair.reason === undefined ? {} : { reason: pair.reason }),
+      ...(pair.pageSays === undefined ? {} : { page_says: pair.pageSays }),
       ...(pair.passage === undefined ? {} : { passage: pair.passage }),
+      ...(pair.probability === undefined ? {} : { probability: pair.probability }),
       ...(pair.judged === true ? { judged: true } : {}),
       ...(pair.kind === "read" ? { read_by_gemini: true } : {}),
       ...(numbers === undefined ? {} : checkedFields(pair, sources)),
@@ -221,18 +222,6 @@ const checkedFields = ({ checkedAt, source }: CitedPair, sources: readonly Sourc
   domain: sources.find(({ n }) => n === source)?.domain,
 });
 
-const FIRST: readonly Verdict[] = [
-  "contradicted",
-  "unsupported",
-  "gone",
-  "not_confirmed",
-  "weak",
-  "unreadable",
-  "unreachable",
-  "not_checked",
-  "supported",
-];
-
 const cut = (text: string): string =>
   text.length <= MAX_CLAIM_CHARACTERS ? text : `${text.slice(0, MAX_CLAIM_CHARACTERS).toWellFormed()}…`;
 
@@ -242,9 +231,9 @@ function messageFor(
 ): string {
   const cited = all.filter(({ verdict }) => verdict !== undefined);
   if (cited.length === 0) return "This report has no sentence that cites a source, so there is nothing to check.";
-  const supported = cited.filter(({ verdict }) => verdict === "supported").length;
+  const confirmed = cited.filter(({ verdict }) => verdict === "confirmed").length;
   const rest = left === 0 ? "" : ` ${left} cited ${left === 1 ? "page is" : "pages are"} left to check.`;
-  return `${supported} of ${cited.length} cited claims are confirmed by a page they cite.${notFetchedText(notFetched)}${rest}`;
+  return `${confirmed} of ${cited.length} cited claims are confirmed by a page they cite.${notFetchedText(notFetched)}${rest}`;
 }
 
 function notFetchedText(pages: readonly PageCheck[]): string {
@@ -260,7 +249,7 @@ function noteFor({ hidden, left, isUncertain }: { hidden: number; left: number; 
   note?: string;
 } {
   const notes = [
-    ...(isUncertain ? ["not_confirmed does not count against a claim: the page may say it in other words."] : []),
+    ...(isUncertain ? ["not_found does not count against a claim: the page may say it in other words."] : []),
     ...(left > 0 ? ["Call again to check the pages that are left."] : []),
     ...(hidden > 0 ? [`${hidden} more findings: ask for the sources of interest with numbers.`] : []),
   ];

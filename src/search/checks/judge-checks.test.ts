@@ -54,11 +54,11 @@ test("a list is bounded in number and characters, and says when nothing is open 
 });
 
 test("a quote from a page that was opened, with the claim's figures, supports it (W4)", () => {
-  expect(verdictOf({})).toEqual([["supported", undefined]]);
-  expect(verdictOf({ check: { page: `${LAKE}#depth` } })).toEqual([["supported", undefined]]);
+  expect(verdictOf({})).toEqual([["likely", undefined]]);
+  expect(verdictOf({ check: { page: `${LAKE}#depth` } })).toEqual([["likely", undefined]]);
   // Google reports the address after a redirect, often with another scheme and `www.`.
   const moved = { ...READ, opened: ["http://www.lakes.example/orven/?utm_source=x"] };
-  expect(verdictOf({ pages: moved })).toEqual([["supported", undefined]]);
+  expect(verdictOf({ pages: moved })).toEqual([["likely", undefined]]);
 });
 
 test.each<[string, Round, string]>([
@@ -80,24 +80,22 @@ test.each<[string, Round, string]>([
     "The claim does not cite the page.",
   ],
 ])("%s does not support a claim (W4)", (_, round, reason) => {
-  expect(verdictOf(round)).toEqual([["not_confirmed", reason]]);
+  expect(verdictOf(round)).toEqual([["not_found", reason]]);
 });
 
 test("the model's other verdicts count only for a page that it opened (W4)", () => {
-  expect(verdictOf({ check: { verdict: "contradicted" } })).toEqual([["contradicted", "The page contradicts it."]]);
-  expect(verdictOf({ check: { verdict: "Unsupported" } })).toEqual([["unsupported", "The page does not say it."]]);
-  expect(verdictOf({ check: { verdict: "weak" } })[0]?.[0]).toBe("weak");
+  expect(verdictOf({ check: { verdict: "contradicted" } })).toEqual([["conflict", "The page contradicts it."]]);
+  expect(verdictOf({ check: { verdict: "Unsupported" } })).toEqual([["not_found", "The page does not say it."]]);
+  expect(verdictOf({ check: { verdict: "weak" } })[0]?.[0]).toBe("not_found");
   const unread = { backend: "api" as const, opened: [], unread: [LAKE] };
   expect(verdictOf({ pages: unread })).toEqual([["unreadable", "The page could not be opened."]]);
-  expect(verdictOf({ check: { verdict: "contradicted" }, pages: { ...unread, unread: [] } })[0]?.[0]).toBe(
-    "not_confirmed",
-  );
+  expect(verdictOf({ check: { verdict: "contradicted" }, pages: { ...unread, unread: [] } })[0]?.[0]).toBe("not_found");
 });
 
-test("a quote with none of the claim's words is weak at best (W4)", () => {
+test("a quote with none of the claim's words does not support it (W4)", () => {
   const after = `The company owns everything there. ([Lakes](${LAKE}))`;
   const check = { claim: "The company owns everything", quote: "Bathing is allowed in summer." };
-  expect(verdictOf({ after, check })[0]?.[0]).toBe("weak");
+  expect(verdictOf({ after, check })[0]?.[0]).toBe("not_found");
 });
 
 test("a sentence that the round corrected counts as far as the quote proves it (W4)", () => {
@@ -107,9 +105,9 @@ test("a sentence that the round corrected counts as far as the quote proves it (
     { claim: 1, verdict: "contradicted", page: 1, quote: "Lake Orven is up to 214 metres deep." },
   ]);
   const findings = judgeChecks({ checks, list, report: claimsOf(REPORT, []), pages: READ });
-  expect(findings).toMatchObject([{ claim: "lake orven is up to 214 metres deep.", verdict: "supported" }]);
+  expect(findings).toMatchObject([{ claim: "lake orven is up to 214 metres deep.", verdict: "likely" }]);
   const kept = judgeChecks({ checks, list, report: claimsOf(wrong, []), pages: READ });
-  expect(kept).toMatchObject([{ verdict: "contradicted" }]);
+  expect(kept).toMatchObject([{ verdict: "conflict" }]);
 });
 
 test("a redirect link stands for a page of the domain in its title (W4)", () => {
@@ -120,9 +118,9 @@ test("a redirect link stands for a page of the domain in its title (W4)", () => 
   const checks = checksField.parse([{ claim: 1, verdict: "supported", page: 1, quote: QUOTE }]);
   const verdicts = (opened: string[]) =>
     judgeChecks({ checks, list, report, pages: { backend: "api", opened, unread: [] } }).map(({ verdict }) => verdict);
-  expect(verdicts([LAKE])).toEqual(["supported"]);
-  expect(verdicts([link])).toEqual(["supported"]);
-  expect(verdicts([FIRM])).toEqual(["not_confirmed"]);
+  expect(verdicts([LAKE])).toEqual(["likely"]);
+  expect(verdicts([link])).toEqual(["likely"]);
+  expect(verdicts([FIRM])).toEqual(["not_found"]);
 });
 
 test("checks in any other form are left out (W4)", () => {
@@ -142,10 +140,9 @@ test("the counts name every claim once, and the claims that carry the answer wit
   expect(verification).toEqual({
     method: "url_context",
     claims: 3,
-    supported: 1,
-    weak: 0,
-    contradicted: 0,
-    not_confirmed: 1,
+    likely: 1,
+    conflict: 0,
+    not_found: 1,
     unreadable: 0,
     uncited: 1,
     independent_domains: 1,
@@ -153,6 +150,6 @@ test("the counts name every claim once, and the claims that carry the answer wit
   expect(open).toEqual(["The company Kalmir owns its shore since 1962."]);
   const sources = [{ n: 1, url: LAKE, title: "Lakes", domain: "lakes.example" }];
   expect(evidenceOf(REPORT, sources, findings)).toEqual([
-    { claim: 1, source: 1, kind: "read", verdict: "supported", reason: undefined, passage: QUOTE },
+    { claim: 1, source: 1, kind: "read", verdict: "likely", reason: undefined, passage: QUOTE },
   ]);
 });

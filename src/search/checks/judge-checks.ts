@@ -78,26 +78,26 @@ interface Circumstances {
 
 function judgementOn(check: Check, claim: Claim, { url, report, pages }: Circumstances): Judgement {
   const source = citedSource(claim, report.sources, url);
-  if (source === undefined) return notConfirmed("The claim does not cite the page.");
+  if (source === undefined) return notFound("The claim does not cite the page.");
   const isPage = (address: string): boolean => isSameAddress(address, url) || isPageOf(source, address);
   if (!pages.opened.some(isPage)) {
     const wasRefused = pages.unread.some(isPage) || check.verdict === "unreadable";
     return wasRefused
       ? { verdict: "unreadable", reason: "The page could not be opened." }
-      : notConfirmed("The page was not opened.");
+      : notFound("The page was not opened.");
   }
-  if (check.verdict === "unsupported") return { verdict: "unsupported", reason: "The page does not say it." };
-  if (check.verdict === "unreadable" || check.quote === "") return notConfirmed("No passage was quoted.");
-  if (check.verdict === "contradicted") return { verdict: "contradicted", reason: "The page contradicts it." };
+  if (check.verdict === "unsupported") return notFound("The page does not say it.");
+  if (check.verdict === "unreadable" || check.quote === "") return notFound("No passage was quoted.");
+  if (check.verdict === "contradicted") return { verdict: "conflict", reason: "The page contradicts it." };
   const reason = disagreement(claimText(claim), check.quote);
-  if (reason !== undefined) return notConfirmed(reason);
-  if (check.verdict === "weak") return { verdict: "weak", reason: "The page says only a part of it." };
+  if (reason !== undefined) return notFound(reason);
+  if (check.verdict === "weak") return notFound("The page says only a part of it.");
   return sharesWords(claimText(claim), check.quote)
-    ? { verdict: "supported" }
-    : { verdict: "weak", reason: "The quoted passage has other words." };
+    ? { verdict: "likely" }
+    : notFound("The quoted passage has other words.");
 }
 
-const notConfirmed = (reason: string): Judgement => ({ verdict: "not_confirmed", reason });
+const notFound = (reason: string): Judgement => ({ verdict: "not_found", reason });
 
 /**
  * The model corrected the sentence according to its quote. Its verdict was about the old wording, so the new one counts
@@ -111,9 +111,9 @@ function judgeReworded(check: Check, before: Claim, round: CheckedRound): Findin
   );
   if (reworded === undefined) return [];
   const found = judge({ ...check, verdict: "supported" }, reworded, round);
-  if (found?.verdict !== "supported") return found === undefined ? [] : [found];
+  if (found?.verdict !== "likely") return found === undefined ? [] : [found];
   const { verdict, reason } = comparePage(reworded, { title: "", blocks: [check.quote] });
-  return [{ ...found, verdict, ...(reason === undefined ? {} : { reason }) }];
+  return [verdict === "confirmed" ? found : { ...found, verdict, ...(reason === undefined ? {} : { reason }) }];
 }
 
 /** Words of at least four letters, numbers, and pairs of characters in scripts without spaces. */

@@ -45,8 +45,8 @@ export function isLoadBearing(claim: Claim, claims: readonly Claim[]): boolean {
   return isOpening && claim.sources.length > 0;
 }
 
-/** A contradiction counts more than support by another page: readers must see that the sources disagree. */
-const ORDER: readonly Verdict[] = ["contradicted", "supported", "weak", "unsupported", "not_confirmed", "unreadable"];
+/** A conflict counts more than support by another page: readers must see that the sources disagree. */
+const ORDER: readonly Verdict[] = ["conflict", "likely", "not_found", "unreadable"];
 
 /** The finding that counts for a claim of the current report: of each page it cites the latest, and of these the strongest. */
 export function verdictOn(claim: Claim, sources: readonly Source[], findings: readonly Finding[]): Finding | undefined {
@@ -162,16 +162,16 @@ function openClaims(report: ReportClaims, findings: readonly Finding[]): Claim[]
   const { claims, sources } = report;
   return claims
     .map((claim) => ({ claim, weight: weightOf(claim, report, findings) }))
-    .filter(({ claim }) => verdictOn(claim, sources, findings)?.verdict !== "supported")
+    .filter(({ claim }) => verdictOn(claim, sources, findings)?.verdict !== "likely")
     .filter(({ weight }) => weight > 0)
     .toSorted((one, other) => other.weight - one.weight)
     .map(({ claim }) => claim);
 }
 
-/** Contradictions first, then what carries the answer; within these, claims that no round has checked yet. */
+/** Conflicts first, then what carries the answer; within these, claims that no round has checked yet. */
 function weightOf(claim: Claim, { claims, sources }: ReportClaims, findings: readonly Finding[]): number {
   const finding = verdictOn(claim, sources, findings);
-  if (finding?.verdict === "contradicted") return 10;
+  if (finding?.verdict === "conflict") return 10;
   const importance = isLoadBearing(claim, claims) ? 4 : 2;
   const isCited = claim.sources.length > 0;
   if (!isCited) return importance === 4 ? 1 : 0;

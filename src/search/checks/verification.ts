@@ -16,14 +16,9 @@ export interface VerifiedReport {
   method: VerificationMethod;
 }
 
-type Bucket = "supported" | "weak" | "contradicted" | "not_confirmed" | "unreadable" | "uncited";
+type Bucket = "likely" | "conflict" | "not_found" | "unreadable" | "uncited";
 
-const BUCKETS: Partial<Record<Verdict, Bucket>> = {
-  supported: "supported",
-  weak: "weak",
-  contradicted: "contradicted",
-  unreadable: "unreadable",
-};
+const BUCKETS: Partial<Record<Verdict, Bucket>> = { likely: "likely", conflict: "conflict", unreadable: "unreadable" };
 
 interface Counted {
   claim: Claim;
@@ -38,21 +33,19 @@ export function verificationOf({ report, visited, findings, method }: VerifiedRe
   const { claims, sources } = claimsOf(report, visited);
   const counted = claims.map((claim): Counted & { page: Source | undefined } => {
     const found = verdictOn(claim, sources, findings);
-    const bucket =
-      claim.sources.length === 0 ? "uncited" : (BUCKETS[found?.verdict ?? "not_checked"] ?? "not_confirmed");
-    const page = found?.verdict === "supported" ? citedSource(claim, sources, found.url) : undefined;
+    const bucket = claim.sources.length === 0 ? "uncited" : (BUCKETS[found?.verdict ?? "not_checked"] ?? "not_found");
+    const page = found?.verdict === "likely" ? citedSource(claim, sources, found.url) : undefined;
     return { claim, bucket, page };
   });
   const count = (name: Bucket): number => counted.filter(({ bucket }) => bucket === name).length;
-  const open = counted.filter(({ claim, bucket }) => bucket !== "supported" && isLoadBearing(claim, claims));
+  const open = counted.filter(({ claim, bucket }) => bucket !== "likely" && isLoadBearing(claim, claims));
   return {
     verification: {
       method,
       claims: claims.length,
-      supported: count("supported"),
-      weak: count("weak"),
-      contradicted: count("contradicted"),
-      not_confirmed: count("not_confirmed"),
+      likely: count("likely"),
+      conflict: count("conflict"),
+      not_found: count("not_found"),
       unreadable: count("unreadable"),
       uncited: count("uncited"),
       independent_domains: independentDomains(counted.flatMap(({ page }) => page ?? [])).length,

@@ -164,6 +164,8 @@ const tablesOfRuns = (isPostgres: boolean): Statement[] => {
       verdict text not null,
       reason text,
       passage text,
+      page_says text,
+      probability double precision,
       judged integer not null,
       checked_at bigint not null,
       primary key (task_id, claim, source, kind)

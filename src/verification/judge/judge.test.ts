@@ -38,17 +38,17 @@ const says =
 test("a verdict counts only with a quote that is on the page and agrees with the claim (W2, W3)", async () => {
   const deep = claim("Lake Onda is 42 metres deep.");
   const quote = `Lake Onda's  depth is 42 metres - as expected.`;
-  expect(await judgeClaim(says("supported", quote), deep, PAGE)).toEqual({ verdict: "supported", passage: quote });
+  expect(await judgeClaim(says("supported", quote), deep, PAGE)).toEqual({ verdict: "likely", passage: quote });
   const invented = await judgeClaim(says("supported", "Lake Onda is 42 metres deep."), deep, PAGE);
-  expect(invented).toMatchObject({ verdict: "not_confirmed", reason: expect.stringContaining("not on the page") });
+  expect(invented).toMatchObject({ verdict: "not_found", reason: expect.stringContaining("not on the page") });
   // The model may be talked into it; the figures are not.
   const deeper = await judgeClaim(says("supported", quote), claim("Lake Onda is 57 metres deep."), PAGE);
-  expect(deeper).toMatchObject({ verdict: "not_confirmed", passage: quote });
+  expect(deeper).toMatchObject({ verdict: "not_found", passage: quote });
   expect(deeper?.reason).toMatch(/\.$/);
   const contradicted = await judgeClaim(says("contradicted", quote), claim("Lake Onda is 57 metres deep."), PAGE);
-  expect(contradicted).toMatchObject({ verdict: "contradicted", passage: quote });
+  expect(contradicted).toMatchObject({ verdict: "conflict", passage: quote });
   expect(await judgeClaim(says("contradicted", "It is shallow."), deep, PAGE)).toMatchObject({
-    verdict: "not_confirmed",
+    verdict: "not_found",
   });
 });
 
@@ -59,7 +59,7 @@ test.each([
 ])("a quote %s of the page is judged by its words (W2)", async (_where, blocks, isQuoted) => {
   const opened = claim("The bridge opened to traffic.");
   const found = await judgeClaim(says("supported", "The bridge opened to traffic"), opened, { title: "Menu", blocks });
-  expect(found?.verdict).toBe(isQuoted ? "supported" : "not_confirmed");
+  expect(found?.verdict).toBe(isQuoted ? "likely" : "not_found");
 });
 
 test("a quote in a script without spaces may begin and end anywhere (W2)", async () => {
@@ -69,15 +69,15 @@ test("a quote in a script without spaces may begin and end anywhere (W2)", async
     claim("オンダ湖の深さは42メートルである。"),
     page,
   );
-  expect(found?.verdict).toBe("supported");
+  expect(found?.verdict).toBe("likely");
 });
 
 test("only a judge that was given the whole page may say that it does not say something (W2)", async () => {
   const other = claim("Sentence 12 about the valley is wrong.");
-  expect(await judgeClaim(says("unsupported"), other, PAGE)).toMatchObject({ verdict: "unsupported" });
+  expect(await judgeClaim(says("unsupported"), other, PAGE)).toMatchObject({ verdict: "not_found" });
   const passages = bestPassages(other, indexPage(LONG_PAGE), 5);
   expect(await judgeClaim(says("unsupported"), { ...other, passages }, LONG_PAGE)).toMatchObject({
-    verdict: "not_confirmed",
+    verdict: "not_found",
   });
   expect(await judgeClaim(says("unsupported"), other, LONG_PAGE)).toBeUndefined();
   for (const nonsense of ["", "supported", '{"verdict":"certainly"}', "{", '{"quote":"x"}']) {
@@ -133,7 +133,7 @@ test("requests are counted before they are sent, their cost after it; a failed o
   const claims = CLAIMS;
   const found = await judge.judge({ taskId: "run", source: 7, page: PAGE, claims }, UNLIMITED);
   expect(found).toMatchObject({
-    evidence: [{ claim: 1, source: 7, kind: "page", verdict: "supported", judged: true }],
+    evidence: [{ claim: 1, source: 7, kind: "page", verdict: "likely", judged: true }],
     isComplete: true,
   });
   expect(asked).toEqual([1, 2, 3]);

@@ -136,7 +136,7 @@ const textOf = (error: unknown): string => (error instanceof Error ? error.messa
 // Asks a small model whether a page supports a claim. It must quote; a quote that is not on the page, or whose numbers, dates or polarity disagree with the claim, supports nothing.
 
 export interface Judgement {
-  verdict: Extract<Verdict, "supported" | "weak" | "contradicted" | "unsupported" | "not_confirmed">;
+  verdict: Extract<Verdict, "likely" | "conflict" | "not_found">;
   /** A passage that is on the page. */
   passage?: string | undefined;
   reason?: string | undefined;
@@ -171,6 +171,9 @@ const answerSchema = z.object({
   quote: z.string().default(""),
 });
 
+/** A part of a claim is not the claim. */
+const MEANT = { supported: "likely", weak: "not_found", contradicted: "conflict" } as const;
+
 /** Undefined if the answer cannot be used: then the verdict of the text comparison is kept. */
 export async function judgeClaim(ask: AskJudge, claim: OpenClaim, page: PageText): Promise<Judgement | undefined> {
   const whole = [page.title, ...page.blocks].join("\n");
@@ -184,16 +187,15 @@ export async function judgeClaim(ask: AskJudge, claim: OpenClaim, page: PageText
   const quote = answer.quote.trim();
   if (answer.verdict === "unsupported") {
     if (isWhole)
-      return { verdict: "unsupported", reason: "The judge read the page and found that it does not say this." };
-    return { verdict: "not_confirmed", reason: "The judge did not find it in the passages that are closest to it." };
+      return { verdict: "not_found", reason: "The judge read the page and found that it does not say this." };
+    return { verdict: "not_found", reason: "The judge did not find it in the passages that are closest to it." };
   }
-  if (!isOnPage(quote, page))
-    return { verdict: "not_confirmed", reason: "The judge quoted text that is not on the page." };
+  if (!isOnPage(quote, page)) return { verdict: "not_found", reason: "The judge quoted text that is not on the page." };
   const veto = answer.verdict === "contradicted" ? undefined : disagreement(claim.text, quote);
   if (veto !== undefined && answer.verdict === "supported") {
-    return { verdict: "not_confirmed", passage: quote, reason: veto };
+    return { verdict: "not_found", passage: quote, reason: veto };
   }
-  return { verdict: answer.verdict, passage: quote, reason: veto };
+  return { verdict: MEANT[answer.verdict], passage: quote, reason: veto };
 }
 
 const passagesOf = ({ passages }: OpenClaim): string =>

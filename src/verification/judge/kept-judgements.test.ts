@@ -24,7 +24,7 @@ function createTestJudge() {
       if (!state.hasTime) return { evidence: [], isComplete: false };
       asked.push(...claims.map(({ n }) => n));
       const evidence = claims.map(
-        ({ n }) => ({ claim: n, source, kind: "page", verdict: "weak", judged: true }) as const,
+        ({ n }) => ({ claim: n, source, kind: "page", verdict: "likely", judged: true }) as const,
       );
       return { evidence, isComplete: true };
     },
@@ -38,10 +38,10 @@ test("claims that were not judged in time keep the text's verdict, and the next 
   const { verify } = openWorld(db, { judge });
   state.hasTime = false;
   expect(await verify()).toBe(1);
-  expect(await pairs(db)).toContain("2 not_confirmed");
+  expect(await pairs(db)).toContain("2 not_found");
   state.hasTime = true;
   expect(await verify()).toBe(0);
-  expect(await pairs(db)).toContain("2 weak");
+  expect(await pairs(db)).toContain("2 likely");
   expect(await verify()).toBe(0);
   expect(asked).toEqual([2]);
 });
@@ -62,12 +62,12 @@ test("a judgement is kept and not paid for again until the page has another text
   later(HOUR_MS);
   await verify(again);
   expect((await findPageChecks(db, "run")).get(2)).toMatchObject({ outcome: "unreachable", checkedAt: NOW + HOUR_MS });
-  expect(await pairs(db)).toContain("2 weak");
+  expect(await pairs(db)).toContain("2 likely");
   deps.judge = judge;
   pages[VILLAGE] = village;
   await verify(again);
   expect(asked).toEqual([2]);
-  expect(await pairs(db)).toContain("2 weak");
+  expect(await pairs(db)).toContain("2 likely");
   pages[VILLAGE] = { ...village, hash: "cd".repeat(32) };
   await verify(again);
   expect(asked).toEqual([2, 2]);

@@ -106,7 +106,7 @@ async function finalClaims(arm: Arm, settings: LieSettings): Promise<FinalClaim[
   return linesIn(best.report).map((line) => {
     const claim = claims.find(({ text }) => text === line.sentence);
     const verdict = claim === undefined ? undefined : verdictOn(claim, sources, findings)?.verdict;
-    return { lie: model.lieIn(line), isConfirmed: arm === "word alone" ? verified : verdict === "supported" };
+    return { lie: model.lieIn(line), isConfirmed: arm === "word alone" ? verified : verdict === "likely" };
   });
 }
 

@@ -155,7 +155,7 @@ async function addEvidence(db: Database): Promise<void> {
   for (const kind of ["page", "read"]) {
     await db
       .insertInto("research_evidence")
-      .values({ task_id, claim: 1, source: 1, kind, verdict: "supported", judged: 0, checked_at: 1 })
+      .values({ task_id, claim: 1, source: 1, kind, verdict: "confirmed", judged: 0, checked_at: 1 })
       .execute();
   }
 }

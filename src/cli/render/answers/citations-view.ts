@@ -13,10 +13,9 @@ type Finding = CitationsAnswer["findings"][number];
 const MAX_TEXT_COLUMNS = 100;
 
 const STYLES: Partial<Record<string, Style>> = {
-  supported: "good",
-  weak: "careful",
-  contradicted: "bad",
-  unsupported: "bad",
+  confirmed: "good",
+  likely: "good",
+  conflict: "bad",
   gone: "bad",
 };
 

@@ -7,8 +7,8 @@ import { pairFor } from "./marks.ts";
 const claim = (n: number, text: string, ...sources: number[]): ClaimView => ({
   n,
   text,
-  verdict: "supported",
-  pairs: sources.map((source) => ({ source, verdict: "supported" })),
+  verdict: "confirmed",
+  pairs: sources.map((source) => ({ source, verdict: "confirmed" })),
 });
 
 const claims = [

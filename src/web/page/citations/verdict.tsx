@@ -8,11 +8,10 @@ type Verdict = CitedPairView["verdict"];
 
 /** A shape besides the colour. */
 const SHAPES: Record<Verdict, string> = {
-  supported: "✓",
-  weak: "≈",
-  contradicted: "✗",
-  unsupported: "✗",
-  not_confirmed: "?",
+  confirmed: "✓",
+  likely: "≈",
+  conflict: "≠",
+  not_found: "?",
   unreadable: "–",
   gone: "✗",
   unreachable: "–",
