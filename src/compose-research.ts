@@ -22,7 +22,8 @@ import type { OutboxSender } from "./notifications/outbox.ts";
 import type { Engine } from "./runs/engine/engine.ts";
 import { createPollCounts, type PollCounts } from "./telemetry/poll-counts.ts";
 import { type Backups, createBackups } from "./reports/files/backups.ts";
-import type { ResearchDeps as RunDeps, UnsavedRun } from "./runs/deps.ts";
+import type { ResearchDeps as RunDeps } from "./runs/deps.ts";
+import type { UnsavedRun } from "./runs/run.ts";
 import type { StartFailure } from "./runs/start/start-store.ts";
 import type { Store } from "./store/store.ts";
 

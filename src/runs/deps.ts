@@ -8,17 +8,8 @@ import type { Engine } from "./engine/engine.ts";
 import type { Database } from "../store/database.ts";
 import type { PollCounts } from "../telemetry/poll-counts.ts";
 import type { StartLimits } from "./start/limits-store.ts";
+import type { Run, UnsavedRun } from "./run.ts";
 import type { StartFailure } from "./start/start-store.ts";
-
-export interface UnsavedRun {
-  taskId: string;
-  attemptId: string;
-  query: string;
-  interactionId: string;
-  enableNotifications: boolean;
-  /** It asks for a plan, which is no report. */
-  isPlanning?: boolean | undefined;
-}
 
 export interface ResearchDeps {
   db: Database;
@@ -44,7 +35,7 @@ export interface ResearchDeps {
   pollCounts: PollCounts;
   /** Writes a report that the database rejected to a file; resolves with its path. */
   backUp: (
-    run: { taskId: string; query: string },
+    run: Pick<Run, "taskId" | "query">,
     report: string,
     usage: AgentUsage | undefined,
   ) => Promise<string | undefined>;

@@ -1,11 +1,20 @@
-/** Reads a stored row as a run. */
+/** Reads stored rows as runs. */
 
 import type { Selectable } from "kysely";
 import { z } from "zod";
 import type { Tables } from "../store/database.ts";
 import { costOfRow, UNCHARGED } from "./cost-columns.ts";
 import { obstacleOf } from "./poll/obstacle.ts";
-import { FOLLOWUP_CONTEXTS, RUN_KINDS, RUN_PARTS, type Run, type RunStatus, STORED_STATUSES } from "./run.ts";
+import {
+  FOLLOWUP_CONTEXTS,
+  type PolledRun,
+  RUN_KINDS,
+  RUN_PARTS,
+  type Run,
+  type RunAtGoogle,
+  type RunStatus,
+  STORED_STATUSES,
+} from "./run.ts";
 import { anyRecord, storedJson } from "./stored-json.ts";
 
 export type Row = Selectable<Tables["research_tasks"]>;
@@ -70,4 +79,16 @@ export const runOf = (row: Row): Run => ({
   tokens: { input: row.tokens_input, output: row.tokens_output },
   ...usageOf(row),
   error: errorOf(row),
+});
+
+/** Of a row with an interaction id. */
+export const runAtGoogleOf = (row: Row): RunAtGoogle => ({ ...runOf(row), interactionId: row.interaction_id ?? "" });
+
+export const polledRunOf = (row: Row): PolledRun => ({
+  ...runAtGoogleOf(row),
+  status: z.enum(STORED_STATUSES).parse(row.status),
+  deadlineAt: row.deadline_at ?? Number.MAX_SAFE_INTEGER,
+  completedAt: row.completed_at ?? row.created_at,
+  epoch: row.lease_epoch,
+  oddAnswer: row.odd_answer ?? undefined,
 });

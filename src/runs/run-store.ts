@@ -4,14 +4,14 @@ import type { Cost } from "../costs/actual.ts";
 import { type Database, storable } from "../store/database.ts";
 import { databaseNowPlus, databaseNow, progressAtLeast } from "../store/dialect.ts";
 import { SEARCH_LEASE_MS } from "./lease.ts";
-import { LOCAL_KINDS, type Run, type RunKind, type RunResult, type RunStatus } from "./run.ts";
+import { LOCAL_KINDS, type Run, type RunKind, type RunStatus } from "./run.ts";
 import { complexityIn } from "./history/run-estimate.ts";
 import { hasStatus, isListed, withEarlierCost } from "./conversation-store.ts";
 import { runOf } from "./run-row.ts";
 import { saveResult } from "./result-store.ts";
 import { FIGURE_COLUMNS, recordFigures } from "./history/result-figures-store.ts";
 import { costColumns, isExact } from "./cost-columns.ts";
-import { endColumns, errorColumns, transition } from "./transition-store.ts";
+import { endColumns, type Ending, errorColumns, transition } from "./transition-store.ts";
 
 export interface NewRun {
   taskId: string;
@@ -78,18 +78,13 @@ export async function recordBeat(db: Database, beat: Beat): Promise<void> {
     .execute();
 }
 
-export interface Finish {
+export interface Finish extends Ending {
   taskId: string;
   processId: string;
-  to: "completed" | "failed" | "cancelled";
-  result?: RunResult | undefined;
-  error?: { code: string; message: string } | undefined;
   backend: string | undefined;
   model: string | undefined;
-  tokens: { input: number; output: number };
+  tokens: Run["tokens"];
   cost: Cost;
-  usageFinal: boolean;
-  now: number;
 }
 
 /** Stores status, usage, report and search index in one transaction. Returns false if the run has ended already. */

@@ -141,6 +141,31 @@ export interface Run {
   error: RunError | undefined;
 }
 
+/** A run whose interaction at Google is known. */
+export interface RunAtGoogle extends Run {
+  interactionId: string;
+}
+
+/**
+ * A run while `next_poll_at` is set. That includes finished runs: completed ones whose usage is missing, cancelled ones
+ * that Google has not confirmed, and failed ones that a user asked to poll again.
+ */
+export interface PolledRun extends RunAtGoogle {
+  /** As it is stored: a complete plan is completed. */
+  status: StoredStatus;
+  deadlineAt: number;
+  completedAt: number;
+  /** Raised when the run is reopened: a poll of an earlier epoch may not end it. */
+  epoch: number;
+  /** Identifies an unusable response of Google that lasts. */
+  oddAnswer: string | undefined;
+}
+
+/** A start that Google has accepted, but the database has not. */
+export interface UnsavedRun extends RunAtGoogle {
+  attemptId: string;
+}
+
 export interface RunResult {
   report: string;
   sources: Source[];

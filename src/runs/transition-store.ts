@@ -5,7 +5,7 @@ import type { Cost } from "../costs/actual.ts";
 import type { Database, Tables } from "../store/database.ts";
 import { costColumns } from "./cost-columns.ts";
 import { obstacleColumns } from "./poll/obstacle.ts";
-import { isFinished, type RunError, type RunResult, type StoredStatus, statesBefore } from "./run.ts";
+import { isFinished, type NewResult, type RunError, type StoredStatus, statesBefore } from "./run.ts";
 
 type Columns = Omit<UpdateObject<Tables, "research_tasks">, "status">;
 
@@ -38,13 +38,14 @@ export function transition(db: Database, { taskId, to, from, alsoFrom = [], hold
     : update.where("lease_owner", "=", holder.processId);
 }
 
-interface Ending {
+/** What is stored when a run ends. */
+export interface Ending {
   to: "completed" | "failed" | "cancelled";
   error?: RunError | undefined;
   tokens?: { input: number; output: number } | undefined;
   cost?: Cost | undefined;
   usageFinal: boolean;
-  result?: Pick<RunResult, "hasWarning"> | undefined;
+  result?: NewResult | undefined;
   now: number;
 }
 

@@ -179,7 +179,7 @@ async function playRun(
       taskId: undefined,
     };
   }
-  runner.watch({ taskId, interactionId: FINISHED.id, agent: request.agent, createdAt: clock.now() });
+  runner.watch({ taskId, interactionId: FINISHED.id, model: request.agent, part: "question" });
   // On a disk that stays full, waits until the report is backed up or cannot be; then space is freed.
   const rescued = (): boolean => here.log.some((line) => /has ended, but|is complete, but/.test(line));
   const broken = await untilIdle(runner, rescued);

@@ -103,10 +103,10 @@ const PLAYS: Record<FaultyRequest, (scene: Scene, expected: Expected) => Promise
 
   stream: async (scene) => {
     const { research, runner, status, gemini, taskId, run, connection } = scene;
-    const { interactionId = "", createdAt, model: agent = "" } = await run();
+    const { interactionId = "", ...watched } = await run();
     const watching = new AbortController();
     const signal = AbortSignal.any([research.leaving, watching.signal]);
-    const following = followStream(research, { taskId, interactionId, agent, createdAt }, { signal, maxRps: 5 });
+    const following = followStream(research, { ...watched, interactionId }, { signal, maxRps: 5 });
     await until("a stream that is opened again", () => connection.sent.stream > 1);
     const { status: state, code } = await status();
     watching.abort();

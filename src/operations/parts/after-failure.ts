@@ -89,10 +89,9 @@ export async function withRefusedEnd(deps: Pick<OperationDeps, "backupOf" | "rec
   const backup = backupOf(deps, run);
   if (backup === undefined) return run;
   const { costOf } = await deps.recorder();
-  const { model: agent = "", createdAt } = run;
   // A run without usage shows what its plans cost.
   const { tokens, cost } =
-    backup.usage === undefined ? run : addUsages(run, usageOf({ costOf }, { agent, createdAt }, backup.usage));
+    backup.usage === undefined ? run : addUsages(run, usageOf({ costOf }, run, backup.usage));
   const { code, message, suggestion } = refusedByDatabase(run, backup);
   const currentAction = "The research has ended, but its report is not stored yet";
   const error = { code, message, suggestion };

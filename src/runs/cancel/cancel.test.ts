@@ -9,7 +9,7 @@ import { cancelHere } from "./cancel-store.ts";
 import { polledRun } from "../../../test/kit/store/polled.ts";
 import { type AgentFinish, finishAgentRun } from "../poll/poll-result-store.ts";
 import { resultOf } from "../poll/agent-result.ts";
-import type { PolledRun } from "../poll/polled-run.ts";
+import type { PolledRun } from "../run.ts";
 import { findResult } from "../result-store.ts";
 import { adoptInteractionId, saveInteractionId } from "../interaction-store.ts";
 import { currentOf } from "../conversation-store.ts";

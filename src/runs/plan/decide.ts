@@ -8,7 +8,7 @@ import { missingSetting } from "../poll/missing-setting.ts";
 import { flushUnchargedFailures } from "../recovery/uncharged-starts.ts";
 import type { Run } from "../run.ts";
 import { refuseBeforeIntent, type Sending, startCarryingOn } from "../start/start.ts";
-import { maxWaitOf, variantOf } from "../start/start-options.ts";
+import { variantOf } from "../start/start-options.ts";
 import type { CheckCost } from "../start/unconfirmed-store.ts";
 import { editOf, expirePlans, newestPlan, type StoredPlan } from "./plan-store.ts";
 import { PLAN_ENDED } from "./run-plan.ts";
@@ -52,13 +52,12 @@ export async function decideOnPlan(deps: ResearchDeps, decision: PlanDecision): 
     part: edit === undefined ? "research" : "plan",
     variant: variantFor(run, plan, edit),
     estimate: decision.estimate,
-    maxWaitMs: maxWaitOf(run.options),
     callerWaitsMs: decision.callerWaitsMs,
     checkCost: decision.checkCost,
     // No signal: the user has decided. A call that is cancelled from now on must not leave the plan undecided.
   });
   const current = await currentOf(db, owner, taskId);
-  return begun === undefined ? joinDecision(deps, current, decision) : { kind: "begun", run: current, ...begun };
+  return begun === undefined ? joinDecision(deps, current, decision) : { ...begun, kind: "begun", run: current };
 }
 
 function variantFor(run: Run, plan: StoredPlan, edit: string | undefined): RequestVariant {

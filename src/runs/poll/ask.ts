@@ -5,7 +5,7 @@ import { AppError } from "../../errors.ts";
 import type { PollResult } from "../../gemini/research-agent.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { attemptWith } from "../interaction-store.ts";
-import type { PolledRun } from "./polled-run.ts";
+import type { PolledRun } from "../run.ts";
 import { missingSetting } from "./missing-setting.ts";
 
 /** Timeout of a quick poll, so that a slow response does not delay the other polls of its batch. */

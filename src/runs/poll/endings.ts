@@ -1,7 +1,7 @@
 /** User-visible messages for runs that ended without a report. */
 
 import type { AgentFinish } from "./poll-result-store.ts";
-import type { PolledRun } from "./polled-run.ts";
+import type { PolledRun } from "../run.ts";
 import type { FailureCause, Interaction } from "../../gemini/research-agent.ts";
 
 const FAILED: Record<FailureCause, string> = {

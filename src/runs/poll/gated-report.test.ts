@@ -87,20 +87,18 @@ test("an error of the database leaves the end to the next poll; a bug does not (
     },
     transformResult: async ({ result }) => result,
   });
-  await expect(gateReport({ ...deps, db: failing }, run, { ...FINISHED, report })).rejects.toThrow(
-    "A database request failed.",
-  );
-  await expect(withTable({ ...deps, db: failing }, run, answer)).rejects.toThrow("A database request failed.");
+  const followup = { ...run, parentTaskId: run.taskId };
+  await expect(withTable({ ...deps, db: failing }, followup, answer)).rejects.toThrow("A database request failed.");
   expect((await withTable(deps, run, answer)).metadata).toHaveProperty("table.columns", ["Lake"]);
   // A bug in reading an answer is simulated by one that is no text.
   const noText = Object.create(null);
   const unread = await withTable(deps, run, { ...answer, report: noText });
   expect(unread.metadata).toEqual({ note: expect.stringContaining("could not be read as a table") });
   // Options of another version, which this one cannot read.
-  await db.updateTable("research_tasks").set({ options_json: '{"variant":{"columns":7}}' }).execute();
-  expect(await gateReport(deps, run, { ...FINISHED, report })).toEqual({
+  const unreadable = { ...run, options: { variant: { columns: 7 } } };
+  expect(gateReport(deps, { ...run, options: { variant: { material: 7 } } }, { ...FINISHED, report })).toEqual({
     to: "completed",
     warnings: [expect.stringContaining("could not be checked")],
   });
-  expect((await withTable(deps, run, answer)).report).toBe(answer.report);
+  expect((await withTable(deps, unreadable, answer)).report).toBe(answer.report);
 });

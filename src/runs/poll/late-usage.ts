@@ -5,7 +5,7 @@ import { countAgentUsage } from "../../gemini/call-telemetry.ts";
 import { usageOf } from "./usage.ts";
 import { recordLateUsage } from "./poll-result-store.ts";
 import type { ResearchDeps } from "../deps.ts";
-import type { PolledRun } from "./polled-run.ts";
+import type { PolledRun } from "../run.ts";
 import { pollTimeout } from "./ask.ts";
 import { NEVER, type Outcome, RATE_LIMIT_MS } from "./outcome.ts";
 
@@ -22,7 +22,7 @@ export async function pollForUsage(deps: ResearchDeps, run: PolledRun, lane: Lan
   if (usage !== undefined) {
     const { tokens, cost } = usageOf(deps, run, usage);
     await recordLateUsage(deps.db, run, { tokens, cost, now });
-    countAgentUsage(run.agent, usage, cost.usd);
+    countAgentUsage(run.model ?? "", usage, cost.usd);
     return { next: "never", recorded: true };
   }
   const age = now - run.completedAt;

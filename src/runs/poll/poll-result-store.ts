@@ -5,36 +5,29 @@ import { notificationFor, planNotification } from "../../notifications/desktop.t
 import type { Transaction } from "kysely";
 import type { Engine } from "../engine/engine.ts";
 import type { Database, Tables } from "../../store/database.ts";
-import type { Cost } from "../../costs/actual.ts";
 import { dropLine } from "../cancel/cancel-store.ts";
 import { giveWay, lockWithOrigin, repeatsUnknown } from "../conversation-store.ts";
 import { costColumns } from "../cost-columns.ts";
 import { lockRun } from "../lock-store.ts";
-import type { PolledRun } from "./polled-run.ts";
+import type { PolledRun } from "../run.ts";
+import type { RunUsage } from "./usage.ts";
 import { withLongestText } from "./longest-text.ts";
 import { FIGURE_COLUMNS, recordFigures } from "../history/result-figures-store.ts";
 import { findPictures } from "../picture-store.ts";
 import { findResult, mayKeepText, saveResult } from "../result-store.ts";
 import type { NewResult } from "../run.ts";
-import { endColumns, type Transition, transition } from "../transition-store.ts";
+import { endColumns, type Ending, type Transition, transition } from "../transition-store.ts";
 
-export interface AgentFinish {
+export interface AgentFinish extends Ending {
   run: Pick<PolledRun, "taskId" | "interactionId" | "epoch" | "createdAt" | "part" | "cancelRequestedAt">;
-  to: "completed" | "failed" | "cancelled";
   /** The run was cancelled here before, and Google confirms it now. */
   confirmsCancel?: boolean;
-  result?: NewResult | undefined;
   /** Of a complete plan. */
   planExpiresAt?: number | undefined;
   raw?: Uint8Array | undefined;
-  error?: { code: string; message: string } | undefined;
-  tokens?: { input: number; output: number } | undefined;
-  cost?: Cost | undefined;
-  usageFinal: boolean;
   cancelConfirmed?: boolean;
   /** When to poll once more, for usage that arrives late or a cancel that Google has not confirmed. */
   nextPollAt?: number | undefined;
-  now: number;
 }
 
 /** Stores result, usage, cost, status and notification in one transaction. False if another process ended the run. */
@@ -128,17 +121,11 @@ export function keepLaterText(db: Database, { run, result, raw, now }: LaterText
   });
 }
 
-interface LateUsage {
-  tokens: { input: number; output: number };
-  cost: Cost;
-  now: number;
-}
-
 /** Not if the run has lost the interaction, which belonged to another run: then it may be polling its own. */
 export async function recordLateUsage(
   db: Database,
   { taskId, interactionId }: Pick<PolledRun, "taskId" | "interactionId">,
-  { tokens, cost, now }: LateUsage,
+  { tokens, cost, now }: RunUsage & { now: number },
 ): Promise<void> {
   const row = await db
     .updateTable("research_tasks")

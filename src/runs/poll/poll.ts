@@ -11,7 +11,7 @@ import { type AgentFinish, finishAgentRun, keepLaterText } from "./poll-result-s
 import { ask, canHaveExpired } from "./ask.ts";
 import { gateReport } from "./gated-report.ts";
 import { endedEarlyMessage, EXPIRED, failedMessage, failure, NO_REPORT, REJECTED, UNKNOWN_STATUS } from "./endings.ts";
-import type { PolledRun } from "./polled-run.ts";
+import type { PolledRun } from "../run.ts";
 import { LATE_USAGE_MS, pollForUsage } from "./late-usage.ts";
 import { missingSetting } from "./missing-setting.ts";
 import { type Obstacle, obstacleBehind } from "./obstacle.ts";
@@ -88,7 +88,7 @@ async function found(deps: ResearchDeps, run: PolledRun, interaction: Interactio
       return unknownStatus(deps, run, interaction);
     case "completed":
       if (text !== "" && isPlan(run)) return end(deps, run, { interaction, ...endOfPlan(run) });
-      if (text !== "") return end(deps, run, { interaction, ...(await gateReport(deps, run, interaction)) });
+      if (text !== "") return end(deps, run, { interaction, ...gateReport(deps, run, interaction) });
       return end(deps, run, { interaction, to: "failed", message: NO_REPORT });
     case "cancelled":
       return end(deps, run, { interaction, to: "cancelled" });
@@ -154,7 +154,7 @@ async function working(deps: ResearchDeps, run: PolledRun, interaction: Interact
   const last = interaction.thoughts.at(-1) ?? (interaction.searches.at(-1) || undefined);
   const currentAction = last === undefined ? undefined : storable(oneLine(last));
   const seen = changesOf(run, {
-    progress: progressBySeen(run.agent, {
+    progress: progressBySeen(run.model ?? "", {
       searches: interaction.searches.length,
       thoughts: interaction.thoughts.length,
     }),
@@ -260,9 +260,9 @@ async function record(deps: ResearchDeps, run: PolledRun, { usage, ...finish }: 
 }
 
 /** Called only by the process that recorded the end, so that each run is counted once. */
-function countEnd(run: PolledRun, { to, tokens, cost, now }: AgentFinish): void {
-  if (run.status !== to) countAgentRun({ agent: run.agent, lastedMs: now - run.createdAt, failed: to === "failed" });
-  if (tokens !== undefined) countAgentUsage(run.agent, tokens, cost?.usd);
+function countEnd({ status, model: agent = "", createdAt }: PolledRun, { to, tokens, cost, now }: AgentFinish): void {
+  if (status !== to) countAgentRun({ agent, lastedMs: now - createdAt, failed: to === "failed" });
+  if (tokens !== undefined) countAgentUsage(agent, tokens, cost?.usd);
 }
 
 async function inaccessible(deps: ResearchDeps, run: PolledRun, kind: "missing" | "forbidden"): Promise<Outcome> {

@@ -5,7 +5,7 @@ import type { Cost } from "../../costs/actual.ts";
 import { type Database, storable } from "../../store/database.ts";
 import { costColumns } from "../cost-columns.ts";
 import { type Obstacle, obstacleColumns } from "./obstacle.ts";
-import type { PolledRun } from "./polled-run.ts";
+import type { PolledRun } from "../run.ts";
 
 export interface Seen {
   /** By Google's events, never by time. */

@@ -50,7 +50,7 @@ test("an id that neither the database nor a file accepts is written as soon as t
 });
 
 test("a plan that is finished during an outage is not announced or saved as a report (P5, V2)", async (t) => {
-  const { saved, notified, deps } = await openRunner(t);
+  const { store, saved, notified, deps } = await openRunner(t);
   const polled: string[] = [];
   const research = deps({
     poll: async (id) => {
@@ -60,9 +60,13 @@ test("a plan that is finished during an outage is not announced or saved as a re
   });
   const started = await startResearch(research, { ...request, variant: { collaborativePlanning: true } });
   if (started.kind === "started") await started.sending;
-  const report = { taskId: "a", attemptId: "a", query: "q", interactionId: "v1_report", enableNotifications: true };
-  research.unsavedIds.set("a", report);
-  research.unsavedIds.set("b", { ...report, taskId: "b", interactionId: "v1_plan", isPlanning: true });
+  const run = await currentOf(store.db, "local", started.taskId);
+  const [plan, report] = [
+    { interactionId: "v1_plan", attemptId: "a" },
+    { interactionId: "v1_report", attemptId: "b" },
+  ];
+  research.unsavedIds.set("plan", { ...run, ...plan });
+  research.unsavedIds.set("report", { ...run, ...report, taskId: "report", part: "question" });
   await saveReportsDuringOutage(research, new Set());
   expect(polled).toEqual(["v1_report"]);
   expect([saved, notified].map(({ length }) => length)).toEqual([1, 1]);
@@ -88,7 +92,7 @@ test.for(onPostgres ? [] : ["SQLite"])(
 );
 
 test("an id whose attempt is not in this database is kept in memory, since it belongs to another one (P5)", async (t) => {
-  const { deps } = await openRunner(t);
+  const { store, deps } = await openRunner(t);
   const polled: string[] = [];
   const research = deps({
     poll: async (id) => {
@@ -96,8 +100,10 @@ test("an id whose attempt is not in this database is kept in memory, since it be
       return { kind: "found", interaction: WORKING };
     },
   });
-  const unsaved = { taskId: "elsewhere", attemptId: "unknown", query: "q", interactionId: "v1_paid" };
-  research.unsavedIds.set("elsewhere", { ...unsaved, enableNotifications: false });
+  const { taskId } = await startResearch(research, request);
+  const run = await currentOf(store.db, "local", taskId);
+  const unsaved = { taskId: "elsewhere", attemptId: "unknown", interactionId: "v1_paid" };
+  research.unsavedIds.set("elsewhere", { ...run, ...unsaved });
   follow(research);
   await waitFor(() => expect(polled).toContain("v1_paid"));
   expect(research.unsavedIds.has("elsewhere")).toBe(true);

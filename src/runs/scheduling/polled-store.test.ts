@@ -117,20 +117,8 @@ test("unfinished interactions can be read while the database refuses writes, the
   await insertRun(db, { task_id: "third", next_poll_at: 3 });
   await insertRun(db, { task_id: "ended", next_poll_at: 0, status: "completed" });
   await insertRun(db, { task_id: "no id", next_poll_at: 0, interaction_id: null });
-  const query = "How deep is the lake?";
-  expect(await unfinishedInteractions(db, 2)).toEqual([
-    { taskId: "a", query, interactionId: "v1_a", enableNotifications: true, isPlanning: false },
-    { taskId: "b", query, interactionId: "v1_b", enableNotifications: false, isPlanning: false },
+  expect(await unfinishedInteractions(db, 2)).toMatchObject([
+    { taskId: "a", interactionId: "v1_a", enableNotifications: true },
+    { taskId: "b", interactionId: "v1_b", enableNotifications: false },
   ]);
-});
-
-test("an interaction is read during an outage with what it writes (P5)", async () => {
-  const db = await openDatabase();
-  for (const part of ["question", "plan", "research"]) await insertRun(db, { task_id: part, part });
-  const read = await unfinishedInteractions(db, 10);
-  expect(Object.fromEntries(read.map(({ taskId, isPlanning }) => [taskId, isPlanning]))).toEqual({
-    question: false,
-    plan: true,
-    research: false,
-  });
 });

@@ -1,17 +1,17 @@
 /** SQL for the runs that are polled. */
 
-import type { NotNull } from "kysely";
 import type { Engine } from "../engine/engine.ts";
 import type { Database } from "../../store/database.ts";
 import { isShared } from "../../store/dialect.ts";
-import { POLLED_COLUMNS, type PolledRun, polledRunOf } from "../poll/polled-run.ts";
+import type { PolledRun, RunAtGoogle } from "../run.ts";
+import { polledRunOf, runAtGoogleOf } from "../run-row.ts";
 
 const polledRuns = (db: Database) =>
   db.selectFrom("research_tasks").where("next_poll_at", "is not", null).where("interaction_id", "is not", null);
 
 /** Reads the runs that are still polled. */
 export async function readPolledRuns(db: Database, taskIds: string[]): Promise<Map<string, PolledRun>> {
-  const rows = await polledRuns(db).select(POLLED_COLUMNS).where("task_id", "in", taskIds).execute();
+  const rows = await polledRuns(db).selectAll().where("task_id", "in", taskIds).execute();
   return new Map(rows.map((row) => [row.task_id, polledRunOf(row)]));
 }
 
@@ -67,7 +67,7 @@ export async function withoutKey(
   { keys, now, limit }: { keys: string[]; now: number; limit: number },
 ): Promise<PolledRun[]> {
   const rows = await polledRuns(db)
-    .select(POLLED_COLUMNS)
+    .selectAll()
     .where("status", "=", "running_async")
     .where("poll_key", "not in", ["", ...keys])
     .where((run) =>
@@ -118,21 +118,14 @@ export async function runHolders(db: Database): Promise<string[]> {
 }
 
 /** Read-only, for use while the database rejects writes. */
-export async function unfinishedInteractions(db: Database, limit: number) {
+export async function unfinishedInteractions(db: Database, limit: number): Promise<RunAtGoogle[]> {
   const rows = await db
     .selectFrom("research_tasks")
-    .select(["task_id", "query", "interaction_id", "enable_notifications", "part"])
+    .selectAll()
     .where("status", "=", "running_async")
     .where("interaction_id", "is not", null)
     .orderBy("next_poll_at")
     .limit(limit)
-    .$narrowType<{ interaction_id: NotNull }>()
     .execute();
-  return rows.map((row) => ({
-    taskId: row.task_id,
-    query: row.query,
-    interactionId: row.interaction_id,
-    enableNotifications: row.enable_notifications === 1,
-    isPlanning: row.part === "plan",
-  }));
+  return rows.map(runAtGoogleOf);
 }

@@ -17,7 +17,7 @@ import type { ResearchDeps } from "../deps.ts";
 import { POLLS_BEFORE_EXPIRED } from "../poll/ask.ts";
 import { AGAIN, type Outcome } from "../poll/outcome.ts";
 import { pollRun, waitForKey } from "../poll/poll.ts";
-import type { PolledRun } from "../poll/polled-run.ts";
+import type { PolledRun } from "../run.ts";
 import { recordSeen } from "../poll/seen-store.ts";
 import { markUnknownStarts } from "../recovery/unknown-starts.ts";
 import { fairIntervals, priorityOf } from "./fair-intervals.ts";

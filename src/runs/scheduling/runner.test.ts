@@ -21,7 +21,7 @@ test("a stream that is no longer watched makes room for one that is watched (J3)
     deliver: async () => 0,
   });
   const watch = (n: number) =>
-    runner.watch({ taskId: `task-${n}`, interactionId: `v1_${n}`, agent: "an-agent", createdAt: 0 });
+    runner.watch({ taskId: `task-${n}`, interactionId: `v1_${n}`, model: "an-agent", part: "question" });
   const leaves = Array.from({ length: 32 }, (_, n) => watch(n));
   // Each opening takes a permit of the rate, which PostgreSQL counts in real time.
   await waitFor(() => expect(open.size).toBe(32));

@@ -5,7 +5,7 @@ import type { RequestVariant, StartOutcome } from "../../gemini/research-agent.t
 import { failpoint } from "../../platform/failpoint.ts";
 import { newStartIds } from "../attempt-store.ts";
 import type { ResearchDeps } from "../deps.ts";
-import type { FollowupContext } from "../run.ts";
+import type { FollowupContext, Run } from "../run.ts";
 import { commitFallback } from "./fallback-store.ts";
 
 /** The stored report as context, and a notice if it did not fit. */
@@ -22,7 +22,7 @@ export interface Followup {
 }
 
 interface RefusedAttempt {
-  taskId: string;
+  run: Run;
   attemptId: string;
   variant?: RequestVariant | undefined;
   followup?: Followup | undefined;
@@ -42,7 +42,12 @@ export async function fallBackToStoredReport<Attempt extends RefusedAttempt>(
   attempt: Attempt,
   outcome: StartOutcome,
 ): Promise<Attempt | undefined> {
-  const { taskId, attemptId: refusedId, variant, followup } = attempt;
+  const {
+    run: { taskId },
+    attemptId: refusedId,
+    variant,
+    followup,
+  } = attempt;
   if (followup === undefined || variant?.previousInteractionId === undefined) return undefined;
   if (outcome.kind !== "refused" || !CANNOT_CONTINUE.has(outcome.status)) return undefined;
   if (!ABOUT_THE_REQUEST.has(outcome.error.reason)) return undefined;

@@ -80,19 +80,18 @@ async function resumeUnknown(deps: ResearchDeps, run: Run, request: ResumeReques
   }
   // Read for the state that is restarted: without its context a follow-up would be another question.
   const followup = run.followupContext === undefined ? undefined : await request.followup?.();
-  const { part, options, estimate } = run;
+  const { part, estimate } = run;
   const restarted = await startCarryingOn(deps, run, {
     from: "start_unknown",
     part,
-    variant: followup?.variant ?? variantOf(options),
+    variant: followup?.variant ?? variantOf(run.options),
     followup,
     estimate,
-    maxWaitMs: maxWaitOf(options),
     checkCost: request.checkCost,
     signal: request.signal,
   });
   const current = await currentOf(db, owner, taskId);
-  return restarted === undefined ? { kind: "joined", run: current } : { kind: "restarted", run: current, ...restarted };
+  return restarted === undefined ? { kind: "joined", run: current } : { ...restarted, kind: "restarted", run: current };
 }
 
 /** A mistyped id would end the run as expired, after which the right id could no longer be adopted. */

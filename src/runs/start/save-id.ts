@@ -2,22 +2,21 @@
 
 import { failpoint } from "../../platform/failpoint.ts";
 import { hasAttempt } from "../attempt-store.ts";
-import type { ResearchDeps, UnsavedRun } from "../deps.ts";
+import type { ResearchDeps } from "../deps.ts";
+import type { UnsavedRun } from "../run.ts";
 import { saveInteractionId } from "../interaction-store.ts";
 import { keepOrphanedId } from "../recovery/orphaned-ids.ts";
-
-type AcceptedAttempt = Omit<UnsavedRun, "interactionId">;
 
 /** After this time the id is also written to a file: if the network drops packets, the save can hang for minutes. */
 const MAX_SAVE_MS = 1_500;
 
-export async function saveId(deps: ResearchDeps, accepted: AcceptedAttempt, interactionId: string): Promise<void> {
-  const { taskId, attemptId, query, enableNotifications, isPlanning } = accepted;
+export async function saveId(deps: ResearchDeps, accepted: UnsavedRun): Promise<void> {
+  const { taskId, attemptId, interactionId } = accepted;
   const log = deps.log.forRun(taskId);
   const started = `Run ${taskId} was started at Google as ${interactionId}, but the database`;
   let orphanNote: string | undefined;
   const keepUnsavedId = (): string => {
-    deps.unsavedIds.set(taskId, { taskId, attemptId, query, interactionId, enableNotifications, isPlanning });
+    deps.unsavedIds.set(taskId, accepted);
     orphanNote ??= writeOrphanedId(deps, attemptId, interactionId);
     return orphanNote;
   };

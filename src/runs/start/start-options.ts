@@ -22,7 +22,7 @@ const storedMaterial = z.object({
   mcpServers: names,
 }) satisfies z.ZodType<Material>;
 
-const storedVariant = z.object({
+const variantSchema = z.object({
   model: z.string().optional(),
   previousInteractionId: z.string().optional(),
   input: z.string().optional(),
@@ -34,7 +34,7 @@ const storedVariant = z.object({
 
 /** How the run's request differs from a plain research; undefined for a plain one. */
 export const variantOf = (options: Record<string, unknown>): RequestVariant | undefined =>
-  options["variant"] === undefined ? undefined : storedVariant.parse(options["variant"]);
+  options["variant"] === undefined ? undefined : variantSchema.parse(options["variant"]);
 
 /** What was sent with the question besides its text; undefined for a run without it. */
 export const materialOf = (options: Record<string, unknown>): Material | undefined => variantOf(options)?.material;
@@ -61,9 +61,11 @@ interface StoredStart {
 }
 
 /** The input of a follow-up is not stored: it repeats the report of its parent, and every list reads the options. */
+export const storedVariant = (variant: RequestVariant | undefined, isFollowup: boolean): RequestVariant | undefined =>
+  isFollowup ? { ...variant, input: undefined } : variant;
+
 export function optionsOf({ maxWaitMs, notice, variant, wishes, followup }: StoredStart): Record<string, unknown> {
-  const stored = followup === undefined ? variant : { ...variant, input: undefined };
-  return { max_wait_ms: maxWaitMs, notice, variant: stored, wishes };
+  return { max_wait_ms: maxWaitMs, notice, variant: storedVariant(variant, followup !== undefined), wishes };
 }
 
 /** The options of a follow-up that no longer continues an interaction. */

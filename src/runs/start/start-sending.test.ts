@@ -225,7 +225,7 @@ describe("when the database refuses a write", () => {
     breakStore(sender);
     const taskId = await sender.start();
     const attemptId = sender.sent[0]?.labels["attempt"];
-    expect(sender.research.unsavedIds.get(taskId)).toEqual({
+    expect(sender.research.unsavedIds.get(taskId)).toMatchObject({
       taskId,
       attemptId,
       query: request.query,

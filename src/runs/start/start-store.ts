@@ -10,7 +10,8 @@ import { lockRun } from "../lock-store.ts";
 import { joinById, joinSameStart } from "./duplicate-start-store.ts";
 import { copyFiles, saveFiles } from "./file-store.ts";
 import { START_LEASE_MS } from "../lease.ts";
-import type { FollowupContext, RunError, RunPart } from "../run.ts";
+import type { FollowupContext, Run, RunError, RunPart } from "../run.ts";
+import { runOf } from "../run-row.ts";
 import { errorColumns, transition } from "../transition-store.ts";
 import { NO_LIMITS, refuseAboveLimits, type StartLimits } from "./limits-store.ts";
 import { admitCost, type CheckCost } from "./unconfirmed-store.ts";
@@ -51,7 +52,7 @@ export interface Intent {
 
 export type IntentOutcome =
   | { kind: "joined"; taskId: string }
-  | { kind: "intended"; taskId: string; attemptId: string }
+  | { kind: "intended"; run: Run; taskId: string; attemptId: string }
   /** Another call has carried on the same run, or it is no longer in the state that was decided on. */
   | { kind: "decided" };
 
@@ -92,15 +93,16 @@ export function commitIntent(
     await refuseAboveLimits(transaction, limits ?? NO_LIMITS, intent);
     const { taskId, attemptId } = ids;
     const created_at = await databaseNow(transaction, intent.now);
-    await transaction
+    const row = await transaction
       .insertInto("research_tasks")
       // The clock that the window for identical starts is measured with, on all machines.
       .values({ ...rowOf(intent, taskId), ...before, created_at })
-      .execute();
+      .returningAll()
+      .executeTakeFirstOrThrow();
     await saveFiles(transaction, taskId, intent.files ?? []);
     if (carriesOn?.from === "start_unknown") await copyFiles(transaction, carriesOn.taskId, taskId);
     await insertAttempt(transaction, { ...intent, taskId, attemptId, unconfirmedUsd });
-    return { kind: "intended", taskId, attemptId };
+    return { kind: "intended", run: runOf(row), taskId, attemptId };
   });
 }
 

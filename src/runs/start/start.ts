@@ -12,7 +12,7 @@ import { canHaveExpired } from "../poll/ask.ts";
 import { flushUnchargedFailures, guardLostCommit } from "../recovery/uncharged-starts.ts";
 import { joinKeyOf } from "./duplicate-start-store.ts";
 import { fallBackToStoredReport, type Followup } from "./fallback.ts";
-import { optionsOf } from "./start-options.ts";
+import { maxWaitOf, optionsOf, storedVariant } from "./start-options.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { releaseFiles } from "./file-store.ts";
 import { loadMaterial } from "./load-material.ts";
@@ -20,7 +20,7 @@ import { cancelledOrLeaving, checkBeforeSending, refusalWhenLeaving } from "./ch
 import { saveId } from "./save-id.ts";
 import type { CheckCost } from "./unconfirmed-store.ts";
 import type { Run, RunPart } from "../run.ts";
-import { type CarriedOn, commitIntent, recordStartFailure, type StartFailure } from "./start-store.ts";
+import { type CarriedOn, commitIntent, type Intent, recordStartFailure, type StartFailure } from "./start-store.ts";
 
 export interface StartRequest {
   owner: string;
@@ -62,44 +62,17 @@ export type Sending = Promise<StartFailure | undefined>;
 
 export async function startResearch(deps: ResearchDeps, request: StartRequest): Promise<Started> {
   refuseBeforeIntent(deps, request.signal);
-  const { owner, client, query, agent, enableNotifications, maxWaitMs, callerWaitsMs, estimate, notice } = request;
-  const { variant, title, wishes, parentTaskId, followup, insteadOf, files } = request;
   // A start that failed uncharged and will not be sent must not be joined.
   await flushUnchargedFailures(deps);
-  const newIntent = {
-    owner,
-    client,
-    query,
-    title,
-    agent,
-    options: optionsOf({ maxWaitMs, notice, variant, wishes, followup }),
-    parentTaskId,
-    followupContext: followup?.context,
-    part: partOf(request),
-    files,
-    estimate,
-    enableNotifications,
-    maxWaitMs,
-    callerWaitsMs,
-    joinKey: joinKeyOf({ owner, query, agent, variant, followupOn: followup && parentTaskId, insteadOf }),
-    keyFingerprint: deps.agent.fingerprint.key,
-    baseUrl: deps.agent.fingerprint.baseUrl,
-    processId: deps.processId,
-    now: deps.clock.now(),
-  };
-  const { limits } = deps;
-  const ids = { ...newStartIds(), ...(request.taskId === undefined ? {} : { taskId: request.taskId }) };
-  const checkCost: CheckCost = (unconfirmedUsd) => {
-    refuseBeforeIntent(deps, request.signal);
-    return request.checkCost?.(unconfirmedUsd);
-  };
-  const admission = { join: !request.forceNew, once: request.taskId !== undefined, checkCost, limits, ids };
-  const intent = await guardLostCommit(deps, ids, () => commitIntent(deps.db, newIntent, admission));
-  if (intent.kind === "joined") return intent;
-  if (intent.kind === "decided") throw new Error("A new conversation carries on no run.");
-  failpoint("after-intent");
-  const attempt = { ...intent, query, agent, variant, followup, enableNotifications, signal: request.signal };
-  return { kind: "started", taskId: intent.taskId, sending: sendAttempt(deps, attempt) };
+  const { owner, query, agent, parentTaskId, followup } = request;
+  const joinKey = joinKeyOf({ ...request, followupOn: followup && parentTaskId });
+  const { client, title, files, estimate, enableNotifications, maxWaitMs, callerWaitsMs } = request;
+  const intent = { owner, client, query, title, agent, parentTaskId, files, estimate, joinKey };
+  const times = { enableNotifications, maxWaitMs, callerWaitsMs };
+  const kind = { part: partOf(request), followupContext: followup?.context, options: optionsOf(request) };
+  const begun = await begin(deps, { ...intent, ...times, ...kind }, { ...request, join: !request.forceNew });
+  if (begun.kind === "decided") throw new Error("A new conversation carries on no run.");
+  return begun;
 }
 
 function partOf({ variant, followup }: StartRequest): RunPart {
@@ -108,17 +81,11 @@ function partOf({ variant, followup }: StartRequest): RunPart {
   return variant?.columns === undefined ? "followup" : "table";
 }
 
-interface CarryingOn {
+interface CarryingOn extends Pick<StartRequest, "callerWaitsMs" | "checkCost" | "estimate" | "followup" | "signal"> {
   /** The state of the run that the user decided on. */
   from: CarriedOn["from"];
   part: RunPart;
   variant: RequestVariant | undefined;
-  followup?: Followup | undefined;
-  estimate: Record<string, unknown>;
-  maxWaitMs: number;
-  callerWaitsMs?: number;
-  checkCost?: CheckCost | undefined;
-  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -128,43 +95,51 @@ interface CarryingOn {
 export async function startCarryingOn(
   deps: ResearchDeps,
   run: Run,
-  { from, part, variant, followup, estimate, maxWaitMs, callerWaitsMs, ...sent }: CarryingOn,
+  { from, part, estimate, callerWaitsMs, ...sent }: CarryingOn,
 ): Promise<{ taskId: string; sending: Sending } | undefined> {
   refuseBeforeIntent(deps, sent.signal);
   const { owner, client, query, model: agent = "", parentTaskId, followupContext, enableNotifications } = run;
-  const storedVariant = followupContext === undefined ? variant : { ...variant, input: undefined };
-  const intent = {
-    owner,
-    client,
-    query,
-    agent,
-    options: { ...run.options, variant: storedVariant },
-    parentTaskId,
-    followupContext,
-    part,
-    carriesOn: { taskId: run.taskId, from },
-    estimate,
-    enableNotifications,
-    maxWaitMs,
-    callerWaitsMs,
-    keyFingerprint: deps.agent.fingerprint.key,
-    baseUrl: deps.agent.fingerprint.baseUrl,
-    processId: deps.processId,
-    now: deps.clock.now(),
+  const intent = { owner, client, query, agent, parentTaskId, followupContext, enableNotifications, estimate, part };
+  const options = { ...run.options, variant: storedVariant(sent.variant, followupContext !== undefined) };
+  const more = { options, carriesOn: { taskId: run.taskId, from }, maxWaitMs: maxWaitOf(options), callerWaitsMs };
+  const begun = await begin(deps, { ...intent, ...more }, { ...sent, join: false });
+  return begun.kind === "started" ? begun : undefined;
+}
+
+interface Beginning extends Pick<StartRequest, "checkCost" | "followup" | "signal" | "taskId" | "variant"> {
+  /** An identical start of the last minutes is joined. */
+  join: boolean;
+}
+
+/** Commits the intent, then sends it. */
+async function begin(
+  deps: ResearchDeps,
+  intent: Omit<Intent, "keyFingerprint" | "baseUrl" | "processId" | "now">,
+  { join, taskId, checkCost, signal, ...sent }: Beginning,
+): Promise<Started | { kind: "decided" }> {
+  const { key: keyFingerprint, baseUrl } = deps.agent.fingerprint;
+  const whole = { ...intent, keyFingerprint, baseUrl, processId: deps.processId, now: deps.clock.now() };
+  const ids = { ...newStartIds(), ...(taskId === undefined ? {} : { taskId }) };
+  const admission = {
+    join,
+    once: taskId !== undefined,
+    limits: deps.limits,
+    ids,
+    checkCost: (unconfirmedUsd: number): number | undefined => {
+      refuseBeforeIntent(deps, signal);
+      return checkCost?.(unconfirmedUsd);
+    },
   };
-  const ids = newStartIds();
-  const admission = { join: false, checkCost: sent.checkCost, limits: deps.limits, ids };
-  const outcome = await guardLostCommit(deps, ids, () => commitIntent(deps.db, intent, admission));
-  if (outcome.kind !== "intended") return undefined;
+  const outcome = await guardLostCommit(deps, ids, () => commitIntent(deps.db, whole, admission));
+  if (outcome.kind !== "intended") return outcome;
   failpoint("after-intent");
-  const attempt = { ...outcome, query, agent, variant, followup, enableNotifications, signal: sent.signal };
-  // Wrapped in an object: an async function would await a returned promise.
-  return { taskId: outcome.taskId, sending: sendAttempt(deps, attempt) };
+  const { run, attemptId } = outcome;
+  return { kind: "started", taskId: run.taskId, sending: sendAttempt(deps, { run, attemptId, signal, ...sent }) };
 }
 
 /** Sends an attempt whose intent is committed, and stores its outcome. */
 const sendAttempt = (deps: ResearchDeps, attempt: Attempt): Sending =>
-  deps.during(inRun(attempt.taskId, () => send(deps, attempt)));
+  deps.during(inRun(attempt.run.taskId, () => send(deps, attempt)));
 
 export function refuseBeforeIntent(deps: ResearchDeps, signal: AbortSignal | undefined): void {
   const refusal = cancelledOrLeaving(deps, { signal });
@@ -172,13 +147,10 @@ export function refuseBeforeIntent(deps: ResearchDeps, signal: AbortSignal | und
 }
 
 interface Attempt {
-  taskId: string;
+  run: Run;
   attemptId: string;
-  query: string;
-  agent: string;
   variant?: RequestVariant | undefined;
   followup?: Followup | undefined;
-  enableNotifications: boolean;
   signal?: AbortSignal | undefined;
 }
 
@@ -197,7 +169,8 @@ async function send(deps: ResearchDeps, attempt: Attempt): Sending {
 
 async function sendUntilSettled(deps: ResearchDeps, attempt: Attempt): Sending {
   const { clock } = deps;
-  const { taskId, attemptId, query, agent, variant, signal } = attempt;
+  const { run, attemptId, variant, signal } = attempt;
+  const { taskId, query, model: agent = "" } = run;
   const giveUpAt = clock.monotonic() + MAX_SENDING_MS;
   const loaded = await loadMaterial(deps, taskId, materialToSend(variant));
   let isUnsent = true;
@@ -239,7 +212,7 @@ async function sendUntilSettled(deps: ResearchDeps, attempt: Attempt): Sending {
 /** Waits before the next send. A cancelled call ends the wait, unless another call has joined the run. */
 async function waitBeforeResend(
   deps: ResearchDeps,
-  { taskId, attemptId, signal }: Attempt,
+  { run: { taskId }, attemptId, signal }: Attempt,
   pause: number,
 ): Promise<AppError | undefined> {
   const { clock, leaving } = deps;
@@ -275,7 +248,8 @@ async function settle(deps: ResearchDeps, attempt: Attempt & { isUnsent: boolean
     const failure = failureOf(attempt, outcome, deps.clock.now());
     return recordFailure(deps, isMissingPlan(attempt, outcome) ? await withoutPlan(deps, attempt, failure) : failure);
   }
-  await saveId(deps, { ...attempt, isPlanning: attempt.variant?.collaborativePlanning }, outcome.interactionId);
+  const { run, attemptId } = attempt;
+  await saveId(deps, { ...run, attemptId, interactionId: outcome.interactionId });
   return undefined;
 }
 
@@ -284,7 +258,11 @@ function failureOf(
   outcome: Exclude<StartOutcome, { kind: "accepted" }>,
   now: number,
 ): StartFailure {
-  const { taskId, attemptId, isUnsent } = attempt;
+  const {
+    run: { taskId },
+    attemptId,
+    isUnsent,
+  } = attempt;
   if (outcome.kind === "unknown") {
     const message = `${outcome.why} It is not known whether the research was started.`;
     return { taskId, attemptId, to: "start_unknown", error: { code: "START_UNKNOWN", message }, now };

@@ -31,7 +31,7 @@ async function startedRun(stage: Stage, interactionId: string) {
   const begin = async () => ({ kind: "accepted" as const, interactionId });
   const { taskId, ...started } = await startResearch(stage.deps({ start: begin }), { ...request, forceNew: true });
   if (started.kind === "started") await started.sending;
-  return { taskId, interactionId, agent: request.agent, createdAt: clock.now() };
+  return { taskId, interactionId, model: request.agent, part: "question" as const };
 }
 
 const stored = async ({ store }: Stage, taskId: string): Promise<string[]> => {

@@ -11,17 +11,11 @@ import { appendEvents, storedCursor, type StreamCursor } from "../event-store.ts
 import { recordSeen } from "../poll/seen-store.ts";
 import { progressBySeen } from "../progress.ts";
 import type { ResearchDeps } from "../deps.ts";
+import type { RunAtGoogle } from "../run.ts";
 import { storedJson } from "../stored-json.ts";
 import { createEventConverter, type StreamEvent } from "./stream-events.ts";
 
-export interface WatchedRun {
-  taskId: string;
-  interactionId: string;
-  agent: string;
-  createdAt: number;
-  /** The interaction returns a plan, not a report. */
-  isPlanning?: boolean | undefined;
-}
+export type WatchedRun = Pick<RunAtGoogle, "taskId" | "interactionId" | "model" | "part">;
 
 export interface StreamOptions {
   signal: AbortSignal;
@@ -88,7 +82,7 @@ interface TimelineOptions {
  * searches. Without an id: its text and its occurrence since the start, as a reopened stream repeats all events.
  */
 function createPositions(run: WatchedRun, first: string | undefined) {
-  const convert = createEventConverter({ isPlanning: run.isPlanning });
+  const convert = createEventConverter({ isPlanning: run.part === "plan" });
   let counts = new Map<string, number>();
   let atLastId = { eventId: first, counts: new Map<string, number>() };
   let resumedFrom: string | undefined;
@@ -161,7 +155,7 @@ function createTimeline(deps: ResearchDeps, run: WatchedRun, { cursor, signal }:
     searches += added.filter(({ kind }) => kind === "search").length;
     thoughts += added.filter(({ kind }) => kind === "thought").length;
     const seen = {
-      progress: progressBySeen(run.agent, { searches, thoughts }),
+      progress: progressBySeen(run.model ?? "", { searches, thoughts }),
       currentAction: actionIn(added),
       changed: true,
       now: storedAt,

@@ -18,7 +18,7 @@ function openStreams(lingerMs: number) {
     lingerMs,
   });
   const watchRun = (interactionId: string) =>
-    watch({ taskId: `task of ${interactionId}`, interactionId, agent: "an-agent", createdAt: 0 });
+    watch({ taskId: `task of ${interactionId}`, interactionId, model: "an-agent", part: "question" });
   return { opened, watchRun };
 }
 

@@ -75,7 +75,7 @@ export function createWatchedStreams({ follow, onChange, leaving, lingerMs = LIN
 
 /** Streams the progress of a run that has not finished; the returned function stops watching. */
 export function watchProgress({ watch }: { watch: Watch }, run: Run): () => void {
-  const { taskId, interactionId, model: agent = "", createdAt, status, part } = run;
+  const { interactionId, status } = run;
   if (interactionId === undefined || isIdle(status)) return () => {};
-  return watch({ taskId, interactionId, agent, createdAt, isPlanning: part === "plan" }) ?? (() => {});
+  return watch({ ...run, interactionId }) ?? (() => {});
 }

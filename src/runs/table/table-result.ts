@@ -7,26 +7,24 @@ import { countMarks, storedTableMarkdown, type Table } from "../../reports/table
 import type { Source } from "../../reports/report.ts";
 import type { Database } from "../../store/database.ts";
 import { findResult } from "../result-store.ts";
-import type { NewResult } from "../run.ts";
-import { findRun } from "../run-store.ts";
+import type { NewResult, Run } from "../run.ts";
 import { columnsOf } from "../start/start-options.ts";
 import type { ResearchDeps } from "../deps.ts";
-import type { PolledRun } from "../poll/polled-run.ts";
 
 /** The result itself for any other run. */
 export async function withTable(
   { db, log }: Pick<ResearchDeps, "db" | "log">,
-  { taskId }: Pick<PolledRun, "taskId">,
+  run: Pick<Run, "taskId" | "options" | "parentTaskId">,
   result: NewResult,
 ): Promise<NewResult> {
   try {
-    const request = await tableRequest(db, taskId);
+    const request = await tableRequest(db, run);
     return request === undefined ? result : tableResult(result, request);
   } catch (error) {
     // An error of the database: the next poll ends the run.
     if (error instanceof AppError) throw error;
     // A bug in reading the answer must not keep its paid run from ending.
-    log.forRun(taskId).error(unexpectedError(error).message);
+    log.forRun(run.taskId).error(unexpectedError(error).message);
     return malformed(result);
   }
 }
@@ -37,8 +35,10 @@ interface TableRequest {
   sources: readonly Source[];
 }
 
-async function tableRequest(db: Database, taskId: string): Promise<TableRequest | undefined> {
-  const { options, parentTaskId } = await findRun(db, taskId);
+async function tableRequest(
+  db: Database,
+  { options, parentTaskId }: Pick<Run, "options" | "parentTaskId">,
+): Promise<TableRequest | undefined> {
   const columns = columnsOf(options);
   if (columns === undefined) return undefined;
   const report = parentTaskId === undefined ? undefined : await findResult(db, parentTaskId);

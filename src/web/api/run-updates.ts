@@ -113,14 +113,14 @@ async function sendTimeline(deps: OperationDeps, run: Run, { watched, sent, send
 
 /** Streams the interaction from Google, so that thoughts arrive live. Without a key or on errors, only polls update it. */
 async function followInteraction(deps: OperationDeps, run: Run, sent: SentState): Promise<void> {
-  const { taskId, interactionId, model: agent = "", createdAt, kind, part } = run;
+  const { interactionId, kind } = run;
   if (kind !== "agent" || interactionId === undefined || isIdle(run.status)) return;
   if (sent.followed?.interactionId === interactionId) return;
   try {
     if ((await deps.agent()) === undefined) return;
     const { runner } = await deps.research();
     runner.start();
-    const leave = runner.watch({ taskId, interactionId, agent, createdAt, isPlanning: part === "plan" });
+    const leave = runner.watch({ ...run, interactionId });
     // No stream is free at the moment: the next push tries again.
     if (leave === undefined) return;
     sent.followed?.leave();

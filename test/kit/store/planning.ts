@@ -6,7 +6,7 @@ import type { Agent, Interaction, RequestVariant, StartOutcome } from "../../../
 import type { Database } from "../../../src/store/database.ts";
 import type { ResearchDeps } from "../../../src/runs/deps.ts";
 import { pollRun } from "../../../src/runs/poll/poll.ts";
-import type { PolledRun } from "../../../src/runs/poll/polled-run.ts";
+import type { PolledRun } from "../../../src/runs/run.ts";
 import { currentOf } from "../../../src/runs/conversation-store.ts";
 import { polledRun, polledRuns, settleOutcome } from "./polled.ts";
 import { startResearch } from "../../../src/runs/start/start.ts";

@@ -2,7 +2,7 @@
 
 import type { Database } from "../../../src/store/database.ts";
 import type { Outcome } from "../../../src/runs/poll/outcome.ts";
-import type { PolledRun } from "../../../src/runs/poll/polled-run.ts";
+import type { PolledRun } from "../../../src/runs/run.ts";
 import { recordSeen } from "../../../src/runs/poll/seen-store.ts";
 import { allPolledRuns, endPolling, readPolledRuns } from "../../../src/runs/scheduling/polled-store.ts";
 
