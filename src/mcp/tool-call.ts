@@ -157,7 +157,7 @@ async function pictureContent(
   pictures: Success<unknown>["pictures"],
 ): Promise<ContentBlock[]> {
   if (pictures === undefined || pictures.links.length === 0) return [];
-  const { findPicture } = await import("../runs/picture-store.ts");
+  const { findPicture } = await import("../runs/file-store.ts");
   const db = await database();
   const content: ContentBlock[] = [];
   let left = MAX_IMAGE_CHARACTERS;

@@ -12,7 +12,7 @@ import { BIBLIOGRAPHY_FILES, BIBLIOGRAPHY_FORMATS } from "../reports/bibliograph
 import { TABLE_FORMATS, type TableFormat } from "../reports/table/table-files.ts";
 import type { ReportMetadata } from "../reports/report-facts.ts";
 import type { SaveRequest } from "../reports/files/save-markdown.ts";
-import { findPictures } from "../runs/picture-store.ts";
+import { findPictures } from "../runs/file-store.ts";
 import type { Run, StoredResult } from "../runs/run.ts";
 import type { Database } from "../store/database.ts";
 import { factLines, joinNotes, pictureUri } from "./parts/answer-text.ts";

@@ -8,7 +8,7 @@ import type { Source } from "../reports/report.ts";
 import { type Database, storable, type Tables } from "../store/database.ts";
 import { addToSearch, dropFromSearch } from "./library/search-index-store.ts";
 import { lockRun } from "./lock-store.ts";
-import { dropPictures, pictureFacts, savePictures } from "./picture-store.ts";
+import { dropPictures, pictureFacts, savePictures } from "./file-store.ts";
 import { anyRecord, storedJson } from "./stored-json.ts";
 import type { NewResult, SavedRound, StoredResult } from "./run.ts";
 
@@ -254,6 +254,6 @@ async function havePicturesChanged(
 export async function dropResult(db: Database, taskId: string): Promise<void> {
   await dropFromSearch(db, taskId);
   await db.deleteFrom("research_results").where("task_id", "=", taskId).execute();
-  await dropPictures(db, [taskId]);
+  await dropPictures(db, taskId);
   await db.deleteFrom("research_rounds").where("task_id", "=", taskId).execute();
 }

@@ -120,24 +120,16 @@ export interface Tables {
     /** Google's grounding supports: a JSON array of segments with the pages of each; null without any. */
     supports_json: string | null;
   };
-  /** The pictures of a report, numbered from 1 in the order of the text. */
-  research_pictures: {
-    task_id: string;
-    n: number;
-    /** SHA-256 in hex. */
-    content_hash: string;
-    mime_type: string;
-    width: number;
-    height: number;
-    byte_length: number;
-    /** Position in the report, in UTF-8 bytes. */
-    text_offset: number;
-    content: Uint8Array;
-  };
-  /** Files that a start sends, numbered from 1. Kept only while the start may have to be repeated. */
+  /**
+   * Files that a start sends, kept only while it may have to be repeated, and the pictures of a report. Each kind is
+   * numbered from 1, pictures in the order of the text.
+   */
   research_files: {
     task_id: string;
+    kind: "sent" | "picture";
     n: number;
+    /** The type and size of a picture, and its place in the report; null for a sent file. */
+    facts_json: string | null;
     content: Uint8Array;
   };
   /** The claims of a report, split when they are first needed. */
@@ -150,8 +142,6 @@ export interface Tables {
     judge_requests: Generated<number>;
     judge_tokens_input: Generated<number>;
     judge_tokens_output: Generated<number>;
-    /** Millionths of a US dollar. */
-    judge_cost_micros: Generated<number>;
   };
   /** The last check of a cited page, by the number of its source. */
   research_pages: {
@@ -238,7 +228,6 @@ export interface Tables {
     slot_id: string;
     pool: string;
     process_id: string;
-    taken_at: number;
     lease_until: number;
   };
   /** The time of the next permit of each rate limit. */

@@ -113,7 +113,7 @@ async function tryTake(
     if (count >= size) return undefined;
     await transaction
       .insertInto("slots")
-      .values({ slot_id: slotId, pool, process_id: processId, taken_at: now, lease_until: now + LEASE_MS })
+      .values({ slot_id: slotId, pool, process_id: processId, lease_until: now + LEASE_MS })
       .execute();
     return slotId;
   });
@@ -166,7 +166,7 @@ async function holdFile(
   db: Database,
   { fileName, processId, now }: { fileName: string; processId: string; now: number },
 ): Promise<boolean> {
-  const lease = { pool: FILES, process_id: processId, taken_at: now, lease_until: now + MAX_HELD_MS };
+  const lease = { pool: FILES, process_id: processId, lease_until: now + MAX_HELD_MS };
   const inserted = await db
     .insertInto("slots")
     .values({ slot_id: fileName, ...lease })

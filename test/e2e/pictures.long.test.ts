@@ -144,13 +144,13 @@ test("a picture that is no picture, or too large to show, is left out with a not
   expect(text).toContain("4 pictures of this report could not be kept");
   expect(text).toContain("1 more than 40 million pixels");
   expect((await scene.command(["delete", task_id, "--yes"])).code).toBe(0);
-  expect(scene.sql("select content_hash from research_pictures")).toEqual([]);
+  expect(scene.sql("select n from research_files")).toEqual([]);
   await expect(server.client.readResource({ uri: `research://runs/${task_id}/pictures/1` })).rejects.toThrow();
 });
 
 test("pictures above a megabyte in total are returned as links to resources (S2)", async (context) => {
   const { scene, server, task_id } = await picturedRun(context);
-  scene.sql("update research_pictures set byte_length = 900000");
+  scene.sql("update research_files set facts_json = json_set(facts_json, '$.byteLength', 900000)");
   const { content } = await server.client.callTool({ name: "get_research_results", arguments: { task_id } });
   expect(content[1]).toMatchObject({
     type: "resource_link",

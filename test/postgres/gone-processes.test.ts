@@ -39,7 +39,7 @@ test("a process that was silent for a week is deleted, unless it still owns a ru
   await insertRun(db, { task_id: "a", lease_owner: "polls", lease_until: 1, next_poll_at: 1 });
   await insertRun(db, { task_id: "b", lease_owner: "searches", status: "running", kind: "deep_search" });
   await insertRun(db, { task_id: "d", lease_owner: "ended", lease_until: 1, status: "completed" });
-  const slot = { pool: "p", process_id: "silent", taken_at: 1 };
+  const slot = { pool: "p", process_id: "silent" };
   const leases = [NOW, NOW - 24 * 3_600_000 - 1].map((until) => ({
     ...slot,
     slot_id: String(until),

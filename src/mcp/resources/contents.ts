@@ -70,7 +70,7 @@ async function readPicture(
 ): Promise<ReadResourceResult> {
   const status = { operation: CATALOG.check_research_status, input: { task_id: taskId } };
   const { structured } = await performFor(app, request, status);
-  const { findPicture } = await import("../../runs/picture-store.ts");
+  const { findPicture } = await import("../../runs/file-store.ts");
   const picture = await findPicture(await app.deps.database(), structured.task_id, n);
   if (picture === undefined) throw new ResourceNotFoundError(request.uri);
   const { mimeType, content } = picture;

@@ -4,7 +4,7 @@ import type { ReportParts } from "../../reports/html/html.ts";
 import { tableIn } from "../../reports/table/table.ts";
 import { frameHeight } from "../../reports/suggestions/frame.ts";
 import { verificationLine } from "../../reports/verification.ts";
-import { findPictures } from "../../runs/picture-store.ts";
+import { findPictures } from "../../runs/file-store.ts";
 import type { Run } from "../../runs/run.ts";
 import type { Database } from "../../store/database.ts";
 import { savedMetadata } from "../save-research-to-markdown.ts";

@@ -5,7 +5,6 @@ import type { Database, Tables } from "../../store/database.ts";
 import { tryLockExclusive, skipLocked } from "../../store/dialect.ts";
 import { isNotCarriedOn } from "../conversation-store.ts";
 import { lockRun } from "../lock-store.ts";
-import { dropPictures } from "../picture-store.ts";
 import { FINISHED, UNFINISHED } from "../run.ts";
 
 /** Google keeps an interaction for at most 55 days; after that a lost id cannot be recovered. */
@@ -51,7 +50,6 @@ export const TABLES_OF_A_RUN = [
   "research_evidence",
   "research_files",
   "research_pages",
-  "research_pictures",
   "research_rounds",
   "research_results",
   "research_attempts",
@@ -120,7 +118,6 @@ async function removeRuns(transaction: Database, taskIds: string[]): Promise<voi
         .where("search_rowid", "is not", null),
     )
     .execute();
-  await dropPictures(transaction, taskIds);
   for (const table of TABLES_OF_A_RUN) await transaction.deleteFrom(table).where("task_id", "in", taskIds).execute();
   await transaction.deleteFrom("research_tasks").where("task_id", "in", taskIds).execute();
 }

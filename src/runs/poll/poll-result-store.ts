@@ -13,7 +13,7 @@ import type { PolledRun } from "../run.ts";
 import type { RunUsage } from "./usage.ts";
 import { withLongestText } from "./longest-text.ts";
 import { FIGURE_COLUMNS, recordFigures } from "../history/result-figures-store.ts";
-import { findPictures } from "../picture-store.ts";
+import { findPictures } from "../file-store.ts";
 import { findResult, mayKeepText, saveResult } from "../result-store.ts";
 import type { NewResult } from "../run.ts";
 import { endColumns, type Ending, type Transition, transition } from "../transition-store.ts";

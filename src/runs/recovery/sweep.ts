@@ -4,7 +4,7 @@ import type { ResearchDeps } from "../deps.ts";
 import { saveReportsOfUnsavedRuns } from "./database-outage.ts";
 import { endExpiredPlans } from "../plan/decide.ts";
 import { markInterruptedSearches } from "./interrupted-searches.ts";
-import { releaseFiles } from "../start/file-store.ts";
+import { releaseFiles } from "../file-store.ts";
 import { importOrphanedIds } from "./orphaned-ids.ts";
 import { flushUnchargedFailures } from "./uncharged-starts.ts";
 import { saveUnsavedIds } from "./unsaved-ids.ts";

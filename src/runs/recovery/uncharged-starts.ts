@@ -4,6 +4,7 @@ import { AppError } from "../../errors.ts";
 import { hasAttempt } from "../attempt-store.ts";
 import { START_LEASE_MS } from "../lease.ts";
 import type { ResearchDeps } from "../deps.ts";
+import { NOTHING_CHARGED } from "../start/check-before-sending.ts";
 import { recordStartFailure } from "../start/start-store.ts";
 
 /**
@@ -19,7 +20,7 @@ export async function guardLostCommit<T>(
     return await commit();
   } catch (error) {
     if (error instanceof AppError && error.code === "SQLITE_ERROR") {
-      const message = `${error.message} The research was not sent and nothing was charged.`;
+      const message = `${error.message} ${NOTHING_CHARGED}`;
       const now = deps.clock.now();
       const { code, suggestion } = error;
       const failure = { to: "failed" as const, error: { code, message, suggestion }, isUnsent: true, now };

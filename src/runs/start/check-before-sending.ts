@@ -74,7 +74,7 @@ async function refusalOf(
   }
 }
 
-const NOTHING_CHARGED = "The research was not sent and nothing was charged.";
+export const NOTHING_CHARGED = "The research was not sent and nothing was charged.";
 
 /** A process that is shutting down could not wait for the response and would lose the interaction id. */
 const serverLeaving = (): AppError =>

@@ -4,7 +4,8 @@ import { createHash } from "node:crypto";
 import { AppError } from "../../errors.ts";
 import type { FileFacts, Material, RemoteMcpServer, SentFile } from "../../gemini/research-agent.ts";
 import type { ResearchDeps } from "../deps.ts";
-import { findFiles } from "./file-store.ts";
+import { NOTHING_CHARGED } from "./check-before-sending.ts";
+import { findFiles } from "../file-store.ts";
 
 export type LoadedMaterial =
   | { kind: "loaded"; files: SentFile[]; mcpServers: RemoteMcpServer[] }
@@ -39,8 +40,6 @@ function verified(facts: FileFacts, content: Uint8Array | undefined): SentFile {
 }
 
 const sha256Of = (content: Uint8Array): string => createHash("sha256").update(content).digest("hex");
-
-const NOTHING_CHARGED = "The research was not sent and nothing was charged.";
 
 const unsent = ({ code, message, suggestion, details }: AppError): AppError =>
   new AppError({ code, message: `${message} ${NOTHING_CHARGED}`, suggestion, details });

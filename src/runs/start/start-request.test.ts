@@ -8,7 +8,7 @@ import { ERROR, intended, NOW, restart } from "../../../test/kit/store/stored-st
 import { insertAttempt, insertRun, openDatabase, rowOf } from "../../../test/kit/store/store-rows.ts";
 import { type Attributes, setRecorder } from "../../telemetry/telemetry.ts";
 import { START_LEASE_MS } from "../lease.ts";
-import { findFiles } from "./file-store.ts";
+import { findFiles } from "../file-store.ts";
 import { currentOf } from "../conversation-store.ts";
 import { resumeAgentRun } from "./resume.ts";
 import { type StartRequest, startResearch } from "./start.ts";

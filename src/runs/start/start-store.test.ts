@@ -8,7 +8,7 @@ import { START_LEASE_MS } from "../lease.ts";
 import { claimSending, currentAttempt, hasAttempt } from "../attempt-store.ts";
 import { cancelHere } from "../cancel/cancel-store.ts";
 import { saveInteractionId, unknownStartIn } from "../interaction-store.ts";
-import { findFiles, releaseFiles } from "./file-store.ts";
+import { findFiles, releaseFiles } from "../file-store.ts";
 import { loadMaterial } from "./load-material.ts";
 import { commitIntent, pendingStarts, recordReturnedEnd, recordStartFailure } from "./start-store.ts";
 

@@ -8,7 +8,7 @@ import { hasAttempt, insertAttempt, newStartIds } from "../attempt-store.ts";
 import { giveWay, isNotCarriedOn, lockWithOrigin, repeatsUnknown, standAloneAgain } from "../conversation-store.ts";
 import { lockRun } from "../lock-store.ts";
 import { joinById, joinSameStart } from "./duplicate-start-store.ts";
-import { copyFiles, saveFiles } from "./file-store.ts";
+import { copyFiles, saveFiles } from "../file-store.ts";
 import { START_LEASE_MS } from "../lease.ts";
 import type { FollowupContext, Run, RunError, RunPart } from "../run.ts";
 import { runOf } from "../run-row.ts";

@@ -14,7 +14,7 @@ import { joinKeyOf } from "./duplicate-start-store.ts";
 import { fallBackToStoredReport, type Followup } from "./fallback.ts";
 import { maxWaitOf, optionsOf, storedVariant } from "./start-options.ts";
 import type { ResearchDeps } from "../deps.ts";
-import { releaseFiles } from "./file-store.ts";
+import { releaseFiles } from "../file-store.ts";
 import { loadMaterial } from "./load-material.ts";
 import { cancelledOrLeaving, checkBeforeSending, refusalWhenLeaving } from "./check-before-sending.ts";
 import { saveId } from "./save-id.ts";

@@ -112,23 +112,13 @@ const tablesOfRuns = (isPostgres: boolean): Statement[] => {
       citations_checked_at bigint,
       search_rowid integer
     )`,
-    sql`create table research_pictures (
-      task_id text not null references research_tasks (task_id) on delete cascade,
-      n integer not null,
-      content_hash text not null,
-      mime_type text not null,
-      width integer not null,
-      height integer not null,
-      byte_length integer not null,
-      text_offset bigint not null,
-      content ${bytes} not null,
-      primary key (task_id, n)
-    )`,
     sql`create table research_files (
       task_id text not null references research_tasks (task_id) on delete cascade,
+      kind text not null check (kind in ('sent', 'picture')),
       n integer not null,
+      facts_json text,
       content ${bytes} not null,
-      primary key (task_id, n)
+      primary key (task_id, kind, n)
     )`,
     sql`create table research_claims (
       task_id text primary key references research_tasks (task_id) on delete cascade,
@@ -136,8 +126,7 @@ const tablesOfRuns = (isPostgres: boolean): Statement[] => {
       claims_json text not null,
       judge_requests integer not null default 0,
       judge_tokens_input bigint not null default 0,
-      judge_tokens_output bigint not null default 0,
-      judge_cost_micros bigint not null default 0
+      judge_tokens_output bigint not null default 0
     )`,
     sql`create table research_pages (
       task_id text not null references research_tasks (task_id) on delete cascade,
@@ -223,7 +212,6 @@ const otherTables = (isPostgres: boolean): Statement[] => [
     slot_id text primary key,
     pool text not null,
     process_id text not null,
-    taken_at bigint not null,
     lease_until bigint not null
   )`,
   sql`create table rate_limits (

@@ -109,7 +109,6 @@ const readElsewhere = (db: Database) =>
       slot_id: "s",
       pool: "citations:run:1",
       process_id: "p",
-      taken_at: NOW,
       lease_until: Date.now() + HOUR_MS,
     })
     .execute();

@@ -10,7 +10,7 @@ import { TABLE_FORMATS } from "../../reports/table/table-files.ts";
 import { reportFileName } from "../../reports/files/file-name.ts";
 import type { Picture } from "../../reports/pictures/picture.ts";
 import { suggestionFrame } from "../../reports/suggestions/frame.ts";
-import { findPicture } from "../../runs/picture-store.ts";
+import { findPicture } from "../../runs/file-store.ts";
 import type { Run } from "../../runs/run.ts";
 import { outcomeResponse, jsonResponse } from "./json-response.ts";
 import { requestedRun } from "./requested-run.ts";

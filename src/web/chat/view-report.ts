@@ -13,7 +13,7 @@ import { reportPage } from "../../operations/parts/report-html.ts";
 import { reportDocument } from "../../operations/save-research-to-markdown.ts";
 import { reportFileName } from "../../reports/files/file-name.ts";
 import { readStored } from "../../runs/history/read.ts";
-import { findPicture } from "../../runs/picture-store.ts";
+import { findPicture } from "../../runs/file-store.ts";
 import type { ReportView } from "../wire.ts";
 import { modelSummary } from "./model-summary.ts";
 

@@ -112,17 +112,11 @@ async function addRest(db: Database): Promise<void> {
       .values({ outbox_id: number * 7, task_id: runId(number), ...message, sent_at: number === 1 ? null : number })
       .execute();
     const token = { name: "ann", created_at: number, last_used_at: null, revoked_at: number === 3 ? null : number };
-    const size = { mime_type: "image/png", width: 10, height: 10, byte_length: 1_000 };
+    const facts = { mimeType: "image/png", width: 10, height: 10, byteLength: 1_000, hash: `h${number}`, offset: 5 };
+    const picture = { kind: "picture" as const, n: 1, facts_json: JSON.stringify(facts), content: randomBytes(1_000) };
     await db
-      .insertInto("research_pictures")
-      .values({
-        task_id: runId(number),
-        n: 1,
-        ...size,
-        content_hash: `h${number}`,
-        text_offset: 5,
-        content: randomBytes(1_000),
-      })
+      .insertInto("research_files")
+      .values({ task_id: runId(number), ...picture })
       .execute();
     await db
       .insertInto("access_tokens")
@@ -131,14 +125,11 @@ async function addRest(db: Database): Promise<void> {
   }
   await db
     .insertInto("research_files")
-    .values({ task_id: runId(1), n: 1, content: randomBytes(1_000) })
+    .values({ task_id: runId(1), kind: "sent", n: 1, content: randomBytes(1_000) })
     .execute();
   await addEvidence(db);
   await db.insertInto("rate_limits").values({ name: "polls", next_at: 5 }).execute();
-  await db
-    .insertInto("slots")
-    .values({ slot_id: "s", pool: "p", process_id: "gone", taken_at: 1, lease_until: 2 })
-    .execute();
+  await db.insertInto("slots").values({ slot_id: "s", pool: "p", process_id: "gone", lease_until: 2 }).execute();
 }
 
 async function addEvidence(db: Database): Promise<void> {

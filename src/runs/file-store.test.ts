@@ -4,7 +4,7 @@ import { insertRun, openDatabase } from "../../test/kit/store/store-rows.ts";
 import { keepPictures } from "../reports/pictures/keep.ts";
 import type { Database } from "../store/database.ts";
 import { deleteRun } from "./deletion/deletion-store.ts";
-import { findPicture, findPictures } from "./picture-store.ts";
+import { findPicture, findPictures } from "./file-store.ts";
 import { dropResult, findResult, savePartial, saveResult } from "./result-store.ts";
 import type { NewResult } from "./run.ts";
 
@@ -78,5 +78,5 @@ test("a dropped result and a deleted run leave no picture behind (S2, V4)", asyn
   await save(db, resultWith([chart(), chart()]));
   await db.updateTable("research_tasks").set({ status: "completed", next_poll_at: null }).execute();
   expect(await deleteRun(db, { taskIds: [TASK], now: 3 })).toBe(true);
-  expect(await db.selectFrom("research_pictures").selectAll().execute()).toEqual([]);
+  expect(await db.selectFrom("research_files").selectAll().execute()).toEqual([]);
 });
