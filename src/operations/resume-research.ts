@@ -137,6 +137,7 @@ interface PlanInput {
   plan_edit?: string | undefined;
   plan_turn?: number | undefined;
   interaction_id?: string | undefined;
+  accept_possible_double_charge?: boolean | undefined;
 }
 
 const isDecision = ({ approve, plan_edit }: PlanInput): boolean => approve === true || plan_edit !== undefined;
@@ -164,8 +165,20 @@ const aboutRun = (input: PlanInput) => ({ operation: RESUME, input: hashOfInput(
 const decisionIn = (input: PlanInput) => ({ about: aboutRun(input), planTurn: input.plan_turn });
 
 /** Read once per call, first of all: a run that is sent again after that is not the one that the call decides on. */
-function newestRun(deps: OperationDeps, { task_id: taskId }: PlanInput, { owner, newestRuns }: Call): Promise<string> {
-  const newest = newestRuns?.get(taskId) ?? deps.findRun(owner, taskId).then((run) => run.taskId);
+function newestRun(
+  deps: OperationDeps,
+  { task_id: taskId, accept_possible_double_charge: isAgain }: PlanInput,
+  { owner, newestRuns }: Call,
+): Promise<string> {
+  const read = async (): Promise<string> => {
+    // A restart that failed uncharged, which the database has refused to store, has given way to the start before it.
+    if (isAgain === true) {
+      const { flushUnchargedFailures } = await import("../runs/recovery/uncharged-starts.ts");
+      await flushUnchargedFailures((await deps.research()).research);
+    }
+    return (await deps.findRun(owner, taskId)).taskId;
+  };
+  const newest = newestRuns?.get(taskId) ?? read();
   newestRuns?.set(taskId, newest);
   return newest;
 }

@@ -90,8 +90,7 @@ export async function withRefusedEnd(deps: Pick<OperationDeps, "backupOf" | "rec
   if (backup === undefined) return run;
   const { costOf } = await deps.recorder();
   // A run without usage shows what its plans cost.
-  const { tokens, cost } =
-    backup.usage === undefined ? run : addUsages(run, usageOf({ costOf }, run, backup.usage));
+  const { tokens, cost } = backup.usage === undefined ? run : addUsages(run, usageOf({ costOf }, run, backup.usage));
   const { code, message, suggestion } = refusedByDatabase(run, backup);
   const currentAction = "The research has ended, but its report is not stored yet";
   const error = { code, message, suggestion };

@@ -3,31 +3,19 @@
 import { expect, test } from "vitest";
 import { openApp } from "../../../test/kit/store/operation-deps.ts";
 import { clock, openRunner, request } from "../../../test/kit/store/runner.ts";
+import { AppError } from "../../errors.ts";
+import type { StartOutcome } from "../../gemini/research-agent.ts";
 import { adoptInteractionId } from "../../runs/interaction-store.ts";
 import { currentOf } from "../../runs/conversation-store.ts";
 import { startResearch } from "../../runs/start/start.ts";
+import type { ResearchDeps } from "../../runs/deps.ts";
 import type { OperationDeps } from "../operation.ts";
 import { perform } from "../perform.ts";
 import { resumeResearch } from "../resume-research.ts";
 
-test("a second start with unknown outcome is never called unsent, although the first one was adopted meanwhile (Q1, I8)", async (context) => {
-  const { store, deps: researchDeps } = await openRunner(context);
-  const { db } = store;
-  const hooks = { onSent: async (): Promise<unknown> => undefined };
-  const research = researchDeps({
-    start: async ({ checkBeforeSending }) => {
-      await checkBeforeSending();
-      await hooks.onSent();
-      return { kind: "unknown", why: "The connection broke." };
-    },
-  });
-  const started = await startResearch(research, request);
-  if (started.kind === "started") await started.sending;
-  const { taskId } = started;
-  hooks.onSent = async () => {
-    const now = clock.now();
-    await adoptInteractionId(db, { taskId, interactionId: "v1_first", deadlineAt: now + 60_000, now });
-  };
+/** The answer of a call that sends an unknown start again. */
+async function restart(research: ResearchDeps, taskId: string): Promise<Record<string, unknown>> {
+  const { db } = research;
   const runner = { start: () => {}, wake: () => {}, watch: () => () => {} };
   const app = openApp().deps;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that the operation asks for
@@ -51,6 +39,28 @@ test("a second start with unknown outcome is never called unsent, although the f
       progress: () => {},
     },
   });
+  return structured;
+}
+
+test("a second start with unknown outcome is never called unsent, although the first one was adopted meanwhile (Q1, I8)", async (context) => {
+  const { store, deps: researchDeps } = await openRunner(context);
+  const { db } = store;
+  const hooks = { onSent: async (): Promise<unknown> => undefined };
+  const research = researchDeps({
+    start: async ({ checkBeforeSending }) => {
+      await checkBeforeSending();
+      await hooks.onSent();
+      return { kind: "unknown", why: "The connection broke." };
+    },
+  });
+  const started = await startResearch(research, request);
+  if (started.kind === "started") await started.sending;
+  const { taskId } = started;
+  hooks.onSent = async () => {
+    const now = clock.now();
+    await adoptInteractionId(db, { taskId, interactionId: "v1_first", deadlineAt: now + 60_000, now });
+  };
+  const structured = await restart(research, taskId);
   expect(structured).toMatchObject({
     success: false,
     error: { code: "START_UNKNOWN", message: expect.stringContaining("not known whether the research was started") },
@@ -58,4 +68,35 @@ test("a second start with unknown outcome is never called unsent, although the f
   });
   // Each of the two starts has its own run.
   expect((await currentOf(db, request.owner, taskId)).interactionId).toBe("v1_first");
+});
+
+test("a restart that was refused while the database refused writes can be repeated at once (Q1, P5)", async (context) => {
+  const stage = await openRunner(context);
+  const refused: StartOutcome = {
+    kind: "refused",
+    status: 403,
+    error: new AppError({ code: "GEMINI_UNAVAILABLE", message: "Google refuses the key." }),
+  };
+  const outcomes: StartOutcome[] = [
+    { kind: "unknown", why: "The connection broke." },
+    refused,
+    { kind: "accepted", interactionId: "v1_again" },
+  ];
+  const research = stage.deps({
+    start: async ({ checkBeforeSending }) => {
+      await checkBeforeSending();
+      const outcome = outcomes.shift() ?? refused;
+      if (outcome === refused) await stage.refuseWrites();
+      return outcome;
+    },
+  });
+  const started = await startResearch(research, request);
+  if (started.kind === "started") await started.sending;
+  const { taskId } = started;
+  expect(await restart(research, taskId)).toMatchObject({ success: false });
+  expect(research.unchargedFailures.size).toBe(1);
+  await stage.allowWrites();
+  const again = await restart(research, taskId);
+  expect(again).toMatchObject({ success: true, message: "The research was started again, as you requested." });
+  expect(outcomes).toEqual([]);
 });
