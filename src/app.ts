@@ -159,7 +159,7 @@ function openTelemetry({ config, log, shutdown, scrapable, store }: TelemetryPar
     runGauges: async () => {
       const db = store()?.db;
       if (db === undefined || shutdown.leaving()) return undefined;
-      const { createRunGauges } = await import("./runs/history/gauge-store.ts");
+      const { createRunGauges } = await import("./runs/scheduling/fleet-status-store.ts");
       return (gauges ??= createRunGauges(db, systemClock.now))();
     },
   });

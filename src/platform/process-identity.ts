@@ -45,7 +45,7 @@ function pidExists(pid: number): boolean {
 }
 
 /** Boot id and start tick: unique together, because pids are reused and ticks restart with the machine. */
-export function startMarkOf(pid: number): string | null {
+function startMarkOf(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     // The program name may contain spaces and parentheses; the fields after the last parenthesis are regular.

@@ -7,7 +7,6 @@ import { SEARCH_LEASE_MS } from "./lease.ts";
 import { LOCAL_KINDS, type Run, type RunKind, type RunStatus } from "./run.ts";
 import { complexityIn } from "./history/run-estimate.ts";
 import { hasStatus, isListed, withEarlierCost } from "./conversation-store.ts";
-import { runOf } from "./run-row.ts";
 import { saveResult } from "./result-store.ts";
 import { FIGURE_COLUMNS, recordFigures } from "./history/result-figures-store.ts";
 import { costColumns, isExact } from "./cost-columns.ts";
@@ -140,12 +139,6 @@ export async function markInterrupted(
     },
   }).executeTakeFirst();
   return moved.numUpdatedRows > 0n;
-}
-
-/** This very run; the one that its id stands for is `currentOf`. */
-export async function findRun(db: Database, taskId: string): Promise<Run> {
-  const run = db.selectFrom("research_tasks").selectAll().where("task_id", "=", taskId);
-  return runOf(await run.executeTakeFirstOrThrow());
 }
 
 export interface RunFilter {

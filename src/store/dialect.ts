@@ -25,21 +25,12 @@ export function isShared(db: OnDialect): boolean {
 
 /** Takes a transaction-scoped advisory lock on PostgreSQL. SQLite needs none: `begin immediate` serialises writers. */
 export async function lockExclusive(transaction: Database, name: string): Promise<void> {
-  if (isShared(transaction)) await advisoryLock(transaction, "pg_advisory_xact_lock", name);
-}
-
-/** Like `lockExclusive`, without waiting: false when another transaction holds the lock. */
-export async function tryLockExclusive(transaction: Database, name: string): Promise<boolean> {
-  return !isShared(transaction) || advisoryLock(transaction, "pg_try_advisory_xact_lock", name);
-}
-
-async function advisoryLock(transaction: Database, lock: string, name: string): Promise<boolean> {
-  const { locked } = await transaction
-    .selectNoFrom(({ fn, val }) =>
-      fn<boolean>(lock, [fn("hashtextextended", [val(`gemini-search-mcp:${name}`), val(0)])]).as("locked"),
-    )
-    .executeTakeFirstOrThrow();
-  return locked;
+  if (!isShared(transaction)) return;
+  const key = ({ fn, val }: ExpressionBuilder<Tables, never>) =>
+    fn<unknown>("hashtextextended", [val(`gemini-search-mcp:${name}`), val(0)]);
+  await transaction
+    .selectNoFrom((select) => select.fn<unknown>("pg_advisory_xact_lock", [key(select)]).as("locked"))
+    .execute();
 }
 
 /** The time all processes share: on PostgreSQL the server's, because the clocks of machines differ. */
@@ -65,12 +56,6 @@ export function databaseNowPlus(
 /** Locks the rows of a query until the transaction ends (FOR NO KEY UPDATE). */
 export const lockRows = <Query extends { forNoKeyUpdate(): Query }>(db: OnDialect, query: Query): Query =>
   isShared(db) ? query.forNoKeyUpdate() : query;
-
-/** Locks the rows of a query and skips those that another transaction has locked. */
-export const skipLocked = <Query extends { forUpdate(): Query; skipLocked(): Query }>(
-  db: OnDialect,
-  query: Query,
-): Query => (isShared(db) ? query.forUpdate().skipLocked() : query);
 
 /** Identifies the machine on which process ids can be checked. Several machines may share a host name. */
 export const hostHere = (db: OnDialect): string => (isShared(db) ? machineMark() : hostname());

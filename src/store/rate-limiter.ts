@@ -2,7 +2,7 @@
 
 import { sql } from "kysely";
 import type { Database } from "./database.ts";
-import { databaseNow, isShared, lockExclusive } from "./dialect.ts";
+import { databaseNow, isShared } from "./dialect.ts";
 
 export interface RateLimit {
   name: string;
@@ -33,9 +33,8 @@ export async function reservePermits(
   { permits, withinMs, now: here }: Reservation,
 ): Promise<{ fromMs: number } | { waitMs: number }> {
   const costMs = Math.ceil((permits * 1_000) / perSecond);
-  // Each occurrence reads the clock of a shared database again: permits that expire during a wait for the row lock are
-  // lost rather than saved up for a burst.
-  const now = isShared(db) ? sql`(extract(epoch from clock_timestamp()) * 1000)::bigint` : sql`${here}`;
+  // Permits that expire during a wait for the row lock are lost rather than saved up for a burst.
+  const now = clockOf(db, here);
   const { rows } = await sql<{ aheadMs: number }>`
     insert into rate_limits as rate (name, next_at) values (${name}, ${now} + cast(${costMs} as bigint))
     on conflict (name) do update set next_at = cast(${costMs} as bigint)
@@ -56,7 +55,9 @@ export async function reservePermit(db: Database, limit: RateLimit, now: number)
 /** A duration, so that the clocks of different machines need not agree. */
 export async function msUntilPermit(db: Database, name: string, here: number): Promise<number> {
   const now = await databaseNow(db, here);
-  return Math.max(0, (await nextPermitAt(db, name, now)) - now);
+  const row = await db.selectFrom("rate_limits").select("next_at").where("name", "=", name).executeTakeFirst();
+  const waitMs = (row?.next_at ?? 0) - now;
+  return waitMs > MAX_WAIT_MS ? 0 : Math.max(0, waitMs);
 }
 
 /** Grants no permit for at least this long. */
@@ -65,28 +66,15 @@ export async function pauseFor(
   name: string,
   { ms, now: here }: { ms: number; now: number },
 ): Promise<void> {
-  await db.transaction().execute(async (transaction) => {
-    await lockExclusive(transaction, lockOf(name));
-    const now = await databaseNow(transaction, here);
-    if ((await nextPermitAt(transaction, name, now)) < now + ms) await writeNextPermit(transaction, name, now + ms);
-  });
-}
-
-/** 0 before the first permit. */
-async function nextPermitAt(db: Database, name: string, now: number): Promise<number> {
-  const row = await db.selectFrom("rate_limits").select("next_at").where("name", "=", name).executeTakeFirst();
-  const nextAt = row?.next_at ?? 0;
-  return nextAt > now + MAX_WAIT_MS ? 0 : nextAt;
-}
-
-const lockOf = (name: string): string => `rate limit:${name}`;
-
-async function writeNextPermit(db: Database, name: string, at: number): Promise<void> {
+  const now = clockOf(db, here);
   // Whole milliseconds, which PostgreSQL requires, rounded up to stay below the rate.
-  const nextAt = Math.ceil(at);
-  await db
-    .insertInto("rate_limits")
-    .values({ name, next_at: nextAt })
-    .onConflict((conflict) => conflict.column("name").doUpdateSet({ next_at: nextAt }))
-    .execute();
+  const until = sql`${now} + cast(${Math.ceil(ms)} as bigint)`;
+  await sql`
+    insert into rate_limits as rate (name, next_at) values (${name}, ${until})
+    on conflict (name) do update set next_at = ${until}
+    where rate.next_at < ${until} or rate.next_at > ${now} + cast(${MAX_WAIT_MS} as bigint)`.execute(db);
 }
+
+/** Each occurrence reads the clock of a shared database again, after a wait for the lock of the row as well. */
+const clockOf = (db: Database, here: number) =>
+  isShared(db) ? sql`(extract(epoch from clock_timestamp()) * 1000)::bigint` : sql`${here}`;

@@ -102,7 +102,7 @@ const PLAYS: Record<FaultyRequest, (scene: Scene, expected: Expected) => Promise
   },
 
   stream: async (scene) => {
-    const { research, runner, status, gemini, taskId, run, connection } = scene;
+    const { research, runner, status, gemini, run, connection } = scene;
     const { interactionId = "", ...watched } = await run();
     const watching = new AbortController();
     const signal = AbortSignal.any([research.leaving, watching.signal]);

@@ -2,7 +2,6 @@
 
 import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import type { Database, Tables } from "../../store/database.ts";
-import { tryLockExclusive, skipLocked } from "../../store/dialect.ts";
 import { isNotCarriedOn } from "../conversation-store.ts";
 import { lockRun } from "../lock-store.ts";
 import { FINISHED, UNFINISHED } from "../run.ts";
@@ -80,26 +79,6 @@ export async function deleteRun(db: Database, deletion: Deletion): Promise<boole
   });
 }
 
-/**
- * Returns the deleted runs; runs that are not deletable or locked by another process are skipped.
- * Undefined: another process is deleting expired runs.
- */
-export function deleteRuns(db: Database, taskIds: string[], now: number): Promise<string[] | undefined> {
-  return db.transaction().execute(async (transaction) => {
-    if (!(await tryLockExclusive(transaction, "retention"))) return undefined;
-    const runs = transaction.selectFrom("research_tasks").select("task_id").orderBy("task_id");
-    const locked = await skipLocked(transaction, runs.where("task_id", "in", taskIds)).execute();
-    if (locked.length === 0) return [];
-    const ids = locked.map(({ task_id }) => task_id);
-    // A separate statement, so that its snapshot includes everything committed before the rows were locked.
-    const expired = await runs.where("task_id", "in", ids).where(deletable(now)).execute();
-    const removed = expired.map(({ task_id }) => task_id);
-    if (removed.length > 0) await removeRuns(transaction, removed);
-    return removed;
-  });
-}
-
-/** The number of statements does not depend on the number of runs. */
 async function removeRuns(transaction: Database, taskIds: string[]): Promise<void> {
   for (const column of ["parent_task_id", "carries_on"] as const) {
     await transaction
@@ -120,18 +99,6 @@ async function removeRuns(transaction: Database, taskIds: string[]): Promise<voi
     .execute();
   for (const table of TABLES_OF_A_RUN) await transaction.deleteFrom(table).where("task_id", "in", taskIds).execute();
   await transaction.deleteFrom("research_tasks").where("task_id", "in", taskIds).execute();
-}
-
-/** Returns the runs whose timeline is too long for a batch. */
-export async function runsWithLongTimeline(db: Database, taskIds: string[]): Promise<Set<string>> {
-  const rows = await db
-    .selectFrom("research_events")
-    .select("task_id")
-    .distinct()
-    .where("task_id", "in", taskIds)
-    .where("seq", ">", MAX_EVENTS_PER_BATCH)
-    .execute();
-  return new Set(rows.map(({ task_id }) => task_id));
 }
 
 export async function isDeletable(db: Database, { taskIds, now }: Deletion): Promise<boolean> {

@@ -1,10 +1,10 @@
-/** Deletes runs that ended more than `keepDays` days ago, in batches whose size adapts to their duration. */
+/** Deletes runs that ended more than `keepDays` days ago, one at a time. */
 
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Database } from "../../store/database.ts";
 import { truncateLog } from "../../store/sqlite/sqlite.ts";
-import { deleteRun, deleteRuns, lastUpdate, runsEndedBefore, runsWithLongTimeline } from "./deletion-store.ts";
+import { deleteRun, lastUpdate, runsEndedBefore } from "./deletion-store.ts";
 
 export interface RetentionDeps {
   db: Database;
@@ -21,33 +21,30 @@ export interface RetentionDeps {
 
 const DAY_MS = 86_400_000;
 const SWEEP_INTERVAL_MS = 3_600_000;
-/** Target duration of a batch, which holds the write lock on SQLite and row locks on PostgreSQL. */
-const BATCH_TARGET_MS = 100;
-const FIRST_BATCH_RUNS = 20;
-const MAX_BATCH_RUNS = 500;
-/** Pause between batches for other writers and, on SQLite, for all readers of this process. */
-const MIN_PAUSE_MS = 50;
+/** How many expired runs are read at a time. */
+const BATCH_RUNS = 100;
+/** Pause after each run for other writers and, on SQLite, for all readers of this process. */
+const MIN_PAUSE_MS = 5;
 
-/** Deletes in short transactions, one process at a time. Returns the number of deleted runs. */
+/** Each run in a short transaction. Returns the number of deleted runs. */
 export async function deleteExpiredRuns(deps: Omit<RetentionDeps, "removeCopies">): Promise<number> {
   const { db, clock, keepDays, leaving } = deps;
   if (keepDays === 0) return 0;
   const now = await plausibleNow(deps);
   const before = now - keepDays * DAY_MS;
   let deleted = 0;
-  let limit = FIRST_BATCH_RUNS;
-  while (!leaving.aborted) {
-    const expired = await runsEndedBefore(db, { before, now, limit });
-    if (expired.length === 0) break;
-    const startedAt = clock.monotonic();
-    const removed = await deleteBatch(deps, expired, now);
-    const tookMs = clock.monotonic() - startedAt;
-    deleted += removed.length;
-    // Another process is deleting, or no deletable run is left.
-    if (removed.length === 0) break;
-    await deps.removeBackups(new Set(removed));
-    limit = nextLimit(limit, tookMs);
-    await clock.sleep(Math.max(MIN_PAUSE_MS, tookMs), leaving).catch(() => undefined);
+  for (;;) {
+    const removed = new Set<string>();
+    for (const taskId of await runsEndedBefore(db, { before, now, limit: BATCH_RUNS })) {
+      if (leaving.aborted) break;
+      const startedAt = clock.monotonic();
+      if (await deleteRun(db, { taskIds: [taskId], now })) removed.add(taskId);
+      await clock.sleep(Math.max(MIN_PAUSE_MS, clock.monotonic() - startedAt), leaving).catch(() => undefined);
+    }
+    // None is left, or another process deletes the same runs.
+    if (removed.size === 0) break;
+    deleted += removed.size;
+    await deps.removeBackups(removed);
   }
   if (deleted > 0) {
     deps.log.info(
@@ -57,32 +54,10 @@ export async function deleteExpiredRuns(deps: Omit<RetentionDeps, "removeCopies"
   return deleted;
 }
 
-/** Shrinks immediately when a batch took too long, grows gradually otherwise. */
-const nextLimit = (limit: number, tookMs: number): number =>
-  tookMs > BATCH_TARGET_MS
-    ? Math.max(1, Math.floor((limit * BATCH_TARGET_MS) / tookMs / 2))
-    : Math.min(MAX_BATCH_RUNS, Math.ceil(tookMs > BATCH_TARGET_MS / 2 ? limit : limit * 1.5));
-
 /** Assumes at most one day since the last update, so that a clock years ahead does not delete everything. */
 async function plausibleNow({ db, clock }: Pick<RetentionDeps, "db" | "clock">): Promise<number> {
   const newest = await lastUpdate(db);
   return newest === undefined ? clock.now() : Math.min(clock.now(), newest + DAY_MS);
-}
-
-async function deleteBatch(
-  { db, leaving }: Pick<RetentionDeps, "db" | "leaving">,
-  taskIds: string[],
-  now: number,
-): Promise<string[]> {
-  const long = await runsWithLongTimeline(db, taskIds);
-  const short = taskIds.filter((taskId) => !long.has(taskId));
-  const removed = short.length === 0 ? [] : await deleteRuns(db, short, now);
-  if (removed === undefined) return [];
-  for (const taskId of long) {
-    if (leaving.aborted) break;
-    if (await deleteRun(db, { taskIds: [taskId], now })) removed.push(taskId);
-  }
-  return removed;
 }
 
 async function upkeep(deps: RetentionDeps): Promise<void> {

@@ -1,4 +1,4 @@
-/** Interaction ids in files: written completely or not at all, and imported from any dead process. */
+/** Interaction ids in files: written completely or not at all, and imported by any process. */
 
 import fs, { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
@@ -79,30 +79,22 @@ test("an id that the disk takes in several parts is written whole (P5)", async (
   expect(await imported(db, attemptId)).toBe("v1_parts");
 });
 
-for (const [what, name] of [
-  ["another start mark", `orphans.jsonl.${process.ppid}.0a1b_42.5d3e`],
-  ["no start mark", `orphans.jsonl.${process.ppid}.5d3e8a1c-0000-4000-8000-000000000000`],
-  ["this process's pid and another start mark", `orphans.jsonl.${process.pid}.0a1b_42.5d3e`],
-] as const) {
-  test(`a file of a dead process whose pid is alive again is imported: ${what} (I8, P2)`, async () => {
-    const db = await openDatabase();
-    const { attemptId } = await intended(db);
-    const line = JSON.stringify({ attempt_id: attemptId, interaction_id: "v1_kept" });
-    writeFileSync(join(directory, name), `\n${line}\n`);
-    expect(await imported(db, attemptId)).toBe("v1_kept");
-    expect(readdirSync(directory)).toEqual([]);
-  });
-}
-
-test("a file that a live process holds is left to it (P2)", async () => {
+test("a file that another process has taken is imported, whether that process is alive or not (I8, P2)", async () => {
   const db = await openDatabase();
   const { attemptId } = await intended(db);
-  const { startMarkOf } = await import("../../platform/process-identity.ts");
-  const mark = String(startMarkOf(process.ppid)).replaceAll(/[^\w-]/g, "_");
-  const name = `orphans.jsonl.${process.ppid}.${mark}.5d3e`;
-  writeFileSync(join(directory, name), JSON.stringify({ attempt_id: attemptId, interaction_id: "v1_held" }));
-  expect(await imported(db, attemptId)).toBeNull();
-  expect(readdirSync(directory)).toEqual([name]);
+  const line = JSON.stringify({ attempt_id: attemptId, interaction_id: "v1_kept" });
+  writeFileSync(join(directory, `orphans.jsonl.${process.ppid}.0a1b_42.5d3e`), `\n${line}\n`);
+  expect(await imported(db, attemptId)).toBe("v1_kept");
+  expect(readdirSync(directory)).toEqual([]);
+});
+
+test("several processes import the same file at the same time (I8, P2)", async () => {
+  const db = await openDatabase();
+  const { attemptId } = await intended(db);
+  keepOrphanedId(directory, { attemptId, interactionId: "v1_kept" });
+  await Promise.all([1, 2, 3].map(() => importOrphanedIds(db, { directory, log, now: NOW })));
+  expect((await attemptRow(db, attemptId))?.interaction_id).toBe("v1_kept");
+  expect(readdirSync(directory)).toEqual([]);
 });
 
 /** A log that records its lines. */

@@ -20,7 +20,6 @@ import { join } from "node:path";
 import { z } from "zod";
 import { failpoint } from "../../platform/failpoint.ts";
 import type { Log } from "../../platform/log.ts";
-import { startMarkOf, thisProcess } from "../../platform/process-identity.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Database } from "../../store/database.ts";
 import { hasAttempt } from "../attempt-store.ts";
@@ -184,44 +183,27 @@ async function importEntry(
   }
 }
 
-const ORPHAN_FILE = /^orphans\.jsonl(?:\.(?<pid>\d+)(?:\.(?<mark>[\w-]+))?(?:\.[\w-]+)?)?$/;
-
-/** This process as it appears in file names: the pid alone may be reused. */
-const self = (): { pid: number; mark: string } => {
-  const { pid, startMark } = thisProcess();
-  return { pid, mark: markInName(startMark) };
-};
-
-const markInName = (startMark: string | null): string => (startMark ?? "unknown").replaceAll(/[^\w-]/g, "_");
+/** A new file, or one of which some process has not imported every line. */
+const ORPHAN_FILE = /^orphans\.jsonl(?:\.[\w.-]+)?$/;
 
 /**
- * Takes files by renaming them, which only one process can do; lines added meanwhile go to a new file. A file that
- * could not be imported completely carries the pid and start mark of its process; others take it once that is dead.
+ * A new file is renamed before it is read, so that a line that is added meanwhile goes to another file. Every process
+ * imports all files: importing an id twice is harmless.
  */
 function takeFiles(directory: string): string[] {
-  const { pid, mark } = self();
-  return readdirSync(directory).flatMap((name) => {
-    const groups = ORPHAN_FILE.exec(name)?.groups;
-    if (groups === undefined) return [];
-    const holder = groups["pid"] === undefined ? undefined : { pid: Number(groups["pid"]), mark: groups["mark"] ?? "" };
-    if (holder?.pid === pid && holder.mark === mark) return [join(directory, name)];
-    if (holder !== undefined && isAlive(holder)) return [];
+  const names = readdirSync(directory).filter((name) => ORPHAN_FILE.test(name));
+  return names.flatMap((name) => {
+    if (name !== FILE_NAME) return [join(directory, name)];
     // A unique name, so that no other file is overwritten.
-    const mine = join(directory, `${FILE_NAME}.${pid}.${mark}.${randomUUID()}`);
+    const taken = join(directory, `${FILE_NAME}.${randomUUID()}`);
     try {
-      renameSync(join(directory, name), mine);
-      return [mine];
+      renameSync(join(directory, name), taken);
+      return [taken];
     } catch {
       return [];
     }
   });
 }
-
-/** False if the process cannot be identified with certainty: importing an id twice is harmless. */
-const isAlive = ({ pid, mark }: { pid: number; mark: string }): boolean => {
-  const startMark = startMarkOf(pid);
-  return startMark !== null && markInName(startMark) === mark;
-};
 
 function parse(line: string): z.infer<typeof orphan> | undefined {
   try {

@@ -1,4 +1,4 @@
-/** SQL for the status of the fleet: polling processes, runs in progress, and late polls. */
+/** SQL for the status of the fleet, and for the telemetry gauges: polling processes, runs, and late polls. */
 
 import { type QueueCounts, type QueueStats, readQueueStats } from "../engine/queue-stats.ts";
 import type { Database } from "../../store/database.ts";
@@ -6,6 +6,7 @@ import { isShared, databaseNow } from "../../store/dialect.ts";
 import { type PollingProcess, pollingProcesses } from "../../store/processes.ts";
 import { MAX_LATE_MS } from "./overdue-store.ts";
 import { type SummedPolls, sumPolls } from "../../telemetry/poll-counts.ts";
+import type { RunGauges } from "../../telemetry/recorder.ts";
 
 export interface FleetStatus {
   now: number;
@@ -91,5 +92,49 @@ async function dueInTable(db: Database, now: number): Promise<QueueStats> {
       dueAt: row.next_poll_at === 0 ? now : (row.next_poll_at ?? now),
       scheduledAt: row.updated_at,
     })),
+  };
+}
+
+/** Reading may take at most 0.5 % of the time: counting a million runs takes a second, and each job of pg-boss is read. */
+const MAX_SHARE = 1 / 200;
+
+/** The gauges, and the previous ones until they may be read again. */
+export function createRunGauges(
+  db: Database,
+  now: () => number,
+  timer = (): number => performance.now(),
+): () => Promise<RunGauges> {
+  let gauges: Promise<RunGauges> | undefined;
+  let readAgainAt = Infinity;
+  const read = async (): Promise<RunGauges> => {
+    const began = timer();
+    try {
+      return await readGauges(db, now());
+    } finally {
+      readAgainAt = timer() + (timer() - began) / MAX_SHARE;
+    }
+  };
+  return () => {
+    if (timer() >= readAgainAt) {
+      gauges = undefined;
+      readAgainAt = Infinity;
+    }
+    return (gauges ??= read());
+  };
+}
+
+async function readGauges(db: Database, now: number): Promise<RunGauges> {
+  const counts = db
+    .selectFrom("research_tasks")
+    .select(["status", "kind", (select) => select.fn.countAll<number>().as("count")])
+    .groupBy(["status", "kind"]);
+  const { workers, runs } = await readFleetStatus(db, now);
+  const responding = workers.filter(({ responds }) => responds).length;
+  return {
+    runs: await counts.execute(),
+    due: runs.due,
+    late: runs.late,
+    oldestDueAgeMs: runs.oldestDueMs,
+    workers: { responding, silent: workers.length - responding },
   };
 }

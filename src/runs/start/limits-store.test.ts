@@ -3,20 +3,13 @@
 import { expect, onTestFinished, test } from "vitest";
 import { openRunner, request } from "../../../test/kit/store/runner.ts";
 import { insertRun, openDatabase } from "../../../test/kit/store/store-rows.ts";
-import { NO_LIMITS, refuseAboveLimits, type StartLimits } from "./limits-store.ts";
+import { START_LIMITS, refuseAboveLimits, type StartLimits } from "./limits-store.ts";
 import { resumeAgentRun } from "./resume.ts";
 import { startResearch } from "./start.ts";
 
 const refused = (limits: Partial<StartLimits>, owner = "ada") => ({
-  limits: { ...NO_LIMITS, ...limits },
+  limits: { ...START_LIMITS, ...limits },
   starter: { owner },
-});
-
-test("without a limit no start is refused", async () => {
-  const db = await openDatabase();
-  for (let count = 0; count < 100; count += 1) await insertRun(db, { task_id: `run ${count}`, owner: "ada" });
-  const { limits, starter } = refused({});
-  await expect(refuseAboveLimits(db, limits, starter)).resolves.toBeUndefined();
 });
 
 test("a start above the limit of unfinished research is refused; finished runs and searches do not count (T28)", async () => {
@@ -58,7 +51,7 @@ test("a refused start is neither stored nor sent, a joined one is not refused, a
       return { kind: "accepted", interactionId: `v1_${sent}` } as const;
     },
   };
-  const deps = { ...stage.deps(agent), limits: { ...NO_LIMITS, unfinished: 2 } };
+  const deps = { ...stage.deps(agent), limits: { ...START_LIMITS, unfinished: 2 } };
   const starts = Array.from({ length: 6 }, (_, n) => startResearch(deps, { ...request, query: `Question ${n}` }));
   const outcomes = await Promise.allSettled(starts);
   const started = outcomes.filter((outcome) => outcome.status === "fulfilled").map(({ value }) => value);
@@ -77,11 +70,11 @@ test("a restart of an unknown start is limited like any start (T28)", async () =
   const deps = stage.deps();
   const unknown = { owner: "local", taskId: "unknown", newest: "unknown", interactionId: undefined };
   const restart = { ...unknown, acceptDoubleCharge: true };
-  const busy = { ...deps, limits: { ...NO_LIMITS, unfinished: 1 } };
+  const busy = { ...deps, limits: { ...START_LIMITS, unfinished: 1 } };
   await expect(resumeAgentRun(busy, restart)).rejects.toMatchObject({ code: "BUSY" });
   const row = db.selectFrom("research_tasks").select("status").where("task_id", "=", "unknown");
   expect(await row.executeTakeFirst()).toEqual({ status: "start_unknown" });
-  const resumed = await resumeAgentRun({ ...deps, limits: { ...NO_LIMITS, unfinished: 2 } }, restart);
+  const resumed = await resumeAgentRun({ ...deps, limits: { ...START_LIMITS, unfinished: 2 } }, restart);
   expect(resumed.kind).toBe("restarted");
   if (resumed.kind === "restarted") await resumed.sending;
 });

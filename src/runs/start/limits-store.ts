@@ -5,13 +5,11 @@ import { AppError } from "../../errors.ts";
 import type { Database } from "../../store/database.ts";
 import { lockExclusive } from "../../store/dialect.ts";
 
-/** Limits across all processes that share the database; 0 means no limit. */
+/** Limits across all processes that share the database. */
 export interface StartLimits {
   unfinished: number;
   perUser: number;
 }
-
-export const NO_LIMITS: StartLimits = { unfinished: 0, perUser: 0 };
 
 export const START_LIMITS: StartLimits = { unfinished: 20_000, perUser: 100 };
 
@@ -23,14 +21,12 @@ export async function refuseAboveLimits(
   { unfinished, perUser }: StartLimits,
   { owner }: { owner: string },
 ): Promise<void> {
-  if (unfinished > 0) {
-    await lockExclusive(transaction, "starts");
-    if ((await countUnfinished(transaction, { upTo: unfinished })) >= unfinished) {
-      throw busy(`This server has reached its limit of ${unfinished} runs in progress.`);
-    }
+  await lockExclusive(transaction, "starts");
+  if ((await countUnfinished(transaction, { upTo: unfinished })) >= unfinished) {
+    throw busy(`This server has reached its limit of ${unfinished} runs in progress.`);
   }
   // The per-user limit does not apply to the server's operator.
-  if (perUser > 0 && owner !== LOCAL_OWNER) {
+  if (owner !== LOCAL_OWNER) {
     await lockExclusive(transaction, `starts of:${owner}`);
     if ((await countUnfinished(transaction, { upTo: perUser, owner })) >= perUser) {
       throw busy(`You have reached your limit of ${perUser} runs in progress.`);

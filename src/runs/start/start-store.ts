@@ -13,7 +13,7 @@ import { START_LEASE_MS } from "../lease.ts";
 import type { FollowupContext, Run, RunError, RunPart } from "../run.ts";
 import { runOf } from "../run-row.ts";
 import { errorColumns, transition } from "../transition-store.ts";
-import { NO_LIMITS, refuseAboveLimits, type StartLimits } from "./limits-store.ts";
+import { refuseAboveLimits, START_LIMITS, type StartLimits } from "./limits-store.ts";
 import { admitCost, type CheckCost } from "./unconfirmed-store.ts";
 
 /** The run that the user decided on: a plan that waits, or an unknown start. */
@@ -72,7 +72,7 @@ export function commitIntent(
     join,
     once = false,
     checkCost,
-    limits,
+    limits = START_LIMITS,
     ids = newStartIds(),
   }: Admission & {
     join: boolean;
@@ -90,7 +90,7 @@ export function commitIntent(
       (join && joinKey !== undefined ? await joinSameStart(transaction, { ...intent, joinKey }) : undefined);
     if (same !== undefined) return { kind: "joined", taskId: same };
     const unconfirmedUsd = await admitCost(transaction, intent, checkCost);
-    await refuseAboveLimits(transaction, limits ?? NO_LIMITS, intent);
+    await refuseAboveLimits(transaction, limits, intent);
     const { taskId, attemptId } = ids;
     const created_at = await databaseNow(transaction, intent.now);
     const row = await transaction

@@ -3,7 +3,7 @@
 import { systemClock } from "../../../src/platform/clock.ts";
 import { createTableEngine, type TableEngineOptions } from "../../../src/runs/engine/table-engine.ts";
 import type { ResearchDeps } from "../../../src/runs/deps.ts";
-import { NO_LIMITS } from "../../../src/runs/start/limits-store.ts";
+import { START_LIMITS } from "../../../src/runs/start/limits-store.ts";
 import { createPollCounts } from "../../../src/telemetry/poll-counts.ts";
 
 export const commonDeps = (options: TableEngineOptions) =>
@@ -19,7 +19,7 @@ export const commonDeps = (options: TableEngineOptions) =>
     pollCounts: createPollCounts(systemClock),
     redact: (text: string) => text,
     queue: createTableEngine(options),
-    limits: NO_LIMITS,
+    limits: START_LIMITS,
   }) satisfies Partial<ResearchDeps>;
 
 /** Keeps track of unfinished work. */
