@@ -4,7 +4,7 @@
  */
 
 import type { RefObject } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ReportSource } from "../../wire.ts";
 import type { CitationChecks } from "../citations/checks.ts";
 import { pairFor } from "../citations/marks.ts";
@@ -101,7 +101,8 @@ const citationOf = (target: EventTarget | null): HTMLAnchorElement | null =>
   target instanceof Element ? target.closest<HTMLAnchorElement>(".cite a") : null;
 
 function useCitationEvents({ body, card, sources, setShown }: CitationEvents): void {
-  useEffect(() => {
+  // Before the first paint: a citation that can be seen can be tapped.
+  useLayoutEffect(() => {
     const ending = new AbortController();
     const control = createControl(sources, setShown);
     const isOnCard = (target: EventTarget | null): boolean =>
