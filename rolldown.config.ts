@@ -46,7 +46,7 @@ const configurations: BuildOptions[] = [
   {
     platform: "browser",
     input: { page: "src/web/page/main.tsx" },
-    output: { ...output, dir: "dist/page" },
+    output: { ...output, dir: "dist/page", codeSplitting: false },
     transform: { target: "es2023" },
     plugins: [pageStyles()],
   },

@@ -190,7 +190,7 @@ describe.skipIf(installed === "missing")("accessibility of the page", () => {
     ["the list", "/", ".run-link"],
     ["the start", "/start", "#question"],
     ["a report", `/runs/${LONG_RUN}`, ".report-text table"],
-    ["the figures", "/figures", ".cost-chart"],
+    ["the figures", "/figures", ".figures table"],
   ])(
     "every control of %s is reached by Tab, with a visible focus",
     { timeout: TIMEOUT_MS },

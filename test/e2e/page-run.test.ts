@@ -74,7 +74,7 @@ test("a run is shown live through a reload and a restart, and its report appears
   expect(new Set(after).size).toBe(after.length);
 
   await page.goto(`${server.url}/figures`);
-  await page.locator(".cost-chart").waitFor(SOON);
+  await page.locator(".figures table").first().waitFor(SOON);
   expect(await page.locator(".figures .total").innerText()).toMatch(/^\$\d+\.\d\d for 1 run$/);
   expect(complaints).toEqual([]);
 });

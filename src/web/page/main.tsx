@@ -2,17 +2,15 @@
 
 import { render } from "preact";
 import { Frame } from "./app/frame.tsx";
-import { lazyView } from "./app/lazy-view.tsx";
+import { FiguresView } from "./figures/view.tsx";
 import { reloadWhenUserChanges } from "./app/browser-storage.ts";
 import { followLinks, type Route, useRoute } from "./app/router.ts";
+import { RunView } from "./run/view.tsx";
 import { RunsView } from "./runs/view.tsx";
+import { StartView } from "./start/view.tsx";
 import { applyTheme } from "./app/theme.tsx";
 
 applyTheme();
-
-const FiguresView = lazyView(async () => (await import("./figures/view.tsx")).FiguresView);
-const RunView = lazyView(async () => (await import("./run/view.tsx")).RunView);
-const StartView = lazyView(async () => (await import("./start/view.tsx")).StartView);
 
 function Page() {
   const route = useRoute();

@@ -1,17 +1,15 @@
 /** The frame of every view: name, navigation, theme, and connection status. */
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { forgetUser, signedInUser } from "./browser-storage.ts";
 import { fetchWithSecret, goToSignIn } from "./request.ts";
 import { useConnection } from "../live/live.ts";
 import { announce, ANNOUNCEMENTS } from "../ui/parts.tsx";
 import { type Route, viewKey } from "./router.ts";
-import { HelpDialog, useShortcuts } from "./shortcuts.tsx";
-import { unfinished, useTally, useTallyUpdates } from "../runs/tally.ts";
+import { showTitle } from "./title.ts";
 import { useNotifications } from "../live/notify.tsx";
 import { ThemeChoice } from "./theme.tsx";
-import { useTitleCount, useViewTitle } from "./title.ts";
 
 const NAVIGATION: { path: string; view: Route["view"]; name: string }[] = [
   { path: "/", view: "runs", name: "Runs" },
@@ -28,13 +26,9 @@ const TITLES: Record<Route["view"], string> = {
 };
 
 export function Frame({ route, children }: { route: Route; children: ComponentChildren }) {
-  const [helping, setHelping] = useState(false);
-  const tally = useTally();
-  useTallyUpdates();
   useNotifications();
-  useShortcuts(() => setHelping(true));
-  useViewTitle(TITLES[route.view]);
-  useTitleCount(tally === undefined ? 0 : unfinished(tally));
+  // A layout effect, so that the view's own title comes later and replaces it.
+  useLayoutEffect(() => showTitle(TITLES[route.view]), [route.view]);
   useFocusOnNewView(viewKey(route));
   return (
     <>
@@ -59,15 +53,6 @@ export function Frame({ route, children }: { route: Route; children: ComponentCh
         <ConnectionStatus />
         <div class="tools">
           <ThemeChoice />
-          <button
-            type="button"
-            class="button plain"
-            aria-label="Keyboard shortcuts and help"
-            title="Keyboard shortcuts (?)"
-            onClick={() => setHelping(true)}
-          >
-            <kbd aria-hidden="true">?</kbd>
-          </button>
           <SignedInUser />
           <button type="button" class="button plain" onClick={() => void signOut()}>
             Sign out
@@ -78,7 +63,6 @@ export function Frame({ route, children }: { route: Route; children: ComponentCh
         {children}
       </main>
       <div id={ANNOUNCEMENTS} class="unseen" role="status" aria-live="polite" />
-      {helping ? <HelpDialog onClose={() => setHelping(false)} /> : null}
     </>
   );
 }

@@ -20,7 +20,10 @@ export function routeOf({ pathname, search }: Pick<URL, "pathname" | "search">):
 }
 
 /** Identifies a view; filters and anchors within it do not change the key. */
-export const viewKey = (route: Route): string => (route.view === "run" ? `run ${route.taskId}` : route.view);
+export function viewKey(route: Route): string {
+  if (route.view === "runs") return `runs ${route.filter.get("cursor") ?? ""}`;
+  return route.view === "run" ? `run ${route.taskId}` : route.view;
+}
 
 const NAVIGATED = "navigated";
 

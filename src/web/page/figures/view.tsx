@@ -1,4 +1,4 @@
-/** The usage view: total cost, cost by day as a chart, and tables by month, kind and user. */
+/** The usage view: total cost, and tables by month, kind and user. */
 
 import { durationText } from "../../../platform/duration.ts";
 import type { Figures, UsageSum } from "../../wire.ts";
@@ -6,7 +6,6 @@ import { fetchJson } from "../app/request.ts";
 import { costRemark, markedMoney, money } from "../ui/amounts.ts";
 import { KIND_NAMES } from "../ui/run-state.ts";
 import { Problem, useLoad } from "../ui/parts.tsx";
-import { CostChart } from "./cost-chart.tsx";
 
 export function FiguresView() {
   const { value, error, reload } = useLoad("figures", (signal) => fetchJson<Figures>("/api/figures", { signal }));
@@ -44,15 +43,7 @@ const Empty = () => (
 );
 
 function FiguresContent({ figures }: { figures: Figures }) {
-  const {
-    total_runs: total,
-    unfinished_runs: unfinished,
-    judge_cost_usd: judged,
-    days,
-    months,
-    kinds,
-    users,
-  } = figures;
+  const { total_runs: total, unfinished_runs: unfinished, judge_cost_usd: judged, months, kinds, users } = figures;
   return (
     <>
       <p class="total">
@@ -61,7 +52,6 @@ function FiguresContent({ figures }: { figures: Figures }) {
         {unfinished === 0 ? "" : `, ${unfinished.toLocaleString("en-US")} unfinished`}
         {judged === undefined ? "" : `; ${money(judged)} of it for judged citations`}
       </p>
-      <CostChart days={days} />
       <UsageTable
         title="By month"
         first="Month"

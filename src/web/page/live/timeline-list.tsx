@@ -4,10 +4,9 @@ import type { RefObject } from "preact";
 import { useState } from "preact/hooks";
 import type { RunLive, TimelineEntry } from "../../../operations/view/run-view.ts";
 import { exactTime } from "../ui/ages.ts";
-import { countEntries, entryName, entryText, shownEntries, TIMELINE_FILTERS, type TimelineFilter } from "./timeline.ts";
+import { entryName, entryText } from "./timeline.ts";
 
 const PAGE_ENTRIES = 100;
-const MIN_FILTERED_ENTRIES = 5;
 
 interface TimelineProps {
   entries: TimelineEntry[];
@@ -16,36 +15,15 @@ interface TimelineProps {
 }
 
 export function TimelineList({ entries, run, section }: TimelineProps) {
-  const [filter, setFilter] = useState<TimelineFilter>("all");
   const [limit, setLimit] = useState(PAGE_ENTRIES);
-  const counts = countEntries(entries);
-  const shown = shownEntries(entries, filter);
+  const shown = entries.toReversed();
   const newest = shown.find(({ kind }) => kind === "thought");
   const isUnfinished = run.completed_at === undefined;
-  // Few entries, or entries of one kind, need no filter.
-  const isFilterable = entries.length > MIN_FILTERED_ENTRIES && Math.max(counts.thoughts, counts.searches) > 0;
   return (
     <section class="timeline stack" aria-labelledby="timeline-title" ref={section}>
-      <div class="row apart">
-        <h2 id="timeline-title">Activity</h2>
-        {isFilterable ? (
-          <fieldset class="row chips timeline-filters">
-            <legend class="unseen">Show in the activity</legend>
-            {TIMELINE_FILTERS.map(({ filter: one, name }) => (
-              <label key={one} class="chip">
-                <input type="radio" name="timeline" checked={filter === one} onChange={() => setFilter(one)} />
-                <span>
-                  {name} <span class="count">{counts[one]}</span>
-                </span>
-              </label>
-            ))}
-          </fieldset>
-        ) : null}
-      </div>
+      <h2 id="timeline-title">Activity</h2>
       {shown.length === 0 ? (
-        <p class="quiet">
-          {isUnfinished ? "Nothing yet. New entries appear here automatically." : "No entries of this kind."}
-        </p>
+        <p class="quiet">Nothing yet. New entries appear here automatically.</p>
       ) : (
         <ol reversed>
           {shown.slice(0, limit).map((entry) => (

@@ -2,33 +2,11 @@
 
 import type { TimelineEntry } from "../../../operations/view/run-view.ts";
 
-export type TimelineFilter = "all" | "thoughts" | "searches" | "states";
-
-export const TIMELINE_FILTERS: { filter: TimelineFilter; name: string }[] = [
-  { filter: "all", name: "All" },
-  { filter: "thoughts", name: "Thoughts" },
-  { filter: "searches", name: "Searches" },
-  { filter: "states", name: "Status" },
-];
-
-const KINDS: Record<TimelineFilter, readonly TimelineEntry["kind"][]> = {
-  all: ["state", "thought", "search", "source", "round"],
-  thoughts: ["thought"],
-  searches: ["search", "source"],
-  states: ["state", "round"],
-};
-
 /** As many as the server sends in one response; the newest are kept. */
 const MAX_ENTRIES = 2_000;
 
 /** Oldest first, without duplicates; of two entries with the same id the later version counts. */
 export function mergeEntries(known: TimelineEntry[], incoming: TimelineEntry[]): TimelineEntry[] {
-  const last = known.at(-1);
-  const [only] = incoming;
-  // The usual case: one entry newer than all others.
-  if (incoming.length === 1 && last !== undefined && only !== undefined && only.at >= last.at) {
-    if (known.every(({ id }) => id !== only.id)) return dropOldest([...known, only]);
-  }
   const byId = new Map(known.map((entry) => [entry.id, entry]));
   for (const entry of incoming) byId.set(entry.id, entry);
   // All times have the same format and zone, so they sort as text.
@@ -38,22 +16,11 @@ export function mergeEntries(known: TimelineEntry[], incoming: TimelineEntry[]):
 /** Drops the oldest thoughts, searches and sources first; state changes stay. */
 function dropOldest(entries: TimelineEntry[]): TimelineEntry[] {
   let excess = entries.length - MAX_ENTRIES;
-  if (excess <= 0) return entries;
-  if (excess === 1) return entries.toSpliced(Math.max(0, entries.findIndex(isModelOutput)), 1);
-  return entries.filter((entry) => !isModelOutput(entry) || (excess -= 1) < 0);
+  return excess <= 0 ? entries : entries.filter((entry) => !isModelOutput(entry) || (excess -= 1) < 0);
 }
 
 const isModelOutput = ({ kind }: TimelineEntry): boolean =>
   kind === "thought" || kind === "search" || kind === "source";
-
-/** Newest first. */
-export const shownEntries = (entries: TimelineEntry[], filter: TimelineFilter): TimelineEntry[] =>
-  entries.filter(({ kind }) => KINDS[filter].includes(kind)).toReversed();
-
-export function countEntries(entries: TimelineEntry[]): Record<TimelineFilter, number> {
-  const count = (filter: TimelineFilter): number => shownEntries(entries, filter).length;
-  return { all: entries.length, thoughts: count("thoughts"), searches: count("searches"), states: count("states") };
-}
 
 const MAX_UNFOLDED_CHARACTERS = 220;
 const MAX_HEAD_CHARACTERS = 120;

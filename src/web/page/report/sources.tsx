@@ -7,37 +7,17 @@ import { CheckButton, CitationPanel } from "../citations/panel.tsx";
 import { SourceFacts } from "../citations/verdict.tsx";
 import { citedSentence } from "./sentence.ts";
 
-/** Fewer are faster read than filtered. */
-const MIN_FILTERED = 12;
-
 export function ReportSources({ sources, checks }: { sources: ReportSource[]; checks: CitationChecks }) {
-  const [words, setWords] = useState("");
   if (sources.length === 0) return null;
-  const sought = words.toLocaleLowerCase().split(/\s+/);
-  const isFound = ({ title, domain }: ReportSource): boolean =>
-    sought.every((word) => `${title} ${domain}`.toLocaleLowerCase().includes(word));
-  const found = sources.filter(isFound);
   return (
     <section class="sources stack tight" aria-labelledby="sources">
       <h2 id="sources">
         Sources <span class="count quiet">{sources.length}</span>
       </h2>
       <CitationPanel checks={checks} />
-      {sources.length < MIN_FILTERED ? null : (
-        <input
-          type="search"
-          class="source-filter"
-          placeholder="Filter by title or site"
-          aria-label="Filter sources by title or site"
-          value={words}
-          onInput={({ currentTarget }) => setWords(currentTarget.value)}
-        />
-      )}
-      {found.length === 0 ? <p class="quiet">No matching sources.</p> : null}
       <ol>
         {sources.map((source) => (
-          // Hidden instead of removed: citations lead to them.
-          <Source key={source.n} source={source} checks={checks} isHidden={!found.includes(source)} />
+          <Source key={source.n} source={source} checks={checks} />
         ))}
       </ol>
     </section>
@@ -47,14 +27,13 @@ export function ReportSources({ sources, checks }: { sources: ReportSource[]; ch
 interface SourceProps {
   source: ReportSource;
   checks: CitationChecks;
-  isHidden: boolean;
 }
 
-function Source({ source, checks, isHidden }: SourceProps) {
+function Source({ source, checks }: SourceProps) {
   const { n, also = [], title, domain, url, cited_at: citations } = source;
   const check = checks.view?.sources.find((each) => each.n === n);
   return (
-    <li id={`source-${n}`} tabIndex={-1} hidden={isHidden}>
+    <li id={`source-${n}`} tabIndex={-1}>
       <span class="number">{[n, ...also].join(", ")}</span>
       <div>
         <span dir="auto">

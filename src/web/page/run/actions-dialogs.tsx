@@ -1,9 +1,9 @@
 /** Confirmation dialogs of actions that cannot be undone or cost money. */
 
 import type { ComponentChildren } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { RunAction, RunLive } from "../../../operations/view/run-view.ts";
-import { actionText, type ActionInput, interactionIdProblem } from "./actions-text.ts";
+import { actionText, type ActionInput } from "./actions-text.ts";
 import { RefusedError } from "../app/request.ts";
 import { Check } from "../ui/check.tsx";
 import { ConfirmDialog } from "../ui/dialog.tsx";
@@ -47,31 +47,18 @@ export function DeleteDialog(props: DialogProps) {
 
 export function AdoptDialog(props: DialogProps) {
   const [typed, setTyped] = useState("");
-  const [judged, setJudged] = useState(false);
-  const field = useRef<HTMLInputElement>(null);
-  const problem = interactionIdProblem(typed);
-  const isAcceptable = (): boolean => {
-    setJudged(true);
-    if (problem !== undefined) field.current?.focus();
-    return problem === undefined;
-  };
   return (
-    <ActionDialog {...props} input={{ action: "adopt", interactionId: typed }} isAcceptable={isAcceptable}>
+    <ActionDialog {...props} input={{ action: "adopt", interactionId: typed }} disabled={typed.trim() === ""}>
       <div class="stack tight">
         <label for="interaction-id">Interaction id</label>
         <input
           id="interaction-id"
-          ref={field}
           value={typed}
           autocomplete="off"
           spellcheck={false}
-          aria-invalid={judged && problem !== undefined ? "true" : undefined}
-          aria-describedby="interaction-id-where interaction-id-problem"
+          aria-describedby="interaction-id-where"
           onInput={({ currentTarget }) => setTyped(currentTarget.value)}
         />
-        <p id="interaction-id-problem" class="field-problem" role="status">
-          {judged ? problem : ""}
-        </p>
         <p id="interaction-id-where" class="quiet small">
           Google AI Studio lists it under the logs of your key's project: the interaction with this question, started
           about {new Date(props.run.created_at).toLocaleTimeString("en-GB")}. It often begins with <code>v1_</code>.
@@ -112,12 +99,11 @@ interface ActionDialogProps extends DialogProps {
   /** Another name of the button that acts. */
   yes?: string | undefined;
   disabled?: boolean;
-  isAcceptable?: () => boolean;
   children: ComponentChildren;
 }
 
 function ActionDialog({ run, actionState, close, input, children, ...more }: ActionDialogProps) {
-  const { disabled = false, isAcceptable = () => true } = more;
+  const { disabled = false } = more;
   const { pendingName, explanation, tone, confirmation } = actionText(input.action, run);
   if (confirmation === undefined) return null;
   return (
@@ -129,9 +115,7 @@ function ActionDialog({ run, actionState, close, input, children, ...more }: Act
       close={close}
       submit={{ name: more.yes ?? confirmation.yes, pendingName, danger: tone !== "primary", disabled }}
       no={confirmation.no}
-      onSubmit={() => {
-        if (isAcceptable()) void actionState.act(input);
-      }}
+      onSubmit={() => void actionState.act(input)}
     >
       {children}
     </ConfirmDialog>

@@ -1,7 +1,7 @@
 /** The texts of confirmations, and the requests that follow. */
 
 import { expect, test } from "vitest";
-import { actionText, interactionIdProblem, requestFor } from "./actions-text.ts";
+import { actionText, requestFor } from "./actions-text.ts";
 
 const SUBJECT = { operation: "resume_research", input: "a hash", max_usd: 5 };
 const AGENT = { kind: "agent", interaction_id: "v1_abc" } as const;
@@ -27,14 +27,6 @@ test("free actions need no confirmation", () => {
   const { explanation, confirmation } = actionText("poll_again", AGENT);
   expect(explanation).toContain("Free");
   expect(confirmation).toBeUndefined();
-});
-
-test("an interaction id is validated like on the server", () => {
-  expect(interactionIdProblem(" v1_ChdQ-x.=9 ")).toBeUndefined();
-  expect(interactionIdProblem("  ")).toMatch(/Enter the id/);
-  expect(interactionIdProblem("abc")).toMatch(/too short/);
-  expect(interactionIdProblem("https://example.org/x")).toMatch(/letters, digits/);
-  expect(interactionIdProblem("a".repeat(513))).toMatch(/at most 512/);
 });
 
 test("consent to a cost is valid only for the action that asked for it (Q1)", () => {

@@ -76,18 +76,6 @@ function doubleChargeWarning({ estimate }: Known): string {
   return `The first run may already be in progress. Starting again could charge you twice.${cost}`;
 }
 
-/** The same check as on the server, so that a typo is found before sending. */
-const INTERACTION_ID = /^[\w.=-]{4,512}$/;
-
-export function interactionIdProblem(typed: string): string | undefined {
-  const id = typed.trim();
-  if (id === "") return "Enter the id shown in AI Studio.";
-  if (id.length < 4) return "That id is too short.";
-  return INTERACTION_ID.test(id)
-    ? undefined
-    : "An interaction id has at most 512 letters, digits and the characters _ . = -";
-}
-
 export interface ActionInput {
   action: RunAction;
   savePartial?: boolean;

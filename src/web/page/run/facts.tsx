@@ -6,13 +6,10 @@ import { CopyButton } from "../ui/copy.tsx";
 import { exactTime } from "../ui/ages.ts";
 import { runPath } from "../app/router.ts";
 
-/** The width at which the details are beside the timeline instead of above it. */
-const WIDE = "(min-width: 64rem)";
-
 export function RunFacts({ run }: { run: RunLive }) {
   const isOver = run.completed_at !== undefined;
   return (
-    <details class="facts" open={!isOver && matchMedia(WIDE).matches}>
+    <details class="facts">
       <summary>Details</summary>
       <dl>
         <When name="Created" at={run.created_at} />

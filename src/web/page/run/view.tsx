@@ -1,6 +1,6 @@
 /** The view of one run: state, actions, report, and timeline. */
 
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Actions } from "./actions.tsx";
 import { Problem, useLoad } from "../ui/parts.tsx";
 import { scrollOf } from "../app/router.ts";
@@ -10,15 +10,11 @@ import { RunFacts } from "./facts.tsx";
 import { RunHead } from "./head.tsx";
 import { type LoadedRun, loadRun, useWatchedRun } from "../live/run-watch.ts";
 import { TimelineList } from "../live/timeline-list.tsx";
-import { lazyView } from "../app/lazy-view.tsx";
-import { useTitle } from "../app/title.ts";
+import { PlanSection } from "../plan/section.tsx";
+import { Earlier, Later } from "./conversation.tsx";
+import { showTitle } from "../app/title.ts";
 import { RefusedError } from "../app/request.ts";
 import type { Refused } from "../../wire.ts";
-
-/** The turns before and after the run in its conversation. */
-const Earlier = lazyView(async () => (await import("./conversation.tsx")).Earlier);
-const Later = lazyView(async () => (await import("./conversation.tsx")).Later);
-const PlanSection = lazyView(async () => (await import("../plan/section.tsx")).PlanSection);
 
 export function RunView({ taskId }: { taskId: string }) {
   const { value, error } = useLoad(taskId, (signal) => loadRun(taskId, signal));
@@ -60,7 +56,7 @@ function WatchedRun({ first, scroll }: { first: LoadedRun; scroll: number | unde
   const timeline = useRef<HTMLElement>(null);
   // A user who opened the run before it had a report is notified of it and keeps the scroll position.
   const hadNoReport = useRef(!first.run.has_report);
-  useTitle(nameOf(run));
+  useEffect(() => showTitle(nameOf(run)), [nameOf(run)]);
   return (
     <article class={run.has_report ? "run stack has-report" : "run stack"}>
       <RunHead run={run} />

@@ -6,7 +6,6 @@ import type { RunCounts } from "../../wire.ts";
 import { KIND_NAMES } from "../ui/run-state.ts";
 import { go } from "../app/router.ts";
 import { listPath, type RunsFilter } from "./list.ts";
-import { SEARCH } from "../app/shortcuts.tsx";
 
 const TYPING_PAUSE_MS = 250;
 
@@ -17,7 +16,7 @@ const STATES: Record<RunStatus, string> = {
   running_async: "Running at Google",
 };
 
-export function RunsFilters({ filter, tally }: { filter: RunsFilter; tally: RunCounts | undefined }) {
+export function RunsFilters({ filter, counts }: { filter: RunsFilter; counts: RunCounts | undefined }) {
   return (
     <search class="stack tight filters">
       <div class="row">
@@ -35,17 +34,17 @@ export function RunsFilters({ filter, tally }: { filter: RunsFilter; tally: RunC
           ))}
         </select>
       </div>
-      {tally === undefined ? null : <StateFilter filter={filter} tally={tally} />}
+      {counts === undefined ? null : <StateFilter filter={filter} counts={counts} />}
     </search>
   );
 }
 
 function StateFilter({
   filter,
-  tally: { counts, total, starred, archived },
+  counts: { counts, total, starred, archived },
 }: {
   filter: RunsFilter;
-  tally: RunCounts;
+  counts: RunCounts;
 }) {
   const choices = [
     { ...ANY, name: "All", count: total },
@@ -73,7 +72,6 @@ const isCurrent = (filter: RunsFilter, { status, starred, archived }: typeof ANY
 
 function SearchBox({ filter }: { filter: RunsFilter }) {
   const [typed, setTyped] = useState(filter.text);
-  const box = useRef<HTMLInputElement>(null);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   /** The text this field last put into the URL; letters typed while that URL is applied stay in the field. */
   const applied = useRef(filter.text);
@@ -85,11 +83,6 @@ function SearchBox({ filter }: { filter: RunsFilter }) {
     // Only the first letter adds a history entry.
     go(listPath(filter, { text: text.trim() }), { replace: before !== "" });
   };
-  useEffect(() => {
-    if (location.hash !== `#${SEARCH}`) return;
-    history.replaceState(history.state, "", location.pathname + location.search);
-    box.current?.focus();
-  }, []);
   // After back or a link the field follows the URL.
   useLayoutEffect(() => {
     if (filter.text === applied.current) return;
@@ -107,8 +100,7 @@ function SearchBox({ filter }: { filter: RunsFilter }) {
       }}
     >
       <input
-        ref={box}
-        id={SEARCH}
+        id="search"
         type="search"
         aria-label="Search titles, questions and reports"
         placeholder="Search titles, questions and reports"
@@ -122,7 +114,6 @@ function SearchBox({ filter }: { filter: RunsFilter }) {
           timer.current = setTimeout(() => search(value), TYPING_PAUSE_MS);
         }}
       />
-      <kbd aria-hidden="true">/</kbd>
     </form>
   );
 }

@@ -17,7 +17,7 @@ const filterOf = (address: string) => readFilter(new URLSearchParams(address));
 const ids = (runs: RunHead[]): string[] => runs.map((listed) => listed.task_id);
 
 test("the filter is written to the address and read back", () => {
-  const filter = filterOf("text=+heat+pumps+&status=failed&kind=agent&cursor=abc&from=100");
+  const filter = filterOf("text=+heat+pumps+&status=failed&kind=agent&cursor=abc");
   expect(filter).toEqual({
     text: "heat pumps",
     status: "failed",
@@ -25,21 +25,14 @@ test("the filter is written to the address and read back", () => {
     starred: "",
     archived: "",
     cursor: "abc",
-    from: 100,
   });
-  expect(filterOf(listPath(filter, { cursor: "abc", from: 100 }).slice(2))).toEqual(filter);
+  expect(filterOf(listPath(filter, { cursor: "abc" }).slice(2))).toEqual(filter);
   expect(apiPath(filter)).toBe("/api/runs?text=heat+pumps&status=failed&kind=agent&cursor=abc&limit=100");
 });
 
 test("another filter starts at its first page, and no filter is the plain address", () => {
-  expect(listPath(filterOf("cursor=abc&from=200"), { status: "failed" })).toBe("/?status=failed");
-  expect(listPath(filterOf("text=a&cursor=b&from=100"), { text: "" })).toBe("/");
-});
-
-test("a page without a cursor is the first, whatever its number says", () => {
-  expect(filterOf("from=300").from).toBe(0);
-  expect(filterOf("cursor=a&from=-5").from).toBe(0);
-  expect(filterOf("cursor=a&from=many").from).toBe(0);
+  expect(listPath(filterOf("cursor=abc"), { status: "failed" })).toBe("/?status=failed");
+  expect(listPath(filterOf("text=a&cursor=b"), { text: "" })).toBe("/");
 });
 
 test("words that look like an address are searched as words", () => {

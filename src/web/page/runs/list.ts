@@ -3,7 +3,7 @@
 import type { RunHead } from "../../../operations/view/run-view.ts";
 import type { ListedRun } from "../../wire.ts";
 
-export const PAGE_SIZE = 100;
+const PAGE_SIZE = 100;
 
 export interface RunsFilter {
   text: string;
@@ -13,22 +13,18 @@ export interface RunsFilter {
   starred: string;
   /** "true": the archived runs instead of the others. */
   archived: string;
-  /** The cursor of the page, and the number of runs before it. */
+  /** Of a later page. */
   cursor: string;
-  from: number;
 }
 
 export function readFilter(parameters: URLSearchParams): RunsFilter {
-  const from = Number(parameters.get("from") ?? 0);
-  const cursor = parameters.get("cursor") ?? "";
   return {
     text: (parameters.get("text") ?? "").trim(),
     status: parameters.get("status") ?? "",
     kind: parameters.get("kind") ?? "",
     starred: parameters.get("starred") ?? "",
     archived: parameters.get("archived") ?? "",
-    cursor,
-    from: cursor !== "" && Number.isSafeInteger(from) && from > 0 ? from : 0,
+    cursor: parameters.get("cursor") ?? "",
   };
 }
 
@@ -37,16 +33,14 @@ const filled = (entries: Record<string, string>): string =>
 
 /** A changed filter starts at the first page. */
 export function listPath(filter: RunsFilter, change: Partial<RunsFilter>): string {
-  const { from, ...fields } = { ...filter, cursor: "", from: 0, ...change };
-  const query = filled({ ...fields, from: from === 0 ? "" : String(from) });
+  const query = filled({ ...filter, cursor: "", ...change });
   return query === "" ? "/" : `/?${query}`;
 }
 
 /** Shows every run that is not archived. */
 export const EVERYTHING = { text: "", status: "", kind: "", starred: "", archived: "" };
 
-export const apiPath = ({ from: _from, ...fields }: RunsFilter): string =>
-  `/api/runs?${filled({ ...fields, limit: String(PAGE_SIZE) })}`;
+export const apiPath = (filter: RunsFilter): string => `/api/runs?${filled({ ...filter, limit: String(PAGE_SIZE) })}`;
 
 /** Whether the run belongs to the list by its marks. */
 export const isListed = ({ starred, archived }: RunsFilter, run: RunHead): boolean =>

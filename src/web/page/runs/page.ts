@@ -10,18 +10,9 @@ import { announce, useLoad } from "../ui/parts.tsx";
 import { nameOf } from "../library/organize.ts";
 import { apiPath, isListed, type RunsFilter, withUpdates } from "./list.ts";
 import { isUnfinished } from "../ui/run-state.ts";
-import { updateTally } from "./tally.ts";
 
-const MAX_CACHED_PAGES = 8;
-
-/** Recently shown pages, so that going back restores the list. */
-const pageCache = new Map<string, RunPage>();
-
-function cachePage(path: string, page: RunPage): void {
-  pageCache.delete(path);
-  pageCache.set(path, page);
-  for (const oldest of [...pageCache.keys()].slice(0, -MAX_CACHED_PAGES)) pageCache.delete(oldest);
-}
+/** Kept while a run is read, so that going back restores the list and its scroll position. */
+let shown: { path: string; page: RunPage } | undefined;
 
 interface Listing {
   page: RunPage | undefined;
@@ -35,14 +26,10 @@ interface Listing {
  */
 export function useRunsPage(filter: RunsFilter): Listing {
   const path = apiPath(filter);
-  const { value, last, error, reload, update } = useLoad(path, async (signal) => {
-    const page = await fetchJson<RunPage>(path, { signal });
-    updateTally(page);
-    return page;
-  });
-  const page = value ?? pageCache.get(path) ?? last;
+  const { value, last, error, reload, update } = useLoad(path, (signal) => fetchJson<RunPage>(path, { signal }));
+  const page = value ?? (shown?.path === path ? shown.page : last);
   useEffect(() => {
-    if (value !== undefined) cachePage(path, value);
+    if (value !== undefined) shown = { path, page: value };
   }, [value]);
   useLive({
     hello: reload,

@@ -8,11 +8,9 @@ import { EVERYTHING, listPath, readFilter, type RunsFilter } from "./list.ts";
 import { useRunsPage } from "./page.ts";
 import { RunsPaging } from "./paging.tsx";
 import { RunRow } from "./row.tsx";
-import { useTally } from "./tally.ts";
 
 export function RunsView({ filter: parameters }: { filter: URLSearchParams }) {
   const filter = readFilter(parameters);
-  const tally = useTally();
   const { page, error, loading } = useRunsPage(filter);
   const foundNow = filter.text === "" || loading ? undefined : foundText(page?.found);
   useEffect(() => {
@@ -27,7 +25,7 @@ export function RunsView({ filter: parameters }: { filter: URLSearchParams }) {
         </a>
       </div>
       {page === undefined || hasRuns(page) ? (
-        <RunsFilters filter={filter} tally={filter.text === "" ? (tally ?? page) : page?.found} />
+        <RunsFilters filter={filter} counts={filter.text === "" ? page : page?.found} />
       ) : null}
       {error === undefined ? null : <Problem error={error} />}
       {page === undefined ? <Waiting isOver={error !== undefined} /> : <Listing {...{ page, filter, loading }} />}

@@ -1,33 +1,8 @@
 import { expect, test } from "vitest";
-import { DEPTHS, draftOf, draftProblem, EMPTY, estimateKey, readDraft } from "./draft.ts";
+import { DEPTHS, draftOf, draftProblem, EMPTY, estimateKey } from "./draft.ts";
 
 const [SEARCH, , RESEARCH, MAX] = DEPTHS.map(({ depth }) => depth);
 const draft = { ...EMPTY, depth: RESEARCH ?? "", query: "How do heat pumps work?" };
-
-test("a draft survives a reload unchanged", () => {
-  const written = {
-    query: "  half a sent",
-    depth: MAX,
-    hours: 3,
-    notify: false,
-    plan: true,
-    charts: false,
-    wishes: { since: "2025-01-01" },
-  };
-  expect(readDraft(JSON.stringify(written))).toEqual(written);
-});
-
-test.each([
-  undefined,
-  "",
-  "{",
-  "null",
-  "[]",
-  '"text"',
-  '{"query":5,"depth":"other","hours":"8","notify":1,"wishes":5}',
-])("a stored draft that is %s is the empty draft", (kept) => {
-  expect(readDraft(kept)).toEqual(EMPTY);
-});
 
 test("a question has 1 to 10,000 characters with a letter or digit, surrounding spaces not counted (F1)", () => {
   expect(draftProblem({ ...draft, query: "   " })).toBe("Enter a question to continue.");

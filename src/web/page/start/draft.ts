@@ -106,31 +106,6 @@ export const estimateKey = ({ query, depth, hours, plan, wishes }: Draft, files:
   return JSON.stringify([query.trim(), depth, hours, plan, wishes, sizes]);
 };
 
-/** Reads a stored draft; missing or invalid fields get their defaults. */
-export function readDraft(kept: string | undefined): Draft {
-  const found: unknown = kept === undefined ? undefined : parsed(kept);
-  if (typeof found !== "object" || found === null) return EMPTY;
-  const draft: Partial<Record<keyof Draft, unknown>> = found;
-  return {
-    query: typeof draft.query === "string" ? draft.query : EMPTY.query,
-    depth: DEPTHS.find(({ depth }) => depth === draft.depth)?.depth ?? EMPTY.depth,
-    hours: typeof draft.hours === "number" ? draft.hours : EMPTY.hours,
-    notify: typeof draft.notify === "boolean" ? draft.notify : EMPTY.notify,
-    plan: draft.plan === true,
-    charts: draft.charts !== false,
-    // The server checks them.
-    wishes: typeof draft.wishes === "object" ? { ...draft.wishes } : EMPTY.wishes,
-  };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 const KEY = "draft";
 
 export const storeDraft = (draft: Draft): void => keep(KEY, JSON.stringify(draft));
@@ -142,7 +117,7 @@ export interface KeptDraft {
 }
 
 export function useDraft(): KeptDraft {
-  const [draft, setDraft] = useState(() => readDraft(readKept(KEY)));
+  const [draft, setDraft] = useState<Draft>(() => ({ ...EMPTY, ...JSON.parse(readKept(KEY) ?? "{}") }));
   const change = (part: Partial<Draft>): void =>
     setDraft((before) => {
       const next = { ...before, ...part };

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { ago } from "./ages.ts";
 import { costRemark, markedMoney, money, rangeText } from "./amounts.ts";
-import { titleOf } from "../app/title.ts";
 
 test.each([
   [0, "$0.00"],
@@ -27,12 +26,6 @@ test.each([
 
 test("what is older than a week has its date", () => {
   expect(ago(Date.parse("2026-01-05T12:00:00Z"), Date.parse("2026-03-20T12:00:00Z"))).toBe("5 Jan 2026");
-});
-
-test("the title counts unfinished runs and stays short", () => {
-  expect(titleOf("Runs", 0)).toBe("Runs · gemini-search-mcp");
-  expect(titleOf("Runs", 3)).toBe("(3) Runs · gemini-search-mcp");
-  expect(titleOf("x".repeat(500), 0)).toHaveLength(80 + " · gemini-search-mcp".length);
 });
 
 test("an amount carries the marks of an incomplete or estimated cost (S6)", () => {
