@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import type { Plugin } from "rolldown";
 import { styles } from "./page-styles.ts";
 
-const STYLES = ["tokens", "base", "run", "report"].map((name) => `src/web/page/styles/${name}.css`);
+const STYLES = ["base", "run", "report"].map((name) => `src/web/page/styles/${name}.css`);
 const OWN_STYLES = "src/web/page/chat/card.css";
 
 export function cardDocument(): Plugin {

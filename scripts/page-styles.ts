@@ -1,11 +1,11 @@
-/** Builds the page's style sheet from src/web/page/styles: tokens first, then by file name. */
+/** Builds the page's style sheet from src/web/page/styles: the base first, then by file name. */
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Plugin } from "rolldown";
 
 const STYLES = "src/web/page/styles";
-const FIRST = "tokens.css";
+const FIRST = "base.css";
 
 export function pageStyles(): Plugin {
   return {
