@@ -1,4 +1,4 @@
-/** Static files of the dashboard, read once from the build, and the HTML document that loads them. */
+/** Static files of the dashboard, read once from the build, and the HTML document that loads them, with its policy. */
 
 import { createHash, randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -7,7 +7,6 @@ import type { Hono } from "hono";
 import type { App } from "../app.ts";
 import { isRecord } from "../platform/is-record.ts";
 import type { CallerEnv } from "../caller.ts";
-import { pageCsp } from "./page-csp.ts";
 import { NONCE_MARK } from "./wire.ts";
 
 /** Relative to the bundle, which is in `dist/` or in `dist-failpoints/`. */
@@ -102,3 +101,19 @@ const SHELL = `<!doctype html>
 </body>
 </html>
 `;
+
+/** The nonce of this load is for the styles in the frame of Search Suggestions, which inherits the policy. */
+export const pageCsp = (styleNonce?: string): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self'${styleNonce === undefined ? "" : ` 'nonce-${styleNonce}'`}`,
+    "connect-src 'self'",
+    "img-src data:",
+    "font-src 'none'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types report",
+  ].join("; ");

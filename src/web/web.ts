@@ -1,4 +1,9 @@
-/** Server side of the dashboard: its files, its JSON API and its event stream. */
+/**
+ * Server side of the dashboard, mounted behind authentication. The page (`page/`) is static files; whatever it shows, it
+ * reads from `/api`, where a run is the view of `operations/view`, and whatever it does is one of the operations. `wire.ts`
+ * is the contract of both sides. The run card of a chat is built from the same components (`page/chat/`), and reads the
+ * same values through two tools (`chat/`) instead of `/api`.
+ */
 
 import { Hono } from "hono";
 import type { App } from "../app.ts";
@@ -6,15 +11,12 @@ import type { StreamPermits } from "../operations/parts/stream-permits.ts";
 import { serveAssets } from "./assets.ts";
 import type { CallerEnv } from "../caller.ts";
 import { serveCitations } from "./api/citations-routes.ts";
-import { serveConversations } from "./api/conversation-routes.ts";
-import { serveFigures } from "./api/figures-routes.ts";
+import { serveConversations, serveFigures, servePlans, serveRuns } from "./api/runs-routes.ts";
 import { serveLive } from "./api/live-routes.ts";
-import { outcomeResponse } from "./api/json-response.ts";
+import { outcomeResponse } from "./api/json.ts";
 import { refused } from "../operations/perform.ts";
-import { servePlans } from "./api/plan-routes.ts";
 import { serveReports } from "./api/report-routes.ts";
 import { serveResearch, serveRunActions } from "./api/research-routes.ts";
-import { serveRuns } from "./api/runs-routes.ts";
 
 /** To be mounted at the root, behind authentication. */
 export function createWeb(app: App, streams: StreamPermits): Hono<CallerEnv> {

@@ -3,10 +3,14 @@
  * `GET /api/runs/:id` returns a `RunLive`. Times are ISO 8601 UTC; unknown values are absent.
  */
 
-import type { Verdict } from "../claims/evidence.ts";
+import type { citationsView } from "../operations/citations/citations-view.ts";
+import type { estimateResearchCost } from "../operations/estimate-research-cost.ts";
+import type { OutputOf } from "../operations/operation.ts";
+import type { reportPage } from "../operations/parts/report-html.ts";
 import type { Subject } from "../operations/question/subject.ts";
 import type { RunHead, RunLive, TimelineEntry } from "../operations/view/run-view.ts";
-import type { RunKind, RunStatus } from "../runs/run.ts";
+import type { Usage } from "../runs/history/figures-store.ts";
+import type { RunStatus } from "../runs/run.ts";
 
 /** Runs of the owner, without the filter. */
 export interface RunCounts {
@@ -79,10 +83,10 @@ export interface Timeline {
 /** Placeholder for the nonce in the document of a frame: only the page that contains the frame knows its nonce. */
 export const NONCE_MARK = "%NONCE%";
 
+type ReportPage = Awaited<ReturnType<typeof reportPage>>;
+
 /** `GET /api/runs/:id/report` */
-export interface ReportView {
-  task_id: string;
-  title: string;
+export interface ReportView extends Omit<ReportPage, "parts" | "suggestions"> {
   /**
    * Built from an allow-list, without scripts, styles or URLs that a browser loads automatically. Pictures have their
    * number as `data-picture` and no URL: the page fetches them from `/api/runs/:id/pictures/:n`.
@@ -90,37 +94,14 @@ export interface ReportView {
   html: string;
   /** Very long reports come in parts; `html` is the first, these are read from `/api/runs/:id/report/parts/:n`. */
   more_parts: number;
-  contents: { id: string; title: string; level: number }[];
-  sources: ReportSource[];
-  partial: boolean;
-  verified?: boolean;
-  /** The round of a deep search that confirmed the report. */
-  verified_in_round?: number;
-  /** How many of its claims were confirmed, in one line. */
-  verification?: string;
-  note?: string;
-  /** `/api/runs/:id/table.csv` and `table.json` have the table. */
-  has_table?: true;
   /** Google's Search Suggestions: a document for a frame, or markup in the card, whose own frame cannot open links. */
   suggestions?: { frame: string; height: number } | { html: string };
 }
 
 /** `GET /api/runs/:id/report/parts/:n`, from 1 to `more_parts`. */
-export interface ReportPart {
-  html: string;
-}
+export type ReportPart = Pick<ReportView, "html">;
 
-export interface ReportSource {
-  n: number;
-  /** Further numbers that the text uses for the same page. */
-  also?: number[];
-  title: string;
-  domain: string;
-  /** http and https only. */
-  url?: string;
-  /** Ids of the citations in the report, for links back to the text. */
-  cited_at: string[];
-}
+export type ReportSource = ReportPage["sources"][number];
 
 /** A file in the `uploads` of a start; `data` is base64. */
 export interface Upload {
@@ -137,6 +118,7 @@ export interface Upload {
  * `POST /api/runs/:id/plan` with `{text, turn, agreed}`, the text of the changed plan,
  * `POST /api/runs/:id/approve` with `{turn, agreed}`,
  * `POST /api/runs/:id/resume` with `{interaction_id?, accept_possible_double_charge?, agreed?}`.
+ * `POST /api/runs/:id/organize` with `{title?, starred?, archived?}` returns the `RunHead`; an empty title is none.
  */
 export interface Acted {
   task_id: string;
@@ -146,9 +128,6 @@ export interface Acted {
   joined?: boolean | undefined;
   notice?: string | undefined;
 }
-
-/** `POST /api/runs/:id/organize` with `{title?, starred?, archived?}`; an empty title is none. Returns the run. */
-export type Organized = RunHead;
 
 /**
  * `GET /api/live?run=<task_id>&after=<seq>&run=…`: server-sent events, one stream for all tabs because a browser has few
@@ -191,69 +170,27 @@ export interface ConsentQuestion {
  * `POST /api/estimate` with the input of the start: `{query, model?, max_wait_hours?, force_new?, plan?, attachments?}`, where
  * `attachments` are the names and sizes of the files that the start will upload.
  */
-export interface EstimateView {
-  query_complexity: string;
-  estimated_duration: { min_minutes: number; max_minutes: number; likely_minutes: number };
-  estimated_cost: { min_usd: number; max_usd: number; likely_usd: number };
-  recommendation: string;
+export interface EstimateView extends Estimate {
   /** What the user must confirm before the start; absent if no confirmation is needed. */
   question?: ConsentQuestion | undefined;
   /** The question leaves open what is meant; the user may start it as it is. */
   is_vague: boolean;
 }
 
-/** A verdict about a claim and one of its sources; the labels are in claims/evidence.ts. */
-export interface CitedPairView {
-  /** Number of the source. */
-  source: number;
-  verdict: Verdict;
-  /** How it was found: `page` was fetched here, `read` by Gemini; absent if it was not checked. */
-  kind?: "page" | "read" | undefined;
-  reason?: string | undefined;
-  /** Text from the web. */
-  passage?: string | undefined;
-  /** In a conflict: what the page says instead. */
-  page_says?: string | undefined;
-  probability?: number | undefined;
-  /** A model judged it. */
-  judged?: boolean | undefined;
-  /** Google's annotations attach the source to the claim. */
-  by_google?: boolean | undefined;
-  checked_at?: string | undefined;
+type Estimate = OutputOf<typeof estimateResearchCost>;
+
+type Citations = Awaited<ReturnType<typeof citationsView>>;
+export type ClaimView = Citations["claims"][number];
+export type CitedPairView = ClaimView["pairs"][number];
+
+/** What the model that judges unconfirmed claims may cost, and what the user must confirm, if it is above the limit. */
+export interface JudgePrice extends Omit<NonNullable<Citations["judge"]>, "question"> {
+  question?: ConsentQuestion | undefined;
 }
 
-export interface ClaimView {
-  n: number;
-  text: string;
-  verdict: Verdict;
-  pairs: CitedPairView[];
-}
-
-export interface CheckedSource {
-  n: number;
-  is_cited: boolean;
-  /** The day on which Google's link to the page expires. */
-  link_expires?: string | undefined;
-  outcome?: "text" | "unreadable" | "gone" | "unreachable" | "not_checked" | undefined;
-  reason?: string | undefined;
-  checked_at?: string | undefined;
-  http_status?: number | undefined;
-  published?: string | undefined;
-  author?: string | undefined;
+export interface CheckedSource extends Omit<Citations["sources"][number], "judge"> {
   /** Of fetching this page again. */
   judge?: JudgePrice | undefined;
-}
-
-/** What the model that judges unconfirmed claims may cost. */
-export interface JudgePrice {
-  model: string;
-  /** The most claims that it can be asked about. */
-  pairs: number;
-  /** Both undefined without a price of the model; the second is an upper bound. */
-  likely_usd: number | undefined;
-  max_usd: number | undefined;
-  /** What the user must confirm, if it is above the limit. */
-  question?: ConsentQuestion | undefined;
 }
 
 /**
@@ -261,45 +198,16 @@ export interface JudgePrice {
  * `POST` with `{numbers?, refetch?, agreed?}` fetches the pages of these sources first, within limits; `agreed` is the
  * subject of the question, if the user has confirmed the cost of the judge.
  */
-export interface CitationsView {
-  counts: { claims: number; uncited: number } & Partial<Record<Verdict, number>>;
-  independent_domains: number;
-  /** Groups of sources with the same text. */
-  copies: number[][];
+export interface CitationsView extends Omit<Citations, "judge" | "sources"> {
   sources: CheckedSource[];
-  /** Those that cite a source. */
-  claims: ClaimView[];
   /** Of checking everything that is due; undefined without a judge. */
   judge?: JudgePrice | undefined;
 }
 
-interface CostMarks {
-  cost_incomplete?: true;
-  cost_estimated?: true;
-}
-
-export interface UsageSum extends CostMarks {
-  runs: number;
-  cost_usd: number;
-  /** Of the completed runs. */
-  average_minutes?: number;
-}
-
-export interface Figures extends CostMarks {
-  total_runs: number;
-  /** Part of the total; the sums are of finished runs only. */
-  unfinished_runs: number;
-  total_cost_usd: number;
-  /** Part of the total: models that judged citations. */
-  judge_cost_usd?: number;
-  /** The last 30 days, oldest first, those without a run included. */
-  days: ({ day: string } & UsageSum)[];
-  /** Months of the last two years with a run, newest first. */
-  months: ({ month: string } & UsageSum)[];
-  /** Over two years. */
-  kinds: ({ kind: RunKind | "followup" } & UsageSum)[];
+/** `GET /api/figures` */
+export interface Figures extends Usage {
   /** For the operator of a server with several users: usage of the last 30 days by user, the highest cost first. */
-  users?: ({ name: string } & UsageSum)[];
+  users?: { name: string; runs: number; cost_usd: number }[];
 }
 
 /** Of `view_run`. */
@@ -326,3 +234,13 @@ export interface ReportForms {
   markdown: { document: string; file_name: string };
   summary: { summary: string };
 }
+
+/**
+ * Header with the secret of a session, sent with every request besides the cookie. Browsers send a cookie to every port
+ * of a host, but localStorage belongs to one origin, including its port.
+ */
+export const PAGE_SECRET_HEADER = "x-page-secret";
+/** Name of the secret in localStorage. */
+export const PAGE_SECRET_ITEM = "page-secret";
+/** Name of the item beside it with the name of the user who is signed in; absent for the user of the server's machine. */
+export const PAGE_USER_ITEM = "page-user";

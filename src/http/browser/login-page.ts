@@ -1,7 +1,7 @@
 /** Self-contained HTML pages of the login: the sign-in form, the question, and the page that stores the secret. */
 
 import { createHash } from "node:crypto";
-import { PAGE_SECRET_ITEM, PAGE_USER_ITEM } from "../../web/page-session.ts";
+import { PAGE_SECRET_ITEM, PAGE_USER_ITEM } from "../../web/wire.ts";
 import type { OpenedSession } from "./sessions.ts";
 
 export interface SignIn {

@@ -3,7 +3,7 @@
  * the policies that single responses have of their own, and adds HSTS, which would lock out http on loopback.
  */
 
-import { pageCsp } from "../../web/page-csp.ts";
+import { pageCsp } from "../../web/assets.ts";
 
 /** Those that reach the user, their devices or their money: no script but the dashboard's own could ask for any. */
 const UNUSED_FEATURES = ["camera", "display-capture", "geolocation", "hid", "microphone", "payment", "serial", "usb"];

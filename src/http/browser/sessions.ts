@@ -6,7 +6,7 @@
 import type { ExpressionBuilder } from "kysely";
 import { parse, serialize } from "hono/utils/cookie";
 import type { App } from "../../app.ts";
-import { PAGE_SECRET_HEADER } from "../../web/page-session.ts";
+import { PAGE_SECRET_HEADER } from "../../web/wire.ts";
 import type { Database, Tables } from "../../store/database.ts";
 import { hashToken, newToken, sameHash } from "../auth/tokens.ts";
 

@@ -7,10 +7,9 @@ import { citationsView, sourcesFile } from "../../operations/citations/citations
 import { perform } from "../../operations/perform.ts";
 import { verifyCitations } from "../../operations/citations/verify-citations.ts";
 import { BIBLIOGRAPHY_FILES, BIBLIOGRAPHY_FORMATS } from "../../reports/bibliography/bibliography-formats.ts";
-import { outcomeResponse, jsonResponse } from "./json-response.ts";
-import { readJsonBody } from "./json-body.ts";
+import { jsonResponse, outcomeResponse, readJsonBody } from "./json.ts";
 import { download } from "./report-routes.ts";
-import { requestedRun } from "./requested-run.ts";
+import { requestedRun } from "./runs-routes.ts";
 import { consentQuestion, consentTo } from "../consent.ts";
 import type { CitationsView, JudgePrice } from "../wire.ts";
 import { finishedReport } from "../../operations/parts/after-failure.ts";

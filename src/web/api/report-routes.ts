@@ -12,8 +12,8 @@ import type { Picture } from "../../reports/pictures/picture.ts";
 import { suggestionFrame } from "../../reports/suggestions/frame.ts";
 import { findPicture } from "../../runs/file-store.ts";
 import type { Run } from "../../runs/run.ts";
-import { outcomeResponse, jsonResponse } from "./json-response.ts";
-import { requestedRun } from "./requested-run.ts";
+import { outcomeResponse, jsonResponse } from "./json.ts";
+import { requestedRun } from "./runs-routes.ts";
 import type { Caller, CallerEnv } from "../../caller.ts";
 import { NONCE_MARK, type ReportPart, type ReportView } from "../wire.ts";
 

@@ -1,18 +1,32 @@
-/** Routes of the list and of one run: reading it, its timeline, and its name, star and place in the archive. */
+/** Routes that read: the list, a run, its timeline, conversation and plan, the figures; and a run's name, star and archive mark. */
 
-import type { Hono } from "hono";
+import type { Context, Hono } from "hono";
+import { z } from "zod";
 import type { App } from "../../app.ts";
 import { countMatches, libraryInput, runPage } from "../../operations/list-research.ts";
 import { organizeRun } from "../../operations/organize-run.ts";
-import { parseInput, perform } from "../../operations/perform.ts";
+import { parseInput, perform, questionFor } from "../../operations/perform.ts";
 import { readTimeline } from "../../runs/history/timeline.ts";
 import { countListed, type ListCounts } from "../../runs/library/count-store.ts";
-import { readJsonBody } from "./json-body.ts";
-import { jsonResponse, outcomeResponse } from "./json-response.ts";
-import { requestedRun } from "./requested-run.ts";
+import { jsonResponse, outcomeResponse, readJsonBody } from "./json.ts";
 import { headOf, readLive, timelineEntry } from "../../operations/view/read-view.ts";
-import type { CallerEnv } from "../../caller.ts";
-import type { Organized, RunCounts, RunPage, Timeline } from "../wire.ts";
+import { type CallerEnv, LOCAL_OWNER } from "../../caller.ts";
+import type { ConversationView, Figures, PlanView, RunCounts, RunPage, Timeline, Turn } from "../wire.ts";
+import { earlierTurns, laterTurns } from "../../operations/followup/conversation.ts";
+import { followupTerms, type FollowupTerms, tableTerms } from "../../operations/followup/prepare.ts";
+import { isTableRun } from "../../operations/parts/table.ts";
+import { reportPresence } from "../../runs/result-store.ts";
+import { isFinished, type Run } from "../../runs/run.ts";
+import { consentQuestion } from "../consent.ts";
+import { AppError } from "../../errors.ts";
+import { planAnswer } from "../../operations/parts/plan.ts";
+import { resumeResearch } from "../../operations/resume-research.ts";
+import { cleanText } from "../../platform/clean-text.ts";
+import { isoTime } from "../../platform/clock.ts";
+import { plansOf } from "../../runs/plan/plan-store.ts";
+import { roundUsd } from "../../costs/actual.ts";
+import { readUsage, usageByOwner } from "../../runs/history/figures-store.ts";
+import { taskIdField } from "../../operations/operation.ts";
 
 export function serveRuns(web: Hono<CallerEnv>, { deps, shutdown }: App): void {
   web.get("/api/runs", async (context) => {
@@ -47,7 +61,7 @@ export function serveRuns(web: Hono<CallerEnv>, { deps, shutdown }: App): void {
     const call = { ...context.get("caller"), client: "page", signal: deps.leaving, progress: () => {} };
     const outcome = await shutdown.during(perform(organizeRun, deps, { input, call }));
     if (outcome.failed) return outcomeResponse(outcome);
-    return jsonResponse(headOf(await requestedRun(deps, context), deps.clock.now()) satisfies Organized);
+    return jsonResponse(headOf(await requestedRun(deps, context), deps.clock.now()));
   });
 }
 
@@ -68,3 +82,97 @@ function listParameters(parameters: URLSearchParams): Record<string, unknown> {
     ...(given["limit"] === undefined ? {} : { limit: Number(given["limit"]) }),
   };
 }
+
+export function serveConversations(web: Hono<CallerEnv>, { deps }: App): void {
+  const turnOf = async (run: Run): Promise<Turn> => ({
+    ...headOf(run, deps.clock.now()),
+    has_report: await hasReport(run),
+  });
+  const hasReport = async ({ status, taskId }: Run): Promise<boolean> =>
+    isFinished(status) && (await reportPresence(await deps.database(), taskId)) !== undefined;
+  const tableOffer = async (owner: string, taskId: string): Promise<NonNullable<ConversationView["table"]>> => {
+    return offerOf(await tableTerms(deps, { owner, taskId }));
+  };
+  web.get("/api/runs/:id/conversation", async (context) => {
+    const { owner } = context.get("caller");
+    const run = await requestedRun(deps, context);
+    const db = await deps.database();
+    const later = await Promise.all((await laterTurns(db, run)).map(turnOf));
+    const isReadable = await hasReport(run);
+    // The next question continues the last answer.
+    const last = later.findLast(({ has_report }) => has_report)?.task_id ?? (isReadable ? run.taskId : undefined);
+    const terms = last === undefined ? undefined : await followupTerms(deps, { owner, taskId: last });
+    const view: ConversationView = {
+      earlier: await Promise.all((await earlierTurns(db, run)).map(turnOf)),
+      later,
+      next: last === undefined || terms === undefined ? undefined : { task_id: last, ...offerOf(terms) },
+      table: isReadable && !isTableRun(run) ? await tableOffer(owner, run.taskId) : undefined,
+    };
+    return jsonResponse(view);
+  });
+}
+
+const offerOf = ({ likelyUsd, question }: FollowupTerms) => ({
+  likely_usd: likelyUsd,
+  question: consentQuestion(question),
+});
+
+export function servePlans(web: Hono<CallerEnv>, { deps }: App): void {
+  web.get("/api/runs/:id/plan", async (context) => {
+    const run = await requestedRun(deps, context);
+    const call = { ...context.get("caller"), client: undefined, signal: deps.leaving, progress: () => {} };
+    const turns = await plansOf(await deps.database(), run.taskId);
+    const newest = turns.at(-1);
+    if (newest === undefined) throw withoutPlan();
+    const decision = { task_id: run.taskId, plan_turn: newest.turn };
+    const question = await questionFor(resumeResearch, deps, { input: { ...decision, approve: true }, call });
+    const editQuestion = await questionFor(resumeResearch, deps, {
+      input: { ...decision, plan_edit: newest.text },
+      call,
+    });
+    const { estimated_cost } = await planAnswer(deps, call, run);
+    const isWaiting = run.status === "awaiting_approval";
+    const view: PlanView = {
+      task_id: run.taskId,
+      turn: newest.turn,
+      text: cleanText(newest.text),
+      changes: turns.flatMap(({ edit }) => (edit === undefined ? [] : [cleanText(edit)])),
+      estimated_cost,
+      expires_at: isWaiting && run.deadlineAt !== undefined ? isoTime(run.deadlineAt) : undefined,
+      question: consentQuestion(question),
+      edit_question: consentQuestion(editQuestion),
+    };
+    return jsonResponse(view);
+  });
+}
+
+const withoutPlan = (): AppError =>
+  new AppError({ code: "INVALID_INPUT", message: "This run has no plan.", details: { status: 404 } });
+
+const THIRTY_DAYS_MS = 30 * 24 * 3_600_000;
+const MAX_USERS = 100;
+
+export function serveFigures(web: Hono<CallerEnv>, { deps }: App): void {
+  web.get("/api/figures", async (context) => {
+    const { owner } = context.get("caller");
+    const usage = await readUsage(await deps.database(), owner, deps.clock.now());
+    const users = owner === LOCAL_OWNER ? await usageByUser(deps) : [];
+    // A server with one user has nothing to compare.
+    const figures: Figures = { ...usage, ...(users.length > 1 ? { users } : {}) };
+    return jsonResponse(figures);
+  });
+}
+
+async function usageByUser({ clock, database }: App["deps"]): Promise<NonNullable<Figures["users"]>> {
+  const usage = await usageByOwner(await database(), { since: clock.now() - THIRTY_DAYS_MS, limit: MAX_USERS });
+  return usage.map(({ owner, runs, usd }) => ({ name: owner, runs, cost_usd: roundUsd(usd) }));
+}
+
+const runInput = z.object({ task_id: taskIdField });
+
+export const requestedRun = (deps: App["deps"], context: Context<CallerEnv, "/api/runs/:id">): Promise<Run> =>
+  ownedRun(deps, context.get("caller").owner, context.req.param("id"));
+
+/** An id that is not a UUID is refused without a query. */
+export const ownedRun = (deps: App["deps"], owner: string, id: string): Promise<Run> =>
+  deps.findRun(owner, parseInput(runInput, { task_id: id }).task_id);

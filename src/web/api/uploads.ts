@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { AppError } from "../../errors.ts";
 import { MAX_FILES, MAX_FILES_BYTES, type NamedFile, tokensOfNamed } from "../../material/read-files.ts";
-import { MAX_BODY_BYTES, readJsonBody } from "./json-body.ts";
+import { MAX_BODY_BYTES, readJsonBody } from "./json.ts";
 import type { Upload } from "../wire.ts";
 
 /** Base64 has four characters for three bytes. */

@@ -1,6 +1,6 @@
 /** Reads the session of a browser from the response that signed it in. */
 
-import { PAGE_SECRET_HEADER } from "../../../src/web/page-session.ts";
+import { PAGE_SECRET_HEADER } from "../../../src/web/wire.ts";
 
 /** The headers that the page sends with each of its requests. */
 export interface BrowserHeaders extends Record<string, string> {

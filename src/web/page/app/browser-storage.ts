@@ -1,6 +1,6 @@
 /** Reads and writes the browser's storage; errors are ignored. What a user has not sent yet is stored under their name. */
 
-import { PAGE_USER_ITEM } from "../../page-session.ts";
+import { PAGE_USER_ITEM } from "../../wire.ts";
 
 export function readStored(store: "localStorage" | "sessionStorage", key: string): string | undefined {
   try {

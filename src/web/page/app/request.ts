@@ -1,7 +1,6 @@
 /** Sends requests to the server and turns its error responses into errors that can be shown. */
 
-import type { ConsentQuestion, Refused } from "../../wire.ts";
-import { PAGE_SECRET_HEADER, PAGE_SECRET_ITEM } from "../../page-session.ts";
+import { type ConsentQuestion, PAGE_SECRET_HEADER, PAGE_SECRET_ITEM, type Refused } from "../../wire.ts";
 import { writeStored, readStored } from "./browser-storage.ts";
 
 export class RefusedError extends Error {
@@ -27,7 +26,7 @@ export const SERVER_AWAY = "SERVER_AWAY";
 /** Event of the window: the live stream is open again. */
 export const SERVER_BACK = "server-back";
 
-export const UNREACHABLE: Refused = {
+const UNREACHABLE: Refused = {
   success: false,
   error: {
     code: SERVER_AWAY,

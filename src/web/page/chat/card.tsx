@@ -6,14 +6,13 @@
 import { useState } from "preact/hooks";
 import type { CardPlan } from "../../wire.ts";
 import type { RunLive, TimelineEntry } from "../../../operations/view/run-view.ts";
-import { TimelineList } from "../live/timeline-list.tsx";
+import { TimelineList } from "../run/timeline.tsx";
 import { Report, useReport } from "../report/section.tsx";
 import { RunHead } from "../run/head.tsx";
-import { exactTime } from "../ui/ages.ts";
-import { money } from "../ui/amounts.ts";
+import { exactTime, money } from "../ui/format.ts";
 import { ANNOUNCEMENTS, Problem } from "../ui/parts.tsx";
-import { ResultButton } from "../ui/result-button.tsx";
-import { requestMode } from "./appearance.ts";
+import { ResultButton } from "../ui/buttons.tsx";
+import { requestMode } from "./embedding.ts";
 import type { Host, HostContext } from "./host.ts";
 
 export interface CardState {

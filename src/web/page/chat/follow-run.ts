@@ -1,7 +1,7 @@
 /** Follows a run until it ends: each read waits at the server for news, and errors are retried with growing pauses. */
 
 import type { RunCardAnswer } from "../../wire.ts";
-import { hasEnded, isUnfinished } from "../ui/run-state.ts";
+import { hasEnded, isUnfinished } from "../ui/format.ts";
 
 /** Below the time limits of chat clients. */
 const WAIT_SECONDS = 20;

@@ -2,13 +2,12 @@
 
 import { render } from "preact";
 import { RefusedError, routeRequests } from "../app/request.ts";
-import { mergeEntries } from "../live/timeline.ts";
+import { mergeEntries } from "../run/timeline.tsx";
 import type { Refused } from "../../wire.ts";
-import { applyContext, reportSize } from "./appearance.ts";
+import { applyContext, followCardLinks, reportSize } from "./embedding.ts";
 import { Card, type CardState } from "./card.tsx";
 import { createSleep, type Followed, followRun } from "./follow-run.ts";
 import { connectHost, fetchAsPage, type Host, type HostContext, type ToolAnswer } from "./host.ts";
-import { followCardLinks } from "./links.ts";
 
 declare const BUILD_VERSION: string;
 

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { CitationsView } from "../../wire.ts";
 import { fetchJson } from "../app/request.ts";
-import type { Agreed } from "../ui/consent.tsx";
+import type { Agreed } from "../ui/forms.tsx";
 import { announce, useLoad } from "../ui/parts.tsx";
 
 /** Few enough that something new is shown every few seconds. */

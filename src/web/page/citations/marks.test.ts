@@ -1,14 +1,26 @@
 /** A citation in the text is shown with the verdict about its own sentence. */
 
 import { expect, test } from "vitest";
-import type { ClaimView } from "../../wire.ts";
+import type { CitedPairView, ClaimView } from "../../wire.ts";
 import { pairFor } from "./marks.ts";
+
+const FOUND: Omit<CitedPairView, "source"> = {
+  verdict: "confirmed",
+  kind: "page",
+  reason: undefined,
+  passage: undefined,
+  page_says: undefined,
+  probability: undefined,
+  judged: undefined,
+  by_google: undefined,
+  checked_at: undefined,
+};
 
 const claim = (n: number, text: string, ...sources: number[]): ClaimView => ({
   n,
   text,
   verdict: "confirmed",
-  pairs: sources.map((source) => ({ source, verdict: "confirmed" })),
+  pairs: sources.map((source) => ({ source, ...FOUND })),
 });
 
 const claims = [

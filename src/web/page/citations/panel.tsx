@@ -3,8 +3,8 @@
 import { useState } from "preact/hooks";
 import { VERDICTS } from "../../../claims/evidence.ts";
 import type { CitationsView, JudgePrice } from "../../wire.ts";
-import { money } from "../ui/amounts.ts";
-import { Consent, useConsent } from "../ui/consent.tsx";
+import { money } from "../ui/format.ts";
+import { Consent, useConsent } from "../ui/forms.tsx";
 import { Problem } from "../ui/parts.tsx";
 import type { CitationChecks } from "./checks.ts";
 import { VerdictBadge } from "./verdict.tsx";

@@ -3,7 +3,7 @@
  * The tab with the lock reads it and passes events on; when it is hidden or closed, another one gets the lock.
  */
 
-import { PAGE_SECRET_ITEM } from "../../page-session.ts";
+import { PAGE_SECRET_ITEM } from "../../wire.ts";
 import { readStored } from "../app/browser-storage.ts";
 import { type Delivery, openSharedStream, type SharedStream, type Watched } from "./shared-stream.ts";
 

@@ -9,11 +9,10 @@ import { useCitationChecks } from "../citations/checks.ts";
 import { markCitations } from "../citations/marks.ts";
 import { CitationCard } from "./card.tsx";
 import { ReportContents } from "./contents.tsx";
-import { DownloadButton, TableDownloads } from "./download.tsx";
+import { CopyButton, DownloadButton, TableDownloads } from "../ui/buttons.tsx";
 import { ReportHtml, SearchSuggestions } from "./html.tsx";
 import { useJumps } from "./jumps.ts";
 import { ReportSources } from "./sources.tsx";
-import { CopyButton } from "../ui/copy.tsx";
 
 interface ReportProps {
   taskId: string;

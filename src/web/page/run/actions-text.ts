@@ -2,7 +2,7 @@
 
 import type { RunAction, RunLive } from "../../../operations/view/run-view.ts";
 import type { ConsentQuestion } from "../../wire.ts";
-import { money } from "../ui/amounts.ts";
+import { money } from "../ui/format.ts";
 
 export interface ActionText {
   name: string;

@@ -1,18 +1,19 @@
-/** The actions on a run: buttons that act immediately or ask first, and the result. */
+/** The actions on a run: buttons that act immediately or ask first, their dialogs, the result, and asking again. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { ComponentChildren } from "preact";
 import type { RunAction, RunLive } from "../../../operations/view/run-view.ts";
 import type { Acted } from "../../wire.ts";
-import { type ActionState, AdoptDialog, CancelDialog, DeleteDialog, RestartDialog } from "./actions-dialogs.tsx";
-import { actionText, type ActionInput, requestFor } from "./actions-text.ts";
-import { AskAgain } from "./ask-again.tsx";
-import { OrganizeButtons } from "../library/buttons.tsx";
-import { NotifyButton } from "../live/notify.tsx";
+import { type ActionInput, actionText, requestFor } from "./actions-text.ts";
+import { OrganizeButtons } from "./organize.tsx";
+import { NotifyButton } from "./notify.tsx";
 import { postJson, RefusedError, SERVER_AWAY } from "../app/request.ts";
 import { useLive } from "../live/live.ts";
-import { Problem } from "../ui/parts.tsx";
-import { useSending } from "../ui/sending.ts";
-import { go } from "../app/router.ts";
+import { announce, Problem } from "../ui/parts.tsx";
+import { Check, ConfirmDialog, useSending } from "../ui/forms.tsx";
+import { go, runPath } from "../app/router.ts";
+import { hasEnded } from "../ui/format.ts";
+import { askSearch, draftOf, isSearch, storeDraft } from "../start/draft.ts";
 
 interface ActionsProps {
   run: RunLive;
@@ -121,4 +122,148 @@ function useAction(
       done(notice === undefined ? message : `${message} ${notice}`, status);
     });
   return { ...state, act };
+}
+
+export interface ActionState {
+  pending: RunAction | undefined;
+  error: unknown;
+  /** Resolves to whether the server did it. */
+  act: (input: ActionInput) => Promise<boolean>;
+}
+
+interface DialogProps {
+  run: RunLive;
+  actionState: ActionState;
+  close: () => void;
+}
+
+function CancelDialog(props: DialogProps) {
+  const [savePartial, setSavePartial] = useState(true);
+  return (
+    <ActionDialog {...props} input={{ action: "cancel", savePartial }}>
+      <Check checked={savePartial} onChange={setSavePartial}>
+        Keep the results so far as a partial report
+      </Check>
+    </ActionDialog>
+  );
+}
+
+function DeleteDialog(props: DialogProps) {
+  const [atGoogle, setAtGoogle] = useState(false);
+  return (
+    <ActionDialog {...props} input={{ action: "delete", atGoogle }}>
+      {props.run.interaction_id === undefined ? null : (
+        <Check checked={atGoogle} onChange={setAtGoogle}>
+          Delete Google's copy too
+        </Check>
+      )}
+    </ActionDialog>
+  );
+}
+
+function AdoptDialog(props: DialogProps) {
+  const [typed, setTyped] = useState("");
+  return (
+    <ActionDialog {...props} input={{ action: "adopt", interactionId: typed }} disabled={typed.trim() === ""}>
+      <div class="stack tight">
+        <label for="interaction-id">Interaction id</label>
+        <input
+          id="interaction-id"
+          value={typed}
+          autocomplete="off"
+          spellcheck={false}
+          aria-describedby="interaction-id-where"
+          onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+        />
+        <p id="interaction-id-where" class="quiet small">
+          Google AI Studio lists it under the logs of your key's project: the interaction with this question, started
+          about {new Date(props.run.created_at).toLocaleTimeString("en-GB")}. It often begins with <code>v1_</code>.
+        </p>
+      </div>
+    </ActionDialog>
+  );
+}
+
+function RestartDialog({ actionState, ...props }: DialogProps) {
+  const [accepted, setAccepted] = useState(false);
+  const { error } = actionState;
+  // The cost is above the user's limit, so the server's question must be answered as well.
+  const question = error instanceof RefusedError ? error.question : undefined;
+  return (
+    <ActionDialog
+      {...props}
+      actionState={question === undefined ? actionState : { ...actionState, error: undefined }}
+      input={{ action: "restart", agreed: question?.subject }}
+      yes={question === undefined ? undefined : "I agree, start again"}
+      disabled={!accepted}
+    >
+      <p>If Google shows the first run, linking it is free.</p>
+      <Check checked={accepted} onChange={setAccepted}>
+        I accept that both may be charged
+      </Check>
+      {question === undefined ? null : (
+        <p class="notice warn" role="alert">
+          {question.text}
+        </p>
+      )}
+    </ActionDialog>
+  );
+}
+
+interface ActionDialogProps extends DialogProps {
+  input: ActionInput;
+  /** Another name of the button that acts. */
+  yes?: string | undefined;
+  disabled?: boolean;
+  children: ComponentChildren;
+}
+
+function ActionDialog({ run, actionState, close, input, children, ...more }: ActionDialogProps) {
+  const { disabled = false } = more;
+  const { pendingName, explanation, tone, confirmation } = actionText(input.action, run);
+  if (confirmation === undefined) return null;
+  return (
+    <ConfirmDialog
+      title={confirmation.title}
+      explanation={explanation}
+      isPending={actionState.pending !== undefined}
+      error={actionState.error}
+      close={close}
+      submit={{ name: more.yes ?? confirmation.yes, pendingName, danger: tone !== "primary", disabled }}
+      no={confirmation.no}
+      onSubmit={() => void actionState.act(input)}
+    >
+      {children}
+    </ConfirmDialog>
+  );
+}
+
+function AskAgain({ run }: { run: RunLive }) {
+  const { pending, error, send } = useSending<"ask">();
+  // A follow-up makes no sense without what it continues; the next one is asked below its answer.
+  if (!hasEnded(run.status) || run.followup_context !== undefined) return null;
+  const draft = draftOf(run);
+  const edit = (): void => {
+    storeDraft(draft);
+    go("/start");
+  };
+  const ask = (): Promise<boolean> =>
+    send("ask", async () => {
+      const { task_id } = await askSearch(draft);
+      announce("Started.");
+      go(runPath(task_id));
+    });
+  return (
+    <>
+      {isSearch(draft) ? (
+        <button type="button" class="button" disabled={pending !== undefined} onClick={() => void ask()}>
+          {pending === undefined ? "Ask again" : "Starting…"}
+        </button>
+      ) : null}
+      <button type="button" class="button" onClick={edit}>
+        {isSearch(draft) ? "Edit and ask" : "Ask again…"}
+      </button>
+      {error === undefined ? null : <Problem error={error} />}
+    </>
+  );
 }

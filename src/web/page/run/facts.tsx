@@ -2,8 +2,8 @@
 
 import type { ComponentChildren } from "preact";
 import type { RunLive } from "../../../operations/view/run-view.ts";
-import { CopyButton } from "../ui/copy.tsx";
-import { exactTime } from "../ui/ages.ts";
+import { CopyButton } from "../ui/buttons.tsx";
+import { exactTime } from "../ui/format.ts";
 import { runPath } from "../app/router.ts";
 
 export function RunFacts({ run }: { run: RunLive }) {

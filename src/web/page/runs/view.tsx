@@ -1,13 +1,14 @@
-/** The list of runs, with search and progress. */
+/** The list of runs: its rows, with progress, and the links between its pages. */
 
 import { useEffect } from "preact/hooks";
-import type { RunPage } from "../../wire.ts";
-import { announce, Problem } from "../ui/parts.tsx";
+import type { ListedRun, RunPage } from "../../wire.ts";
+import { Age, announce, Problem, Progress, Status } from "../ui/parts.tsx";
 import { RunsFilters } from "./filters.tsx";
-import { EVERYTHING, listPath, readFilter, type RunsFilter } from "./list.ts";
-import { useRunsPage } from "./page.ts";
-import { RunsPaging } from "./paging.tsx";
-import { RunRow } from "./row.tsx";
+import { EVERYTHING, listPath, readFilter, type RunsFilter, useRunsPage } from "./list.ts";
+import type { RunHead } from "../../../operations/view/run-view.ts";
+import { OrganizeButtons } from "../run/organize.tsx";
+import { costRemark, durationOf, isUnfinished, kindName, markedMoney, money, nameOf } from "../ui/format.ts";
+import { runPath } from "../app/router.ts";
 
 export function RunsView({ filter: parameters }: { filter: URLSearchParams }) {
   const filter = readFilter(parameters);
@@ -112,3 +113,99 @@ const NoRuns = () => (
     </ul>
   </div>
 );
+
+function RunsPaging({ page, filter }: { page: RunPage; filter: RunsFilter }) {
+  if (filter.cursor === "" && page.next_cursor === undefined) return null;
+  return (
+    <nav class="row" aria-label="Pages">
+      {filter.cursor === "" ? null : (
+        <a class="button" href={listPath(filter, {})}>
+          First page
+        </a>
+      )}
+      {page.next_cursor === undefined ? null : (
+        <a class="button" href={listPath(filter, { cursor: page.next_cursor })} rel="next">
+          {filter.text === "" ? "Older" : "More"}
+        </a>
+      )}
+    </nav>
+  );
+}
+
+/** More than fits into two lines. */
+const MAX_SHOWN_CHARACTERS = 300;
+
+function RunRow({ run }: { run: ListedRun }) {
+  const name = nameOf(run);
+  const took = durationOf(run);
+  const found = (run.found ?? []).map(({ text }) => text).join("");
+  return (
+    <tr role="row" data-status={run.status}>
+      <td role="cell" class="state">
+        <Status status={run.status} />
+      </td>
+      <td role="cell" class="what">
+        <a class="run-link" href={runPath(run.task_id)}>
+          <Text text={name} run={run} found={found} />
+        </a>
+        {run.title === undefined ? null : (
+          <p class="asked quiet small" dir="auto">
+            <Text text={run.query} run={run} found={found} />
+          </p>
+        )}
+        {run.found === undefined || found === name || found === run.query ? null : (
+          <p class="found quiet small">
+            <Marked pieces={run.found} />
+          </p>
+        )}
+        <Progress run={run} />
+        {run.status === "start_unknown" ? (
+          <p class="small stalled">We can't tell whether Google started this. Open the run to resolve it.</p>
+        ) : null}
+      </td>
+      <td role="cell" class="kind quiet">
+        {kindName(run)}
+      </td>
+      <td role="cell" class="age">
+        <Age at={run.created_at} />
+        {took === undefined ? null : <span class="took quiet small">took {took}</span>}
+      </td>
+      <td role="cell" class="cost">
+        <Cost run={run} />
+        <OrganizeButtons run={run} compact />
+      </td>
+    </tr>
+  );
+}
+
+type Pieces = NonNullable<ListedRun["found"]>;
+
+/** A title or short question is found as a whole: its words are marked where it is shown, instead of repeating it. */
+const Text = ({ text, run, found }: { text: string; run: ListedRun; found: string }) =>
+  found === text ? <Marked pieces={run.found ?? []} /> : <>{text.slice(0, MAX_SHOWN_CHARACTERS)}</>;
+
+const Marked = ({ pieces }: { pieces: Pieces }) => (
+  <>{pieces.map(({ text, marked }, index) => (marked === true ? <mark key={index}>{text}</mark> : plain(text)))}</>
+);
+
+/** Heading marks are removed from excerpts. */
+const plain = (text: string): string => text.replaceAll(/(^|[\s…])#{1,6} /g, "$1");
+
+function Cost({ run }: { run: RunHead }) {
+  if (isUnfinished(run.status) && run.estimated_usd !== undefined) {
+    return (
+      <span class="quiet" title="Estimated at the start">
+        <span aria-hidden="true">≈ </span>
+        <span class="unseen">about </span>
+        {money(run.estimated_usd)}
+      </span>
+    );
+  }
+  if (run.cost_usd !== undefined) return <span title={costRemark(run)}>{markedMoney(run.cost_usd, run)}</span>;
+  return (
+    <span class="quiet">
+      <span aria-hidden="true">–</span>
+      <span class="unseen">cost not known</span>
+    </span>
+  );
+}

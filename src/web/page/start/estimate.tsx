@@ -4,8 +4,8 @@ import type { EstimateView } from "../../wire.ts";
 import { postJson } from "../app/request.ts";
 import { durationText } from "../../../platform/duration.ts";
 import { announce, Problem, useLoad } from "../ui/parts.tsx";
-import { money, rangeText } from "../ui/amounts.ts";
-import { attachmentProblem } from "./attachments.tsx";
+import { money, rangeText } from "../ui/format.ts";
+import { attachmentProblem } from "./fields.tsx";
 import { type Draft, draftProblem, estimateKey, isSearch } from "./draft.ts";
 
 const TYPING_PAUSE_MS = 500;

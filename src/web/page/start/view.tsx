@@ -3,15 +3,21 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Acted, EstimateView } from "../../wire.ts";
 import { RefusedError, postJson } from "../app/request.ts";
-import { type Agreed, Consent, useConsent } from "../ui/consent.tsx";
+import { type Agreed, Consent, useConsent, useSending } from "../ui/forms.tsx";
 import { announce, Problem } from "../ui/parts.tsx";
-import { useSending } from "../ui/sending.ts";
-import { money } from "../ui/amounts.ts";
+import { money } from "../ui/format.ts";
 import { go, runPath } from "../app/router.ts";
-import { AttachmentField, attachmentProblem, uploadsOf } from "./attachments.tsx";
+import {
+  AttachmentField,
+  attachmentProblem,
+  DepthField,
+  OptionFields,
+  QuestionField,
+  uploadsOf,
+  WishFields,
+} from "./fields.tsx";
 import { askSearch, type Draft, draftProblem, estimateKey, isSearch, useDraft } from "./draft.ts";
 import { EstimateCard, useEstimate } from "./estimate.tsx";
-import { DepthField, OptionFields, QuestionField, WishFields } from "./fields.tsx";
 
 export function StartView() {
   const { draft, change, forget } = useDraft();

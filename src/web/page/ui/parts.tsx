@@ -6,8 +6,7 @@ import { minutesLeft, timeLeftText } from "../../../runs/activity/time-left.ts";
 import { type RunStatus, STATUS_LABELS } from "../../../runs/run.ts";
 import type { RunHead } from "../../../operations/view/run-view.ts";
 import { RefusedError, SERVER_BACK } from "../app/request.ts";
-import { ago, exactTime } from "./ages.ts";
-import { elapsed, isUnfinished } from "./run-state.ts";
+import { ago, elapsed, exactTime, isUnfinished } from "./format.ts";
 
 /** A shape beside the label, because colours alone are not accessible. SVG paths in a 16 by 16 box. */
 const SHAPES: Record<RunStatus, string> = {

@@ -1,8 +1,8 @@
 /** Merging polled and live events into one timeline. */
 
-import type { TimelineEntry } from "../../../operations/view/run-view.ts";
 import { expect, test } from "vitest";
-import { entryText, mergeEntries } from "./timeline.ts";
+import type { TimelineEntry } from "../../../operations/view/run-view.ts";
+import { entryText, mergeEntries } from "./timeline.tsx";
 
 const entry = (id: string, second: number, rest: Partial<TimelineEntry> = {}): TimelineEntry => ({
   id,

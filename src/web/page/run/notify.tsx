@@ -5,8 +5,7 @@ import type { RunLive } from "../../../operations/view/run-view.ts";
 import { keep, readKept } from "../app/browser-storage.ts";
 import { fetchJson } from "../app/request.ts";
 import { go, runPath } from "../app/router.ts";
-import { isUnfinished } from "../ui/run-state.ts";
-import { nameOf } from "../library/organize.ts";
+import { isUnfinished, nameOf } from "../ui/format.ts";
 import { STATUS_LABELS } from "../../../runs/run.ts";
 
 const KEY = "notify";

@@ -4,11 +4,9 @@ import { useState } from "preact/hooks";
 import type { RunLive } from "../../../operations/view/run-view.ts";
 import type { Acted, PlanView } from "../../wire.ts";
 import { fetchJson, postJson } from "../app/request.ts";
-import { exactTime } from "../ui/ages.ts";
-import { money } from "../ui/amounts.ts";
-import { Consent, useConsent } from "../ui/consent.tsx";
+import { exactTime, money } from "../ui/format.ts";
+import { Consent, useConsent, useSending } from "../ui/forms.tsx";
 import { announce, Problem, useLoad } from "../ui/parts.tsx";
-import { useSending } from "../ui/sending.ts";
 
 interface PlanProps {
   run: RunLive;

@@ -1,12 +1,12 @@
-/** The buttons that star, rename and archive a run: with names on its own page, as icons in the list. */
+/** Renames, stars and archives runs: with names on the page of a run, as icons in the list. */
 
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { RunHead } from "../../../operations/view/run-view.ts";
-import { ConfirmDialog } from "../ui/dialog.tsx";
-import { hasEnded } from "../ui/run-state.ts";
+import { ConfirmDialog, useSending } from "../ui/forms.tsx";
+import { hasEnded, nameOf } from "../ui/format.ts";
 import { announce, Problem } from "../ui/parts.tsx";
-import { useSending } from "../ui/sending.ts";
-import { type Marks, nameOf, organize } from "./organize.ts";
+import { postJson } from "../app/request.ts";
+import { receive } from "../live/live.ts";
 
 /** SVG paths in a 16 by 16 box. */
 const STAR = "m8 1.8 1.9 3.9 4.3.6-3.1 3 .7 4.3L8 11.6l-3.8 2 .7-4.3-3.1-3 4.3-.6z";
@@ -150,4 +150,16 @@ function RenameDialog({ run, state, close, rename }: RenameDialogProps) {
       </div>
     </ConfirmDialog>
   );
+}
+
+export interface Marks {
+  title?: string;
+  starred?: boolean;
+  archived?: boolean;
+}
+
+/** Other pages receive the change with their event stream; this one need not wait for it. */
+async function organize(taskId: string, marks: Marks): Promise<void> {
+  const run = await postJson<RunHead>(`/api/runs/${taskId}/organize`, { ...marks });
+  receive("runs", { runs: [run], list_changed: true });
 }

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { ago } from "./ages.ts";
-import { costRemark, markedMoney, money, rangeText } from "./amounts.ts";
+import { ago, costRemark, markedMoney, money, rangeText } from "./format.ts";
 
 test.each([
   [0, "$0.00"],

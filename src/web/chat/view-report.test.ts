@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { modelSummary } from "./model-summary.ts";
+import { modelSummary } from "./view-report.ts";
 
 test("the summary for the model is short, says that it is evidence, and leads to the rest (Y2)", () => {
   const report = `# Lakes\n\n${"A deep lake. ".repeat(500)}\n\n## Depth\n\nDeep.\n\n## Width\n\nWide.`;

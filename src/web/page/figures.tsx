@@ -1,11 +1,10 @@
 /** The usage view: total cost, and tables by month, kind and user. */
 
-import { durationText } from "../../../platform/duration.ts";
-import type { Figures, UsageSum } from "../../wire.ts";
-import { fetchJson } from "../app/request.ts";
-import { costRemark, markedMoney, money } from "../ui/amounts.ts";
-import { KIND_NAMES } from "../ui/run-state.ts";
-import { Problem, useLoad } from "../ui/parts.tsx";
+import { durationText } from "../../platform/duration.ts";
+import type { Figures } from "../wire.ts";
+import { fetchJson } from "./app/request.ts";
+import { costRemark, KIND_NAMES, markedMoney, money } from "./ui/format.ts";
+import { Problem, useLoad } from "./ui/parts.tsx";
 
 export function FiguresView() {
   const { value, error, reload } = useLoad("figures", (signal) => fetchJson<Figures>("/api/figures", { signal }));
@@ -79,10 +78,12 @@ const monthName = (month: string): string =>
 
 const MINUTE_MS = 60_000;
 
+type Sum = Figures["months"][number];
+
 interface UsageTableProps {
   title: string;
   first: string;
-  rows: ({ name: string } & UsageSum)[];
+  rows: ({ name: string } & Pick<Sum, "runs" | "cost_usd"> & Partial<Sum>)[];
 }
 
 function UsageTable({ title, first, rows }: UsageTableProps) {

@@ -5,10 +5,10 @@ import { activityCounts } from "../../../runs/activity/counts.ts";
 import type { RunLive, TimelineEntry } from "../../../operations/view/run-view.ts";
 import type { LiveEvents, Timeline } from "../../wire.ts";
 import { fetchJson } from "../app/request.ts";
-import { useLive } from "./live.ts";
+import { useLive } from "../live/live.ts";
 import { STATUS_LABELS } from "../../../runs/run.ts";
 import { announce } from "../ui/parts.tsx";
-import { mergeEntries } from "./timeline.ts";
+import { mergeEntries } from "./timeline.tsx";
 
 export interface LoadedRun {
   run: RunLive;
