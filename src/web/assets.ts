@@ -1,8 +1,7 @@
 /** Static files of the dashboard, read once from the build, and the HTML document that loads them, with its policy. */
 
 import { createHash, randomBytes } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
-import { extname } from "node:path";
+import { readFileSync } from "node:fs";
 import type { Hono } from "hono";
 import type { App } from "../app.ts";
 import { isRecord } from "../platform/is-record.ts";
@@ -12,12 +11,7 @@ import { NONCE_MARK } from "./wire.ts";
 /** Relative to the bundle, which is in `dist/` or in `dist-failpoints/`. */
 const DIRECTORY = new URL("../dist/page/", import.meta.url);
 
-const TYPES: Record<string, string> = {
-  ".js": "text/javascript; charset=utf-8",
-  ".css": "text/css; charset=utf-8",
-  ".svg": "image/svg+xml",
-  ".png": "image/png",
-};
+const TYPES = { "page.js": "text/javascript; charset=utf-8", "page.css": "text/css; charset=utf-8" };
 
 interface Asset {
   bytes: Uint8Array<ArrayBuffer>;
@@ -56,16 +50,11 @@ function serve(request: Request, { bytes, etag, type }: Asset): Response {
   return new Response(bytes, { headers });
 }
 
-/** From the directory listing: no name from a request ever becomes a path. */
+/** By their own names: none from a request ever becomes a path. */
 function readAssets(log: App["log"]): Map<string, Asset> {
   try {
-    const files = readdirSync(DIRECTORY, { withFileTypes: true }).filter((file) => file.isFile());
-    return new Map(
-      files.flatMap(({ name }) => {
-        const type = TYPES[extname(name)];
-        return type === undefined ? [] : [[name, assetOf(readFileSync(new URL(name, DIRECTORY)), type)]];
-      }),
-    );
+    const read = (name: string, type: string): Asset => assetOf(readFileSync(new URL(name, DIRECTORY)), type);
+    return new Map(Object.entries(TYPES).map(([name, type]) => [name, read(name, type)]));
   } catch (error) {
     const code = isRecord(error) ? String(error["code"]) : "unknown";
     log.warn(`The files of the dashboard cannot be read (${code}). Reinstall the package.`);

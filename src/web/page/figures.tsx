@@ -21,25 +21,13 @@ export function FiguresView() {
       {value === undefined ? (
         error === undefined && <p class="quiet">Loading…</p>
       ) : value.months.length === 0 ? (
-        <Empty />
+        <p class="quiet">No run has finished yet. The cost and duration of runs will be shown here.</p>
       ) : (
         <FiguresContent figures={value} />
       )}
     </div>
   );
 }
-
-const Empty = () => (
-  <div class="card stack tight">
-    <p>No run has finished yet.</p>
-    <p class="quiet">The cost and duration of runs will be shown here.</p>
-    <p>
-      <a class="button primary" href="/start">
-        Ask a question
-      </a>
-    </p>
-  </div>
-);
 
 function FiguresContent({ figures }: { figures: Figures }) {
   const { total_runs: total, unfinished_runs: unfinished, judge_cost_usd: judged, months, kinds, users } = figures;

@@ -1,15 +1,13 @@
 /** Entry point of the dashboard: renders the frame and the view of the current URL. */
 
 import { render } from "preact";
-import { applyTheme, Frame } from "./app/frame.tsx";
+import { Frame } from "./app/frame.tsx";
 import { FiguresView } from "./figures.tsx";
 import { reloadWhenUserChanges } from "./app/browser-storage.ts";
 import { followLinks, type Route, useRoute } from "./app/router.ts";
 import { RunView } from "./run/view.tsx";
 import { RunsView } from "./runs/view.tsx";
 import { StartView } from "./start/view.tsx";
-
-applyTheme();
 
 function Page() {
   const route = useRoute();

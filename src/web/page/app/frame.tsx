@@ -1,8 +1,8 @@
-/** The frame of every view: name, navigation, theme, title of the tab, and connection status. */
+/** The frame of every view: name, navigation, title of the tab, and connection status. */
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { forgetUser, readStored, signedInUser, writeStored } from "./browser-storage.ts";
+import { forgetUser, signedInUser } from "./browser-storage.ts";
 import { fetchWithSecret, goToSignIn } from "./request.ts";
 import { useConnection } from "../live/live.ts";
 import { announce, ANNOUNCEMENTS } from "../ui/parts.tsx";
@@ -50,7 +50,6 @@ export function Frame({ route, children }: { route: Route; children: ComponentCh
         </nav>
         <ConnectionStatus />
         <div class="tools">
-          <ThemeChoice />
           <SignedInUser />
           <button type="button" class="button plain" onClick={() => void signOut()}>
             Sign out
@@ -141,46 +140,4 @@ const MAX_TITLE_CHARACTERS = 80;
 export function showTitle(view: string): void {
   const short = view.length > MAX_TITLE_CHARACTERS ? `${view.slice(0, MAX_TITLE_CHARACTERS - 1).trimEnd()}…` : view;
   document.title = short === "" ? "gemini-search-mcp" : `${short} · gemini-search-mcp`;
-}
-
-const KEY = "theme";
-const THEMES = { system: "System", light: "Light", dark: "Dark" };
-type Theme = keyof typeof THEMES;
-
-const isTheme = (text: string | undefined): text is Theme => text !== undefined && text in THEMES;
-
-function chosen(): Theme {
-  const theme = readStored("localStorage", KEY);
-  return isTheme(theme) ? theme : "system";
-}
-
-/** Called before the first rendering, so that nothing flashes. */
-export function applyTheme(theme: Theme = chosen()): void {
-  if (theme === "system") delete document.documentElement.dataset["theme"];
-  else document.documentElement.dataset["theme"] = theme;
-}
-
-function ThemeChoice() {
-  const [theme, setTheme] = useState(chosen);
-  const choose = (next: string): void => {
-    if (!isTheme(next)) return;
-    setTheme(next);
-    writeStored("localStorage", KEY, next === "system" ? undefined : next);
-    applyTheme(next);
-  };
-  return (
-    <select
-      class="theme"
-      aria-label="Colours"
-      title="Colours"
-      value={theme}
-      onChange={(event) => choose(event.currentTarget.value)}
-    >
-      {Object.entries(THEMES).map(([value, name]) => (
-        <option key={value} value={value}>
-          {name}
-        </option>
-      ))}
-    </select>
-  );
 }

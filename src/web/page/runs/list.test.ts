@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { RunHead } from "../../../operations/view/run-view.ts";
 import type { ListedRun } from "../../wire.ts";
-import { apiPath, listPath, isListed, readFilter, withUpdates } from "./list.ts";
+import { apiPath, listPath, readFilter, withUpdates } from "./list.ts";
 
 const run = (id: string, minute: number, more: Partial<RunHead> = {}): ListedRun => ({
   task_id: id,
@@ -33,6 +33,8 @@ test("the filter is written to the address and read back", () => {
 test("another filter starts at its first page, and no filter is the plain address", () => {
   expect(listPath(filterOf("cursor=abc"), { status: "failed" })).toBe("/?status=failed");
   expect(listPath(filterOf("text=a&cursor=b"), { text: "" })).toBe("/");
+  expect(apiPath(filterOf("archived=true"))).toBe("/api/runs?archived=true&limit=100");
+  expect(listPath(filterOf("archived=true&text=a"), { archived: "", starred: "true" })).toBe("/?text=a&starred=true");
 });
 
 test("words that look like an address are searched as words", () => {
@@ -48,15 +50,4 @@ test("a changed run is updated in place and keeps its excerpt", () => {
   expect(ids(next)).toEqual(["c", "b", "a"]);
   expect(next[1]).toMatchObject({ status: "failed", found });
   expect(next[0]).toBe(listed[0]);
-});
-
-test("a run belongs to the starred, the archived or the other runs by its marks", () => {
-  const [plain, starred, archived] = [run("a", 1), run("b", 2, { starred: true }), run("c", 3, { archived: true })];
-  const listedBy = (address: string): string[] =>
-    ids([plain, starred, archived].filter((listed) => isListed(filterOf(address), listed)));
-  expect(listedBy("")).toEqual(["a", "b"]);
-  expect(listedBy("starred=true")).toEqual(["b"]);
-  expect(listedBy("archived=true")).toEqual(["c"]);
-  expect(apiPath(filterOf("archived=true"))).toBe("/api/runs?archived=true&limit=100");
-  expect(listPath(filterOf("archived=true&text=a"), { archived: "", starred: "true" })).toBe("/?text=a&starred=true");
 });

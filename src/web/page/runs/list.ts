@@ -33,10 +33,7 @@ export function useRunsPage(filter: RunsFilter): Listing {
     hello: reload,
     runs: ({ runs, list_changed: listChanged }) => {
       if (page !== undefined) announceEnds(page.runs, runs);
-      update((before) => ({
-        ...before,
-        runs: withUpdates(before.runs, runs).filter((run) => isListed(filter, run)),
-      }));
+      update((before) => ({ ...before, runs: withUpdates(before.runs, runs) }));
       if (listChanged) reload();
     },
   });
@@ -88,10 +85,6 @@ export function listPath(filter: RunsFilter, change: Partial<RunsFilter>): strin
 export const EVERYTHING = { text: "", status: "", kind: "", starred: "", archived: "" };
 
 export const apiPath = (filter: RunsFilter): string => `/api/runs?${filled({ ...filter, limit: String(PAGE_SIZE) })}`;
-
-/** Whether the run belongs to the list by its marks. */
-export const isListed = ({ starred, archived }: RunsFilter, run: RunHead): boolean =>
-  (run.archived === true) === (archived === "true") && (starred !== "true" || run.starred === true);
 
 /** Replaces changed runs in place; their search excerpts stay. */
 export function withUpdates(listed: ListedRun[], changed: RunHead[]): ListedRun[] {

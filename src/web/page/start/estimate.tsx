@@ -54,8 +54,6 @@ const minutesText = (minutes: number): string => durationText(minutes * MINUTE_M
 const estimateText = ({ estimated_cost: cost, estimated_duration: duration }: EstimateView): string =>
   `about ${money(cost.likely_usd)}, about ${minutesText(duration.likely_minutes)}`;
 
-const COMPLEXITIES: Record<string, string> = { simple: "Simple", medium: "Medium", complex: "Complex" };
-
 export function EstimateCard({ estimate, last, error, retry }: Estimating) {
   const shown = estimate ?? last;
   return (
@@ -80,12 +78,7 @@ export function EstimateCard({ estimate, last, error, retry }: Estimating) {
 const Range = ({ text }: { text: string | undefined }) =>
   text === undefined ? null : <span class="quiet">{text}</span>;
 
-const Figures = ({
-  estimated_cost: cost,
-  estimated_duration: duration,
-  query_complexity: complexity,
-  recommendation,
-}: EstimateView) => (
+const Figures = ({ estimated_cost: cost, estimated_duration: duration, recommendation }: EstimateView) => (
   <>
     <dl>
       <div>
@@ -100,12 +93,6 @@ const Figures = ({
         <dd>
           <strong>about {minutesText(duration.likely_minutes)}</strong>
           <Range text={rangeText(minutesText(duration.min_minutes), minutesText(duration.max_minutes))} />
-        </dd>
-      </div>
-      <div>
-        <dt>Complexity</dt>
-        <dd>
-          <strong>{COMPLEXITIES[complexity] ?? complexity}</strong>
         </dd>
       </div>
     </dl>

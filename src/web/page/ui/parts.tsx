@@ -143,24 +143,12 @@ export function useLoad<Value>(key: string, load: (signal: AbortSignal) => Promi
 }
 
 const TICK_MS = 15_000;
-const clocks = new Set<(now: number) => void>();
-let ticking: ReturnType<typeof setInterval> | undefined;
 
-/** One timer for all components. */
 export function useNow(): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
-    clocks.add(setNow);
-    ticking ??= setInterval(() => {
-      const time = Date.now();
-      for (const update of clocks) update(time);
-    }, TICK_MS);
-    return () => {
-      clocks.delete(setNow);
-      if (clocks.size > 0) return;
-      clearInterval(ticking);
-      ticking = undefined;
-    };
+    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    return () => clearInterval(timer);
   }, []);
   return now;
 }
