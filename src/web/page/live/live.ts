@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { LiveEvents } from "../../wire.ts";
 import { SERVER_BACK } from "../app/request.ts";
-import type { Connection, Delivery, Watched } from "./shared-stream.ts";
+import { type Connection, type Delivery, taskIdOf, type Watched } from "./shared-stream.ts";
 import { createTab, type Tab } from "./tabs.ts";
 
 type Handlers = { [Name in keyof LiveEvents]?: (data: LiveEvents[Name]) => void };
@@ -81,7 +81,11 @@ function received(delivery: Delivery): void {
     return;
   }
   const { name, data, id } = delivery;
-  if (name === "timeline" && followed !== undefined) followed.after = Number(id);
+  if (name === "run" || name === "timeline") {
+    // Of a run that another tab watches.
+    if (followed === undefined || followed.taskId !== taskIdOf(data)) return;
+    if (name === "timeline") followed.after = Number(id);
+  }
   dispatch(name, data);
   if (name === "hello") dispatchEvent(new Event(SERVER_BACK));
 }

@@ -36,79 +36,56 @@ const MAX_RETRY_MS = 60_000;
 /** Replacing one view by another opens one new stream, not two. */
 const UPDATE_DELAY_MS = 30;
 
-export function openSharedStream(deliver: (to: readonly string[], delivery: Delivery) => void): SharedStream {
+/** A tab that joins or leaves reopens it: the server then sends the state of every watched run, and `hello` to all tabs. */
+export function openSharedStream(deliver: (delivery: Delivery) => void): SharedStream {
   const tabs = new Map<string, Watched | undefined>();
   let connection: Connection = "opening";
-  /** Closes the stream. */
-  let stream: (() => void) | undefined;
-  /** Undefined if a tab waits for the state of its run, which is sent at the start of a stream. */
-  let streamedRuns: string | undefined;
-  let greeting: Delivery | undefined;
+  let closeStream = (): void => {};
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const schedule = (ms: number, action: () => void): void => {
+  const openIn = (ms: number, open: () => void): void => {
     clearTimeout(timer);
-    timer = setTimeout(action, ms);
+    timer = setTimeout(open, ms);
   };
   const setConnection = (changed: Connection): void => {
     connection = changed;
-    deliver([...tabs.keys()], { connection });
-  };
-  const close = (): void => {
-    clearTimeout(timer);
-    stream?.();
-    [stream, greeting] = [undefined, undefined];
+    deliver({ connection });
   };
   const open = (): void => {
-    close();
+    closeStream();
     if (tabs.size === 0) return;
-    const runs = watchedRuns(tabs);
-    streamedRuns = keyOf(runs);
-    stream = readEvents(pathOf(runs), {
+    closeStream = readEvents(pathOf(tabs), {
       opened: () => setConnection("open"),
       received: (name, data, id) => {
-        const event = { name, data, id };
-        if (name === "hello") greeting = event;
-        deliver(recipientsOf(event, tabs), event);
+        if (name === "timeline") keepPosition(tabs, data, Number(id));
+        deliver({ name, data, id });
       },
       lost: (refusal) => {
-        stream = undefined;
         // A run that was deleted must not keep the stream from the other tabs.
         if (refusal?.status === 404) for (const tab of tabs.keys()) tabs.set(tab, undefined);
         setConnection(connectionAfter(refusal));
-        schedule(retryDelay(refusal), refusal?.status === 401 ? () => void checkSession().then(open) : open);
+        openIn(retryDelay(refusal), refusal?.status === 401 ? () => void checkSession().then(open) : open);
       },
     });
-  };
-  const update = (): void => {
-    if (stream === undefined || streamedRuns !== keyOf(watchedRuns(tabs))) open();
   };
   return {
     join: (tab, watched) => {
       tabs.set(tab, watched);
-      deliver([tab], { connection });
-      if (watched !== undefined) streamedRuns = undefined;
-      else if (greeting !== undefined) deliver([tab], greeting);
-      schedule(UPDATE_DELAY_MS, update);
+      deliver({ connection });
+      openIn(UPDATE_DELAY_MS, open);
     },
     leave: (tab) => {
-      if (tabs.delete(tab)) schedule(UPDATE_DELAY_MS, update);
+      if (tabs.delete(tab)) openIn(UPDATE_DELAY_MS, open);
     },
     close: () => {
-      tabs.clear();
-      close();
+      clearTimeout(timer);
+      closeStream();
     },
   };
 }
 
-/** Also keeps each tab's position in the timeline of its run. */
-function recipientsOf({ name, data, id }: LiveEvent, tabs: ReadonlyMap<string, Watched | undefined>): string[] {
-  if (name !== "run" && name !== "timeline") return [...tabs.keys()];
-  const taskId = taskIdOf(data);
-  return [...tabs].flatMap(([tab, watched]) => {
-    if (watched === undefined || watched.taskId !== taskId) return [];
-    if (name === "timeline") watched.after = Number(id);
-    return [tab];
-  });
+function keepPosition(tabs: ReadonlyMap<string, Watched | undefined>, data: unknown, after: number): void {
+  for (const watched of tabs.values())
+    if (watched !== undefined && watched.taskId === taskIdOf(data)) watched.after = after;
 }
 
 const connectionAfter = (refusal: StreamRefusal | undefined): Connection =>
@@ -120,24 +97,18 @@ const retryDelay = (refusal: StreamRefusal | undefined): number =>
 /** A regular request detects that the user was signed out. */
 const checkSession = (): Promise<unknown> => fetchJson("/api/runs?limit=1").catch(() => undefined);
 
-/** With the oldest position of the tabs that watch it: an entry that a tab has already is recognised by its id. */
-function watchedRuns(tabs: ReadonlyMap<string, Watched | undefined>): Map<string, number> {
+/** With the oldest position of the tabs that watch a run: an entry that a tab has already is recognised by its id. */
+function pathOf(tabs: ReadonlyMap<string, Watched | undefined>): string {
   const runs = new Map<string, number>();
   for (const watched of tabs.values()) {
     if (watched === undefined) continue;
     runs.set(watched.taskId, Math.min(watched.after, runs.get(watched.taskId) ?? Infinity));
   }
-  return runs;
-}
-
-const keyOf = (runs: ReadonlyMap<string, number>): string => [...runs.keys()].toSorted().join(" ");
-
-function pathOf(runs: ReadonlyMap<string, number>): string {
   const query = [...runs].map(([taskId, after]) => `run=${taskId}&after=${after}`).join("&");
   return `/api/live${query === "" ? "" : "?"}${query}`;
 }
 
-function taskIdOf(data: unknown): string | undefined {
+export function taskIdOf(data: unknown): string | undefined {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- wire.ts is the contract of both sides
   return (data as { task_id?: string }).task_id;
 }

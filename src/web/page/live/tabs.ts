@@ -11,7 +11,7 @@ type Message =
   | { join: string; watched: Watched | undefined }
   | { leave: string }
   | { leader: true }
-  | { to: readonly string[]; delivery: Delivery };
+  | { delivery: Delivery };
 
 interface TabEvents {
   received: (delivery: Delivery) => void;
@@ -42,9 +42,9 @@ export function createTab({ received, watched }: TabEvents): Tab {
     else stream.join(self, watched());
   };
   const lead = (): void => {
-    stream = openSharedStream((to, delivery) => {
-      if (to.includes(self)) received(delivery);
-      if (to.some((tab) => tab !== self)) post({ to, delivery });
+    stream = openSharedStream((delivery) => {
+      received(delivery);
+      post({ delivery });
     });
     announce();
     post({ leader: true });
@@ -60,7 +60,7 @@ export function createTab({ received, watched }: TabEvents): Tab {
     if ("join" in data) stream?.join(data.join, data.watched);
     else if ("leave" in data) stream?.leave(data.leave);
     else if ("leader" in data && membership !== undefined) announce();
-    else if ("to" in data && data.to.includes(self) && membership !== undefined) received(data.delivery);
+    else if ("delivery" in data && membership !== undefined) received(data.delivery);
   });
   return {
     join: () => {
