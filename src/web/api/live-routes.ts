@@ -63,6 +63,7 @@ async function watchedRuns({ deps }: App, owner: string, req: HonoRequest): Prom
 
 interface Watched {
   taskId: string;
+  /** Sequence number of the last timeline entry that the client has. */
   after: number;
 }
 
@@ -139,11 +140,8 @@ type Send = <Name extends keyof LiveEvents>(name: Name, data: LiveEvents[Name], 
 
 const TIMELINE_PAGE_SIZE = 200;
 
-interface WatchedRun {
+interface WatchedRun extends Watched {
   owner: string;
-  taskId: string;
-  /** Sequence number of the last timeline entry that the client has. */
-  after: number;
 }
 
 interface RunUpdates {

@@ -90,9 +90,6 @@ export function serveConversations(web: Hono<CallerEnv>, { deps }: App): void {
   });
   const hasReport = async ({ status, taskId }: Run): Promise<boolean> =>
     isFinished(status) && (await reportPresence(await deps.database(), taskId)) !== undefined;
-  const tableOffer = async (owner: string, taskId: string): Promise<NonNullable<ConversationView["table"]>> => {
-    return offerOf(await tableTerms(deps, { owner, taskId }));
-  };
   web.get("/api/runs/:id/conversation", async (context) => {
     const { owner } = context.get("caller");
     const run = await requestedRun(deps, context);
@@ -106,7 +103,8 @@ export function serveConversations(web: Hono<CallerEnv>, { deps }: App): void {
       earlier: await Promise.all((await earlierTurns(db, run)).map(turnOf)),
       later,
       next: last === undefined || terms === undefined ? undefined : { task_id: last, ...offerOf(terms) },
-      table: isReadable && !isTableRun(run) ? await tableOffer(owner, run.taskId) : undefined,
+      table:
+        isReadable && !isTableRun(run) ? offerOf(await tableTerms(deps, { owner, taskId: run.taskId })) : undefined,
     };
     return jsonResponse(view);
   });

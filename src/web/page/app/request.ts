@@ -6,7 +6,6 @@ import { writeStored, readStored } from "./browser-storage.ts";
 export class RefusedError extends Error {
   readonly code: string;
   readonly suggestion: string | undefined;
-  readonly details: Record<string, unknown>;
   /** The run that the error is about, if any. */
   readonly taskId: string | undefined;
   /** What the user has to confirm first, if that was the reason. */
@@ -16,7 +15,6 @@ export class RefusedError extends Error {
     super(error.message);
     this.code = error.code;
     this.suggestion = error.suggestion;
-    this.details = error.details ?? {};
     this.taskId = taskId;
     this.question = error.details?.question;
   }

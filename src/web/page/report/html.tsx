@@ -45,7 +45,8 @@ export function ReportHtml({ report, onComplete }: ReportHtmlProps) {
   useEffect(() => {
     const unmounting = new AbortController();
     const { signal } = unmounting;
-    const stopEnhancing = enhanceBlocks(container.current);
+    const sizes = observeOverflow();
+    for (const part of container.current?.children ?? []) enhance(part, sizes);
     const loadRest = async (): Promise<void> => {
       let shown = 0;
       for (; shown < moreParts; shown += 1) {
@@ -53,7 +54,7 @@ export function ReportHtml({ report, onComplete }: ReportHtmlProps) {
         const part = await fetchJson<ReportPart>(path, { signal }).catch(() => undefined);
         if (signal.aborted) return;
         if (part === undefined) break;
-        appendPart(container.current, part.html);
+        enhance(appendPart(container.current, part.html), sizes);
       }
       onComplete(moreParts - shown);
       if (container.current !== null) await loadPictures(container.current, taskId, signal);
@@ -61,17 +62,18 @@ export function ReportHtml({ report, onComplete }: ReportHtmlProps) {
     void loadRest();
     return () => {
       unmounting.abort();
-      stopEnhancing();
+      sizes.disconnect();
     };
   }, [html, moreParts]);
   return <div class="report-text" ref={container} />;
 }
 
-function appendPart(container: HTMLElement | null, html: string): void {
+function appendPart(container: HTMLElement | null, html: string): HTMLElement {
   const part = document.createElement("div");
   part.className = "part";
   part.innerHTML = trusted(html);
   container?.append(part);
+  return part;
 }
 
 interface SuggestionsProps {
@@ -127,29 +129,18 @@ function SuggestionFrame({ frame: content, height }: { frame: string; height: nu
   );
 }
 
-/** Also for parts that are added later. Returns how to stop. */
-function enhanceBlocks(report: HTMLElement | null): () => void {
-  if (report === null) return () => {};
-  const sizes = new ResizeObserver((changes) => {
+const observeOverflow = (): ResizeObserver =>
+  new ResizeObserver((changes) => {
     for (const { target } of changes) markOverflow(target instanceof HTMLTableElement ? target.parentElement : target);
   });
-  const enhance = (part: Element): void => {
-    for (const code of part.querySelectorAll(".code")) addCopyButton(code);
-    for (const table of part.querySelectorAll(".table")) {
-      sizes.observe(table);
-      if (table.firstElementChild !== null) sizes.observe(table.firstElementChild);
-      table.addEventListener("scroll", () => markOverflow(table), { passive: true });
-    }
-  };
-  const parts = new MutationObserver((changes) => {
-    for (const { addedNodes } of changes) for (const node of addedNodes) if (node instanceof Element) enhance(node);
-  });
-  for (const part of report.children) enhance(part);
-  parts.observe(report, { childList: true });
-  return () => {
-    sizes.disconnect();
-    parts.disconnect();
-  };
+
+function enhance(part: Element, sizes: ResizeObserver): void {
+  for (const code of part.querySelectorAll(".code")) addCopyButton(code);
+  for (const table of part.querySelectorAll(".table")) {
+    sizes.observe(table);
+    if (table.firstElementChild !== null) sizes.observe(table.firstElementChild);
+    table.addEventListener("scroll", () => markOverflow(table), { passive: true });
+  }
 }
 
 /** `data-more` says whether columns are hidden: at the start, at the end, or both. */
