@@ -1,4 +1,4 @@
-/** Stores the results of benches in bench/results and renders docs/BENCHMARKS.md from them. */
+/** Stores the results of benches in bench/results and renders docs/engineering/BENCHMARKS.md from them. */
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism, loadavg } from "node:os";
@@ -7,7 +7,7 @@ import { circumstances } from "../scripts/circumstances.ts";
 import { type Table, tableText } from "./report.ts";
 
 const RESULTS = join(import.meta.dirname, "results");
-const DOCUMENT = join(import.meta.dirname, "../docs/BENCHMARKS.md");
+const DOCUMENT = join(import.meta.dirname, "../docs/engineering/BENCHMARKS.md");
 
 interface Result {
   name: string;

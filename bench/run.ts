@@ -1,6 +1,6 @@
 /**
  * Runs all benches or the named ones, and prints their results: `npx node bench/run.ts [--write] [--peer <directory>] [name
- * …]`. With `--write` the results are kept, and docs/BENCHMARKS.md is written from all that are.
+ * …]`. With `--write` the results are kept, and docs/engineering/BENCHMARKS.md is written from all that are.
  */
 
 import { parseArgs } from "node:util";

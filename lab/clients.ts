@@ -79,5 +79,5 @@ const verdicts = (await Promise.all(lanes)).flat();
 const command = ["npx node lab/clients.ts", ...process.argv.slice(2)].join(" ");
 const text = page(verdicts, { clients, command, callSeconds, usual: usualReport.length, long: longReport.length });
 process.stdout.write(text);
-if (values.write) rewriteTail(join(import.meta.dirname, "../docs/clients.md"), text);
+if (values.write) rewriteTail(join(import.meta.dirname, "../docs/engineering/clients.md"), text);
 process.exitCode = verdicts.some(({ result }) => result === "fail") ? 1 : 0;

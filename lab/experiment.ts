@@ -17,7 +17,7 @@ export interface Experiment {
   about: string;
   /** Approximate duration on two cores. */
   minutes: number;
-  /** The ids of docs/requirements.md and SECURITY.md that it measures, for the document. */
+  /** The ids of docs/engineering/requirements.md and SECURITY.md that it measures, for the document. */
   covers: string;
   run(setting: LabSetting): Promise<Finding[]>;
 }

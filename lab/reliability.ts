@@ -1,4 +1,4 @@
-/** Stores the results of each experiment in lab/results and renders docs/RELIABILITY.md. */
+/** Stores the results of each experiment in lab/results and renders docs/engineering/RELIABILITY.md. */
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import type { Finding } from "./experiment.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const RESULTS = join(ROOT, "lab/results");
-const DOCUMENT = join(ROOT, "docs/RELIABILITY.md");
+const DOCUMENT = join(ROOT, "docs/engineering/RELIABILITY.md");
 
 const resultSchema = z.object({
   name: z.string(),

@@ -14,7 +14,12 @@ export function circumstances(): { date: string; commit: string; machine: string
 }
 
 /** Files that measurements write do not count as changes. */
-const WRITTEN = [":!docs/RELIABILITY.md", ":!lab/results", ":!docs/BENCHMARKS.md", ":!bench/results"];
+const WRITTEN = [
+  ":!docs/engineering/RELIABILITY.md",
+  ":!lab/results",
+  ":!docs/engineering/BENCHMARKS.md",
+  ":!bench/results",
+];
 
 function commit(): string {
   const git = (...args: string[]): string =>

@@ -1,6 +1,7 @@
 /**
- * Records how a newcomer installs the program, with the real clients and packers, and writes docs/install-transcripts.md:
- * `npm run --silent build && npx node scripts/install-transcripts.ts`. npm downloads Claude Code on first use.
+ * Records how a newcomer installs the program, with the real clients and packers, and writes
+ * docs/engineering/install-transcripts.md: `npm run --silent build && npx node scripts/install-transcripts.ts`. npm
+ * downloads Claude Code on first use.
  */
 
 import { execFile } from "node:child_process";
@@ -234,7 +235,7 @@ async function main(): Promise<void> {
     chapters.push(await fleetChapter());
     const opening =
       "# Installing, step by step\n\nRecorded by `npx node scripts/install-transcripts.ts` after `npm run build`, on Linux with the real clients. Long output is cut (…).";
-    writeFileSync(resolve(ROOT, "docs/install-transcripts.md"), `${[opening, ...chapters].join("\n\n")}\n`);
+    writeFileSync(resolve(ROOT, "docs/engineering/install-transcripts.md"), `${[opening, ...chapters].join("\n\n")}\n`);
   } finally {
     rmSync(base, { recursive: true, force: true });
   }

@@ -49,8 +49,8 @@ test("docs/google-terms.md explains the settings and commands that Google's term
   expect(terms).toContain(`${SETTINGS.RESEARCH_KEEP_DAYS.default} days`);
 });
 
-test("every error code that docs/requirements.md promises is defined, in the one list of codes (A7)", () => {
-  const promised = /^- \*\*A7\*\* Codes: (.*?);/m.exec(read("docs/requirements.md"))?.[1] ?? "";
+test("every error code that the requirements promise is defined, in the one list of codes (A7)", () => {
+  const promised = /^- \*\*A7\*\* Codes: (.*?);/m.exec(read("docs/engineering/requirements.md"))?.[1] ?? "";
   const codes = [...promised.matchAll(/`([A-Z_]+)`/g)].map((match) => match[1] ?? "");
   expect(codes.length).toBeGreaterThan(15);
   expect(codes.filter((code) => !(code in ERROR_CODES))).toEqual([]);

@@ -15,7 +15,7 @@ const CITED = TITLES.flatMap(({ file, text }) =>
   (CITATION.exec(text)?.[1]?.split(", ") ?? []).map((id) => ({ id, file, text })),
 );
 
-const [REQUIREMENTS = "", UNCOVERED = ""] = read("docs/requirements.md").split(
+const [REQUIREMENTS = "", UNCOVERED = ""] = read("docs/engineering/requirements.md").split(
   "\n## Not covered by an automated test\n",
 );
 const idsIn = (text: string, line: RegExp): string[] =>
@@ -32,13 +32,13 @@ test("each id is defined once, and what is not covered is defined", () => {
   expect(uncovered.filter((id) => !required.includes(id))).toEqual([]);
 });
 
-test("each requirement is cited by a test title, or listed as not covered in docs/requirements.md", () => {
+test("each requirement is cited by a test title, or listed as not covered in docs/engineering/requirements.md", () => {
   const cited = new Set(CITED.map(({ id }) => id));
   expect(required.filter((id) => !cited.has(id) && !uncovered.includes(id))).toEqual([]);
   expect(uncovered.filter((id) => cited.has(id))).toEqual([]);
 });
 
-test("each id that an experiment of the lab covers is defined in docs/requirements.md or SECURITY.md", () => {
+test("each id that an experiment of the lab covers is defined in docs/engineering/requirements.md or SECURITY.md", () => {
   const defined = new Set([...required, ...threats]);
   const experiments = readdirSync(join(ROOT, "lab/experiments")).filter((file) => file.endsWith(".ts"));
   const covered = experiments.flatMap((file) =>
@@ -48,7 +48,7 @@ test("each id that an experiment of the lab covers is defined in docs/requiremen
   expect(covered.filter(({ id }) => !defined.has(id)).map(({ id, file }) => `${id} in ${file}`)).toEqual([]);
 });
 
-test("each id in a test title is defined in docs/requirements.md or SECURITY.md", () => {
+test("each id in a test title is defined in docs/engineering/requirements.md or SECURITY.md", () => {
   const defined = new Set([...required, ...threats]);
   expect(CITED.filter(({ id }) => !defined.has(id)).map(({ id, file, text }) => `${id} in ${file}: ${text}`)).toEqual(
     [],

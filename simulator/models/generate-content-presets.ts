@@ -1,4 +1,4 @@
-/** Scenarios of unusual generateContent endings, one step for every research task; docs/fidelity.md names their sources. */
+/** Scenarios of unusual generateContent endings, one step for every research task; docs/engineering/fidelity.md names their sources. */
 
 import type { StepInput } from "../scenario.ts";
 
