@@ -1,7 +1,7 @@
 /**
  * Runs the long experiments: `npm run lab [-- name …] [--scale 0.01] [--seed 1]`. Prints a table and writes it, with
- * date, commit and machine, to docs/engineering/RELIABILITY.md, beside the results of other experiments. `fuzz --only claims`
- * repeats one target and keeps the rows of the others.
+ * date, commit and machine, to docs/engineering/RELIABILITY.md, beside the results of other experiments.
+ * `fuzz --only claims` repeats one target and keeps the rows of the others.
  */
 
 import { parseArgs } from "node:util";

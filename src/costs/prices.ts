@@ -69,7 +69,8 @@ export const AGENT_TOKEN_PRICE: TokenPrice = { input: 2, output: 12, cached: 0.2
 const GROUNDED_PROMPT_USD = 0.035;
 
 /**
- * Transcribed between 2026-09-20 and `asOf` from Google's pages on prices and agents; docs/engineering/fidelity.md names the copies.
+ * Transcribed between 2026-09-20 and `asOf` from Google's pages on prices and agents;
+ * docs/engineering/fidelity.md names the copies.
  * Values without a comment are documented.
  */
 export const LIST_PRICES: PriceTable = {

@@ -31,7 +31,10 @@ export function clientOf(server: Server, { mcpReq }: ServerContext): McpClient {
 
 const jsonBytes: AnswerLimit["sizeOf"] = ({ structured }) => Buffer.byteLength(JSON.stringify(structured));
 
-/** Where clients cut an answer before their model reads it, a little below what was measured (docs/engineering/clients.md). */
+/**
+ * Where clients cut an answer before their model reads it, a little below what was measured
+ * (docs/engineering/clients.md).
+ */
 const LIMITS: Readonly<Record<string, AnswerLimit>> = {
   "claude-code": { max: 100_000, sizeOf: jsonBytes },
   "codex-mcp-client": { max: 48_000, sizeOf: jsonBytes },

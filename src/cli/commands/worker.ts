@@ -11,7 +11,8 @@ const IDLE_CHECK_MS = 1_000;
 
 /**
  * A worker runs all day beside other programs, so it collects garbage early: reports that end at the same time would
- * otherwise make its heap twice as large as it needs to be (docs/engineering/scale.md). V8 reads both flags at each collection.
+ * otherwise make its heap twice as large as it needs to be (docs/engineering/scale.md). V8 reads both flags at each
+ * collection.
  */
 const SMALL_HEAP = ["--heap-growing-percent=40", "--semi-space-growth-factor=1"];
 

@@ -1,6 +1,7 @@
 /**
- * The body of a paid request: question, the user's material, and the format of a table. Files are sent inline: one request carries everything, so that a
- * start has one outcome, and nothing is left behind at Google. Shapes and limits: docs/engineering/fidelity.md, "Own material".
+ * The body of a paid request: question, the user's material, and the format of a table. Files are sent inline: one
+ * request carries everything, so that a start has one outcome, and nothing is left behind at Google. Shapes and limits:
+ * docs/engineering/fidelity.md, "Own material".
  */
 
 import {
