@@ -25,5 +25,5 @@ export const generatedFiles = (): Record<string, string> => ({
   "server.json": json(registryServer()),
   "glama.json": json(glamaServer()),
   "distribution/docker/server.yaml": dockerYaml(UNRELEASED_COMMIT),
-  "README.md": withInstallLines(readFileSync(resolve(ROOT, "README.md"), "utf8")),
+  "docs/install.md": withInstallLines(readFileSync(resolve(ROOT, "docs/install.md"), "utf8")),
 });

@@ -1,4 +1,4 @@
-/** The install lines of the README: one line per client, and the entry for any other client. */
+/** The generated parts of docs/install.md: one line per client, and the entry for any other client. */
 
 import { FACTS, PACKAGE } from "./facts.ts";
 import { deepLinks } from "./links.ts";
@@ -45,7 +45,7 @@ const clientCommands = (): string[] => [
 
 const fenced = (language: string, text: string): string => `\`\`\`${language}\n${text}\n\`\`\``;
 
-/** The generated parts of the README, by the name of their marker. */
+/** By the name of their marker. */
 const installLines = (): Record<string, string> => ({
   "install-clients": clientList(),
   "install-entry": fenced("json", ownEntry()),
@@ -53,11 +53,11 @@ const installLines = (): Record<string, string> => ({
 });
 
 /** Replaces the parts between `<!-- name -->` and `<!-- /name -->`. */
-export function withInstallLines(readme: string): string {
-  let text = readme;
+export function withInstallLines(document: string): string {
+  let text = document;
   for (const [name, part] of Object.entries(installLines())) {
     const marked = new RegExp(String.raw`(<!-- ${name} -->\n\n)[\s\S]*?(\n\n<!-- /${name} -->)`);
-    if (!marked.test(text)) throw new Error(`README.md has no part ${name}.`);
+    if (!marked.test(text)) throw new Error(`docs/install.md has no part ${name}.`);
     text = text.replace(marked, (_whole, begin: string, end: string) => `${begin}${part}${end}`);
   }
   return text;

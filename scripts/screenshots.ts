@@ -1,9 +1,9 @@
 /**
- * Takes screenshots of every view of the page in both themes and two widths and of the run card, and writes
- * docs/page.md: `npm run screenshots [-- <view> …]`; the view of the card is `app`.
+ * Takes screenshots of every view of the page in both themes and two widths and of the run card, and writes the list
+ * of views in docs/page.md: `npm run screenshots [-- <view> …]`; the view of the card is `app`.
  */
 
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { shootCards } from "./card-screenshots.ts";
@@ -14,6 +14,7 @@ import { sampleMonths, sampleStatuses, insertSampleRuns } from "../test/kit/brow
 import { VIEWS, type World } from "../test/kit/browser/page-views.ts";
 
 const DIRECTORY = resolve(import.meta.dirname, "../docs/screenshots");
+const PAGE = resolve(import.meta.dirname, "../docs/page.md");
 const LIVE_QUESTION = "Who builds long-duration energy storage, and what has been ordered so far?";
 
 const THEMES = ["light", "dark"] as const;
@@ -46,7 +47,7 @@ async function main(): Promise<void> {
   for (const theme of THEMES) {
     for (const width of ["wide", "narrow"] as const) await shootAll(browser, { server, running }, { theme, width });
   }
-  writeFileSync(resolve(DIRECTORY, "../page.md"), document());
+  writeFileSync(PAGE, withViews(readFileSync(PAGE, "utf8")));
 }
 
 async function shootAll(
@@ -80,14 +81,17 @@ async function shootAll(
 const only = process.argv.slice(2);
 const wanted = (name: string): boolean => only.length === 0 || only.includes(name);
 
-function document(): string {
+/** docs/page.md with the pictures of all views between its markers. */
+function withViews(document: string): string {
   const shots = [...VIEWS, { name: "sign-in", caption: "Signing in with a token." }];
   const parts = shots.map(({ name, caption }) => {
     const picture = (width: string): string =>
       `<picture><source media="(prefers-color-scheme: dark)" srcset="screenshots/${name}-dark-${width}.png"><img alt="${caption}" src="screenshots/${name}-light-${width}.png" height="420"></picture>`;
-    return `## ${name[0]?.toUpperCase()}${name.slice(1).replaceAll("-", " ")}\n\n${caption}\n\n${picture("wide")} ${picture("narrow")}`;
+    return `### ${name[0]?.toUpperCase()}${name.slice(1).replaceAll("-", " ")}\n\n${caption}\n\n${picture("wide")} ${picture("narrow")}`;
   });
-  return `# The dashboard\n\n\`gemini-search-mcp dashboard\` opens it. The screenshots were taken by \`npm run screenshots\` with invented runs; they follow your light or dark theme. A report shows its pictures in the text and Google's Search Suggestions below it. You can delete a finished run here and, optionally, at Google. Runs can be starred, renamed and archived; the filters Starred and Archived appear with the first such run. Deep Research draws charts if the question asks for them, unless you turn that off before the start; it takes files with the question (**Files to send along**); its details list what was sent. Windows and tabs share one connection for live updates; on an address other than loopback that needs TLS, and without it at most five windows should be visible at once. The name beside **Sign out** says who is signed in; the user of the server's machine sees none. What you typed and did not send stays in its tab until you sign out. If a plan is changed elsewhere while you edit it, your text is kept and the new plan is shown beside it.\n\n${parts.join("\n\n")}\n`;
+  const marked = /(<!-- views -->\n\n)[\s\S]*?(\n\n<!-- \/views -->)/;
+  if (!marked.test(document)) throw new Error("docs/page.md has no part for the views.");
+  return document.replace(marked, (_whole, begin: string, end: string) => `${begin}${parts.join("\n\n")}${end}`);
 }
 
 try {

@@ -70,7 +70,7 @@ export async function openWorld(directory: string): Promise<World> {
     withFleet: async (runs, use) => {
       const name = `fleet_${(fleets += 1)}`;
       await server.query(`create database ${name} template one_run`);
-      // As docs/engineering/scale.md recommends: otherwise pg-boss's queries read the whole table.
+      // As docs/many-machines.md recommends: otherwise pg-boss's queries read the whole table.
       await server.query(`alter database ${name} set random_page_cost = 1.1`);
       const reader = await openPostgresReader(postgres.url + name);
       const workers: Worker[] = [];

@@ -109,7 +109,7 @@ ${EXIT_HELP}
 Without a command, it runs as an MCP server on stdin and stdout; at a terminal it shows what to do next.`;
 
 /** Without `[options]`, which every command has. */
-const termOf = (command: Command): string =>
+export const termOf = (command: Command): string =>
   [command.name(), ...command.registeredArguments.map(humanReadable)].join(" ");
 
 function humanReadable(argument: Argument): string {
