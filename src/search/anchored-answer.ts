@@ -139,7 +139,7 @@ function readString(raw: string, followedByKey: boolean): { text: string | undef
 }
 
 function endBeforeKey(body: string, closing: string): number {
-  const extra = endBeforeExtraFields(body, closing, /^[\s,]*$/);
+  const extra = endBeforeExtraFields(body, closing, "$");
   if (extra !== undefined) return extra;
   const closed = lastMatch(
     body,
@@ -159,16 +159,15 @@ function lengthWithoutTrailing(body: string): number {
 /** Comments between two keys are short; searching further back would make hostile text expensive. */
 const MAX_CHARACTERS_BETWEEN_FIELDS = 2_000;
 
+const FENCE = "(?:```|~~~)";
+
 function endOfAnswer(body: string, closing: string): number | undefined {
-  const fence = "(?:```|~~~)";
   const extra = endBeforeExtraFields(body, closing, CLOSED_OBJECT);
   if (extra !== undefined) return extra;
   const patterns = [
     // The answer is wrapped in an object that continues with another key.
     `${closing}[\\s,]*\\}(?=\\s*,\\s*["“']\\w+["”']\\s*:)`,
-    `${closing}[\\s,]*[}\\]](?=[\\s}\\]]*(?:\\n|${fence}|<|$))`,
-    // The bracket is missing, but the model closed its fence, so the answer is complete.
-    `${closing}[\\s}\\]]*\\n[ \\t]*${fence}+[ \\t]*(?:\\n|$)`,
+    `${closing}[\\s,]*[}\\]](?=[\\s}\\]]*(?:\\n|${FENCE}|<|$))`,
   ];
   for (const pattern of patterns) {
     const end = lastMatch(body, new RegExp(pattern, "g"), 0);
@@ -179,31 +178,17 @@ function endOfAnswer(body: string, closing: string): number | undefined {
 
 /** Fields that were not requested, such as `confidence` or `notes`, are few and short. */
 const MAX_EXTRA_CHARACTERS = 4_000;
-const MAX_EXTRA_STARTS = 40;
 const EXTRA_KEY = String.raw`["“'][A-Za-z_]\w{0,40}["”']\s*:`;
 const EXTRA_VALUE = String.raw`(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|-?\d[\w.+-]*|true|false|null|True|False|None|\[[^[\]{}]*\]|\{[^{}]*\})`;
-const EXTRA_FIELDS = new RegExp(String.raw`^(?:[\s,]*${EXTRA_KEY}\s*${EXTRA_VALUE})+`);
-const CLOSED_OBJECT = /^[\s,]*(?:\}[\s}\]]*(?:```|~~~|<|$)|\n[ \t]*(?:```|~~~))/;
+const CLOSED_OBJECT = String.raw`(?:\}[\s}\]]*(?:${FENCE}|<|$)|\n[ \t]*${FENCE})`;
 
 /** The position of a quote that is followed only by complete unknown fields and `rest`, so that the report is complete. */
-function endBeforeExtraFields(body: string, closing: string, rest: RegExp): number | undefined {
-  const start = new RegExp(String.raw`${closing}(?=[\s,]*${EXTRA_KEY})`, "g");
-  start.lastIndex = Math.max(0, body.length - MAX_EXTRA_CHARACTERS);
-  let open = 0;
-  let counted = 0;
-  for (let tries = 0; tries < MAX_EXTRA_STARTS; tries += 1) {
-    const match = start.exec(body);
-    if (match === null) return undefined;
-    // Counted piece by piece, so that the time does not grow with the number of tries.
-    open += openBraces(body.slice(counted, match.index));
-    counted = match.index;
-    const after = body.slice(match.index + match[0].length);
-    const fields = EXTRA_FIELDS.exec(after)?.[0];
-    // With an open brace these are fields of an object that the report quotes.
-    if (fields === undefined || !rest.test(after.slice(fields.length))) continue;
-    if (open === 0) return match.index;
-  }
-  return undefined;
+function endBeforeExtraFields(body: string, closing: string, rest: string): number | undefined {
+  const end = new RegExp(String.raw`${closing}(?=(?:[\s,]*${EXTRA_KEY}\s*${EXTRA_VALUE})+[\s,]*${rest})`, "g");
+  end.lastIndex = Math.max(0, body.length - MAX_EXTRA_CHARACTERS);
+  const at = end.exec(body)?.index;
+  // With an open brace these are fields of an object that the report quotes.
+  return at === undefined || openBraces(body.slice(0, at)) > 0 ? undefined : at;
 }
 
 function openBraces(text: string): number {

@@ -43,7 +43,8 @@ describe("the stream", () => {
     async (cut) => {
       const stage = await openAgent({ stream_cut_ms: 50, stream_cut: cut });
       const events = await streamEvents(stage, await started(stage));
-      expect(events.length).toBeGreaterThan(0);
+      // A reset also discards what the client has not read yet.
+      if (cut !== "reset") expect(events.length).toBeGreaterThan(0);
       expect(events.map(({ kind }) => kind)).not.toContain("done");
     },
   );
