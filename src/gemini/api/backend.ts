@@ -7,6 +7,7 @@ import { type Answer, type AskRequest, type Backend, PaidFailure, requiredOutput
 import { apiFailure, cancelled, isUnreadable, httpStatusOf, timedOut } from "../failures.ts";
 import { cutBy, failureOfEnding, incompleteAnswer, StreamedResponse } from "./response.ts";
 import { createGoogleClient, type GoogleClientOptions, missingKey } from "../transport/google-client.ts";
+import { withTimeLimit } from "../transport/guarded-fetch.ts";
 
 interface ApiBackendOptions extends GoogleClientOptions {
   defaultModel: string;
@@ -71,30 +72,24 @@ async function withTimeout(
   if (request.signal.aborted) throw cancelled();
   const received = new StreamedResponse();
   const model = request.model ?? options.defaultModel;
-  // Not AbortSignal.timeout: the SDK retries after that.
-  const controller = new AbortController();
   const startedAt = Date.now();
   const log = request.log ?? options.log;
-  const timer = setTimeout(() => controller.abort(), options.timeoutMs);
   const ticker = setInterval(() => {
     log.info(`Gemini API call has been running for ${Math.round((Date.now() - startedAt) / 1_000)} s`);
   }, options.progressLogIntervalMs);
-  const abort = (): void => controller.abort();
-  request.signal.addEventListener("abort", abort, { once: true });
+  let limited: AbortSignal | undefined;
   try {
-    return await work(controller.signal, received);
+    return await withTimeLimit(options.timeoutMs, request.signal, (signal) => work((limited = signal), received));
   } catch (error) {
     const failure = (): AppError => {
       if (request.signal.aborted) return cancelled();
-      if (controller.signal.aborted) return timedOut(options.timeoutMs, received.text);
+      if (limited?.aborted === true) return timedOut(options.timeoutMs, received.text);
       return failureOf(error, received, { model, log });
     };
     throw received.hasBegun ? new PaidFailure(failure(), answerOf(received, model)) : failure();
   } finally {
     if (received.hasBadUsage) log.warn("Google reported implausible token counts; they are counted as 0.");
-    clearTimeout(timer);
     clearInterval(ticker);
-    request.signal.removeEventListener("abort", abort);
   }
 }
 

@@ -34,17 +34,22 @@ export async function publishFile({ directory, content, name, claimName = claimB
   try {
     await writeFlushed(temporary, content);
     failpoint("after-temp-write");
-    for (let number = 1; number <= MAX_NAMES; number += 1) {
-      const target = path.join(directory, name(number));
-      if (await claimName(temporary, target)) {
-        failpoint("after-rename");
-        return path.basename(target);
-      }
-      await refuseLink(target);
-    }
+    const number = await firstFree(async (candidate) => {
+      const target = path.join(directory, name(candidate));
+      const isClaimed = await claimName(temporary, target);
+      if (!isClaimed) await isAbsent(target);
+      return isClaimed;
+    });
+    failpoint("after-rename");
+    return name(number);
   } finally {
     await retryWhileFileBusy(() => rm(temporary)).catch(() => undefined);
   }
+}
+
+/** The first number that could be claimed. */
+export async function firstFree(claim: (number: number) => Promise<boolean>): Promise<number> {
+  for (let number = 1; number <= MAX_NAMES; number += 1) if (await claim(number)) return number;
   throw new AppError({
     code: "EXECUTION_ERROR",
     message: "Too many reports of this run were saved within this second.",
@@ -84,7 +89,8 @@ export const claimByRename: ClaimName = async (temporary, target) => {
     throw error;
   }
   try {
-    if (await exists(target)) return false;
+    // Dangling links count as existing.
+    if ((await lstat(target).catch(() => undefined)) !== undefined) return false;
     await retryWhileFileBusy(() => rename(temporary, target));
     return true;
   } finally {
@@ -92,13 +98,10 @@ export const claimByRename: ClaimName = async (temporary, target) => {
   }
 };
 
-/** Dangling links count as existing. */
-const exists = async (target: string): Promise<boolean> => (await lstat(target).catch(() => undefined)) !== undefined;
-
-/** A link with this name is not a coincidence. */
-async function refuseLink(target: string): Promise<void> {
+/** Throws for a link with this name, which is not a coincidence. */
+export async function isAbsent(target: string): Promise<boolean> {
   const found = await lstat(target).catch(() => undefined);
-  if (found?.isSymbolicLink() !== true) return;
+  if (found?.isSymbolicLink() !== true) return found === undefined;
   throw new AppError({
     code: "PERMISSION_DENIED",
     message: "The path of the report is a symbolic link; nothing was saved.",

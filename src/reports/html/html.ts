@@ -17,7 +17,7 @@ import {
   type MathsBudget,
   takeNotes,
 } from "./rules.ts";
-import { type CitedSource, indexSources, type SourceIndex } from "./sources.ts";
+import { type CitedSource, indexSources, nameSource, type SourceIndex } from "./sources.ts";
 import {
   addDirections,
   addHeadingIds,
@@ -103,7 +103,7 @@ function* renderParts(request: HtmlRequest): Generator<undefined, ReportParts> {
   const rendering: Rendering = {
     text: document.text,
     pictures: locatePictures(report, pictures),
-    sources: indexSources(sources, document.text),
+    sources: indexSources(sources),
     numberOf: numbersByUrl(sources),
     allowance: { characters: MAX_ADDED_CHARACTERS },
     maths: createMathsBudget(),
@@ -135,7 +135,7 @@ function renderPart(rendering: Rendering, part: DocumentPart): string {
   addFootnotes(md, footnotes);
   if (part.isFirst) rendering.title = takeTitle(tokens);
   addHeadingIds(tokens, { contents, idFor });
-  rewriteLinks(tokens, { allowance, contents, numberOf });
+  rewriteLinks(tokens, { allowance, contents, numberOf, onLink: (link) => nameSource(sources, link) });
   markTasks(tokens);
   addDirections(tokens, part.text);
   const shown = takeNotes(insertPictures(tokens, takeDuePictures(rendering, part)), part, footnotes);

@@ -22,8 +22,7 @@ export interface SourceIndex {
   byNumber: ReadonlyMap<number, CitedSource>;
 }
 
-export function indexSources(sources: readonly Source[], report: string): SourceIndex {
-  const titles = linkTitles(report);
+export function indexSources(sources: readonly Source[]): SourceIndex {
   const byPage = new Map<string, CitedSource>();
   const byNumber = new Map<number, CitedSource>();
   const listed: CitedSource[] = [];
@@ -31,7 +30,7 @@ export function indexSources(sources: readonly Source[], report: string): Source
     const { n, url, resolved_url: resolved = url } = source;
     const page = pageKey(resolved);
     const same = byPage.get(page);
-    const cited = same ?? citedSource(source, titles);
+    const cited = same ?? citedSource(source);
     if (same === undefined) {
       byPage.set(page, cited);
       listed.push(cited);
@@ -41,32 +40,23 @@ export function indexSources(sources: readonly Source[], report: string): Source
   return { listed, byNumber };
 }
 
-function citedSource(source: Source, titles: ReadonlyMap<string, string>): CitedSource {
-  const { n, title, domain, url, resolved_url: resolved } = source;
+function citedSource({ n, title, domain, url, resolved_url: resolved }: Source): CitedSource {
   const site = onOneLine(domain);
   const safeUrl = webUrl((resolved ?? url).trim()) ?? webUrl(url.trim());
-  const given = onOneLine(title);
-  const known = isBare(given, site) ? (titles.get(pageKey(resolved ?? url)) ?? titles.get(pageKey(url))) : undefined;
-  const name = known ?? (given || site || "Source");
+  const name = onOneLine(title) || site || "Source";
   return { n, title: name, domain: site, ...(safeUrl === undefined ? {} : { url: safeUrl }), cited_at: [] };
+}
+
+const MAX_LABEL_CHARACTERS = 200;
+
+/** A page without a title of its own is called what the report calls it where it links to it. */
+export function nameSource({ byNumber }: SourceIndex, { n, label }: { n: number; label: string }): void {
+  const source = byNumber.get(n);
+  const title = onOneLine(label);
+  const isTitle = title.includes(" ") && title.length <= MAX_LABEL_CHARACTERS && !isBare(title, "");
+  if (isTitle && source !== undefined && isBare(source.title, source.domain)) source.title = title;
 }
 
 /** Google's redirect links have the domain as their title. */
 const isBare = (title: string, domain: string): boolean =>
   title === "" || title === domain || /^(?:https?:\/\/|www\.)?[\w-]+(?:\.[\w-]+)+(?:\/\S*)?$/i.test(title);
-
-const LINK = /\[([^\][\n]{6,200})\]\((https?:\/\/[^\s()]{1,2000})\)/g;
-const MAX_LINKS = 2_000;
-
-/** What the report itself calls the pages it links to. */
-function linkTitles(report: string): Map<string, string> {
-  const titles = new Map<string, string>();
-  if (!report.includes("](http")) return titles;
-  for (const [, text = "", url = ""] of report.matchAll(LINK)) {
-    if (titles.size >= MAX_LINKS) break;
-    const title = onOneLine(text.replaceAll(/[*_`]/g, ""));
-    const key = pageKey(url);
-    if (title.includes(" ") && !isBare(title, "") && !titles.has(key)) titles.set(key, title);
-  }
-  return titles;
-}

@@ -82,9 +82,12 @@ export interface LinkContext {
   /** The headings that a link may lead to. */
   contents: readonly ContentsEntry[];
   numberOf: (url: string) => number | undefined;
+  /** Receives each link to a source. */
+  onLink: (link: { n: number; label: string }) => void;
 }
 
-export function rewriteLinks(tokens: readonly Token[], { allowance, contents, numberOf }: LinkContext): void {
+export function rewriteLinks(tokens: readonly Token[], context: LinkContext): void {
+  const { allowance, contents } = context;
   const ids = new Set(contents.map(({ id }) => id));
   for (const { type, attrs } of tokens) if (type === "heading_open") ids.add(String(attrs?.[0]?.[1]));
   const attributesFor = (href: string): [string, string][] | undefined => {
@@ -96,7 +99,7 @@ export function rewriteLinks(tokens: readonly Token[], { allowance, contents, nu
   for (const token of tokens) {
     if (token.children === null) continue;
     const allowed = rewriteInline(token.children, attributesFor);
-    token.children = limitDepth(citeLinks(allowed, numberOf));
+    token.children = limitDepth(citeLinks(allowed, context));
   }
 }
 
@@ -168,7 +171,7 @@ function limitDepth(tokens: readonly Token[]): Token[] {
  * A link to a source is followed by its citation. A link alone in parentheses, as deep searches write them, becomes the
  * citation.
  */
-function citeLinks(tokens: readonly Token[], numberOf: LinkContext["numberOf"]): Token[] {
+function citeLinks(tokens: readonly Token[], { numberOf, onLink }: Pick<LinkContext, "numberOf" | "onLink">): Token[] {
   if (tokens.every(({ type }) => type !== "link_open")) return [...tokens];
   const result: Token[] = [];
   let opened: { at: number; n: number } | undefined;
@@ -183,6 +186,7 @@ function citeLinks(tokens: readonly Token[], numberOf: LinkContext["numberOf"]):
       .slice(opened.at)
       .map(({ content }) => content)
       .join("");
+    onLink({ n: opened.n, label });
     const isAlone =
       before?.type === "text" && before.content.endsWith("(") && next?.type === "text" && next.content.startsWith(")");
     if (isAlone) {

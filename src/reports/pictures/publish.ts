@@ -1,12 +1,11 @@
 /** Writes the pictures of a report into a folder beside it: completely or not at all, and never over another folder. */
 
-import { lstat, mkdir, rename, rm } from "node:fs/promises";
+import { mkdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
-import { AppError } from "../../errors.ts";
 import { retryWhileFileBusy } from "../../platform/busy-file.ts";
 import { errorCodeOf } from "../../platform/error-code.ts";
 import { pinFolder } from "../files/allowed-root.ts";
-import { temporaryName, writeFlushed } from "../files/publish-file.ts";
+import { firstFree, isAbsent, temporaryName, writeFlushed } from "../files/publish-file.ts";
 import type { Picture } from "./picture.ts";
 
 export interface NewPictures {
@@ -23,29 +22,23 @@ export interface PublishedPictures {
   number: number;
 }
 
-const MAX_NAMES = 10_000;
-
 export async function publishPictures(request: NewPictures): Promise<PublishedPictures> {
   const { directory, name } = request;
   const temporary = path.join(directory, temporaryName(crypto.randomUUID()));
   await mkdir(temporary);
   try {
     await writePictures(temporary, request);
-    for (let number = 1; number <= MAX_NAMES; number += 1) {
-      const report = name(number);
-      const folder = picturesFolder(report);
-      const isFree = (await isAbsent(directory, report)) && (await isAbsent(directory, folder));
-      if (isFree && (await claimFolder(temporary, path.join(directory, folder)))) return { folder, number };
-    }
+    const number = await firstFree(async (candidate) => {
+      const report = name(candidate);
+      const folder = path.join(directory, picturesFolder(report));
+      const isFree = (await isAbsent(path.join(directory, report))) && (await isAbsent(folder));
+      return isFree && claimFolder(temporary, folder);
+    });
+    return { folder: picturesFolder(name(number)), number };
   } catch (error) {
     await rm(temporary, { force: true, recursive: true }).catch(() => undefined);
     throw error;
   }
-  throw new AppError({
-    code: "EXECUTION_ERROR",
-    message: "Too many reports of this run were saved within this second.",
-    suggestion: "Try again in a second.",
-  });
 }
 
 /** Only for a folder just published whose report could not be saved. */
@@ -70,17 +63,6 @@ async function writePictures(folder: string, { pictures, assertAllowed }: NewPic
   } finally {
     await pinned?.close();
   }
-}
-
-/** Dangling links count as existing. */
-async function isAbsent(directory: string, name: string): Promise<boolean> {
-  const found = await lstat(path.join(directory, name)).catch(() => undefined);
-  if (found?.isSymbolicLink() !== true) return found === undefined;
-  throw new AppError({
-    code: "PERMISSION_DENIED",
-    message: "The path of the report is a symbolic link; nothing was saved.",
-    suggestion: "Remove the link or choose another directory.",
-  });
 }
 
 /** A non-empty folder is never replaced; returns false if another process was faster. */
