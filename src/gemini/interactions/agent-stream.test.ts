@@ -44,7 +44,7 @@ describe("the stream", () => {
       const stage = await openAgent({ stream_cut_ms: 50, stream_cut: cut });
       const events = await streamEvents(stage, await started(stage));
       // A reset also discards what the client has not read yet.
-      if (cut !== "reset") expect(events.length).toBeGreaterThan(0);
+      expect(events.length).toBeGreaterThan(cut === "reset" ? -1 : 0);
       expect(events.map(({ kind }) => kind)).not.toContain("done");
     },
   );
