@@ -41,9 +41,10 @@ export async function databaseEnvironment(file: string): Promise<Record<string, 
   return shared === undefined ? {} : { GEMINI_SEARCH_DATABASE_URL: shared.url };
 }
 
-/** Gives a config directory a database file with the schema, as an earlier process leaves it. */
+/** Gives a config directory a database file with the schema, as an earlier process leaves it; the lab has no template. */
 export function copyTemplate(configDir: string): void {
-  if (!onPostgres) copyFileSync(inject("sqliteTemplate"), join(configDir, "deep_research.db"));
+  const isLab = process.env["VITEST"] === undefined;
+  if (!onPostgres && !isLab) copyFileSync(inject("sqliteTemplate"), join(configDir, "deep_research.db"));
 }
 
 const newDatabase = (): Promise<string> => createDatabase(`template ${TEMPLATE}`);
