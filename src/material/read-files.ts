@@ -102,15 +102,8 @@ async function read(file: string, bytes: number): Promise<Uint8Array> {
 async function contentOf(handle: FileHandle, bytes: number): Promise<Uint8Array | undefined> {
   const facts = await handle.stat();
   if (!facts.isFile() || facts.size !== bytes) return undefined;
-  // One byte more shows that the file has grown.
-  const buffer = Buffer.alloc(bytes + 1);
-  let filled = 0;
-  for (;;) {
-    const { bytesRead } = await handle.read(buffer, filled, buffer.length - filled, filled);
-    filled += bytesRead;
-    if (bytesRead === 0 || filled > bytes) break;
-  }
-  return filled === bytes ? buffer.subarray(0, bytes) : undefined;
+  const content = await handle.readFile();
+  return content.length === bytes ? content : undefined;
 }
 
 /** A directory of the path may have been replaced by a link. Only Linux returns the path of an open file. */

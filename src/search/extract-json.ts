@@ -324,7 +324,7 @@ function braceBefore(output: string, keyAt: number): number {
 function fenceStarts(output: string): { labelled: number[]; other: number[] } {
   const labelled: number[] = [];
   const other: number[] = [];
-  for (const fence of firstAndLast([...matches(output, FENCE)])) {
+  for (const fence of firstAndLast([...output.matchAll(FENCE)])) {
     ANSWER_START.lastIndex = fence.index + fence[0].length;
     const bracket = ANSWER_START.exec(output);
     if (bracket === null) continue;
@@ -404,15 +404,7 @@ function closingQuote(text: string, from: number): number | undefined {
 }
 
 function positions(text: string, pattern: RegExp): number[] {
-  return firstAndLast([...matches(text, pattern)]).map((match) => match.index);
-}
-
-function* matches(text: string, pattern: RegExp): Generator<RegExpExecArray> {
-  pattern.lastIndex = 0;
-  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
-    yield match;
-    if (match[0] === "") pattern.lastIndex += 1;
-  }
+  return firstAndLast([...text.matchAll(pattern)]).map((match) => match.index);
 }
 
 function firstAndLast<T>(items: T[]): T[] {
