@@ -23,6 +23,8 @@ export interface LedgerEntry {
   /** What an interaction received besides its text. */
   attachments: Attachment[];
   generationConfig: Record<string, unknown> | undefined;
+  /** What Google charges for it, where that is known; only of decisions. */
+  costUsd: number;
   /** The prompt asks for a shorter answer than the previous one. */
   shorter: boolean;
   /** First 8 hexadecimal digits of the key's SHA-256. */
@@ -69,6 +71,7 @@ const UNKNOWN = {
   tools: [],
   attachments: [],
   generationConfig: undefined,
+  costUsd: 0,
   shorter: false,
   key: undefined,
   served: undefined,

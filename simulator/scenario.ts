@@ -12,7 +12,7 @@ const TASK_KINDS = [
   "verify",
   "research_report",
   "correct_json",
-  "judge_citation",
+  "decide",
   // Requests without one of our tasks: those of the Gemini CLI's tools and router, and any others.
   "web_search",
   "web_fetch",

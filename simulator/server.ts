@@ -7,6 +7,7 @@ import { INTERACTION_ROUTES } from "./interactions/routes.ts";
 import { interactionAt } from "./interactions/resource.ts";
 import { openRuns } from "./interactions/runs.ts";
 import { createLedger, type Ledger } from "./ledger.ts";
+import { DECISION_ROUTES } from "./models/decisions.ts";
 import { MODEL_ROUTES } from "./models/model-routes.ts";
 import { resolveScenario } from "./presets.ts";
 import type { Call, Route, SimulatorContext } from "./route.ts";
@@ -34,7 +35,7 @@ export interface Simulator {
   close(): Promise<void>;
 }
 
-const ROUTES: readonly Route[] = [...CONTROL_ROUTES, ...MODEL_ROUTES, ...INTERACTION_ROUTES];
+const ROUTES: readonly Route[] = [...CONTROL_ROUTES, ...MODEL_ROUTES, ...DECISION_ROUTES, ...INTERACTION_ROUTES];
 
 const HOST = "127.0.0.1";
 

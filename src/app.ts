@@ -177,7 +177,7 @@ function operationDeps(parts: Parts): OperationDeps {
   const backend = lazy(() => createBackend(parts));
   const verification = lazy(async () => {
     const { composeVerification } = await import("./compose-verification.ts");
-    return composeVerification(parts, deps.search);
+    return composeVerification(parts);
   });
   const deps: OperationDeps = {
     ...researchDeps(parts),

@@ -1,17 +1,18 @@
 /** The part of the composition root for checks of citations: page reader, redirect resolver and judge. */
 
-import { JUDGE_MODEL } from "./costs/prices.ts";
 import { costCalculator } from "./costs/actual.ts";
 import type { ResearchComposition } from "./compose-research.ts";
 import type { OperationDeps } from "./operations/operation.ts";
+import { judgeLimitUsd } from "./operation-settings.ts";
 import { systemClock } from "./platform/clock.ts";
-import { createJudge, JUDGE_EXAMPLE } from "./verification/judge/judge.ts";
+import type { Database } from "./store/database.ts";
+import { createJudge } from "./verification/judge/judge.ts";
 import type { VerifyDeps } from "./verification/verify.ts";
 import type { Judge } from "./verification/judge/judge-port.ts";
 
 type Parts = Pick<ResearchComposition, "config" | "log" | "shutdown" | "store" | "prices">;
 
-export async function composeVerification(parts: Parts, search: OperationDeps["search"]): Promise<VerifyDeps> {
+export async function composeVerification(parts: Parts): Promise<VerifyDeps> {
   const { log, shutdown, store } = parts;
   const { createPageReader } = await import("./pages/page-reader.ts");
   const { createRedirectResolver } = await import("./gemini/redirect-links.ts");
@@ -26,39 +27,24 @@ export async function composeVerification(parts: Parts, search: OperationDeps["s
     processId,
     readPage: reader.read,
     resolver,
-    judge: parts.config.settings.VERIFY_JUDGE === "gemini" ? await createModelJudge(parts, search) : undefined,
+    judge: await createDecisionsJudge(parts, db),
   };
 }
 
-/** Also with the Gemini CLI as the backend of searches: the judge needs no tools, and an API call costs least. */
-async function createModelJudge(
-  { config, log, store, prices }: Parts,
-  search: OperationDeps["search"],
-): Promise<Judge> {
-  const { createApiBackend } = await import("./gemini/api/backend.ts");
-  const { observedBackend } = await import("./gemini/call-telemetry.ts");
-  const { settings, vertex } = config;
-  const model = JUDGE_MODEL;
-  const backend = observedBackend(
-    createApiBackend({
-      apiKey: settings.GEMINI_API_KEY,
-      vertex,
-      baseUrl: settings.GOOGLE_GEMINI_BASE_URL,
-      defaultModel: model,
-      timeoutMs: settings.GEMINI_SEARCH_TIMEOUT,
-      progressLogIntervalMs: settings.PROGRESS_LOG_INTERVAL,
-      log,
-    }),
-  );
-  const { prompts } = await search(log);
+async function createDecisionsJudge({ config, log, prices }: Parts, db: Database): Promise<Judge | undefined> {
+  const { settings, environment } = config;
+  const maxUsd = judgeLimitUsd(config);
+  const { GEMINI_API_KEY: apiKey, GOOGLE_GEMINI_BASE_URL: baseUrl } = settings;
+  if (maxUsd === undefined || apiKey === undefined) return undefined;
+  const { createDecisions } = await import("./gemini/decisions.ts");
+  const { observedDecisions } = await import("./gemini/call-telemetry.ts");
   return createJudge({
-    db: (await store()).db,
+    db,
     clock: systemClock,
     log,
-    model,
     costOf: costCalculator(await prices()),
-    promptFor: (values) => prompts.render("judge-prompt", { ...values, example: JUDGE_EXAMPLE }),
-    send: (prompt, limits) => backend.ask({ prompt, purpose: "judgement", model, onActivity: () => {}, ...limits }),
+    decide: observedDecisions(createDecisions({ apiKey, baseUrl, environment, log })),
+    maxUsd,
   });
 }
 

@@ -15,8 +15,14 @@ export function operationSettings(config: Config): OperationDeps["settings"] {
     templatesDir: settings.GEMINI_SEARCH_TEMPLATES_DIR,
     confirmAboveUsd: settings.RESEARCH_CONFIRM_ABOVE_USD,
     confirmAboveUsdPerDay: settings.RESEARCH_CONFIRM_ABOVE_USD_PER_DAY,
-    hasJudge: settings.VERIFY_JUDGE !== "off",
+    judgeMaxUsd: judgeLimitUsd(config),
     publicUrl: settings.MCP_PUBLIC_URL ?? pageUrl(settings.MCP_SERVER_HOST, settings.MCP_SERVER_PORT),
     files: fileAccess(config),
   };
+}
+
+/** What judging the citations of one report may cost; undefined without a judge, which needs a key of the Gemini API. */
+export function judgeLimitUsd({ settings, vertex }: Config): number | undefined {
+  const { GEMINI_API_KEY: key, VERIFY_JUDGE: judge, VERIFY_JUDGE_MAX_USD: max } = settings;
+  return judge === "off" || max === 0 || key === undefined || vertex ? undefined : max;
 }

@@ -62,7 +62,7 @@ export interface VerdictOptions {
   set?: string | undefined;
   /** `tuned` or `unseen`; both if undefined. */
   part?: string | undefined;
-  /** Ask the judge about what the comparison does not confirm; it costs money, so nothing is sent without `yes`. */
+  /** Measure the judge instead; it costs money, so nothing is sent without `yes`. */
   judge?: boolean | undefined;
   yes?: boolean | undefined;
 }
@@ -78,33 +78,15 @@ export async function verdicts(
   const compared = readPairs(set)
     .filter((pair) => part === undefined || partOf(pair) === part)
     .map(compare);
-  if (judge !== true) return tableOf(compared, { part, method: "without a model" });
-  const open = compared.filter(({ page, verdict }) => page !== undefined && verdict !== "confirmed");
-  const { createBenchJudge } = await import("./judge.ts");
-  const model = createBenchJudge(environment);
-  if (model === undefined) {
-    console.error("The judge needs a key, and none is set. Set GEMINI_API_KEY, or leave out --judge.");
-    process.exitCode = 1;
-    return undefined;
-  }
-  const usd = model.estimateUsd(open.length);
-  const cost = usd === undefined ? "a price that is not in the list" : `about $${usd.toFixed(2)}`;
-  const estimate = `${open.length} of ${compared.length} pairs would be sent to ${model.model}, for ${cost}, estimated from list prices.`;
-  if (yes !== true) {
-    console.log(`${estimate} Nothing was sent. Repeat with --yes to send them.`);
-    return undefined;
-  }
-  console.log(estimate.replace("would be", "are"));
-  const judged = [...compared];
-  for (const pair of open) {
-    if (pair.page === undefined) continue;
-    const verdict = (await model.verdictOf(pair.claim, pair.page)) ?? pair.verdict;
-    judged[compared.indexOf(pair)] = { ...pair, verdict };
-  }
-  return tableOf(judged, { part, method: `with the judge ${model.model}` });
+  if (judge !== true) return tableOf(compared, part);
+  const { judgeBench } = await import("./judge.ts");
+  const claims = compared.flatMap(({ claim, page, expected }) =>
+    page === undefined ? [] : { claim, page, isSaid: expected === "supported" },
+  );
+  return judgeBench(claims, { yes }, environment);
 }
 
-function tableOf(judged: readonly Judged[], { part, method }: { part: string | undefined; method: string }): Table {
+function tableOf(judged: readonly Judged[], part: string | undefined): Table {
   const all = countsOf(judged);
   const kinds = [...new Set(judged.map(({ kind }) => kind))].toSorted();
   const row = (name: string, counts: VerdictCounts): string[] => [
@@ -115,7 +97,7 @@ function tableOf(judged: readonly Judged[], { part, method }: { part: string | u
   ];
   const wrong = judged.filter(({ verdict, expected }) => isAccepted(verdict) && expected !== "supported");
   return {
-    title: `Verdicts ${method}, ${judged.length} pairs${part === undefined ? "" : ` (${part})`}`,
+    title: `Verdicts without a model, ${judged.length} pairs${part === undefined ? "" : ` (${part})`}`,
     columns: ["kind", "false accepts", "false accusations", "recall"],
     rows: [row("all", all), ...kinds.map((kind) => row(kind, countsOf(judged.filter((pair) => pair.kind === kind))))],
     notes: [

@@ -11,7 +11,6 @@ import {
   type UrlContextMetadata,
 } from "./grounding.ts";
 import { fillSchema } from "./json-schema.ts";
-import { judge } from "./judgement.ts";
 import type { PromptReading } from "./prompt.ts";
 import { toolNames, type GenerateContentRequest } from "./request.ts";
 import { findOnTheWeb, queriesFor, writeResearch, type Findings } from "./research.ts";
@@ -157,8 +156,6 @@ export function generateTurn(input: TurnInput): ModelTurn {
       const json = JSON.stringify(fillSchema(responseJsonSchema ?? responseSchema));
       return { ...plainText(input, json), calls: [] };
     }
-    case "judge_citation":
-      return { ...plainText(input, judge(input.reading)), calls: [] };
     case "web_search":
       return searchTheWeb(input);
     case "web_fetch":

@@ -24,9 +24,6 @@ export interface PromptReading {
   claims: ListedClaim[] | undefined;
   /** The output that a correction has to format. */
   invalidOutput: string | undefined;
-  /** The claim that a judge is asked about, and the passages of the page that it cites. */
-  claim?: string | undefined;
-  passages?: string | undefined;
   /** Results of the model's function calls for this task so far. */
   toolResults: ToolResult[];
 }
@@ -46,7 +43,6 @@ const HEADINGS: ReadonlyMap<string, TaskKind> = new Map([
   ["verify", "verify"],
   ["research report", "research_report"],
   ["correct json", "correct_json"],
-  ["judge citation", "judge_citation"],
 ]);
 
 function taskIn(text: string): TaskKind | undefined {
@@ -100,8 +96,6 @@ function readTask(kind: TaskKind, text: string): PromptReading {
     currentResult: marked(text, "CURRENT RESULT"),
     claims: kind === "verify" ? claimsIn(marked(text, "CLAIMS")) : undefined,
     invalidOutput: marked(text, "INVALID OUTPUT"),
-    claim: marked(text, "CLAIM"),
-    passages: marked(text, "PASSAGES"),
     toolResults: [],
   };
 }

@@ -109,11 +109,16 @@ export const USER_SETTINGS = {
     about:
       "`auto` fetches the pages that each finished report cites and compares them with its claims; otherwise that happens only when a user asks for it. docs/google-terms.md explains why it is off by default.",
   }),
-  VERIFY_JUDGE: setting<"off" | "gemini">({
-    schema: () => z.enum(["off", "gemini"]),
-    default: "off",
+  VERIFY_JUDGE: setting<"auto" | "off">({
+    schema: () => z.enum(["auto", "off"]),
+    default: "auto",
     about:
-      "`gemini` asks a small model about each cited claim that the comparison of texts does not confirm, for about $0.002 each, estimated from list prices (needs GEMINI_API_KEY).",
+      "`auto` lets verify_citations ask Gemini's Decisions API how likely a cited page says what it does not say literally, about $0.001 a page (needs GEMINI_API_KEY). Checks with VERIFY_CITATIONS=auto never do.",
+  }),
+  VERIFY_JUDGE_MAX_USD: setting({
+    schema: () => z.coerce.number().min(0).max(1_000),
+    default: 0.05,
+    about: "What judging the citations of one report may cost at most, over all its checks, in US dollars.",
   }),
   RESEARCH_REPORTS_DIR: optional({
     schema: text,

@@ -6,8 +6,8 @@ import type { Usage } from "../gemini/search-backend.ts";
 export const DEFAULT_API_MODEL = "gemini-3.8-flash";
 /** Answers follow-ups. */
 export const FOLLOWUP_MODEL = "gemini-3.1-pro-preview";
-/** Judges claims that the comparison of texts does not confirm. */
-export const JUDGE_MODEL = "gemini-3.8-flash";
+/** Judges claims that the comparison of texts leaves open. */
+export const JUDGE_MODEL = "gemini-decision-1";
 
 /** US dollars per million tokens. */
 export interface TokenPrice {
@@ -79,6 +79,8 @@ export const LIST_PRICES: PriceTable = {
   models: [
     { model: /^gemini-4-(?:argon|carbon)/, family: "gemini-4", input: 2, output: 10, cached: 0.1, until: "2026-11-30" },
     { model: /^gemini-4-(?:argon|carbon)/, family: "gemini-4", input: 4, output: 20, cached: 0.2, from: "2026-12-01" },
+    // Only its input is charged.
+    { model: /^gemini-decision-1/, input: 0.1, output: 0 },
     {
       model: /^gemini-3(?:\.1)?-pro/,
       family: "pro",

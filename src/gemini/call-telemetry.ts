@@ -1,7 +1,8 @@
-/** Telemetry of the two ports to Gemini: model, duration and tokens, never prompts or answers. */
+/** Telemetry of the ports to Gemini: model, duration and tokens, never prompts or answers. */
 
 import { add, type Attributes, errorTypeOf, inSpan, measure, modelLabel } from "../telemetry/telemetry.ts";
 import type { PollCounts, PollOutcome } from "../telemetry/poll-counts.ts";
+import type { DecisionOutcome, DecisionRequest } from "./decisions.ts";
 import type { Agent, PollResult } from "./research-agent.ts";
 import type { AskRequest, Backend, Usage } from "./search-backend.ts";
 
@@ -52,6 +53,24 @@ export function observedBackend<B extends Backend>(backend: B): B {
     });
   };
   return { ...backend, ask };
+}
+
+/** The Decisions API has no operation of its own in the conventions. */
+const DECIDE = { ...PROVIDER, "gen_ai.operation.name": "decide" };
+
+export function observedDecisions(
+  decide: (request: DecisionRequest) => Promise<DecisionOutcome>,
+): (request: DecisionRequest) => Promise<DecisionOutcome> {
+  return (request) => {
+    const model = modelLabel(request.model);
+    const attributes = { ...DECIDE, "gen_ai.request.model": model };
+    return inSpan({ name: `decide ${model}`, kind: "client", attributes }, async (span) => {
+      const outcome = await decide(request);
+      if (outcome.kind !== "answered") span.fail(outcome.kind);
+      else countTokens({ input: outcome.inputTokens ?? 0, output: 0 }, attributes);
+      return outcome;
+    });
+  };
 }
 
 /** `counts` collects poll outcomes for the process's heartbeat. */

@@ -93,7 +93,7 @@ interface Failure {
 }
 
 /** What the refused request was for: each has its own setting for the model. */
-export type Purpose = "search" | "agent" | "followup";
+export type Purpose = "search" | "agent" | "followup" | "judge";
 
 export interface RefusedRequest {
   model: string;
@@ -200,6 +200,7 @@ const CURRENT_MODEL: Record<Purpose, string> = {
   search: "Set GEMINI_MODEL to a current model, or unset it.",
   agent: "Name a current Deep Research agent, or leave the model out.",
   followup: "Update gemini-search-mcp: its newest version names a current model.",
+  judge: "Set VERIFY_JUDGE=off, or use a key that has this model.",
 };
 
 const unknownModel = ({ model, purpose }: RefusedRequest): Failure => ({

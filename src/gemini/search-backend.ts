@@ -4,12 +4,10 @@ import { AppError } from "../errors.ts";
 
 export interface AskRequest {
   prompt: string;
-  /** Research may search the web; a correction only rewrites the given text, and a judgement only reads it. */
-  purpose: "research" | "correction" | "judgement";
+  /** Research may search the web; a correction only rewrites the given text. */
+  purpose: "research" | "correction";
   /** The model configured for this purpose; undefined lets the backend choose. */
   model: string | undefined;
-  /** Bounds what is paid for, thoughts included; undefined: the backend's choice. */
-  maxOutputTokens?: number | undefined;
   signal: AbortSignal;
   /** Receives a short description of the current activity for display. Query and title text is untrusted. */
   onActivity: (activity: string) => void;

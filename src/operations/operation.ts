@@ -62,8 +62,8 @@ export interface OperationDeps {
     templatesDir: string | undefined;
     confirmAboveUsd: number;
     confirmAboveUsdPerDay: number;
-    /** A model judges citations (`VERIFY_JUDGE`), which costs money. */
-    hasJudge: boolean;
+    /** What judging the citations of one report may cost; undefined: they are not judged (`VERIFY_JUDGE`). */
+    judgeMaxUsd: number | undefined;
     /** Where the dashboard is reached, for addresses of runs. */
     publicUrl: string;
     /** From where an MCP client on this machine may send files. */

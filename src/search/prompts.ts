@@ -12,7 +12,6 @@ export const PROMPT_NAMES = [
   "verify-prompt",
   "research-prompt",
   "correction-prompt",
-  "judge-prompt",
 ] as const;
 type PromptName = (typeof PROMPT_NAMES)[number];
 

@@ -141,7 +141,8 @@ export interface Tables {
     /** Requests to the judge, counted before they are sent. */
     judge_requests: Generated<number>;
     judge_tokens_input: Generated<number>;
-    judge_tokens_output: Generated<number>;
+    /** Millionths of a US dollar; a request whose cost is unknown counts with its maximum. */
+    judge_cost_micros: Generated<number>;
   };
   /** The last check of a cited page, by the number of its source. */
   research_pages: {

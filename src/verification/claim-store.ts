@@ -69,61 +69,74 @@ export function saveClaims(
   });
 }
 
+const MICROS = 1_000_000;
+const microsOf = (usd: number): number => Math.ceil(usd * MICROS);
+
 /**
- * Counts a request that is about to be sent: it may be charged even if its answer never arrives. Returns false once the
- * run is deleted: what cannot be counted must not be sent.
+ * Counts a request to the judge before it is sent, at its maximum cost: it may be charged even if its answer never
+ * arrives. What cannot be counted, because the run was deleted or its limit would be exceeded, must not be sent.
  */
-export function countJudgeRequest(db: Database, taskId: string): Promise<boolean> {
+export function reserveJudgeRequest(
+  db: Database,
+  taskId: string,
+  { usd, limitUsd }: { usd: number; limitUsd: number },
+): Promise<"reserved" | "over" | "deleted"> {
   return db.transaction().execute(async (transaction) => {
     // Before its claims, as everywhere: another order could end in a deadlock.
-    if (!(await lockRun(transaction, taskId))) return false;
-    const { numUpdatedRows } = await transaction
+    if (!(await lockRun(transaction, taskId))) return "deleted";
+    const { judge_cost_micros: spent } =
+      (await transaction
+        .selectFrom("research_claims")
+        .select("judge_cost_micros")
+        .where("task_id", "=", taskId)
+        .executeTakeFirst()) ?? {};
+    if (spent === undefined) return "deleted";
+    if (spent + microsOf(usd) > limitUsd * MICROS) return "over";
+    await transaction
       .updateTable("research_claims")
-      .set({ judge_requests: sql<number>`judge_requests + 1` })
+      .set({
+        judge_requests: sql<number>`judge_requests + 1`,
+        judge_cost_micros: sql<number>`judge_cost_micros + ${microsOf(usd)}`,
+      })
       .where("task_id", "=", taskId)
-      .executeTakeFirst();
-    if (numUpdatedRows > 0n) await addJudgeRequest(transaction, taskId);
-    return numUpdatedRows > 0n;
+      .execute();
+    await addJudgeRequest(transaction, taskId);
+    return "reserved";
   });
 }
 
-export interface JudgeUsage {
-  requests: number;
-  input: number;
-  output: number;
-}
-
-/** The usage of one answered request; its cost is undefined without a price of the model. */
-export function addJudgeUsage(
+/** Replaces the reserved maximum of a request by what it has cost. */
+export function settleJudgeRequest(
   db: Database,
   taskId: string,
-  { input, output, costUsd }: { input: number; output: number; costUsd: number | undefined },
+  { reservedUsd, usd, inputTokens }: { reservedUsd: number; usd: number; inputTokens: number },
 ): Promise<void> {
   return db.transaction().execute(async (transaction) => {
     if (!(await lockRun(transaction, taskId))) return;
     await transaction
       .updateTable("research_claims")
       .set({
-        judge_tokens_input: sql<number>`judge_tokens_input + ${input}`,
-        judge_tokens_output: sql<number>`judge_tokens_output + ${output}`,
+        judge_tokens_input: sql<number>`judge_tokens_input + ${inputTokens}`,
+        judge_cost_micros: sql<number>`judge_cost_micros + ${microsOf(usd) - microsOf(reservedUsd)}`,
       })
       .where("task_id", "=", taskId)
       .execute();
-    if (costUsd !== undefined) await addJudgeCost(transaction, taskId, costUsd);
+    await addJudgeCost(transaction, taskId, usd);
   });
+}
+
+export interface JudgeUsage {
+  requests: number;
+  inputTokens: number;
 }
 
 /** Undefined if no judge was asked. */
 export async function findJudgeUsage(db: Database, taskId: string): Promise<JudgeUsage | undefined> {
   const row = await db
     .selectFrom("research_claims")
-    .select(["judge_requests", "judge_tokens_input", "judge_tokens_output"])
+    .select(["judge_requests", "judge_tokens_input"])
     .where("task_id", "=", taskId)
     .executeTakeFirst();
   if (row === undefined || row.judge_requests === 0) return undefined;
-  return {
-    requests: row.judge_requests,
-    input: row.judge_tokens_input,
-    output: row.judge_tokens_output,
-  };
+  return { requests: row.judge_requests, inputTokens: row.judge_tokens_input };
 }

@@ -7,6 +7,7 @@ import { lockRun } from "../runs/lock-store.ts";
 import { storedJson } from "../runs/stored-json.ts";
 import { type Database, storable, type Tables } from "../store/database.ts";
 import { hasClaimsOf } from "./claim-store.ts";
+import { isOpen, type Probabilities } from "./judge/judge-port.ts";
 import type { PageCheck } from "./page-check.ts";
 
 /** Evidence with the time at which it was found. */
@@ -24,46 +25,42 @@ export interface FormerCheck {
   /** Claims are left to be judged. */
   isUnfinished: boolean;
   hash: string | undefined;
-  /** Numbers of the claims that a model judged, which was paid for. */
-  judgedClaims: number[];
-  /** The page was read, a claim is not confirmed by its text, and none was judged. */
+  /** What a model judged, which was paid for. */
+  judged: Probabilities;
+  /** A claim that the text of the page leaves open was not judged. */
   isUnjudged: boolean;
 }
 
 export async function findFormerCheck(db: Database, taskId: string, source: number): Promise<FormerCheck | undefined> {
   const page = await db
     .selectFrom("research_pages")
-    .select(["checked_at", "text_hash", "is_unfinished", "outcome"])
+    .select(["checked_at", "text_hash", "is_unfinished"])
     .where("task_id", "=", taskId)
     .where("source", "=", source)
     .executeTakeFirst();
   if (page === undefined) return undefined;
   const evidence = await db
     .selectFrom("research_evidence")
-    .select(["claim", "judged", "verdict"])
+    .select(["claim", "judged", "verdict", "probability"])
     .where("task_id", "=", taskId)
     .where("source", "=", source)
     .where("kind", "=", "page")
     .execute();
-  const judgedClaims = evidence.filter(({ judged }) => judged === 1).map(({ claim }) => claim);
-  const isConfirmed = evidence.every(({ verdict }) => verdict === "confirmed");
+  const judged = evidence.filter(isJudged);
   return {
     checkedAt: page.checked_at,
     isUnfinished: page.is_unfinished === 1,
     hash: page.text_hash ?? undefined,
-    judgedClaims,
-    isUnjudged: page.outcome === "text" && judgedClaims.length === 0 && !isConfirmed,
+    judged: new Map(judged.map(({ claim, probability }) => [claim, probability ?? undefined])),
+    isUnjudged: evidence.some((each) => isOpen(verdicts.parse(each.verdict)) && !isJudged(each)),
   };
 }
 
-/** Whether judgements of the former text still apply: it is the same, or there is no new text. */
-export const isSameText = (former: FormerCheck, { outcome, hash }: Pick<PageCheck, "outcome" | "hash">): boolean =>
-  outcome !== "text" || (hash !== undefined && hash === former.hash);
+const isJudged = ({ judged }: { judged: number }): boolean => judged === 1;
 
 /**
- * Replaces the check of a page together with its evidence, except for judgements that still apply and that the new
- * check does not replace by a judgement or confirm by the text. Does nothing once the run is deleted, or its claims were
- * split anew from another report.
+ * Replaces the check of a page together with its evidence. What was judged and paid for stays while the page does not
+ * answer. Does nothing once the run is deleted, or its claims were split anew from another report.
  */
 export function savePageCheck(
   db: Database,
@@ -75,7 +72,7 @@ export function savePageCheck(
     if (!(await hasClaimsOf(transaction, taskId, reportHash))) return;
     const { source } = check;
     const former = await findFormerCheck(transaction, taskId, source);
-    const kept = former === undefined ? [] : keptJudgements(former, { check, evidence });
+    const kept = former === undefined || check.outcome === "text" ? [] : [...former.judged.keys()];
     const hash = kept.length > 0 ? former?.hash : check.hash;
     await transaction.deleteFrom("research_pages").where("task_id", "=", taskId).where("source", "=", source).execute();
     await transaction
@@ -92,14 +89,6 @@ export function savePageCheck(
     const added = evidence.filter(({ claim }) => !kept.includes(claim));
     await insertEvidence(transaction, taskId, { evidence: added, now: check.checkedAt });
   });
-}
-
-/** Claims whose stored judgement stays. */
-function keptJudgements(former: FormerCheck, { check, evidence }: CheckedPage): number[] {
-  if (!isSameText(former, check)) return [];
-  const renewed = evidence.filter(({ judged, verdict }) => judged === true || verdict === "confirmed");
-  const numbers = new Set(renewed.map(({ claim }) => claim));
-  return former.judgedClaims.filter((claim) => !numbers.has(claim));
 }
 
 /** Adds evidence of another kind than `page`, and replaces what is stored of the same kind. */
@@ -222,3 +211,11 @@ export async function findEvidence(db: Database, taskId: string): Promise<DatedE
     checkedAt: row.checked_at,
   }));
 }
+
+/** Numbers of the sources with a claim that was left open by the text of its page, and not judged. */
+export const unjudgedSources = (evidence: readonly Evidence[]): Set<number> =>
+  new Set(
+    evidence
+      .filter(({ kind, verdict, judged }) => kind === "page" && isOpen(verdict) && judged !== true)
+      .map(({ source }) => source),
+  );

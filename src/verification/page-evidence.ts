@@ -3,8 +3,9 @@
 import type { Claim, Evidence } from "../claims/evidence.ts";
 import { compareClaims } from "../claims/compare-page.ts";
 import type { PageReading } from "../pages/page.ts";
-import { type FormerCheck, isSameText } from "./evidence-store.ts";
-import { type Judge, type JudgeLimits, type Judgements, MAX_PASSAGES } from "./judge/judge-port.ts";
+import type { FormerCheck } from "./evidence-store.ts";
+import { isOpen, type Judge, type JudgeLimits, type Probabilities } from "./judge/judge-port.ts";
+import { withJudgement } from "./judge/judge.ts";
 import { checkOf } from "./page-check.ts";
 
 const MAX_PASSAGE_CHARACTERS = 600;
@@ -27,32 +28,34 @@ export async function evidenceOf(
   { judge }: ComparisonDeps,
   reading: PageReading,
   { taskId, source, claims, former, limits }: ClaimsOfSource,
-): Promise<Judgements> {
+): Promise<{ evidence: Evidence[]; isComplete: boolean }> {
   if (reading.outcome !== "text") {
     const { reason } = checkOf(source, reading);
     const verdict = reading.outcome;
     const evidence = claims.map(({ n }) => bounded({ claim: n, source, kind: "page", verdict, reason }));
     return { evidence, isComplete: true };
   }
-  const { page } = reading;
-  const passages = judge === undefined ? 0 : MAX_PASSAGES;
-  const found = await compareClaims({ page, claims, passages }, limits.signal);
+  const { page, hash } = reading;
+  const found = await compareClaims({ page, claims, passages: 0 }, limits.signal);
   const compared = claims.map((claim, index) => ({
-    claim: { ...claim, passages: found[index]?.passages ?? [] },
+    claim,
     evidence: bounded({ claim: claim.n, source, kind: "page", verdict: "not_found", ...found[index]?.comparison }),
   }));
   // A judgement of the same text is kept, and not paid for again.
-  const known = former !== undefined && isSameText(former, reading) ? former.judgedClaims : [];
-  const open = compared
-    .filter(({ claim, evidence }) => evidence.verdict !== "confirmed" && !known.includes(claim.n))
-    .map(({ claim }) => claim);
-  const judgements =
-    judge === undefined || open.length === 0
-      ? { evidence: [], isComplete: true }
-      : await judge.judge({ taskId, source, page, claims: open }, limits);
-  const judged = new Map(judgements.evidence.map((each) => [each.claim, each]));
-  const evidence = compared.map(({ claim, evidence: text }) => bounded(judged.get(claim.n) ?? text));
-  return { evidence, isComplete: judgements.isComplete };
+  const known: Probabilities = former?.hash !== undefined && former.hash === hash ? former.judged : new Map();
+  const open = compared.filter(({ evidence }) => isOpen(evidence.verdict));
+  const asked = open
+    .filter(({ claim }) => !known.has(claim.n))
+    .map(({ claim, evidence: { passage } }) => ({ ...claim, passage }));
+  const { judged, isComplete } =
+    judge === undefined || asked.length === 0
+      ? { judged: known, isComplete: true }
+      : await judge.judge({ taskId, page, claims: asked }, limits);
+  const probabilities = new Map([...known, ...judged]);
+  const evidence = compared.map(({ claim, evidence: text }) =>
+    isOpen(text.verdict) && probabilities.has(claim.n) ? withJudgement(text, probabilities.get(claim.n)) : text,
+  );
+  return { evidence, isComplete };
 }
 
 const bounded = ({ passage, reason, ...evidence }: Evidence): Evidence => ({

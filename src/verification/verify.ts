@@ -2,8 +2,8 @@
  * Checks the citations of a run: fetches the cited pages, compares each with the claims that cite it, stores both.
  *
  * The claims of a report (`claims-of-run.ts`) are stored with their pages' evidence, one row per claim and page;
- * `standing.ts` says what all evidence together means for a claim. With a judge (`judge/`), a model decides what the
- * comparison leaves open, within a maximum price.
+ * `standing.ts` says what all evidence together means for a claim. With a judge (`judge/`), a model says how likely a page
+ * says what the comparison leaves open, within a maximum price.
  */
 
 import type { Claim } from "../claims/evidence.ts";
@@ -18,7 +18,14 @@ import { saveResolved } from "../runs/links/link-store.ts";
 import type { Database } from "../store/database.ts";
 import { runExclusively } from "../store/slots.ts";
 import { type ClaimsOfRun, claimsOfRun, type ReportOfRun } from "./claims-of-run.ts";
-import { findFormerCheck, findPageChecks, type FormerCheck, savePageCheck } from "./evidence-store.ts";
+import {
+  findEvidence,
+  findFormerCheck,
+  findPageChecks,
+  type FormerCheck,
+  savePageCheck,
+  unjudgedSources,
+} from "./evidence-store.ts";
 import type { JudgeLimits } from "./judge/judge-port.ts";
 import { evidenceOf, type ComparisonDeps } from "./page-evidence.ts";
 import { checkOf, type PageCheck } from "./page-check.ts";
@@ -55,23 +62,21 @@ const MAX_CONCURRENT_PAGES = 4;
 export interface VerificationPlan extends ClaimsOfRun {
   /** The pages to fetch, each with the sources that are this page. */
   due: Source[][];
-  /** Pairs of a claim and a page, each of which a judge may be asked about. */
-  pairs: number;
   /** The stored checks; a page that was checked again since then is not fetched. */
   checks: ReadonlyMap<number, PageCheck>;
 }
 
 export async function planVerification(
-  deps: Pick<VerifyDeps, "db" | "log" | "clock">,
+  deps: Pick<VerifyDeps, "db" | "log" | "clock" | "judge">,
   wanted: Pick<Verification, "taskId" | "result" | "numbers" | "again" | "maxPages">,
 ): Promise<VerificationPlan> {
   const found = await claimsOfRun(deps, wanted);
   const checks = await findPageChecks(deps.db, wanted.taskId);
   const cited = citedSources(wanted.result.sources, found.claims, wanted.numbers);
-  const due = duePages(cited, { checks, again: wanted.again, now: deps.clock.now() });
-  const fetched = new Set(due.slice(0, wanted.maxPages).flatMap((page) => page.map(({ n }) => n)));
-  const pairs = found.claims.reduce((sum, { sources }) => sum + sources.filter((n) => fetched.has(n)).length, 0);
-  return { ...found, due, pairs, checks };
+  const canJudge = deps.judge?.canJudge(wanted.taskId) === true;
+  const unjudged = unjudgedSources(canJudge ? await findEvidence(deps.db, wanted.taskId) : []);
+  const due = duePages(cited, { checks, again: wanted.again, unjudged, now: deps.clock.now() });
+  return { ...found, due, checks };
 }
 
 /**
@@ -148,14 +153,16 @@ function citedSources(
 interface Due {
   checks: ReadonlyMap<number, PageCheck>;
   again: boolean;
+  /** Sources whose claims a judge can be asked about, because they were checked without one. */
+  unjudged: ReadonlySet<number>;
   now: number;
 }
 
 /** The pages to fetch, each with the sources that are this page; those never checked first, then the oldest checks. */
-function duePages(sources: readonly Source[], { checks, again, now }: Due): Source[][] {
+function duePages(sources: readonly Source[], { checks, again, unjudged, now }: Due): Source[][] {
   const isDue = ({ n }: Source): boolean => {
     const check = checks.get(n);
-    if (check === undefined || again || check.isUnfinished) return true;
+    if (check === undefined || again || check.isUnfinished || unjudged.has(n)) return true;
     return now - check.checkedAt > (check.outcome === "unreachable" ? RECENTLY_UNREACHED_MS : RECENT_MS);
   };
   const byPage = Map.groupBy(sources.filter(isDue), ({ url, resolved_url }) => pageKey(resolved_url ?? url));
@@ -174,11 +181,11 @@ async function checkPage(deps: VerifyDeps, { sources, checks, ...page }: Checked
   const { taskId, reportHash, claims, signal, deadline } = page;
   const former = new Map<number, FormerCheck | undefined>();
   for (const { n } of sources) former.set(n, await findFormerCheck(deps.db, taskId, n));
-  // A check since the plan has done the work, unless the user has agreed to a judge and it had none.
+  // A check since the plan has done the work, unless it had no judge.
   const isDue = ({ n }: Source): boolean =>
     former.get(n)?.isUnfinished === true ||
     former.get(n)?.checkedAt === checks.get(n)?.checkedAt ||
-    (deps.judge !== undefined && former.get(n)?.isUnjudged === true);
+    (former.get(n)?.isUnjudged === true && deps.judge?.canJudge(taskId) === true);
   const due = sources.filter(isDue);
   const [first] = due;
   if (first === undefined) return true;

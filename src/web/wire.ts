@@ -183,25 +183,15 @@ type Citations = Awaited<ReturnType<typeof citationsView>>;
 export type ClaimView = Citations["claims"][number];
 export type CitedPairView = ClaimView["pairs"][number];
 
-/** What the model that judges unconfirmed claims may cost, and what the user must confirm, if it is above the limit. */
-export interface JudgePrice extends Omit<NonNullable<Citations["judge"]>, "question"> {
-  question?: ConsentQuestion | undefined;
-}
-
-export interface CheckedSource extends Omit<Citations["sources"][number], "judge"> {
-  /** Of fetching this page again. */
-  judge?: JudgePrice | undefined;
-}
+export type CheckedSource = Citations["sources"][number];
 
 /**
  * `GET /api/runs/:id/citations`: what is known about the citations of a report, without a request to any site.
- * `POST` with `{numbers?, refetch?, agreed?}` fetches the pages of these sources first, within limits; `agreed` is the
- * subject of the question, if the user has confirmed the cost of the judge.
+ * `POST` with `{numbers?, refetch?}` fetches the pages of these sources first, within limits.
  */
-export interface CitationsView extends Omit<Citations, "judge" | "sources"> {
-  sources: CheckedSource[];
-  /** Of checking everything that is due; undefined without a judge. */
-  judge?: JudgePrice | undefined;
+export interface CitationsView extends Citations {
+  /** Why citations were not judged in this check, as sentences. */
+  not_judged?: string | undefined;
 }
 
 /** `GET /api/figures` */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { z } from "zod";
 import { browserInstalled, enterPage, openBrowser } from "../kit/browser/browser.ts";
 import { type HttpScene, openHttpScene } from "../kit/server/http-server.ts";
 import { BIN } from "../kit/server/server.ts";
@@ -66,7 +67,7 @@ const textOf = (page: Page) => page.locator(".report-text").evaluate((body) => b
 const count = (verdict: string) => `.verdict-counts .verdict[data-verdict=${verdict}]`;
 
 test.skipIf((await browserInstalled()) === "missing")(
-  "one button checks one citation and one checks all; verdicts stand beside the text, and the judge is asked only after consent (W3, W6)",
+  "one button checks one citation and one checks all; verdicts stand beside the text, and the judge names its cost and its limit (W3, W6)",
   async (context) => {
     const sites = await openSites();
     const scene = await openHttpScene(context, { name: "citations", plain_urls: true });
@@ -75,11 +76,11 @@ test.skipIf((await browserInstalled()) === "missing")(
     const program = ["--require", PRELOAD, BIN];
     const browser = await openBrowser(context);
     if (browser === undefined) return;
-    const plain = await enterPage(browser, await scene.http({ env, program }));
+    const plain = await enterPage(browser, await scene.http({ env: { ...env, VERIFY_JUDGE: "off" }, program }));
     await withoutJudge(plain.page, { taskId, requests: sites.requests });
     const judged = await enterPage(
       browser,
-      await scene.http({ env: { ...env, VERIFY_JUDGE: "gemini", RESEARCH_CONFIRM_ABOVE_USD: "0" }, program }),
+      await scene.http({ env: { ...env, RESEARCH_CONFIRM_ABOVE_USD: "0" }, program }),
     );
     await withJudge(judged.page, { taskId, scene });
     expect([...plain.pageErrors, ...judged.pageErrors]).toEqual([]);
@@ -114,29 +115,24 @@ async function withoutJudge(page: Page, { taskId, requests }: { taskId: string; 
   await expect.poll(() => marks(page)).toEqual(["confirmed", "not_found", "gone"]);
 }
 
+/** The check of the rest judges what the one without a judge left open; nothing is asked above the limit, or twice. */
 async function withJudge(page: Page, { taskId, scene }: { taskId: string; scene: HttpScene }): Promise<void> {
-  const asked = (): number => scene.gemini.ledger.countByKind()["judge_citation"] ?? 0;
+  const asked = (): number => scene.gemini.ledger.countByKind().decide ?? 0;
   await page.goto(`/runs/${taskId}`);
-  const price = String.raw`\(about <\$0\.01, at most \$0\.\d\d for gemini-[\w.-]+\)`;
-  const again = page.getByRole("button", { name: new RegExp(`^Check again: source 2 ${price}$`) });
-  const consent = page.getByRole("checkbox", { name: /is asked about 1 citation for about a cent, at most \$0\.\d\d/ });
-  await again.click();
-  // The first press only asks; a second without consent does nothing, either.
-  await consent.waitFor();
-  await again.click();
+  await page.getByText("A model judges what the text of a page leaves open: at most $0.05 for this report.").waitFor();
+  const rest = page.getByRole("button", { name: "Check the rest", exact: true });
   expect(asked()).toBe(0);
-  await consent.check();
-  await again.click();
-  await expect.poll(asked).toBe(1);
-  await expect.poll(() => marks(page)).toEqual(["confirmed", "confirmed", "gone"]);
-  // Consent was for one check.
-  await again.click();
-  await consent.waitFor();
-  expect(await consent.isChecked()).toBe(false);
+  await rest.click();
+  await expect.poll(() => marks(page)).toEqual(["confirmed", "likely", "gone"]);
+  await page.getByText("leaves open: <$0.01 so far, at most $0.05 for this report.").waitFor();
+  await page.getByRole("button", { name: "Check again: source 2", exact: true }).click();
+  await page.getByRole("button", { name: "Check again: source 2", exact: true, disabled: false }).waitFor();
   expect(asked()).toBe(1);
+  const [decision] = scene.gemini.ledger.entries().filter(({ kind }) => kind === "decide");
+  expect(decision).toMatchObject({ path: "/v1beta/decisions", question: expect.stringContaining("310 people") });
   const command = await scene.command(["figures", "--json"]);
-  expect(JSON.parse(command.stdout)).toMatchObject({ judge_cost_usd: expect.any(Number) });
-  expect(scene.gemini.ledger.entries().find(({ kind }) => kind === "judge_citation")?.generationConfig).toMatchObject({
-    maxOutputTokens: 8_192,
-  });
+  const { judge_cost_usd: cost } = FIGURES.parse(JSON.parse(command.stdout));
+  expect(cost).toBeCloseTo(decision?.costUsd ?? 0, 4);
 }
+
+const FIGURES = z.looseObject({ judge_cost_usd: z.number() });

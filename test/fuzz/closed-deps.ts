@@ -39,7 +39,7 @@ export const closedDeps: OperationDeps = {
     templatesDir: undefined,
     confirmAboveUsd: 5,
     confirmAboveUsdPerDay: 20,
-    hasJudge: false,
+    judgeMaxUsd: undefined,
     publicUrl: "https://research.example.com",
     files: { workingDirectory: "/", roots: [], privatePaths: [] },
   },

@@ -21,12 +21,11 @@ const SEARCH_TOOLS: GenerateContentConfig = { tools: [{ googleSearch: {} }, { ur
 const ACTIVITIES: Record<AskRequest["purpose"], string> = {
   research: "Gemini is searching and reading",
   correction: "Gemini is rewriting the answer",
-  judgement: "Gemini is judging a citation",
 };
 
 /** Sets no sampling parameters: newer models ignore them or reject the request. */
-function outputLimit(model: string, wanted: number | undefined): GenerateContentConfig {
-  const maxOutputTokens = wanted ?? requiredOutputTokens(model);
+function outputLimit(model: string): GenerateContentConfig {
+  const maxOutputTokens = requiredOutputTokens(model);
   return maxOutputTokens === undefined ? {} : { maxOutputTokens };
 }
 
@@ -51,7 +50,7 @@ export function createApiBackend(options: ApiBackendOptions): Backend {
           config: {
             abortSignal: signal,
             ...(request.purpose === "research" ? SEARCH_TOOLS : {}),
-            ...outputLimit(model, request.maxOutputTokens),
+            ...outputLimit(model),
           },
         });
         request.onActivity(ACTIVITIES[request.purpose]);

@@ -22,7 +22,7 @@ export interface CallDirectory {
 }
 
 export interface CallDirectoryRequest {
-  purpose: "research" | "correction" | "judgement";
+  purpose: "research" | "correction";
   /** Of the user's own CLI, to be linked. */
   credentialFiles: readonly string[];
   managed: ManagedSettings;

@@ -6,7 +6,7 @@ import type { Source } from "../../reports/report.ts";
 import type { PageCheck } from "../../verification/page-check.ts";
 import type { ClaimStanding } from "../../verification/standing.ts";
 import type { OperationDeps } from "../operation.ts";
-import { judgePrices } from "./judge-cost.ts";
+import { readJudgeUse } from "./judge-use.ts";
 import { finishedReport } from "../parts/after-failure.ts";
 import { bibliography } from "../../reports/bibliography/bibliography.ts";
 import type { BibliographyFormat } from "../../reports/bibliography/bibliography-formats.ts";
@@ -21,17 +21,16 @@ export async function citationsView(deps: OperationDeps, owner: string, taskId: 
   const found = await readCitations({ db, log: deps.log }, { taskId, result });
   const cited = new Set(found.cited.map(({ n }) => n));
   const endedAt = run.completedAt ?? run.updatedAt;
-  const prices = await judgePrices(deps, { taskId, result });
   return {
     counts: found.counts,
     independent_domains: found.independentDomains.length,
     copies: found.copies,
-    sources: result.sources.map((source) => ({
-      ...sourceView(source, { check: found.checks.get(source.n), isCited: cited.has(source.n), endedAt }),
-      judge: prices?.ofSource(source.n),
-    })),
+    sources: result.sources.map((source) =>
+      sourceView(source, { check: found.checks.get(source.n), isCited: cited.has(source.n), endedAt }),
+    ),
     claims: found.claims.filter(({ verdict }) => verdict !== undefined).map(claimView),
-    judge: prices?.due,
+    judge_max_usd: deps.settings.judgeMaxUsd,
+    judge: await readJudgeUse(db, taskId, deps.settings),
   };
 }
 

@@ -2,11 +2,22 @@
 
 import { expect, test, type TestContext } from "vitest";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
+import { silentLog } from "../../../test/kit/log.ts";
 import { openReader } from "../../../test/kit/sites/reader.ts";
 import type { Handler } from "../../../test/kit/sites/sites.ts";
 import { openRunner } from "../../../test/kit/store/runner.ts";
+import type { StepInput } from "../../../simulator/scenario.ts";
+import { startSimulator } from "../../../simulator/server.ts";
+import { costCalculator } from "../../costs/actual.ts";
+import { LIST_PRICES } from "../../costs/prices.ts";
+import { createDecisions } from "../../gemini/decisions.ts";
 import { systemClock } from "../../platform/clock.ts";
+import { findJudgeCost } from "../../runs/history/figures-store.ts";
 import { finishRun, insertRunning } from "../../runs/run-store.ts";
+import { reserveJudgeRequest } from "../../verification/claim-store.ts";
+import type { Judge, Judgements } from "../../verification/judge/judge-port.ts";
+import { createJudge } from "../../verification/judge/judge.ts";
+import type { Database } from "../../store/database.ts";
 import type { VerifyDeps } from "../../verification/verify.ts";
 import type { Call, OperationDeps } from "../operation.ts";
 import { getResearchResults } from "../get-research-results.ts";
@@ -44,8 +55,11 @@ Lake Onda is 42 metres deep ([depth](${URLS[0]})). The village of Onda has 310 i
 The ferry to Onda was discontinued in 1987 ([ferry](${URLS[2]})). The cellar of the town hall is full of wine ([cellar](${URLS[3]})). Nobody knows why.
 `;
 
-async function openWorld(context: TestContext, judge?: VerifyDeps["judge"]) {
+type CreateJudge = (db: Database) => Judge;
+
+async function openWorld(context: TestContext, createJudge?: CreateJudge) {
   const { store, deps } = await openRunner(context);
+  const judge = createJudge?.(store.db);
   const run = { taskId: TASK_ID, owner: "anna", kind: "search" as const, query: "Where is Onda?", options: {} };
   await insertRunning(store.db, { ...run, client: undefined, processId: store.processId, now: 1 });
   const sources = URLS.map((url, index) => ({ n: index + 1, title: "t", url, domain: new URL(url).hostname }));
@@ -76,7 +90,7 @@ async function openWorld(context: TestContext, judge?: VerifyDeps["judge"]) {
   const given = {
     clock: systemClock,
     log,
-    settings: { confirmAboveUsd: 5, hasJudge: judge !== undefined },
+    settings: { confirmAboveUsd: 0, judgeMaxUsd: judge === undefined ? undefined : 0.05 },
     database: async () => store.db,
     verification: async () => verification,
     leaving: new AbortController().signal,
@@ -98,7 +112,7 @@ async function openWorld(context: TestContext, judge?: VerifyDeps["judge"]) {
   ) => perform(verifyCitations, operationDeps, { input: { task_id: TASK_ID, ...input }, call: callOf(owner, signal) });
   const results = () =>
     perform(getResearchResults, operationDeps, { input: { task_id: TASK_ID }, call: callOf("anna") });
-  return { check, results, sites, progress };
+  return { check, results, sites, progress, db: store.db };
 }
 
 test("counts come first, then what is not confirmed; passages by number; nothing is fetched twice or for others (W3)", async (context) => {
@@ -156,22 +170,81 @@ test.for([[[]], [[0]], [[1.5]], [["1"]], ["1"]])(
   },
 );
 
-test("a cancelled call says so; a judge above the user's limit needs consent before anything is fetched (W3)", async (context) => {
-  const judge = {
-    model: "gemini-3.8-flash",
-    // Likely below the limit of $5, possibly above it.
-    priceOf: (requests: number) => ({ likelyUsd: requests / 10, maxUsd: requests * 10 }),
-    judge: async () => Promise.reject(new Error("It was not to be asked.")),
+test("a cancelled call says so, and a judge is asked without a question: its limit, its cost and what it left are in the answer (W3)", async (context) => {
+  const why = "Google does not recognise the model gemini-decision-1.";
+  const states: ((n: number) => Judgements)[] = [
+    (n) => ({ judged: new Map(), unjudged: new Map([[why, n]]), isComplete: true }),
+    () => ({ judged: new Map([[2, 0.93]]), unjudged: new Map(), isComplete: true }),
+  ];
+  const judge: Judge = {
+    canJudge: () => true,
+    judge: async ({ taskId, claims }) => {
+      await reserveJudgeRequest(opened.db, taskId, { usd: 0.001, limitUsd: 0.05 });
+      return states.shift()?.(claims.length) ?? { judged: new Map(), unjudged: new Map(), isComplete: true };
+    },
   };
-  const { check, sites } = await openWorld(context, judge);
-  expect(await check()).toMatchObject({
-    failed: true,
-    structured: { error: { code: "CONFIRMATION_NEEDED", details: { estimated_cost_usd: 0.4, max_cost_usd: 40 } } },
+  const opened = await openWorld(context, () => judge);
+  const { check, progress } = opened;
+  const first = await check();
+  expect(first.structured).toMatchObject({
+    counts: { not_found: 1 },
+    not_judged: `1 citation was not judged: ${why}`,
+    judge: { model: "gemini-decision-1", requests: 1, cost_usd: 0, cost_incomplete: true, max_usd: 0.05 },
   });
-  expect(sites.requests).toEqual([]);
+  expect(first.text).toContain(`1 citation was not judged: ${why}`);
+  expect(progress[0]).toMatch(/for at most \$0\.05 a report$/);
+  const second = await check({ numbers: [2] });
+  expect(second.structured).toMatchObject({
+    counts: { likely: 1 },
+    findings: [{ source: 2, verdict: "likely", probability: 0.93, judged: true, passage: expect.any(String) }],
+  });
+  expect(second.structured).not.toHaveProperty("not_judged");
   const free = await openWorld(context);
   expect(await free.check({}, { signal: AbortSignal.abort() })).toMatchObject({
     failed: true,
     structured: { error: { code: "CANCELLED" } },
   });
 });
+
+/** What Google does, what the answer says about it, how many requests it takes, and whether the cost is known. */
+const FAULTS: [StepInput, { says: RegExp; requests: number; isUnknown?: boolean }][] = [
+  [{ fault: "http-404" }, { says: /does not recognise the model gemini-decision-1/, requests: 1 }],
+  [{ fault: "http-403" }, { says: /does not allow this key/, requests: 1 }],
+  [{ fault: "location-unsupported" }, { says: /location/, requests: 1 }],
+  [{ fault: "http-429" }, { says: /quota/, requests: 2 }],
+  [{ fault: "http-503" }, { says: /overloaded/, requests: 2 }],
+  [{ fault: "http-503-gateway" }, { says: /overloaded/, requests: 1, isUnknown: true }],
+  [{ fault: "reset-mid-body" }, { says: /could not be read|broke/, requests: 1, isUnknown: true }],
+  [{ fault: "malformed-json" }, { says: /could not be read/, requests: 1, isUnknown: true }],
+  [{ answer: "truncated" }, { says: /incomplete/, requests: 1 }],
+  [{ block: "SAFETY" }, { says: /filters/, requests: 1 }],
+];
+
+test.for(FAULTS)(
+  "the check works without the judge, and says why it was not asked or gave no answer: %j (W3)",
+  async ([step, { says, requests, isUnknown = false }], context) => {
+    const simulator = await startSimulator({ scenario: { name: "judge", tasks: { decide: [step] } } });
+    context.onTestFinished(() => simulator.close());
+    const { check, db } = await openWorld(context, (database) =>
+      createJudge({
+        db: database,
+        clock: { ...systemClock, sleep: async () => {} },
+        log: silentLog,
+        costOf: costCalculator(LIST_PRICES),
+        decide: createDecisions({ apiKey: "k", baseUrl: simulator.url, environment: {}, log: silentLog }),
+        maxUsd: 0.05,
+      }),
+    );
+    const { structured } = await check();
+    expect(structured).toMatchObject({
+      counts: { confirmed: 1, not_found: 1, gone: 1, not_checked: 1 },
+      not_judged: expect.stringMatching(says),
+      judge: { requests },
+    });
+    const billed = simulator.ledger.entries().reduce((sum, { costUsd }) => sum + costUsd, 0);
+    const cost = await findJudgeCost(db, TASK_ID);
+    expect(cost.incomplete).toBe(isUnknown);
+    if (!isUnknown) expect(cost.usd ?? 0).toBeCloseTo(billed, 6);
+    expect(simulator.ledger.count("decide")).toBe(requests);
+  },
+);

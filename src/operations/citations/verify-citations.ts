@@ -26,6 +26,7 @@ import {
 import { factLines, list } from "../parts/answer-text.ts";
 import { AppError } from "../../errors.ts";
 import { finishedReport } from "../parts/after-failure.ts";
+import type { Unjudged } from "./judge-use.ts";
 import type { Database } from "../../store/database.ts";
 
 /** An answer must come before clients give up, some after 60 s; the next call continues where this one stopped. */
@@ -44,7 +45,7 @@ export const verifyCitations = defineOperation({
   name: "verify_citations",
   title: "Verify citations",
   description:
-    "Compares a report with the pages it cites. Only on the user's request. Free, a minute; call again for the rest. Returns counts and claims not confirmed.",
+    "Compares a report with the pages it cites. Only on the user's request. A minute; call again for the rest. Free; with an API key a model judges the rest for at most $0.05 a report. Returns counts and claims not confirmed.",
   input: z.strictObject({
     task_id: taskIdField,
     numbers: z
@@ -64,15 +65,11 @@ export const verifyCitations = defineOperation({
     pages: z.looseObject({}),
     findings: z.array(z.looseObject({})),
     note: z.string(),
+    not_judged: z.string(),
   }),
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
   positional: "task_id",
   webText: ["findings"],
-  question: async (deps, input, call) => {
-    const { aboutCheck, judgeQuestion } = await import("./judge-cost.ts");
-    const about = aboutCheck(input);
-    return judgeQuestion(deps, { ...input, about, again: input.refetch === true, ...limitsOf(call) }, call);
-  },
   run: async (deps, input, call) => {
     const { run, result } = await finishedReport(await deps.database(), call.owner, input.task_id);
     requireSources(result, input.numbers);
@@ -84,15 +81,16 @@ export const verifyCitations = defineOperation({
       again: input.refetch === true,
       ...limitsOf(call),
     };
-    const left = await verify(deps, verification, { input, wanted, call });
-    return answerOf(verification, { ...wanted, left, isPartial: result.partial });
+    const done = await verify(deps, verification, { wanted, call });
+    return answerOf(deps, verification, { ...wanted, ...done, isPartial: result.partial });
   },
-  toText: ({ message, counts, pages, findings, note, success: _success, ...facts }) =>
+  toText: ({ message, counts, pages, findings, note, not_judged: unjudged, success: _success, ...facts }) =>
     [
       message,
       factLines({ counts, pages }),
       ...list("Findings", findings.map(findingLine)),
       ...(note === undefined ? [] : [note]),
+      ...(unjudged === undefined ? [] : [unjudged]),
       factLines(facts),
     ].join("\n\n"),
 });
@@ -123,40 +121,46 @@ interface Wanted {
   maxMs: number;
 }
 
-/** Returns the number of pages left. */
+interface Done {
+  /** Pages that are still to be checked. */
+  left: number;
+  unjudged: Unjudged;
+}
+
 async function verify(
   deps: OperationDeps,
   verification: VerifyDeps,
-  { input, wanted, call }: { input: { task_id: string }; wanted: Wanted; call: Call },
-): Promise<number> {
+  { wanted, call }: { wanted: Wanted; call: Call },
+): Promise<Done> {
   const { planVerification, verifyCitations: check } = await import("../../verification/verify.ts");
-  const { aboutCheck, requireJudgeConsent, judgeNotice } = await import("./judge-cost.ts");
+  const { collectUnjudged, judgeNotice } = await import("./judge-use.ts");
+  const { judge, unjudged } = collectUnjudged(verification.judge);
   const plan = await planVerification(verification, wanted);
-  requireJudgeConsent(deps, verification.judge, { plan, about: aboutCheck({ ...input }), call });
   const pages = Math.min(plan.due.length, wanted.maxPages);
-  if (pages > 0) call.progress(`Checking ${pages} cited pages${judgeNotice(verification.judge, plan)}`);
+  if (pages > 0) call.progress(`Checking ${pages} cited pages${judgeNotice(deps.settings)}`);
   const signal = AbortSignal.any([call.signal, deps.leaving]);
   const onProgress = (done: number, of: number): void => call.progress(`${done} of ${of} cited pages tried`);
   const onWait = (): void => call.progress("Waiting for another check of this run");
   try {
-    return await check(verification, { ...wanted, signal, onProgress, onWait }, plan);
+    const left = await check({ ...verification, judge }, { ...wanted, signal, onProgress, onWait }, plan);
+    return { left, unjudged };
   } catch (error) {
     throw signal.aborted ? cancelled() : error;
   }
 }
 
-interface Answered extends Wanted {
-  left: number;
+interface Answered extends Wanted, Done {
   isPartial: boolean;
   /** Findings that the answer lists. */
   findings: number;
 }
 
-async function answerOf(deps: VerifyDeps, wanted: Answered) {
-  const { taskId, result, numbers, left } = wanted;
+async function answerOf({ settings }: OperationDeps, deps: VerifyDeps, wanted: Answered) {
+  const { taskId, result, numbers, left, unjudged } = wanted;
   const { readCitations } = await import("../../verification/read-citations.ts");
-  const { usedByJudge } = await import("./judge-cost.ts");
+  const { readJudgeUse, unjudgedField } = await import("./judge-use.ts");
   const { claims, counts, checks, cited, copies, independentDomains } = await readCitations(deps, wanted);
+  const judge = await readJudgeUse(deps.db, taskId, settings);
   const found = findingsIn(claims, { numbers, sources: result.sources });
   const shown = found.slice(0, wanted.findings);
   const checked = cited.flatMap(({ n }) => checks.get(n) ?? []);
@@ -181,7 +185,8 @@ async function answerOf(deps: VerifyDeps, wanted: Answered) {
       left,
       isUncertain: shown.some(({ verdict }) => verdict === "not_found"),
     }),
-    ...(await usedByJudge(deps.db, taskId)),
+    ...unjudgedField(unjudged),
+    ...(judge === undefined ? {} : { judge }),
   };
 }
 

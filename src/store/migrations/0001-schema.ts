@@ -126,7 +126,7 @@ const tablesOfRuns = (isPostgres: boolean): Statement[] => {
       claims_json text not null,
       judge_requests integer not null default 0,
       judge_tokens_input bigint not null default 0,
-      judge_tokens_output bigint not null default 0
+      judge_cost_micros bigint not null default 0
     )`,
     sql`create table research_pages (
       task_id text not null references research_tasks (task_id) on delete cascade,

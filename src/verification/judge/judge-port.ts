@@ -1,28 +1,25 @@
 /** What a check of citations needs of a model that judges claims. */
 
-import type { Claim, Evidence } from "../../claims/evidence.ts";
+import type { Claim, Verdict } from "../../claims/evidence.ts";
 import type { PageText } from "../../pages/page.ts";
 
-/** For each claim that a judge is asked about. */
-export const MAX_PASSAGES = 5;
-
-/** A model that judges what the comparison of texts did not confirm. */
+/** A model that says how likely a page says what the comparison of texts did not find there literally. */
 export interface Judge {
-  model: string;
-  /** Undefined without a price of the model. */
-  priceOf(requests: number): JudgePrice | undefined;
-  /**
-   * Returns evidence about those claims that it could judge until it was aborted or out of time. A request that is in
-   * progress at an abort is paid for, so its answer is awaited for a bounded time.
-   */
+  /** False while a request would be in vain: the model is not offered, or the limit for this report is reached. */
+  canJudge(taskId: string): boolean;
+  /** A request that is in progress at an abort is paid for, so its answer is awaited. */
   judge(request: JudgeRequest, limits: JudgeLimits): Promise<Judgements>;
 }
 
-/** In US dollars, at Google's list prices. */
-export interface JudgePrice {
-  likelyUsd: number;
-  /** An upper bound: size of the prompt and length of the answer are bounded. */
-  maxUsd: number;
+export interface JudgeRequest {
+  taskId: string;
+  page: PageText;
+  claims: readonly OpenClaim[];
+}
+
+/** A claim that the comparison of texts left open, and the passage of the page that is closest to it. */
+export interface OpenClaim extends Claim {
+  passage: string | undefined;
 }
 
 export interface JudgeLimits {
@@ -31,21 +28,16 @@ export interface JudgeLimits {
   deadline: number;
 }
 
+/** By number of the claim; undefined where there will be none, because the same request would end in the same way. */
+export type Probabilities = ReadonlyMap<number, number | undefined>;
+
 export interface Judgements {
-  evidence: Evidence[];
-  /** False if claims are left that were not asked about. */
+  judged: Probabilities;
+  /** Claims without a probability, by the reason, a sentence of this program. */
+  unjudged: ReadonlyMap<string, number>;
+  /** False if time ran out before all claims were asked about. */
   isComplete: boolean;
 }
 
-export interface JudgeRequest {
-  taskId: string;
-  source: number;
-  page: PageText;
-  claims: OpenClaim[];
-}
-
-/** A claim that the comparison of texts did not confirm. */
-export interface OpenClaim extends Claim {
-  /** The passages of the page that are nearest to it, best first. */
-  passages: readonly string[];
-}
+/** What is literally on the page, or contradicts it, is decided without a model. */
+export const isOpen = (verdict: Verdict): boolean => verdict === "likely" || verdict === "not_found";

@@ -13,20 +13,21 @@ import { type Judge } from "./judge-port.ts";
 
 const VILLAGE = "https://b.example/village";
 
-/** Judges all claims, or none while it has no time. */
+/** Finds all claims likely; none while it has no time, and none of those that it cannot judge. */
 function createTestJudge() {
   const asked: number[] = [];
-  const state = { hasTime: true };
+  const state = { hasTime: true, canJudge: true, probability: 0.9 as number | undefined };
   const judge: Judge = {
-    model: "m",
-    priceOf: () => ({ likelyUsd: 0, maxUsd: 0 }),
-    judge: async ({ source, claims }) => {
-      if (!state.hasTime) return { evidence: [], isComplete: false };
+    canJudge: () => state.canJudge,
+    judge: async ({ claims }) => {
+      if (!state.hasTime) return { judged: new Map(), unjudged: new Map(), isComplete: false };
+      if (!state.canJudge) return { judged: new Map(), unjudged: new Map([["No.", claims.length]]), isComplete: true };
       asked.push(...claims.map(({ n }) => n));
-      const evidence = claims.map(
-        ({ n }) => ({ claim: n, source, kind: "page", verdict: "likely", judged: true }) as const,
-      );
-      return { evidence, isComplete: true };
+      return {
+        judged: new Map(claims.map(({ n }) => [n, state.probability])),
+        unjudged: new Map(),
+        isComplete: true,
+      };
     },
   };
   return { judge, asked, state };
@@ -129,7 +130,7 @@ test("a page that another check is reading is waited for and left if that takes 
   expect(fetched).toHaveLength(4);
 });
 
-test("a check with a judge judges pages that a check without one has read since its price was agreed to (W3)", async () => {
+test("a check with a judge judges pages that a check without one has read since its plan (W3)", async () => {
   const db = await openRun();
   const { judge, asked } = createTestJudge();
   const { deps, later } = openWorld(db, { judge });
@@ -147,4 +148,33 @@ test("a check with a judge judges pages that a check without one has read since 
   // Once they are judged, a third check with the old plan pays nothing.
   expect(await verifyCitations(deps, wanted, plan)).toBe(0);
   expect(asked).toEqual([2]);
+});
+
+test("pages that were checked without a judge are judged by the next check that has one, and by none that cannot (W3)", async () => {
+  const db = await openRun();
+  const { judge, asked, state } = createTestJudge();
+  const { verify, deps, fetched } = openWorld(db);
+  await verify();
+  const before = fetched.length;
+  deps.judge = judge;
+  state.canJudge = false;
+  expect(await verify()).toBe(0);
+  expect(fetched).toHaveLength(before);
+  state.canJudge = true;
+  expect(await verify()).toBe(0);
+  // Only the page whose text leaves a claim open.
+  expect([asked, fetched.slice(before)]).toEqual([[2], [VILLAGE]]);
+  expect(await verify()).toBe(0);
+  expect(fetched).toHaveLength(before + 1);
+});
+
+test("a page that cannot be judged is not asked about again, and its claims keep their verdict (W3)", async () => {
+  const db = await openRun();
+  const { judge, asked, state } = createTestJudge();
+  const { verify } = openWorld(db, { judge });
+  state.probability = undefined;
+  await verify();
+  await verify({ numbers: [2], again: true });
+  expect(asked).toEqual([2]);
+  expect(await pairs(db)).toContain("2 not_found");
 });

@@ -10,18 +10,12 @@ import { BIBLIOGRAPHY_FILES, BIBLIOGRAPHY_FORMATS } from "../../reports/bibliogr
 import { jsonResponse, outcomeResponse, readJsonBody } from "./json.ts";
 import { download } from "./report-routes.ts";
 import { requestedRun } from "./runs-routes.ts";
-import { consentQuestion, consentTo } from "../consent.ts";
-import type { CitationsView, JudgePrice } from "../wire.ts";
+import type { CitationsView } from "../wire.ts";
 import { finishedReport } from "../../operations/parts/after-failure.ts";
 
 export function serveCitations(web: Hono<CallerEnv>, { deps, shutdown }: App): void {
-  const viewOf = async (owner: string, taskId: string): Promise<Response> => {
-    const { judge, sources, ...rest } = await citationsView(deps, owner, taskId);
-    const view: CitationsView = {
-      ...rest,
-      sources: sources.map((source) => ({ ...source, judge: priceView(source.judge) })),
-      judge: priceView(judge),
-    };
+  const viewOf = async (owner: string, taskId: string, unjudged?: string): Promise<Response> => {
+    const view: CitationsView = { ...(await citationsView(deps, owner, taskId)), not_judged: unjudged };
     return jsonResponse(view);
   };
   web.get("/api/runs/:id/citations", async (context) => {
@@ -33,13 +27,12 @@ export function serveCitations(web: Hono<CallerEnv>, { deps, shutdown }: App): v
   web.post("/api/runs/:id/citations", async (context) => {
     const caller = context.get("caller");
     const { taskId } = await requestedRun(deps, context);
-    const { agreed, numbers, refetch } = await readJsonBody(context.req.raw);
+    const { numbers, refetch } = await readJsonBody(context.req.raw);
     const signal = AbortSignal.any([context.req.raw.signal, deps.leaving]);
     const input = { task_id: taskId, numbers, refetch };
-    const consent = consentTo({ operation: verifyCitations, input, agreed });
-    const call = { ...caller, client: "page", signal, progress: () => {}, agreed: consent };
+    const call = { ...caller, client: "page", signal, progress: () => {} };
     const outcome = await shutdown.during(perform(verifyCitations, deps, { input, call }));
-    return outcome.failed ? outcomeResponse(outcome) : viewOf(caller.owner, taskId);
+    return outcome.failed ? outcomeResponse(outcome) : viewOf(caller.owner, taskId, outcome.structured.not_judged);
   });
   for (const format of BIBLIOGRAPHY_FORMATS) {
     const { ending, type } = BIBLIOGRAPHY_FILES[format];
@@ -52,8 +45,3 @@ export function serveCitations(web: Hono<CallerEnv>, { deps, shutdown }: App): v
     });
   }
 }
-
-type AskedPrice = Awaited<ReturnType<typeof citationsView>>["judge"];
-
-const priceView = (price: AskedPrice): JudgePrice | undefined =>
-  price && { ...price, question: consentQuestion(price.question) };

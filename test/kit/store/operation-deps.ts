@@ -39,7 +39,7 @@ export function openApp(): { deps: OperationDeps; lines: string[]; background: P
       templatesDir: undefined,
       confirmAboveUsd: 0,
       confirmAboveUsdPerDay: 20,
-      hasJudge: false,
+      judgeMaxUsd: undefined,
       publicUrl: "https://research.example.com",
       files: { workingDirectory: "/", roots: [], privatePaths: [] },
     },

@@ -3,7 +3,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { CitationsView } from "../../wire.ts";
 import { fetchJson } from "../app/request.ts";
-import type { Agreed } from "../ui/forms.tsx";
 import { announce, useLoad } from "../ui/parts.tsx";
 
 /** Few enough that something new is shown every few seconds. */
@@ -16,7 +15,7 @@ export interface CitationChecks {
   running: { done: number; of: number; numbers: ReadonlySet<number> } | undefined;
   error: unknown;
   /** Fetches the pages of these sources; `numbers` undefined: of all that are cited. */
-  check: (wanted: { numbers?: readonly number[]; agreed: Agreed }) => void;
+  check: (numbers?: readonly number[]) => void;
   stop: () => void;
 }
 
@@ -29,7 +28,7 @@ export function useCitationChecks(taskId: string): CitationChecks {
   const { value: view, update } = useLoad(path, (signal) => fetchJson<CitationsView>(path, { signal }));
   const setView = (checked: CitationsView): void => update(() => checked);
   useEffect(() => () => work.current?.abort(), [path]);
-  const check: CitationChecks["check"] = ({ numbers, agreed }) => {
+  const check: CitationChecks["check"] = (numbers) => {
     if (view === undefined || work.current !== undefined) return;
     const wanted = numbers ?? view.sources.filter(({ is_cited }) => is_cited).map(({ n }) => n);
     const mine = new AbortController();
@@ -37,7 +36,7 @@ export function useCitationChecks(taskId: string): CitationChecks {
     setError(undefined);
     const progress = (done: number): void => setRunning({ done, of: wanted.length, numbers: new Set(wanted) });
     progress(0);
-    checkAll(path, { wanted, isRefetch: numbers !== undefined, agreed, signal: mine.signal, progress, setView })
+    checkAll(path, { wanted, isRefetch: numbers !== undefined, signal: mine.signal, progress, setView })
       .then(
         () => announce("The citations are checked."),
         (failure: unknown) => mine.signal.aborted || setError(failure),
@@ -54,22 +53,20 @@ interface Checking {
   wanted: readonly number[];
   /** The user asks about one source again: the page may have changed. */
   isRefetch: boolean;
-  /** The cost of the judge that the user has confirmed. */
-  agreed: Agreed;
   signal: AbortSignal;
   progress: (done: number) => void;
   setView: (view: CitationsView) => void;
 }
 
 async function checkAll(path: string, checking: Checking): Promise<void> {
-  const { wanted, isRefetch, agreed, signal, progress, setView } = checking;
+  const { wanted, isRefetch, signal, progress, setView } = checking;
   for (let at = 0; at < wanted.length; at += SOURCES_PER_REQUEST) {
     signal.throwIfAborted();
     const numbers = wanted.slice(at, at + SOURCES_PER_REQUEST);
     const view = await fetchJson<CitationsView>(path, {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ numbers, refetch: isRefetch, agreed }),
+      body: JSON.stringify({ numbers, refetch: isRefetch }),
       signal,
     });
     setView(view);

@@ -1,32 +1,22 @@
-/** The buttons that check all citations or those of one source, with their price, and the counts of what was found. */
+/** The buttons that check all citations or those of one source, what that may cost, and the counts of what was found. */
 
-import { useState } from "preact/hooks";
 import { VERDICTS } from "../../../claims/evidence.ts";
-import type { CitationsView, JudgePrice } from "../../wire.ts";
+import type { CitationsView } from "../../wire.ts";
 import { money } from "../ui/format.ts";
-import { Consent, useConsent } from "../ui/forms.tsx";
 import { Problem } from "../ui/parts.tsx";
 import type { CitationChecks } from "./checks.ts";
 import { VerdictBadge } from "./verdict.tsx";
 
 export function CitationPanel({ checks }: { checks: CitationChecks }) {
   const { view, running, error } = checks;
-  const consent = useConsent(view?.judge?.question);
   if (view === undefined || !view.sources.some(({ is_cited }) => is_cited)) return null;
   const isChecked = view.sources.some(({ checked_at }) => checked_at !== undefined);
   return (
     <section class="citation-panel stack tight" aria-label="Check of the citations">
-      {running === undefined ? <Consent {...consent} /> : null}
       <div class="row">
         {running === undefined ? (
-          <button
-            type="button"
-            class="button small"
-            disabled={!consent.isGiven}
-            onClick={() => checks.check({ agreed: consent.agreed })}
-          >
+          <button type="button" class="button small" onClick={() => checks.check()}>
             {isChecked ? "Check the rest" : "Check citations"}
-            {judgeCost(view.judge)}
           </button>
         ) : (
           <button type="button" class="button small" onClick={checks.stop}>
@@ -42,6 +32,7 @@ export function CitationPanel({ checks }: { checks: CitationChecks }) {
         )}
       </div>
       {isChecked ? <Counts view={view} /> : <p class="quiet small">{EXPLANATION}</p>}
+      <JudgeCost view={view} />
       {error === undefined ? null : <Problem error={error} />}
     </section>
   );
@@ -74,42 +65,32 @@ function Counts({ view }: { view: CitationsView }) {
 export function CheckButton({ n, checks }: { n: number; checks: CitationChecks }) {
   const { view, running } = checks;
   const source = view?.sources.find((each) => each.n === n);
-  // Shown once the button is pressed: a question beside every source would hide the sources.
-  const [isAsking, setAsking] = useState(false);
-  const consent = useConsent(source?.judge?.question);
   if (source === undefined) return null;
   const isRunning = running?.numbers.has(n) === true;
   const label = source.checked_at === undefined ? "Check this page" : "Check again";
-  const price = judgeCost(source.judge);
-  const press = (): void => {
-    setAsking(!consent.isGiven);
-    if (!consent.isGiven) return;
-    // For one check: the next one is charged again.
-    consent.setAgreed(false);
-    checks.check({ numbers: [n], agreed: consent.agreed });
-  };
   return (
-    <>
-      {isAsking ? <Consent {...consent} /> : null}
-      <button
-        type="button"
-        class="button small check"
-        disabled={running !== undefined}
-        aria-label={`${label}: source ${n}${price}`}
-        onClick={press}
-      >
-        {isRunning ? "Checking…" : label}
-        {isRunning ? null : price}
-      </button>
-    </>
+    <button
+      type="button"
+      class="button small check"
+      disabled={running !== undefined}
+      aria-label={`${label}: source ${n}`}
+      onClick={() => checks.check([n])}
+    >
+      {isRunning ? "Checking…" : label}
+    </button>
   );
 }
 
-/** The price of the judge, as the end of a button's label; empty without a judge, or if there is nothing to judge. */
-export function judgeCost(judge: JudgePrice | undefined): string {
-  if (judge === undefined || judge.pairs === 0) return "";
-  const { model, likely_usd: likely, max_usd: max } = judge;
-  return likely === undefined || max === undefined
-    ? ` (with ${model}, price unknown)`
-    : ` (about ${money(likely)}, at most ${money(Math.ceil(max * 100) / 100)} for ${model})`;
+/** What the judge has cost and may cost for this report, and what it did not judge. */
+function JudgeCost({ view }: { view: CitationsView }) {
+  const { judge, judge_max_usd: max, not_judged: unjudged } = view;
+  const spent = judge && `${judge.cost_incomplete === true ? "at least " : ""}${money(judge.cost_usd)} so far`;
+  const limit = max === undefined ? undefined : `at most ${money(max)}`;
+  const cost = [spent, limit].filter((part) => part !== undefined).join(", ");
+  return cost === "" ? null : (
+    <p class="quiet small">
+      A model judges what the text of a page leaves open: {cost} for this report.
+      {unjudged === undefined ? "" : ` ${unjudged}`}
+    </p>
+  );
 }
