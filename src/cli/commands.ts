@@ -487,7 +487,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: READ,
     summary: "Check a report against its sources",
     description:
-      "Fetch the pages that a report cites and compare each with what the report says. Pages that were checked within a day are not fetched again. Free, unless a judge is configured. docs/google-terms.md explains what Google's terms say about it.",
+      "Fetch the pages that a report cites and compare each with what the report says. Pages that were checked within a day are not fetched again. Free; with an API key a model judges what was not confirmed, for at most $0.05 a report (VERIFY_JUDGE). docs/google-terms.md explains what Google's terms say about it.",
     examples: [`check ${ID}`, `check ${ID} --source 3 --refetch`],
     seeAlso: ["show", "save"],
     define: operationCommand(CATALOG.verify_citations, {

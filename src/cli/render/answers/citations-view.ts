@@ -4,6 +4,7 @@ import { VERDICT_LABELS, VERDICTS, type Verdict } from "../../../claims/evidence
 import type { CitationsAnswer } from "../../../operations/citations/verify-citations.ts";
 import { oneLine } from "../../../platform/clean-text.ts";
 import { type AnswerSpace, nextCommands, shortId } from "../answer-view.ts";
+import { formatDollars } from "../durations.ts";
 import type { Style } from "../paint.ts";
 import { type Column, tableLines } from "../table.ts";
 import { wrapToWidth } from "../text-width.ts";
@@ -32,13 +33,16 @@ export async function citationsView(answer: CitationsAnswer, space: AnswerSpace)
   const { findings, task_id: taskId } = answer;
   const { width } = space;
   if (width === undefined) {
-    return [answer.message, countLine(answer), ...findings.map(plainLine)].filter((line) => line !== "").join("\n");
+    return [answer.message, answer.not_judged ?? "", countLine(answer), ...findings.map(plainLine)]
+      .filter((line) => line !== "")
+      .join("\n");
   }
   const id = shortId(taskId);
   const wrap = (text: string): string => wrapToWidth(text, Math.min(width, MAX_TEXT_COLUMNS)).join("\n");
   return [
     wrap(answer.message),
     wrap(countLine(answer)),
+    wrap(answer.not_judged ?? ""),
     findings.length === 0 ? "" : tableLines(COLUMNS, findings, { width, paint: space.paint }).join("\n"),
     ...passages(answer, wrap),
     space.paint("faint", wrap(MEANING)),
@@ -61,10 +65,13 @@ const MEANING =
 /** The passages of one source are what a reader who names it wants to see. */
 function passages({ findings }: CitationsAnswer, wrap: (text: string) => string): string[] {
   if (!findings.every(({ source }) => source === findings[0]?.source)) return [];
-  return findings.flatMap(({ passage, reason, checked_at: at }) => {
+  return findings.flatMap(({ passage, reason, probability, judged, checked_at: at }) => {
     const lines = [
       passage === undefined ? "" : `“${oneLine(passage)}”`,
       reason ?? "",
+      judged === true && probability !== undefined
+        ? `A model finds it ${Math.round(probability * 100)} % likely that the page says this.`
+        : "",
       at === undefined ? "" : `Checked ${at}`,
     ];
     const text = lines.filter((line) => line !== "").join(" ");
@@ -86,7 +93,7 @@ function countLine({ counts, pages, independent_domains: domains, copies = [], j
     ...copies.map((group) => `sources ${group.join(", ")} have the same text`),
     ...(judge === undefined
       ? []
-      : [`judge: ${judge.cost_incomplete === true ? "at least " : ""}$${judge.cost_usd} so far`]),
+      : [`judge: ${judge.cost_incomplete === true ? "at least " : ""}${formatDollars(judge.cost_usd)} so far`]),
   ].join(" · ");
 }
 

@@ -31,8 +31,8 @@ export function VerdictBadge({ verdict }: { verdict: Verdict }) {
 
 /** What the page says about the sentence. */
 export function PairDetails({ pair }: { pair: CitedPairView }) {
-  const { verdict, reason, passage, checked_at: at, judged = false, kind } = pair;
-  const by = kind === "read" ? "Read by Gemini" : judged ? "Judged by a model" : "Checked";
+  const { verdict, reason, passage, checked_at: at, judged = false, probability, kind } = pair;
+  const by = kind === "read" ? "Read by Gemini" : "Checked";
   return (
     <div class="pair stack tight small">
       <p>
@@ -47,6 +47,9 @@ export function PairDetails({ pair }: { pair: CitedPairView }) {
       {at === undefined ? null : (
         <p class="quiet">
           {by} <Age at={at} />
+          {judged && probability !== undefined
+            ? ` · a model finds it ${Math.round(probability * 100)} % likely that the page says this`
+            : ""}
           {pair.by_google === true ? " · Google attaches this source to the sentence" : ""}
         </p>
       )}
