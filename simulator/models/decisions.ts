@@ -23,7 +23,7 @@ const question = z.strictObject({
 
 const decisionRequest = z.strictObject({
   model: z.string(),
-  input: z.union([z.string(), z.array(text).min(1)]),
+  input: z.array(text).min(1),
   questions: z.record(z.string().regex(/^[\w-]{1,64}$/), question).refine((questions) => {
     const count = Object.keys(questions).length;
     return count >= 1 && count <= MAX_QUESTIONS;
@@ -32,8 +32,8 @@ const decisionRequest = z.strictObject({
 
 type DecisionRequest = z.output<typeof decisionRequest>;
 
-const inputOf = ({ input }: DecisionRequest): string =>
-  typeof input === "string" ? input : input.map((part) => part.text).join("\n");
+const inputOf = ({ input }: DecisionRequest): string => input.map((part) => part.text).join("
+");
 
 /** The input is charged once, however many questions are asked about it. */
 const tokensOf = (request: DecisionRequest): number =>

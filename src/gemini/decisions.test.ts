@@ -55,7 +55,7 @@ test("an answer without an answer to each question, or without usage, is used as
     isBlocked: false,
     inputTokens: undefined,
   });
-  const blocked = await decideWith({ block: "SAFETY" });
+  const blocked = await decideWith({ block: "safety" });
   expect(blocked.outcome).toMatchObject({ kind: "answered", probabilities: new Map(), isBlocked: true });
   const text = JSON.stringify({
     answers: {

@@ -217,7 +217,7 @@ const FAULTS: [StepInput, { says: RegExp; requests: number; isUnknown?: boolean 
   [{ fault: "reset-mid-body" }, { says: /could not be read|broke/, requests: 1, isUnknown: true }],
   [{ fault: "malformed-json" }, { says: /could not be read/, requests: 1, isUnknown: true }],
   [{ answer: "truncated" }, { says: /incomplete/, requests: 1 }],
-  [{ block: "SAFETY" }, { says: /filters/, requests: 1 }],
+  [{ block: "safety" }, { says: /filters/, requests: 1 }],
 ];
 
 test.for(FAULTS)(
