@@ -5,8 +5,7 @@ import type { ResearchComposition } from "./compose-research.ts";
 import type { OperationDeps } from "./operations/operation.ts";
 import { judgeLimitUsd } from "./operation-settings.ts";
 import { systemClock } from "./platform/clock.ts";
-import type { Database } from "./store/database.ts";
-import { createJudge } from "./verification/judge/judge.ts";
+import { createJudge, type JudgeDeps } from "./verification/judge/judge.ts";
 import type { VerifyDeps } from "./verification/verify.ts";
 import type { Judge } from "./verification/judge/judge-port.ts";
 
@@ -31,7 +30,7 @@ export async function composeVerification(parts: Parts): Promise<VerifyDeps> {
   };
 }
 
-async function createDecisionsJudge({ config, log, prices }: Parts, db: Database): Promise<Judge | undefined> {
+async function createDecisionsJudge({ config, log, prices }: Parts, db: JudgeDeps["db"]): Promise<Judge | undefined> {
   const { settings, environment } = config;
   const maxUsd = judgeLimitUsd(config);
   const { GEMINI_API_KEY: apiKey, GOOGLE_GEMINI_BASE_URL: baseUrl } = settings;

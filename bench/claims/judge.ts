@@ -5,7 +5,8 @@
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Environment, loadConfig } from "../../src/config/config.ts";
+import { loadConfig } from "../../src/config/config.ts";
+import type { Environment } from "../../src/config/environment.ts";
 import { costCalculator } from "../../src/costs/actual.ts";
 import { JUDGE_MODEL, LIST_PRICES } from "../../src/costs/prices.ts";
 import { createDecisions, type DecisionOutcome, type DecisionRequest } from "../../src/gemini/decisions.ts";

@@ -32,8 +32,7 @@ const decisionRequest = z.strictObject({
 
 type DecisionRequest = z.output<typeof decisionRequest>;
 
-const inputOf = ({ input }: DecisionRequest): string => input.map((part) => part.text).join("
-");
+const inputOf = ({ input }: DecisionRequest): string => input.map((part) => part.text).join("\n");
 
 /** The input is charged once, however many questions are asked about it. */
 const tokensOf = (request: DecisionRequest): number =>

@@ -128,7 +128,7 @@ async function withJudge(page: Page, { taskId, scene }: { taskId: string; scene:
   await page.getByRole("button", { name: "Check again: source 2", exact: true }).click();
   await page.getByRole("button", { name: "Check again: source 2", exact: true, disabled: false }).waitFor();
   expect(asked()).toBe(1);
-  const [decision] = scene.gemini.ledger.entries().filter(({ kind }) => kind === "decide");
+  const decision = scene.gemini.ledger.entries().find(({ kind }) => kind === "decide");
   expect(decision).toMatchObject({ path: "/v1beta/decisions", question: expect.stringContaining("310 people") });
   const command = await scene.command(["figures", "--json"]);
   const { judge_cost_usd: cost } = FIGURES.parse(JSON.parse(command.stdout));

@@ -30,7 +30,7 @@ const NO_LIMITS = { signal: new AbortController().signal, deadline: Infinity };
 
 const answered = (
   probabilities: Record<string, number>,
-  { inputTokens = 1_000 as number | undefined, isBlocked = false } = {},
+  { inputTokens = 1_000, isBlocked = false } = {},
 ): DecisionOutcome => ({
   kind: "answered",
   probabilities: new Map(Object.entries(probabilities)),
@@ -161,6 +161,19 @@ test("a page of any length and script, and any number of claims, stay below Goog
   }
   expect(sent[0]?.input).toContain(near.passage);
   expect(sent.reduce((sum, { questions }) => sum + questions.size, 0)).toBe(1_000);
+});
+
+test("a sentence that is too long to be compared is not judged, and not asked about again (W3)", async () => {
+  const { ask, sent } = await openJudge([answered({ c2: 0.9 })]);
+  const judgements = await ask([claim(1, "x".repeat(1_501)), claim(2)]);
+  expect(judgements).toMatchObject({
+    judged: new Map([
+      [1, undefined],
+      [2, 0.9],
+    ]),
+    unjudged: new Map([["The sentence is too long.", 1]]),
+  });
+  expect(sent.map(({ questions }) => [...questions.keys()])).toEqual([["c2"]]);
 });
 
 test("what a request costs is counted before it is sent at its maximum, and then as reported (W3)", async () => {

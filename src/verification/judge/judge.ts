@@ -5,7 +5,7 @@
  * its maximum cost before it is sent, so that no report costs more than the user's limit.
  */
 
-import type { Evidence } from "../../claims/evidence.ts";
+import { type Evidence, MAX_CLAIM_CHARACTERS } from "../../claims/evidence.ts";
 import type { CostOf } from "../../costs/actual.ts";
 import { JUDGE_MODEL } from "../../costs/prices.ts";
 import type { DecisionOutcome, DecisionRequest } from "../../gemini/decisions.ts";
@@ -14,7 +14,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Database } from "../../store/database.ts";
 import { reserveJudgeRequest, settleJudgeRequest } from "../claim-store.ts";
-import type { Judge, JudgeLimits, Judgements, OpenClaim } from "./judge-port.ts";
+import type { Judge, JudgeLimits, OpenClaim } from "./judge-port.ts";
 import { batchesOf, maxInputTokens, questionId, requestAbout } from "./questions.ts";
 
 /**
@@ -47,6 +47,7 @@ const MAX_RETRY_PAUSE_MS = 3_000;
 
 const BLOCKED = "Google's content filters refuse to judge a page.";
 const INCOMPLETE = "Google's answer was incomplete.";
+const TOO_LONG = "The sentence is too long.";
 
 export function createJudge(deps: JudgeDeps): Judge {
   const { clock } = deps;
@@ -75,7 +76,7 @@ export function createJudge(deps: JudgeDeps): Judge {
     judge: async ({ taskId, page, claims }, limits) => {
       const result: Result = { judged: new Map(), unjudged: new Map() };
       const isComplete = await inTurn(taskId, async () => {
-        for (const batch of batchesOf(claims)) {
+        for (const batch of batchesOf(withoutLong(result, claims))) {
           if (limits.signal.aborted || clock.monotonic() >= limits.deadline) return false;
           await judgeBatch(result, batch, { taskId, request: requestAbout(page, batch), limits });
         }
@@ -104,6 +105,15 @@ type Result = { judged: Map<number, number | undefined>; unjudged: Map<string, n
 
 const count = ({ unjudged }: Result, why: string, claims: number): void =>
   void unjudged.set(why, (unjudged.get(why) ?? 0) + claims);
+
+/** The beginning of a sentence is not what it says, and a question without an end could exceed Google's limit. */
+const withoutLong = (result: Result, claims: readonly OpenClaim[]): OpenClaim[] =>
+  claims.filter(({ n, text }) => {
+    const isShort = text.length <= MAX_CLAIM_CHARACTERS;
+    if (!isShort) result.judged.set(n, undefined);
+    if (!isShort) count(result, TOO_LONG, 1);
+    return isShort;
+  });
 
 type Answered = Extract<DecisionOutcome, { kind: "answered" }>;
 

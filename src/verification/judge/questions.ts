@@ -1,7 +1,6 @@
 /** What the judge is asked: one request per page, with a yes-or-no question per claim. */
 
 import { JUDGE_MODEL } from "../../costs/prices.ts";
-import { MAX_CLAIM_CHARACTERS } from "../../claims/evidence.ts";
 import type { DecisionRequest, YesNoQuestion } from "../../gemini/decisions.ts";
 import type { PageText } from "../../pages/page.ts";
 import type { OpenClaim } from "./judge-port.ts";
