@@ -45,7 +45,7 @@ export async function judgeBench(
   const requests = claims.map(({ claim, page }) => ({ request: requestAbout(page, [asClaim(claim)]) }));
   const bound = requests.reduce((sum, { request }) => sum + maxInputTokens(request), 0);
   // A token of English text has four bytes.
-  const cost = `about $${usdOf(bound / 4).toFixed(2)}, at most $${usdOf(bound).toFixed(2)}, by list prices`;
+  const cost = `about $${usdOf(bound / 4).toFixed(4)}, at most $${usdOf(bound).toFixed(4)}, by list prices`;
   if (yes !== true) {
     console.log(
       `${claims.length} claims would be sent to ${JUDGE_MODEL}, for ${cost}. Nothing was sent: repeat with --yes.`,

@@ -1,4 +1,4 @@
-/** `bench/run.ts verdicts --judge` states its cost, sends nothing without `--yes`, and judges what is left open. */
+/** `bench/run.ts verdicts --judge` states its cost, sends nothing without `--yes`, and shows what each threshold would do. */
 
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ const PAIRS = [
   { ...PAIR, id: "b", kind: "open", claim: "The lake of Onda measures 57 metres.", expected: "contradicted" },
 ];
 
-test("the judge is asked after the cost was stated, and its rows have the same columns (W2, W3)", async () => {
+test("the judge is measured after its cost was stated, by false accepts and recall from each probability (W2, W3)", async () => {
   const simulator = await startSimulator({ scenario: { name: "judge" } });
   const directory = temporaryDirectory();
   const set = join(directory, "pairs.json");
@@ -34,22 +34,25 @@ test("the judge is asked after the cost was stated, and its rows have the same c
     expect(await verdicts({ set, judge: true, yes: true }, own)).toBeUndefined();
     expect([process.exitCode, lines.at(-1)]).toEqual([1, expect.stringContaining("GEMINI_API_KEY")]);
     expect(await verdicts({ set, judge: true }, keyed)).toBeUndefined();
-    expect(lines.at(-1)).toMatch(/^2 of 2 pairs would be sent to \S+, for about \$\d\.\d\d, .*Nothing was sent/);
-    const without = await verdicts({ set }, keyed);
+    expect(lines.at(-1)).toMatch(
+      /^2 claims would be sent to gemini-decision-1, for about \$0\.0\d+, .*Nothing was sent/,
+    );
+    expect(simulator.ledger.count("decide")).toBe(0);
     const judged = await verdicts({ set, judge: true, yes: true }, keyed);
-    expect(lines.at(-1)).toContain("2 of 2 pairs are sent");
-    expect(judged?.columns).toEqual(without?.columns);
-    // The figures veto the second one, whatever the model answers.
-    expect(without?.rows[0]?.slice(1, 4)).toEqual([
-      expect.stringMatching(/^0 of 1/),
-      "0 of 1, 0.0 % (0.0–79.3)",
-      expect.stringMatching(/^0 of 1/),
+    expect(lines.at(-1)).toContain("2 claims are sent");
+    expect(simulator.ledger.count("decide")).toBe(2);
+    // The stand-in counts words: it finds the second claim, with another figure, a little less likely.
+    expect(
+      judged?.rows.map(([threshold, wrong, right]) => [threshold, wrong?.slice(0, 6), right?.slice(0, 6)]),
+    ).toEqual([
+      ["0.5", "1 of 1", "1 of 1"],
+      ["0.6", "1 of 1", "1 of 1"],
+      ["0.7", "1 of 1", "1 of 1"],
+      ["0.8", "1 of 1", "1 of 1"],
+      ["0.9", "0 of 1", "1 of 1"],
+      ["0.95", "0 of 1", "1 of 1"],
     ]);
-    expect(judged?.rows[0]?.slice(1, 4)).toEqual([
-      expect.stringMatching(/^0 of 1/),
-      "0 of 1, 0.0 % (0.0–79.3)",
-      expect.stringMatching(/^1 of 1/),
-    ]);
+    expect(judged?.notes.join(" ")).toMatch(/0 without an answer\. \d+ input tokens, \$0\.0\d+ by list prices/);
   } finally {
     process.exitCode = undefined;
     vi.restoreAllMocks();
