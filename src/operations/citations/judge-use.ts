@@ -1,6 +1,5 @@
 /** The citation judge (`VERIFY_JUDGE`) in answers: announced with its limit, then what it used and what it did not judge. */
 
-import { roundUsd } from "../../costs/actual.ts";
 import { JUDGE_MODEL } from "../../costs/prices.ts";
 import { findJudgeCost } from "../../runs/history/figures-store.ts";
 import type { Database } from "../../store/database.ts";
