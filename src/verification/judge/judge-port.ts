@@ -11,7 +11,7 @@ export interface Judge {
   judge(request: JudgeRequest, limits: JudgeLimits): Promise<Judgements>;
 }
 
-export interface JudgeRequest {
+interface JudgeRequest {
   taskId: string;
   page: PageText;
   claims: readonly OpenClaim[];
