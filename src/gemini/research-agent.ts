@@ -123,9 +123,9 @@ export interface Interaction {
   usage: AgentUsage | undefined;
   thoughts: string[];
   searches: string[];
-  /** In report order; at most 64. */
+  /** In report order. */
   pictures: AgentPicture[];
-  /** Search Suggestions as HTML, which Google's terms require to be shown with the answer; at most one per search. */
+  /** Search Suggestions as HTML, which Google's terms require to be shown with the answer. */
   searchSuggestions: string[];
   /** Undefined unless Google reported an error. */
   failureCause: FailureCause | undefined;

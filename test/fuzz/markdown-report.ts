@@ -18,6 +18,8 @@ export const markdownReport: FuzzTarget = {
     "1. ```html\n<script>\n   ```\n<!-- comment --> ![ref][1]\n\n[1]: https://a.example\n",
     "> - > ```\n> <br> x<br>y\\![z](u) !![](v)\n",
     "text\n\n## Sources\n\n1. [a](https://a.example/(x))\n",
+    "https://a.example/x\\<b> and https://a.example/`a ![b](https://evil.example/i)`\n",
+    "[r]:\n- ```\n<img src=x>\n",
     ...PAYLOADS.map(({ text }) => text({ run: "x()", address: "https://evil.example/i" })),
   ],
   words: [

@@ -17,9 +17,6 @@ import { AppError, type AppErrorOptions } from "../../errors.ts";
 const MAX_QUERIES = 1_000;
 const MAX_SOURCES = 10_000;
 const MAX_SUPPORTS = 10_000;
-/** Google sends one of about 5 KB per answer. */
-const MAX_SUGGESTIONS = 20;
-const MAX_SUGGESTION_CHARACTERS = 100_000;
 
 export class StreamedResponse {
   text = "";
@@ -98,11 +95,9 @@ export class StreamedResponse {
     if (this.sources.length < MAX_SOURCES && /^https?:\/\//i.test(url)) this.sources.push({ url, title });
   }
 
-  /** Skips repetitions in later chunks, and HTML longer than anything that Google sends. */
-  #addSuggestions(html: string | undefined): void {
-    if (html === undefined || html.trim() === "" || html.length > MAX_SUGGESTION_CHARACTERS) return;
-    if (this.searchSuggestions.includes(html) || this.searchSuggestions.length >= MAX_SUGGESTIONS) return;
-    this.searchSuggestions.push(html);
+  /** Later chunks repeat it. */
+  #addSuggestions(html = ""): void {
+    if (html.trim() !== "" && !this.searchSuggestions.includes(html)) this.searchSuggestions.push(html);
   }
 
   /** Each chunk contains the counts so far, so the last chunk counts. */

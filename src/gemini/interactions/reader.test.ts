@@ -214,11 +214,6 @@ describe("the report", () => {
     });
   });
 
-  test("has a bounded number of pictures (S2)", () => {
-    const steps = [output(...Array.from({ length: 100 }, () => ({ type: "image", data: "AAAA" })))];
-    expect(readReport({ steps }).pictures).toHaveLength(64);
-  });
-
   test("has search suggestions from the results of searches, each once (T-1)", () => {
     const result = (...found: object[]) => ({ type: "google_search_result", call_id: "1", result: found });
     const steps = [

@@ -72,17 +72,11 @@ function searchesIn(step: InteractionStep): string[] {
   return listed.length > 0 ? listed : [""];
 }
 
-const MAX_SUGGESTIONS = 64;
-const MAX_SUGGESTION_CHARACTERS = 100_000;
-
 /** In the older schema the field was called `rendered_content`. */
 function suggestionsIn(steps: InteractionStep[]): string[] {
-  const all = steps
-    .filter(({ type }) => type === "google_search_result")
-    .flatMap(({ result }) => records(result))
-    .map((result) => readText(result["search_suggestions"]) || readText(result["rendered_content"]))
-    .filter((html) => html !== "" && html.length <= MAX_SUGGESTION_CHARACTERS);
-  return [...new Set(all)].slice(0, MAX_SUGGESTIONS);
+  const results = steps.filter(({ type }) => type === "google_search_result").flatMap(({ result }) => records(result));
+  const all = results.map((result) => readText(result["search_suggestions"]) || readText(result["rendered_content"]));
+  return [...new Set(all.filter((html) => html !== ""))];
 }
 
 /** Undefined until Google reports usage, and for implausible counts, which would become a wrong cost. */
@@ -131,10 +125,6 @@ interface JoinedReport {
   pictures: AgentPicture[];
 }
 
-/** A report with pictures has a handful, of about 200 KB each. */
-const MAX_PICTURES = 64;
-const MAX_PICTURE_CHARACTERS = 12_000_000;
-
 /**
  * Joins all outputs after the last tool step or user input, like the SDK's `output_text`: a report may be split into
  * several outputs with thoughts between them. Unlike there, a picture between two texts does not end the report.
@@ -156,7 +146,7 @@ function joinReport(steps: InteractionStep[]): JoinedReport {
     }
     for (const part of parts) {
       const picture = readPicture(part, offset);
-      if (picture !== undefined && joined.pictures.length < MAX_PICTURES) joined.pictures.push(picture);
+      if (picture !== undefined) joined.pictures.push(picture);
       const text = index < reportStart ? "" : textOfPart(part);
       if (text === "") continue;
       const length = Buffer.byteLength(text);
@@ -227,8 +217,7 @@ const textOfPart = (part: InteractionStep): string => readText(part["text"]).toW
 function readPicture(part: InteractionStep, offset: number): AgentPicture | undefined {
   if (part["type"] !== "image") return undefined;
   const data = readText(part["data"]);
-  if (data === "" || data.length > MAX_PICTURE_CHARACTERS) return undefined;
-  return { mimeType: readText(part["mime_type"]), data, offset };
+  return data === "" ? undefined : { mimeType: readText(part["mime_type"]), data, offset };
 }
 
 /** Keyed by URL, because a report may have tens of thousands of citations. */

@@ -1,6 +1,7 @@
 /** Footnotes: `[^1]` in the text and `[^1]: note` on a line of its own. */
 
 import type { MarkdownIt, StateBlock } from "markdown-it";
+import { lineOf } from "./parser.ts";
 
 const DEFINITION = /^\[\^([^\s\][^]{1,60})\]:[ \t]*/;
 const REFERENCE = /\[\^([^\s\][^]{1,60})\]/y;
@@ -40,16 +41,14 @@ interface BlockLines {
 
 /** One paragraph: up to an empty line or the next definition. */
 function readDefinition({ state, startLine, endLine, silent }: BlockLines, defined: ReadonlySet<string>): boolean {
-  const lineAt = (line: number): string =>
-    state.src.slice((state.bMarks[line] ?? 0) + (state.tShift[line] ?? 0), state.eMarks[line]);
-  const first = lineAt(startLine);
+  const first = lineOf(state, startLine);
   const [mark, label = ""] = DEFINITION.exec(first) ?? [];
   if (mark === undefined || !defined.has(label) || (state.sCount[startLine] ?? 0) - state.blkIndent >= 4) return false;
   if (silent) return true;
   const lines = [first.slice(mark.length)];
   let next = startLine + 1;
   for (; next < endLine && !state.isEmpty(next); next += 1) {
-    const line = lineAt(next);
+    const line = lineOf(state, next);
     if (DEFINITION.test(line) || (state.sCount[next] ?? 0) < state.blkIndent) break;
     lines.push(line);
   }

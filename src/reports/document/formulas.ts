@@ -3,6 +3,7 @@
  */
 
 import type { MarkdownIt, StateBlock, StateInline, Token } from "markdown-it";
+import { lineOf } from "./parser.ts";
 
 /** A formula that a report needs is far shorter. */
 const MAX_FORMULA_CHARACTERS = 2_000;
@@ -68,16 +69,14 @@ function isDollarFormula(tex: string, after: string | undefined): boolean {
 }
 
 function readBlock(state: StateBlock, ...[startLine, endLine, silent]: [number, number, boolean]): boolean {
-  const lineAt = (line: number): string =>
-    state.src.slice((state.bMarks[line] ?? 0) + (state.tShift[line] ?? 0), state.eMarks[line]);
-  const first = lineAt(startLine);
+  const first = lineOf(state, startLine);
   const delimiters = DELIMITERS.find(({ open, isDisplay }) => isDisplay && first.startsWith(open));
   // Four spaces are code.
   if (delimiters === undefined || (state.sCount[startLine] ?? 0) - state.blkIndent >= 4) return false;
   const { open, close } = delimiters;
   const lines: string[] = [];
   for (let line = startLine; line < endLine && line < startLine + MAX_LINES; line += 1) {
-    const text = (line === startLine ? first.slice(open.length) : lineAt(line)).trimEnd();
+    const text = (line === startLine ? first.slice(open.length) : lineOf(state, line)).trimEnd();
     if (line > startLine && (text.trim() === "" || (state.sCount[line] ?? 0) < state.blkIndent)) return false;
     const at = text.indexOf(close);
     lines.push(at === -1 ? text : text.slice(0, at));

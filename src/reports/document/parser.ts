@@ -251,6 +251,10 @@ export function originalRule(name: string): BlockRule {
   return ruler.getRules("")[0] ?? (() => false);
 }
 
+/** Without its indentation. */
+export const lineOf = ({ src, bMarks, tShift, eMarks }: StateBlock, line: number): string =>
+  src.slice((bMarks[line] ?? 0) + (tShift[line] ?? 0), eMarks[line]);
+
 /** As markdown-it divides a row: at each bar without a backslash before it. */
 function cellPieces(line: Line | undefined, column: number): Piece[][] {
   const { text, start } = line ?? { text: "", start: 0 };
