@@ -7,9 +7,7 @@ import { parseJson } from "../gemini/parse-json.ts";
 import { isRecord } from "../platform/is-record.ts";
 import { doubleLatexBackslashes } from "./latex-escapes.ts";
 
-export interface AnchoredAnswer {
-  /** Number of known keys that were found. */
-  keys: number;
+interface AnchoredAnswer {
   /** The readable fields, in the form of an undamaged answer. */
   value: Record<string, unknown>;
   /** The report has no end, because the model's output was truncated. */
@@ -73,7 +71,7 @@ export function readAnchored(text: string): AnchoredAnswer | undefined {
         break;
     }
   }
-  return value["success"] === undefined ? undefined : { value, cut, keys: fields.length };
+  return value["success"] === undefined ? undefined : { value, cut };
 }
 
 /** Undefined if the list itself is damaged: an answer is complete without it. */

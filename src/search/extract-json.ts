@@ -6,7 +6,7 @@
 import { parseJson } from "../gemini/parse-json.ts";
 import type { Cut } from "../gemini/search-backend.ts";
 import { isRecord } from "../platform/is-record.ts";
-import { type AnchoredAnswer, readAnchored } from "./anchored-answer.ts";
+import { readAnchored } from "./anchored-answer.ts";
 import { type AnswerSchema, isEcho, type ResearchAnswer, withoutPlaceholders } from "./schemas.ts";
 import { doubleLatexBackslashes, unescapeOnce } from "./latex-escapes.ts";
 
@@ -214,9 +214,7 @@ function readRepaired(text: string, damaged: Damaged[], reading: Reading): Extra
 }
 
 function repairOne(text: string, candidate: Candidate, { accept, rejections }: Reading): Extraction | undefined {
-  const region = text.slice(candidate.start, candidate.limit);
-  const closed = candidate.end === undefined ? undefined : region.slice(0, candidate.end - candidate.start);
-  const anchored = readClosedOrWhole(closed, region);
+  const anchored = readAnchored(text.slice(candidate.start, candidate.limit));
   if (anchored?.cut === true) {
     // Text after the region shows that the output was not truncated there: the report quotes another object.
     const isLast = candidate.limit === text.length && anchored.value["success"] !== false;
@@ -224,14 +222,6 @@ function repairOne(text: string, candidate: Candidate, { accept, rejections }: R
     return undefined;
   }
   return anchored === undefined ? undefined : accept(anchored.value, true, NO_OBJECT);
-}
-
-/** Reads up to the closing bracket, unless a stray quote moved that before the last key. */
-function readClosedOrWhole(closed: string | undefined, region: string): AnchoredAnswer | undefined {
-  const whole = readAnchored(region);
-  if (closed === undefined) return whole;
-  const inside = readAnchored(closed);
-  return inside === undefined || inside.cut || (whole?.keys ?? 0) > inside.keys ? whole : inside;
 }
 
 /** Accepts "true" and "false" as strings. */
