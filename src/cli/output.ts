@@ -2,7 +2,8 @@
 
 import type { Environment } from "../config/environment.ts";
 import { oneLine } from "../platform/clean-text.ts";
-import { cutToWidth, wrapToWidth } from "./render/text-width.ts";
+import { cutToWidth } from "./render/text-width.ts";
+import { wrapToWidth } from "./render/words.ts";
 
 /** Resolves when the text is written; a process that exits earlier would truncate it. */
 export const print = (text: string): Promise<void> => write(process.stdout, text);

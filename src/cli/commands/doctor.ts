@@ -8,7 +8,7 @@ import { systemClock } from "../../platform/clock.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { answerWidth, print } from "../output.ts";
 import { type Paint, paintFor } from "../render/paint.ts";
-import { wrapToWidth } from "../render/text-width.ts";
+import { wrapToWidth } from "../render/words.ts";
 
 export async function runDoctor({ json, online }: { json: boolean; online: boolean }): Promise<void> {
   const config = loadConfig({ environment: readEnvironment() });

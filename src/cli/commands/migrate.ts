@@ -22,6 +22,7 @@ import { storageError } from "../../store/sqlite/driver.ts";
 import { openCommand } from "../answer-command.ts";
 import { createProgressLine, print } from "../output.ts";
 import { printError } from "../print-error.ts";
+import { type Column, tableLines } from "../render/table.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 
 export interface MigrateOptions {
@@ -62,7 +63,11 @@ export async function runMigrate({ from, to, does, force, json }: MigrateOptions
     const { file, target } = databases;
     const rows = tables.map(tableRow);
     const answer = { success: !failed, from: file, to: target, dry_run: does === "count", tables: rows };
-    await print(json ? JSON.stringify(answer, null, 2) : `${comparisonTable(tables)}\n\n${text}`);
+    await print(
+      json
+        ? JSON.stringify(answer, null, 2)
+        : [...tableLines(COLUMNS, tables, { width: undefined }), "", text].join("\n"),
+    );
     await shutdown.leave(failed ? EXIT_CODES.failed : EXIT_CODES.ok);
   } catch (error) {
     line.clear();
@@ -151,18 +156,12 @@ const tableRow = ({ table, source, target, same }: Comparison) => ({
   ...(same !== undefined && { same }),
 });
 
-function comparisonTable(tables: readonly Comparison[]): string {
-  const verdictOf = ({ same }: Comparison): string => (same === undefined ? "" : same ? "same" : "DIFFERENT");
-  const rows = [
-    ["TABLE", "FROM", "TO", ""],
-    ...tables.map((row) => [row.table, String(row.source), String(row.target), verdictOf(row)]),
-  ];
-  return rows
-    .map(([name = "", from = "", to = "", verdict = ""]) =>
-      `${name.padEnd(20)}${from.padStart(10)}${to.padStart(10)}  ${verdict}`.trimEnd(),
-    )
-    .join("\n");
-}
+const COLUMNS: Column<Comparison>[] = [
+  { title: "TABLE", cell: ({ table }) => table },
+  { title: "FROM", cell: ({ source }) => String(source), align: "right" },
+  { title: "TO", cell: ({ target }) => String(target), align: "right" },
+  { title: "", cell: ({ same }) => (same === undefined ? "" : same ? "same" : "DIFFERENT") },
+];
 
 const SHOW_INTERVAL_MS = 1_000;
 

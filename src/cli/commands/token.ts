@@ -8,7 +8,7 @@ import { openStore } from "../../store/store.ts";
 import { type Answer, runAnswer } from "../answer-command.ts";
 import { answerWidth } from "../output.ts";
 import { paintFor } from "../render/paint.ts";
-import { type Column, plainTable, tableLines } from "../render/table.ts";
+import { type Column, tableLines } from "../render/table.ts";
 
 export const addNamedToken = (name: string, { json }: { json: boolean }): Promise<void> =>
   answer(json, async (db, now) => {
@@ -42,14 +42,8 @@ const tokenRow = ({ name, createdAt, lastUsedAt, revokedAt }: TokenEntry) => ({
   revoked_at: revokedAt === undefined ? null : isoTime(revokedAt),
 });
 
-function table(tokens: TokenRow[]): string {
-  const width = answerWidth();
-  if (width !== undefined) return tableLines(columns, tokens, { width, paint: paintFor(process.stdout) }).join("\n");
-  return plainTable([
-    columns.map(({ title }) => title),
-    ...tokens.map((token) => columns.map(({ cell }) => cell(token))),
-  ]);
-}
+const table = (tokens: TokenRow[]): string =>
+  tableLines(columns, tokens, { width: answerWidth(), paint: paintFor(process.stdout) }).join("\n");
 
 const columns: Column<TokenRow>[] = [
   { title: "NAME", cell: ({ name }) => name },

@@ -9,7 +9,8 @@ import { type RunStatus, STATUS_LABELS } from "../../runs/run.ts";
 import { shortId } from "./answer-view.ts";
 import { formatCost, formatDollars, formatDuration } from "./durations.ts";
 import { type Style, type Paint, unpainted } from "./paint.ts";
-import { cutToWidth, wrapToLines } from "./text-width.ts";
+import { cutToWidth } from "./text-width.ts";
+import { wrapToLines } from "./words.ts";
 
 /** All texts are clean of terminal control sequences. */
 export interface Frame {

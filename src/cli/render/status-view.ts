@@ -5,7 +5,7 @@ import { formatDuration } from "./durations.ts";
 import type { Paint } from "./paint.ts";
 import type { Problem } from "./status-problems.ts";
 import { type Column, tableLines } from "./table.ts";
-import { wrapToWidth } from "./text-width.ts";
+import { wrapToWidth } from "./words.ts";
 
 interface StatusSpace {
   width: number;

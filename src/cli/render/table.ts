@@ -1,7 +1,7 @@
 /** Tables that fit a terminal: less important columns are dropped and the last one is cut. */
 
 import { type Style, type Paint, unpainted } from "./paint.ts";
-import { cutToWidth, padToWidth, widthOf } from "./text-width.ts";
+import { cutToWidth, widthOf } from "./text-width.ts";
 
 export interface Column<Row> {
   title: string;
@@ -13,7 +13,8 @@ export interface Column<Row> {
 }
 
 export interface TableSpace {
-  width: number;
+  /** Undefined: nothing is cut, as for a script. */
+  width: number | undefined;
   paint?: Paint;
 }
 
@@ -25,7 +26,7 @@ const MIN_LAST_COLUMN_WIDTH = 16;
 export function tableLines<Row>(
   columns: Column<Row>[],
   rows: Row[],
-  { width, paint = unpainted }: TableSpace,
+  { width = Number.POSITIVE_INFINITY, paint = unpainted }: TableSpace,
 ): string[] {
   const shown = fitting(columns, rows, width);
   const widths = shown.map((column) => naturalWidth(column, rows));
@@ -73,17 +74,4 @@ function fitting<Row>(columns: Column<Row>[], rows: Row[], width: number): Colum
     rows,
     width,
   );
-}
-
-/** For output that is not a terminal: aligned, and nothing is cut. */
-export function plainTable(rows: string[][]): string {
-  const widths = (rows[0] ?? []).map((_title, column) => Math.max(...rows.map((row) => widthOf(row[column] ?? ""))));
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => padToWidth(cell, widths[column] ?? 0))
-        .join(GAP)
-        .trimEnd(),
-    )
-    .join("\n");
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { cutToWidth, padToWidth, widthOf, wrapToLines, wrapToWidth } from "./text-width.ts";
+import { cutToWidth, widthOf } from "./text-width.ts";
+import { wrapToLines, wrapToWidth } from "./words.ts";
 
 describe("the width of a text", () => {
   test.each([
@@ -36,11 +37,6 @@ describe("cutting a text", () => {
   ])("%j to %i columns yields %j", (text, width, cut) => {
     expect(cutToWidth(text, width)).toBe(cut);
     expect(widthOf(cut)).toBeLessThanOrEqual(width);
-  });
-
-  test("padding fills columns, not characters", () => {
-    expect(padToWidth("日本", 6)).toBe("日本  ");
-    expect(padToWidth("longer", 3)).toBe("longer");
   });
 });
 

@@ -1,4 +1,4 @@
-/** Measures how many terminal columns a text takes, and cuts and wraps it. */
+/** Measures how many terminal columns a text takes, and cuts it. */
 
 /** East Asian wide and fullwidth (Unicode's EastAsianWidth.txt), for which regular expressions have no property. */
 const WIDE =
@@ -42,39 +42,4 @@ function headOf(text: string, width: number): string {
     head += character;
   }
   return head;
-}
-
-export const padToWidth = (text: string, width: number): string =>
-  text + " ".repeat(Math.max(0, width - widthOf(text)));
-
-/** Breaks between words; a word wider than a line is broken. */
-export function wrapToWidth(text: string, width: number): string[] {
-  const room = Math.max(2, width);
-  const lines: string[] = [];
-  let line = "";
-  for (const word of text.split(/\s+/).filter((part) => part !== "")) {
-    const joined = line === "" ? word : `${line} ${word}`;
-    if (widthOf(joined) <= room) {
-      line = joined;
-      continue;
-    }
-    if (line !== "") lines.push(line);
-    line = word;
-    while (widthOf(line) > room) {
-      const head = headOf(line, room);
-      lines.push(head);
-      line = line.slice(head.length);
-    }
-  }
-  return line === "" ? lines : [...lines, line];
-}
-
-/** The first lines of a wrapped text; the last ends with an ellipsis when there is more. */
-export function wrapToLines(text: string, width: number, maxLines: number): string[] {
-  const lines = wrapToWidth(text, width);
-  if (lines.length <= maxLines) return lines;
-  return [...lines.slice(0, maxLines - 1), cutToWidth(lines.slice(maxLines - 1).join(" "), width)].slice(
-    0,
-    Math.max(0, maxLines),
-  );
 }

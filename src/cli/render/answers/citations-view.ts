@@ -7,7 +7,7 @@ import { type AnswerSpace, nextCommands, shortId } from "../answer-view.ts";
 import { formatDollars } from "../durations.ts";
 import type { Style } from "../paint.ts";
 import { type Column, tableLines } from "../table.ts";
-import { wrapToWidth } from "../text-width.ts";
+import { wrapToWidth } from "../words.ts";
 
 type Finding = CitationsAnswer["findings"][number];
 

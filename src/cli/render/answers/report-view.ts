@@ -8,7 +8,7 @@ import { isRedirect, type Source } from "../../../reports/report.ts";
 import { type AnswerSpace, nextCommands, shortId } from "../answer-view.ts";
 import { formatCost, formatDuration } from "../durations.ts";
 import { reportLines, sourceUrl } from "../markdown/report.ts";
-import type { Space } from "../markdown/words.ts";
+import type { Space } from "../words.ts";
 import type { Style } from "../paint.ts";
 import { cutToWidth, widthOf } from "../text-width.ts";
 

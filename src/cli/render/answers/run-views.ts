@@ -4,6 +4,7 @@ import type { askFollowup } from "../../../operations/followup/ask-followup.ts";
 import type { cancelResearch } from "../../../operations/cancel-research.ts";
 import type { checkResearchStatus } from "../../../operations/check-research-status.ts";
 import type { estimateResearchCost } from "../../../operations/estimate-research-cost.ts";
+import type { Results } from "../../../operations/get-research-results.ts";
 import type { OutputOf } from "../../../operations/operation.ts";
 import { materialTexts } from "../../../operations/parts/material.ts";
 import type { organizeRun } from "../../../operations/organize-run.ts";
@@ -15,7 +16,8 @@ import { timeLeftText } from "../../../runs/activity/time-left.ts";
 import { type AnswerSpace, nextCommands, shortId } from "../answer-view.ts";
 import { formatCost, formatDollars, formatDuration } from "../durations.ts";
 import { stateOf } from "../run-frame.ts";
-import { cutToWidth, wrapToWidth } from "../text-width.ts";
+import { cutToWidth } from "../text-width.ts";
+import { wrapToWidth } from "../words.ts";
 import { numberedDocument } from "../../../reports/document/document.ts";
 import { reportLines } from "../markdown/report.ts";
 import { approvalLine, planCommands } from "./plan-lines.ts";
@@ -46,61 +48,54 @@ function textView(lines: readonly string[], commands: Commands, space: AnswerSpa
 
 const idFor = (taskId: string, { width }: AnswerSpace): string => (width === undefined ? taskId : shortId(taskId));
 
-export async function startedView(
-  { task_id: taskId, results, ...answer }: Started,
+export async function startedView({ material, plan, ...answer }: Started, space: AnswerSpace): Promise<string> {
+  if (answer.results === undefined && plan !== undefined) return planView({ ...answer, plan }, space);
+  const sent = materialTexts(material).map((line) => `Sent with the question: ${oneLine(line)}`);
+  return begunView({ ...answer, what: "Research", sent, more: material === undefined ? {} : { material } }, space);
+}
+
+export async function followupView(
+  { parent_task_id: parent, context, ...answer }: FollowedUp,
+  space: AnswerSpace,
+): Promise<string> {
+  const what = `Follow-up${parent === undefined ? "" : ` on ${idFor(parent, space)}`}`;
+  const parentField = parent === undefined ? {} : { follow_up_of: { task_id: parent, query: "" } };
+  return begunView({ ...answer, what, sent: [], more: { context, ...parentField } }, space);
+}
+
+interface Begun extends Pick<Started, "task_id" | "success" | "status" | "notice" | "joined"> {
+  results?: Started["results"] | FollowedUp["results"];
+  what: string;
+  sent: readonly string[];
+  /** Fields of the results that only the answer of the call has. */
+  more: Partial<Results>;
+}
+
+/** Its report where it has ended within the call, else that it goes on. */
+async function begunView(
+  { task_id: taskId, success, status, results, notice, joined, what, sent, more }: Begun,
   space: AnswerSpace,
 ): Promise<string> {
   if (results !== undefined) {
-    const { success, status, notice, material } = answer;
-    const sent = material === undefined ? {} : { material };
-    const text = await resultsView({ ...results, ...sent, success, status, task_id: taskId, query: "" }, space);
+    const text = await resultsView({ ...results, ...more, success, status, task_id: taskId, query: "" }, space);
     return notice === undefined ? text : `${notice}\n\n${text}`;
   }
-  if (answer.plan !== undefined) return planView({ task_id: taskId, ...answer, plan: answer.plan }, space);
-  const id = shortId(taskId);
   return textView(
     [
-      answer.joined === true ? "" : `Research started: run ${idFor(taskId, space)}`,
-      answer.notice === undefined ? "" : `${answer.notice} Run ${idFor(taskId, space)}`,
-      ...materialTexts(answer.material).map((line) => `Sent with the question: ${oneLine(line)}`),
+      joined === true ? "" : `${what} started: run ${idFor(taskId, space)}`,
+      notice === undefined ? "" : `${notice} Run ${idFor(taskId, space)}`,
+      ...sent,
       "It continues at Google; you can close this terminal.",
     ],
-    [
-      ["Follow it", `watch ${id}`],
-      ["Stop it", `stop ${id}`],
-    ],
+    following(taskId),
     space,
   );
 }
 
-export async function followupView(
-  { task_id: taskId, results, parent_task_id: parent, context, ...answer }: FollowedUp,
-  space: AnswerSpace,
-): Promise<string> {
-  const { success, status, notice } = answer;
-  if (results !== undefined) {
-    const parentField = parent === undefined ? {} : { follow_up_of: { task_id: parent, query: "" } };
-    const text = await resultsView(
-      { ...results, ...parentField, success, status, task_id: taskId, query: "", context },
-      space,
-    );
-    return notice === undefined ? text : `${notice}\n\n${text}`;
-  }
-  const id = shortId(taskId);
-  const about = parent === undefined ? "" : ` on ${idFor(parent, space)}`;
-  return textView(
-    [
-      answer.joined === true ? "" : `Follow-up${about} started: run ${idFor(taskId, space)}`,
-      notice === undefined ? "" : `${notice} Run ${idFor(taskId, space)}`,
-      "It continues at Google; you can close this terminal.",
-    ],
-    [
-      ["Follow it", `watch ${id}`],
-      ["Stop it", `stop ${id}`],
-    ],
-    space,
-  );
-}
+const following = (taskId: string): Commands => [
+  ["Follow it", `watch ${shortId(taskId)}`],
+  ["Stop it", `stop ${shortId(taskId)}`],
+];
 
 interface ShownPlan {
   task_id: string;
@@ -163,10 +158,7 @@ function nextFor({ task_id: taskId, status }: Pick<Status, "task_id" | "status">
   if (status === "awaiting_approval") return planCommands(taskId);
   if (status === "cancelled") return [["Read what was found", `show ${id}`]];
   if (status === "failed" || status === "start_unknown") return [["Resume it", `resume ${id}`]];
-  return [
-    ["Follow it", `watch ${id}`],
-    ["Stop it", `stop ${id}`],
-  ];
+  return following(taskId);
 }
 
 const minutesText = (minutes: number): string => (minutes < 1.5 ? "1 minute" : `${Math.round(minutes)} minutes`);

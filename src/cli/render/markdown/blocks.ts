@@ -6,7 +6,7 @@ import type { Style } from "../paint.ts";
 import { widthOf } from "../text-width.ts";
 import { boxTable, type Cell } from "./box-table.ts";
 import { inlineWords, type InlineContext } from "./inline.ts";
-import { paintLine, type Space, wrapWords } from "./words.ts";
+import { paintLine, type Space, wrapWords } from "../words.ts";
 
 /** Longer lines of prose are hard to read; tables and code may be wider. */
 const MAX_PROSE_COLUMNS = 100;

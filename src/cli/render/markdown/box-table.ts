@@ -1,7 +1,7 @@
 /** Lays out a Markdown table with box characters, in columns that fit the width. */
 
 import { widthOf } from "../text-width.ts";
-import { type Line, paintLine, type Space, type Word, wrapWords } from "./words.ts";
+import { type Line, paintLine, type Space, type Word, wrapWords } from "../words.ts";
 
 export interface Cell {
   words: Word[];

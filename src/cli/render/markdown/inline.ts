@@ -5,7 +5,7 @@ import { citationOf } from "../../../reports/document/citation-tokens.ts";
 import { formulaOf } from "../../../reports/document/formulas.ts";
 import { webUrl } from "../../../reports/web-address.ts";
 import type { Style } from "../paint.ts";
-import { createWords, type Word } from "./words.ts";
+import { createWords, type Word } from "../words.ts";
 
 export interface InlineContext {
   sourceUrl: (n: number) => string | undefined;

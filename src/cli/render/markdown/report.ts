@@ -4,7 +4,7 @@ import { type Document, parseParts } from "../../../reports/document/document.ts
 import type { Source } from "../../../reports/report.ts";
 import { webUrl } from "../../../reports/web-address.ts";
 import { blockLines } from "./blocks.ts";
-import type { Space } from "./words.ts";
+import type { Space } from "../words.ts";
 
 export function reportLines(document: Document, space: Space): string[] {
   const urls = new Map(document.sources.map((source) => [source.n, sourceUrl(source)]));

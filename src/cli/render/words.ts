@@ -1,8 +1,8 @@
 /** Words with their styles, and how they are wrapped into lines. */
 
-import type { Hyperlink } from "../hyperlink.ts";
-import type { Paint, Style } from "../paint.ts";
-import { charactersOf, isWide, widthOf } from "../text-width.ts";
+import type { Hyperlink } from "./hyperlink.ts";
+import type { Paint, Style } from "./paint.ts";
+import { charactersOf, cutToWidth, isWide, widthOf } from "./text-width.ts";
 
 /** Text of one style. */
 export interface Piece {
@@ -118,6 +118,25 @@ export function wrapWords(words: readonly Word[], { width, breaksUrls = false }:
   }
   if (line.pieces.length > 0 || lines.length === 0) end();
   return lines;
+}
+
+/** The lines of a plain text: it breaks between words, and a word wider than a line is broken. */
+export function wrapToWidth(text: string, width: number): string[] {
+  const { words, add } = createWords();
+  add({ text, styles: [] });
+  if (words.length === 0) return [];
+  const lines = wrapWords(words, { width: Math.max(2, width), breaksUrls: true });
+  return lines.map(({ pieces }) => pieces.map((piece) => piece.text).join(""));
+}
+
+/** The first lines of a wrapped text; the last ends with an ellipsis when there is more. */
+export function wrapToLines(text: string, width: number, maxLines: number): string[] {
+  const lines = wrapToWidth(text, width);
+  if (lines.length <= maxLines) return lines;
+  return [...lines.slice(0, maxLines - 1), cutToWidth(lines.slice(maxLines - 1).join(" "), width)].slice(
+    0,
+    Math.max(0, maxLines),
+  );
 }
 
 /** The space between two words of one link or style belongs to it. */
