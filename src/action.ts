@@ -1,6 +1,6 @@
 /**
  * What can be done next, as data. An error or a view lists actions, and each surface prints them in its own words: as
- * calls of tools (operations/parts/advice.ts), as commands (cli/render/commands.ts), as buttons (web/page/run/actions-text.ts).
+ * calls of tools (operations/parts/advice.ts), as commands (cli/render/answer-view.ts), as buttons (web/page/run/actions-text.ts).
  */
 
 /** Nothing, cents, the price of a research, or possibly that price a second time. */

@@ -7,15 +7,15 @@ import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import {
   createPrices,
-  maintainStore,
   lazy,
+  maintainStore,
   type ResearchComposition,
   researchDeps,
   retryUntilAvailable,
 } from "./compose-research.ts";
 import { type Config, loadConfig } from "./config/config.ts";
-import { type Environment, readEnvironment, disableSdkDebugLogging } from "./config/environment.ts";
 import { stateDirectory } from "./config/directory.ts";
+import { disableSdkDebugLogging, type Environment, readEnvironment } from "./config/environment.ts";
 import { costCalculator } from "./costs/actual.ts";
 import { DEFAULT_API_MODEL } from "./costs/prices.ts";
 import type { Backend } from "./gemini/search-backend.ts";
@@ -28,10 +28,8 @@ import { createShutdown, type Shutdown } from "./platform/shutdown.ts";
 import type { FleetStatus } from "./runs/scheduling/fleet-status-store.ts";
 import type { Runner } from "./runs/scheduling/runner.ts";
 import type { Store } from "./store/store.ts";
-import type { RunGauges } from "./telemetry/recorder.ts";
-import { telemetrySettings } from "./telemetry/settings.ts";
-import { startTelemetry, type Telemetry } from "./telemetry/start.ts";
-import { traceIds } from "./telemetry/telemetry.ts";
+import { startTelemetry, type Telemetry, telemetrySettings } from "./telemetry/start.ts";
+import { type RunGauges, traceIds } from "./telemetry/telemetry.ts";
 
 /** Relative to `src/` and to `dist/`, which are in the same directory as these. */
 const PACKAGE_FILE = new URL("../package.json", import.meta.url);

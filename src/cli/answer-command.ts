@@ -1,12 +1,17 @@
 /** Runs commands that are no operation but answer like one: text or JSON on stdout, the same errors and exit codes. */
 
 import { type App, type AppOptions, createApp } from "../app.ts";
+import { LOCAL_OWNER } from "../caller.ts";
+import { isDemo } from "../config/config.ts";
+import { withPictureLinks } from "../operations/parts/answer-text.ts";
 import { refused } from "../operations/perform.ts";
+import { cleanValue } from "../platform/clean-text.ts";
 import { leaveOnSignals } from "../platform/shutdown.ts";
-import { EXIT_CODES } from "./exit-codes.ts";
-import { createLogLines, print, printFailure } from "./output.ts";
+import { readStored } from "../runs/history/read.ts";
+import { answerLogLevel, answerWidth, createLogLines, EXIT_CODES, logsRepairs, print, printFailure } from "./output.ts";
 import { printFailedOutcome } from "./print-error.ts";
-import { answerLogLevel, logsRepairs } from "./verbosity.ts";
+import type { AnswerSpace, StoredReport } from "./render/answer-view.ts";
+import { hyperlinkFor, paintFor } from "./render/paint.ts";
 
 export interface Answer {
   structured: Record<string, unknown>;
@@ -46,5 +51,26 @@ export async function runAnswer(
     await shutdown.leave(exitCode);
   } catch (error) {
     await shutdown.leave(await printFailedOutcome(refused(error, deps), { json }));
+  }
+}
+
+export function answerSpace({ config, deps }: Pick<App, "config" | "deps">): AnswerSpace {
+  return {
+    width: answerWidth(),
+    paint: paintFor(process.stdout),
+    link: hyperlinkFor(process.stdout, config.environment),
+    now: deps.clock.now(),
+    isDemo: isDemo(config),
+    stored: (taskId) => storedReport(deps, taskId),
+  };
+}
+
+/** Undefined where it cannot be read: the answer is then shown without titles. */
+async function storedReport({ database }: App["deps"], taskId: string): Promise<StoredReport | undefined> {
+  try {
+    const { result } = await readStored(await database(), LOCAL_OWNER, taskId);
+    return result && withPictureLinks(taskId, { ...result, sources: cleanValue(result.sources) });
+  } catch {
+    return undefined;
   }
 }

@@ -5,9 +5,10 @@
 
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import type { z } from "zod";
-import { type Profile, profileSchema } from "../config/profiles.ts";
 import { SETTINGS } from "../config/settings.ts";
+import { type Profile, profileSchema } from "../config/tool-sets.ts";
 import { CATALOG } from "../operations/catalog.ts";
+import type { Results } from "../operations/get-research-results.ts";
 import { listLibrary } from "../operations/list-research.ts";
 import type { Operation } from "../operations/operation.ts";
 import { organizeRun } from "../operations/organize-run.ts";
@@ -18,10 +19,9 @@ import type { InitOptions } from "./init/entries.ts";
 import { operationCommand, settingOption, WAIT_TEXTS } from "./operation-command.ts";
 import { print } from "./output.ts";
 import type { TerminalView } from "./render/answer-view.ts";
-import type { Cancelled, FollowedUp, Organized, Resumed, Status } from "./render/answers/run-views.ts";
 import type { ShownTable } from "./render/answers/results-view.ts";
+import type { Cancelled, FollowedUp, Organized, Resumed, Status } from "./render/answers/run-views.ts";
 import type { RunList } from "./render/list-view.ts";
-import type { Results } from "../operations/get-research-results.ts";
 import type { CommandCall } from "./run-operation.ts";
 import { RUN_ARGUMENT } from "./task-id.ts";
 

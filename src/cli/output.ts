@@ -1,7 +1,9 @@
-/** The only writer to stdout outside of the MCP transport, and the progress line on stderr. */
+/** Output of the commands: the only writer to stdout outside of the MCP transport, the progress line on stderr, which log lines are shown, and the exit codes. */
 
 import type { Environment } from "../config/environment.ts";
+import type { FailureAnswer } from "../operations/perform.ts";
 import { oneLine } from "../platform/clean-text.ts";
+import type { LogLevel } from "../platform/log.ts";
 import { cutToWidth } from "./render/text-width.ts";
 import { wrapToWidth } from "./render/words.ts";
 
@@ -100,3 +102,29 @@ export function createProgressLine(stream: NodeJS.WriteStream = process.stderr):
     },
   };
 }
+
+export const EXIT_CODES = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
+
+const INPUT_CODES = ["INVALID_QUERY", "INVALID_TASK_ID", "INVALID_INPUT"];
+
+export const failureCode = ({ error }: FailureAnswer): number =>
+  INPUT_CODES.includes(error.code) ? EXIT_CODES.usage : EXIT_CODES.failed;
+
+let isVerbose = false;
+
+/** With `--verbose`: every line that a server would log. */
+export function showLog(): void {
+  isVerbose = true;
+}
+
+/** A person at a terminal reads answers, not a log; what is redirected is one. */
+const isForPeople = (): boolean => process.stderr.isTTY && !isVerbose;
+
+/** The level of a command that answers and ends. */
+export const answerLogLevel = (): LogLevel => (isVerbose ? "INFO" : "WARN");
+
+/** The level of a command that runs until it is stopped. */
+export const serviceLogLevel = (): LogLevel => (isForPeople() ? "WARN" : "INFO");
+
+/** Whether a failed attempt that is repeated automatically is logged: the outcome alone concerns a person. */
+export const logsRepairs = (): boolean => !isForPeople();

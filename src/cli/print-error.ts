@@ -1,11 +1,12 @@
 /** Prints the error that ended a command: text on stderr, with --json also the structured form on stdout. */
 
-import { AppError } from "../errors.ts";
-import { type Failure, failureOf } from "../operations/perform.ts";
-import { failureCode } from "./exit-codes.ts";
-import { print, printFailure } from "./output.ts";
-import { type FailureSpace, failureView } from "./render/failure-view.ts";
-import { paintFor } from "./render/paint.ts";
+import type { Advice } from "../action.ts";
+import { AppError, type ErrorCode } from "../errors.ts";
+import { type Failure, type FailureAnswer, failureOf, fillIn } from "../operations/perform.ts";
+import { typedName } from "./flags.ts";
+import { failureCode, print, printFailure } from "./output.ts";
+import { commandFor, nextCommands } from "./render/answer-view.ts";
+import { type Paint, paintFor, unpainted } from "./render/paint.ts";
 
 interface Printing extends Pick<FailureSpace, "finishedRounds"> {
   json: boolean;
@@ -25,3 +26,84 @@ export function printError(error: unknown, json: boolean): Promise<number> {
   if (!(error instanceof AppError)) throw error;
   return printFailedOutcome(failureOf(error), { json });
 }
+
+interface FailureSpace {
+  /** Scripts and logs get the code of the error, people do not. */
+  isTerminal: boolean;
+  paint?: Paint;
+  /** Finished rounds of a verification that was stopped. */
+  finishedRounds?: number;
+}
+
+type Failed = Pick<Failure, "structured" | "advice" | "template">;
+
+export function failureView(
+  { structured, advice, template }: Failed,
+  { isTerminal, paint = unpainted, finishedRounds = 0 }: FailureSpace,
+): string {
+  const { code, details = {} } = structured.error;
+  const message =
+    stopped(code, finishedRounds) ??
+    stillRunning(structured) ??
+    (template === undefined ? structured.error.message : fillIn(template, typedName));
+  const head = isTerminal
+    ? paint(code === "INTERRUPTED" || code === "DECLINED" ? "careful" : "bad", message)
+    : `${code}: ${message}`;
+  const { suggestion = "", next = [] } = code === "INTERRUPTED" ? afterStop(finishedRounds) : advice;
+  const commands = next.map((action) => commandFor(action, structured.task_id));
+  return [head, suggestion, nextCommands(commands, { paint }), ...detailLines(details)]
+    .filter((line) => line !== "")
+    .join("\n");
+}
+
+/** Of a command that was interrupted: the user knows why. */
+function stopped(code: ErrorCode, rounds: number): string | undefined {
+  if (code !== "INTERRUPTED") return undefined;
+  if (rounds === 0) return "Stopped. No answer was saved.";
+  return `Stopped after ${rounds === 1 ? "round 1" : `${rounds} rounds`}.`;
+}
+
+const afterStop = (rounds: number): Advice => (rounds === 0 ? {} : { next: [{ do: "continue" }, { do: "read" }] });
+
+function stillRunning({ error: { code }, status = "", progress = 0 }: FailureAnswer): string | undefined {
+  if (code !== "RESEARCH_NOT_COMPLETED" || !IN_PROGRESS.has(status)) return undefined;
+  return `Still running${progress === 0 ? "" : ` (${Math.round(progress)} %)`}.`;
+}
+
+const IN_PROGRESS = new Set(["pending", "running", "running_async"]);
+
+/** Facts for programs, or already part of the message. */
+const HIDDEN = new Set([
+  "status",
+  "field",
+  "caution",
+  "reason",
+  "estimated_cost_usd",
+  "limit_usd",
+  "backup_file",
+  "retries",
+  "corrections",
+  "exit_code",
+  "signal",
+  "retry_after",
+]);
+
+const LABELS: Readonly<Record<string, string>> = {
+  best_text: "Received so far",
+  partial_text: "Received so far",
+  matches: "Runs",
+  sections: "Sections",
+  path: "Path",
+  needed_bytes: "Bytes needed",
+  available_bytes: "Bytes available",
+  current_action: "Now",
+};
+
+const detailLines = (details: Record<string, unknown>): string[] =>
+  Object.entries(details)
+    .filter(([name, value]) => value !== undefined && !HIDDEN.has(name))
+    .map(([name, value]) => {
+      const text = typeof value === "string" ? value : JSON.stringify(value);
+      const label = LABELS[name] ?? name.replaceAll("_", " ");
+      return text.includes("\n") ? `${label}:\n${text}` : `${label}: ${text}`;
+    });

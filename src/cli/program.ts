@@ -6,9 +6,7 @@ import { disableColours } from "../config/environment.ts";
 import { cleanText } from "../platform/clean-text.ts";
 import { type CommandEntry, COMMANDS, SET_UP } from "./commands.ts";
 import { COMPLETE } from "./completion-scripts.ts";
-import { EXIT_CODES } from "./exit-codes.ts";
-import { print } from "./output.ts";
-import { showLog } from "./verbosity.ts";
+import { EXIT_CODES, print, showLog } from "./output.ts";
 
 export async function runCommand(argv: string[]): Promise<void> {
   // `--help | head` closes stdout early; that is not an error. Commands with more to do leave then.

@@ -10,14 +10,12 @@ import type { Results } from "../operations/get-research-results.ts";
 import type { Call, Operation, OperationDeps } from "../operations/operation.ts";
 import { type Failure, type Outcome, perform, refused } from "../operations/perform.ts";
 import { findRounds } from "../runs/result-store.ts";
-import { openCommand } from "./answer-command.ts";
-import { shortId, type TerminalView } from "./render/answer-view.ts";
-import { askForDetails, type Confirmation, confirmCost } from "./confirm.ts";
-import { EXIT_CODES } from "./exit-codes.ts";
-import { answerSpace } from "./answer-space.ts";
+import { answerSpace, openCommand } from "./answer-command.ts";
 import { collectUsage, followRun } from "./commands/follow-run.ts";
-import { createLogLines, createProgressLine, type LogLines, print, type ProgressLine } from "./output.ts";
+import { askForDetails, type Confirmation, confirmCost } from "./confirm.ts";
+import { createLogLines, createProgressLine, EXIT_CODES, type LogLines, print, type ProgressLine } from "./output.ts";
 import { printFailedOutcome } from "./print-error.ts";
+import { shortId, type TerminalView } from "./render/answer-view.ts";
 import { withWholeTaskId } from "./task-id.ts";
 
 export interface CommandCall<Output> {
@@ -175,7 +173,7 @@ async function execute<Output extends Record<string, unknown>>(
   // After Ctrl-C the live view has printed how to return to it.
   else if (followed.isOver) {
     const { structured: answer } = followed.outcome;
-    const { asksForDecision, decidePlan } = await import("./plan/decide-plan.ts");
+    const { asksForDecision, decidePlan } = await import("./decide-plan.ts");
     if (asksForDecision(answer)) return decidePlan(app, { answer, call, log: lines });
     const endView = command.endView ?? (await import("./render/answers/results-view.ts")).resultsView;
     await print(await endView(answer, answerSpace(app)));

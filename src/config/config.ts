@@ -8,8 +8,7 @@ import { errorCodeOf } from "../platform/error-code.ts";
 import { configDirectory, prepareDirectory } from "./directory.ts";
 import type { Environment } from "./environment.ts";
 import { serverSecrets } from "./mcp-servers.ts";
-import type { Setting } from "./setting.ts";
-import { SETTINGS, type SettingValues } from "./settings.ts";
+import { type Setting, SETTINGS, type SettingValues } from "./settings.ts";
 
 export interface Config {
   settings: SettingValues;

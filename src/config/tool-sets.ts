@@ -1,4 +1,4 @@
-/** Tool sets: which tools an MCP client is offered, by name of a set or of the tools. */
+/** What an MCP client is offered: tool sets, by name of a set or of the tools, and profiles, in which tools have the shape that one client expects. */
 
 import { z } from "zod";
 
@@ -72,3 +72,13 @@ export const toolSetSetting = () =>
     .string()
     .trim()
     .refine((value) => parseToolSet(value) !== undefined);
+
+const PROFILES = ["chatgpt"] as const;
+
+export type Profile = (typeof PROFILES)[number];
+
+export const PROFILE_CHOICES = `Choose ${PROFILES.join(", ")}.`;
+
+export const profileSchema = z.enum(PROFILES);
+
+export const parseProfile = (value: string): Profile | undefined => PROFILES.find((profile) => profile === value);

@@ -56,24 +56,31 @@ type PriceFile = z.infer<typeof priceFile>;
 
 export const PRICE_FILE = "prices.json";
 
-/** Logs a warning and returns the built-in prices if the file cannot be used. */
-export function loadPrices(directory: string, log: Log): PriceTable {
+/** The built-in prices, and why, if the file cannot be used. */
+export function readPrices(directory: string): { prices: PriceTable; fault?: string } {
   const path = join(directory, PRICE_FILE);
+  const unusable = (why: string) => ({
+    prices: LIST_PRICES,
+    fault: `${path} ${why}; the built-in prices of ${LIST_PRICES.asOf} are used.`,
+  });
   let content: string;
   try {
     content = readFileSync(path, "utf8");
   } catch (error) {
-    const missing = ["ENOENT", "ENOTDIR"].includes(errorCodeOf(error));
-    if (!missing) log.warn(`${path} cannot be read; the built-in prices of ${LIST_PRICES.asOf} are used.`);
-    return LIST_PRICES;
+    const isMissing = ["ENOENT", "ENOTDIR"].includes(errorCodeOf(error));
+    return isMissing ? { prices: LIST_PRICES } : unusable("cannot be read");
   }
   // Windows editors write a byte order mark.
   const parsed = priceFile.safeParse(parseJson(content.replace(/^\uFEFF/, "")));
-  if (parsed.success) return withUserPrices(parsed.data);
+  if (parsed.success) return { prices: withUserPrices(parsed.data) };
   const where = parsed.error.issues[0]?.path.join(".") ?? "";
-  const at = where === "" ? "" : ` (see ${where})`;
-  log.warn(`${path} is not a usable price table${at}; the built-in prices of ${LIST_PRICES.asOf} are used.`);
-  return LIST_PRICES;
+  return unusable(`is not a usable price table${where === "" ? "" : ` (see ${where})`}`);
+}
+
+export function loadPrices(directory: string, log: Log): PriceTable {
+  const { prices, fault } = readPrices(directory);
+  if (fault !== undefined) log.warn(fault);
+  return prices;
 }
 
 function withUserPrices(own: PriceFile): PriceTable {

@@ -3,16 +3,16 @@
  * Gemini, and the assistants that have this server in their configuration.
  */
 
+import { statfsSync } from "node:fs";
 import type { Config } from "../config/config.ts";
-import { sqliteVersion } from "../store/sqlite/sqlite.ts";
+import { toolSet } from "../config/tool-sets.ts";
+import { PRICE_FILE, priceNotices, readPrices } from "../costs/price-file.ts";
+import { desktopObstacle } from "../notifications/desktop.ts";
+import { type Connection, findConnections } from "../setup/connection.ts";
+import { isSafeSqlite, sqliteVersion } from "../store/sqlite/sqlite.ts";
 import { type CheckResult, countOf, fail, ok, warn } from "./check.ts";
 import { checkCli, checkKeyOffline, checkReach } from "./gemini.ts";
-import { checkDiskKind, checkNode, checkNotifier, checkSpace, checkSqlite, isSupportedNode } from "./machine.ts";
 import { checkDatabase, checkDirectory, checkModes } from "./state.ts";
-import { type Connection, findConnections } from "../setup/connection.ts";
-import { loadPrices, PRICE_FILE, priceNotices } from "../costs/price-file.ts";
-import { createLog } from "../platform/log.ts";
-import { toolSet } from "../config/tool-sets.ts";
 
 interface DoctorOptions {
   config: Config;
@@ -90,13 +90,8 @@ const problemsOf = ({ client, entries, errors }: Connection): CheckResult[] => [
 ];
 
 export function checkPrices({ configDir }: Config, now: number): CheckResult[] {
-  const faults: string[] = [];
-  const log = createLog({ from: "WARN", format: "text", redact: (text) => text, write: (line) => faults.push(line) });
-  const prices = loadPrices(configDir, log);
-  const notices = [
-    ...faults.map((line) => ({ message: line.replace(/^\[WARN\] /, "").trim(), isKnown: false })),
-    ...priceNotices(prices, now),
-  ];
+  const { prices, fault } = readPrices(configDir);
+  const notices = [...(fault === undefined ? [] : [{ message: fault, isKnown: false }]), ...priceNotices(prices, now)];
   if (notices.length === 0) return [ok("prices", `as of ${prices.asOf}`)];
   return notices.map(({ message, isKnown }) =>
     isKnown
@@ -120,4 +115,62 @@ const checkSourceLinks = ({ settings }: Config): CheckResult =>
 function checkTools({ settings }: Config): CheckResult {
   const { name, listed } = toolSet(settings.GEMINI_SEARCH_TOOLS);
   return ok("tools", `Assistants are offered ${countOf(listed.length, "tool")} (GEMINI_SEARCH_TOOLS=${name}).`);
+}
+
+export function checkNode(version: string, supported: (version: string) => boolean): CheckResult {
+  return supported(version)
+    ? ok("node", `Node ${version}`)
+    : fail("node", `Node ${version} is too old.`, "Install Node 22.22.3, 24.15 or a later version.");
+}
+
+/** The ranges of `engines` in package.json: older versions contain SQLite's WAL-reset bug. */
+export function isSupportedNode(version: string): boolean {
+  const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number);
+  if (major === 22) return minor > 22 || (minor === 22 && patch >= 3);
+  if (major === 24) return minor >= 15;
+  return major >= 26;
+}
+
+export function checkSqlite(version: string): CheckResult {
+  return isSafeSqlite(version)
+    ? ok("sqlite", `SQLite ${version}`)
+    : fail(
+        "sqlite",
+        `SQLite ${version} can damage a database that several processes write.`,
+        "Use an official Node 22.22.3, 24.15 or later; a distribution may link an older SQLite.",
+      );
+}
+
+const MIN_FREE_BYTES = 50 * 2 ** 20;
+
+function checkSpace(directory: string): CheckResult {
+  const { bavail, bsize } = statfsSync(directory);
+  const free = bavail * bsize;
+  const message = `${Math.round(free / 2 ** 20).toLocaleString("en")} MB free`;
+  return free > MIN_FREE_BYTES
+    ? ok("disk", message)
+    : fail("disk", message, "Free some space on the disk with the config directory, where paid reports are stored.");
+}
+
+/** File system magic numbers of Linux (statfs(2)) on which SQLite's locks do not work, or not between machines. */
+const SHARED_DISKS = new Map([
+  [0x6969, "NFS"],
+  [0xff534d42, "CIFS"],
+  [0xfe534d42, "SMB"],
+  [0x01021997, "9p"],
+  [0x65735546, "FUSE"],
+]);
+
+export function checkDiskKind(directory: string, kind = statfsSync(directory).type): CheckResult[] {
+  const name = process.platform === "linux" ? SHARED_DISKS.get(kind) : undefined;
+  if (name === undefined) return [];
+  const remedy = "Set GEMINI_SEARCH_CONFIG_DIR to a directory on a disk of this machine.";
+  return [warn("disk kind", `${directory} is on ${name}, where SQLite's locks may not hold.`, remedy)];
+}
+
+function checkNotifier(environment: Record<string, string | undefined>): CheckResult {
+  const obstacle = desktopObstacle(process.platform, environment);
+  return obstacle === undefined
+    ? ok("notifications", "Desktop notifications are available.")
+    : warn("notifications", `Unavailable: ${obstacle}.`, "Research works without them.");
 }

@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
 import { expect, test } from "vitest";
-import { checkDiskKind, checkNode, checkSqlite, isSupportedNode } from "./machine.ts";
+import { checkDiskKind, checkNode, checkSqlite, isSupportedNode } from "./doctor.ts";
 
 test.each([
   ["22.22.2", false],

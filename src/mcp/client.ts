@@ -10,11 +10,10 @@ import {
   type Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import type { Caller } from "../caller.ts";
+import type { Profile, ToolSet } from "../config/tool-sets.ts";
 import type { AnswerLimit } from "../operations/operation.ts";
 import { isRecord } from "../platform/is-record.ts";
-import type { Caller } from "../caller.ts";
-import type { Profile } from "../config/profiles.ts";
-import type { ToolSet } from "../config/tool-sets.ts";
 
 interface McpClient {
   name: string | undefined;

@@ -1,7 +1,7 @@
 /** The tools of a profile, which take the place of those with the same name. */
 
 import type { Tool } from "@modelcontextprotocol/server";
-import type { Profile } from "../config/profiles.ts";
+import type { Profile } from "../config/tool-sets.ts";
 import type { Operation } from "../operations/operation.ts";
 import announced from "./announced-tools.json" with { type: "json" };
 

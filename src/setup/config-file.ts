@@ -1,10 +1,10 @@
 /** Reads and replaces a client's configuration file: a backup first, then an atomic replacement. */
 
-import { chmod, chown, lstat, mkdir, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { chmod, chown, lstat, mkdir, readFile, realpath, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { AppError } from "../errors.ts";
-import { retryWhileFileBusy } from "../platform/busy-file.ts";
 import { errorCodeOf } from "../platform/error-code.ts";
+import { type Replacing, replaceFile, writeFlushed } from "../platform/replace-file.ts";
 import { notReadable } from "./entry-format.ts";
 
 export interface ConfigFile {
@@ -50,12 +50,10 @@ async function absent(file: string, mode: number): Promise<ConfigFile> {
   return { file, target: file, bytes: undefined, mode, text: "", mark: "" };
 }
 
-export interface ReplaceOptions {
+export interface ReplaceOptions extends Pick<Replacing, "renameFile" | "platform"> {
   now: Date;
   /** For a file that may hold a key: no backup is left beside it. */
   withoutBackup?: true;
-  renameFile?: typeof rename;
-  platform?: NodeJS.Platform;
 }
 
 /** Returns the path of the backup; undefined if there is none. */
@@ -67,22 +65,20 @@ export async function replaceConfigFile(
   const { file, target, bytes, mode } = config;
   // A read-only file is respected; rename would replace it regardless.
   if (bytes !== undefined && (mode & 0o222) === 0) throw unusable(file, undefined);
-  const { now, withoutBackup, renameFile = rename, platform = process.platform } = options;
-  const temporary = join(dirname(target), `.${basename(target)}.${crypto.randomUUID()}.tmp`);
+  const { now, withoutBackup, renameFile, platform } = options;
   let backup: string | undefined;
-  try {
-    await mkdir(dirname(target), { recursive: true });
-    await writeFlushed(temporary, Buffer.from(config.mark + text), mode);
+  const beforeRename = async (temporary: string): Promise<void> => {
     await keepOwner(temporary, target);
     if (bytes !== undefined && withoutBackup !== true) backup = await writeBackup(config, bytes, now);
     // Last, because the client may save its own settings at any time.
     if (!sameBytes(await readFile(target).catch(() => undefined), bytes)) throw changedMeanwhile(file);
-    await retryWhileFileBusy(() => renameFile(temporary, target), { platform });
+  };
+  try {
+    await mkdir(dirname(target), { recursive: true });
+    await replaceFile(target, config.mark + text, { mode, beforeRename, renameFile, platform });
     return backup;
   } catch (error) {
-    for (const made of [temporary, backup]) {
-      if (made !== undefined) await rm(made, { force: true }).catch(() => undefined);
-    }
+    if (backup !== undefined) await rm(backup, { force: true }).catch(() => undefined);
     throw error instanceof AppError ? error : unusable(file, error);
   }
 }
@@ -107,12 +103,6 @@ async function writeBackup({ file, mode }: ConfigFile, bytes: Buffer, now: Date)
       if (errorCodeOf(error) !== "EEXIST") throw error;
     }
   }
-}
-
-async function writeFlushed(file: string, content: Uint8Array, mode: number): Promise<void> {
-  await writeFile(file, content, { flag: "wx", mode, flush: true });
-  // The umask narrowed the mode at opening.
-  await chmod(file, mode);
 }
 
 /** Under sudo the file keeps its owner. */

@@ -3,9 +3,7 @@
 import { waitAtMost } from "../platform/clock.ts";
 import { errorCodeOf } from "../platform/error-code.ts";
 import type { Log } from "../platform/log.ts";
-import type { RunGauges } from "./recorder.ts";
-import type { TelemetrySettings } from "./settings.ts";
-import { setRecorder } from "./telemetry.ts";
+import { type RunGauges, setRecorder, type TelemetrySettings } from "./telemetry.ts";
 
 /** Same as `peerDependencies` in package.json; a test compares them. */
 export const PACKAGES = [
@@ -27,7 +25,7 @@ const WARN_INTERVAL_MS = 60_000;
 /** Less than a process has left at shutdown. */
 const MAX_FLUSH_MS = 500;
 
-export interface TelemetryOptions {
+interface TelemetryOptions {
   name: string;
   version: string;
   settings: TelemetrySettings;
@@ -62,3 +60,29 @@ export async function startTelemetry({ log, ...options }: TelemetryOptions): Pro
 }
 
 const isMissing = (error: unknown): boolean => errorCodeOf(error) === "ERR_MODULE_NOT_FOUND";
+
+/** Undefined if nothing is configured; then the SDK is not loaded. */
+export function telemetrySettings(
+  environment: Record<string, string | undefined>,
+  { scrapable }: { scrapable: boolean },
+): TelemetrySettings | undefined {
+  const read = (name: string): string => environment[name]?.trim() ?? "";
+  const hasEndpoint = (signal: string): boolean =>
+    read("OTEL_EXPORTER_OTLP_ENDPOINT") !== "" || read(`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`) !== "";
+  const exporters = (read("OTEL_METRICS_EXPORTER") || "otlp").split(",").map((name) => name.trim());
+  const settings: TelemetrySettings = {
+    traces: hasEndpoint("TRACES"),
+    metrics: exporters.includes("otlp") && hasEndpoint("METRICS"),
+    prometheus: exporters.includes("prometheus") && scrapable,
+    sampler: read("OTEL_TRACES_SAMPLER"),
+    samplerRatio: within(read("OTEL_TRACES_SAMPLER_ARG"), { min: 0, max: 1, otherwise: 1 }),
+    metricIntervalMs: within(read("OTEL_METRIC_EXPORT_INTERVAL"), { min: 100, max: 3_600_000, otherwise: 60_000 }),
+  };
+  const isWanted = settings.traces || settings.metrics || settings.prometheus;
+  return !isWanted || read("OTEL_SDK_DISABLED").toLowerCase() === "true" ? undefined : settings;
+}
+
+function within(text: string, { min, max, otherwise }: { min: number; max: number; otherwise: number }): number {
+  const value = Number(text);
+  return text !== "" && value >= min && value <= max ? value : otherwise;
+}

@@ -27,6 +27,29 @@ interface TraceIds {
   span_id: string;
 }
 
+/** What OpenTelemetry's own variables ask for. */
+export interface TelemetrySettings {
+  traces: boolean;
+  /** Pushed to a collector. */
+  metrics: boolean;
+  /** Served at `/metrics`. */
+  prometheus: boolean;
+  sampler: string;
+  /** 0 to 1: the fraction of traces that a sampler with a ratio keeps. */
+  samplerRatio: number;
+  metricIntervalMs: number;
+}
+
+/** Figures from the store, read at each metrics collection. */
+export interface RunGauges {
+  runs: { status: string; kind: string; count: number }[];
+  due: number;
+  /** Due for longer than a poll may take. */
+  late: number;
+  oldestDueAgeMs: number;
+  workers: { responding: number; silent: number };
+}
+
 export interface Recorder {
   inSpan<T>(start: SpanStart, work: (span: Span) => Promise<T>): Promise<T>;
   /** Attributes the work to this run. `isDetached` starts a new trace instead of continuing the current one. */

@@ -1,12 +1,11 @@
 /** Creates links to the dashboard with a one-time code instead of a token, and opens them in a browser. */
 
 import type { App } from "../../app.ts";
-import { addressOf } from "../../http/host-guard.ts";
 import { holderOfLink, type KeyHolder, makeLink } from "../../http/browser/sessions.ts";
+import { addressOf } from "../../http/host-guard.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { openBrowser } from "./open-browser.ts";
-import { createLoginFile } from "./login-file.ts";
 import { printFailure } from "../output.ts";
+import { createLoginFile, openBrowser } from "./open-browser.ts";
 
 /** The port of a server URL, which omits the default port of http. */
 export const portOf = (url: string): number => Number(new URL(url).port || 80);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { createLoginFile } from "./login-file.ts";
+import { createLoginFile } from "./open-browser.ts";
 
 test("a link is opened through a file that only its user can read, and that can be removed (A9)", async (context) => {
   const base = mkdtempSync(join(tmpdir(), "gemini-search-opening-"));

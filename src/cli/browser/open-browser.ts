@@ -1,17 +1,21 @@
 /** Opens a URL in the user's browser, without a shell and without passing our settings. */
 
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { Environment } from "../../config/environment.ts";
-import { findProgram } from "../../platform/find-program.ts";
 import { SETTINGS } from "../../config/settings.ts";
+import { findProgram } from "../../platform/find-program.ts";
 
 interface BrowserCommand {
   program: string;
   args: string[];
 }
 
-export interface OpenOptions {
+interface OpenOptions {
   environment: Environment;
   platform?: NodeJS.Platform;
   /** How long to wait for the failure of the program. */
@@ -86,4 +90,46 @@ function start(
 export function withoutSettings(environment: Environment): Environment {
   const own = new Set(Object.entries(SETTINGS).flatMap(([name, { aliases = [] }]) => [name, ...aliases]));
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !own.has(name.toUpperCase())));
+}
+
+interface LoginFile {
+  /** `file://…` */
+  url: string;
+  remove(): Promise<void>;
+}
+
+export async function createLoginFile(link: string, base = readableFolder()): Promise<LoginFile> {
+  // Node creates it with mode 0700.
+  const folder = await mkdtemp(join(base, "gemini-search-mcp-page-"));
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true }).catch(() => undefined);
+  try {
+    const file = join(folder, "open.html");
+    await writeFile(file, redirectPage(link), { mode: 0o600, flag: "wx" });
+    return { url: pathToFileURL(file).href, remove };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+/** A browser from a snap has its own /tmp, and can read only folders of the home directory without a leading dot. */
+const SNAPS = ["firefox", "chromium", "brave", "opera"];
+
+const readableFolder = (): string => (SNAPS.some((name) => existsSync(join("/snap/bin", name))) ? homedir() : tmpdir());
+
+function redirectPage(link: string): string {
+  const url = link.replaceAll("&", "&amp;").replaceAll('"', "%22");
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0; url=${url}">
+<title>gemini-search-mcp</title>
+</head>
+<body>
+<p><a href="${url}">Open the dashboard</a></p>
+</body>
+</html>
+`;
 }

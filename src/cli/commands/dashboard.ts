@@ -2,21 +2,20 @@
 
 import { z } from "zod";
 import { type App, readPackage } from "../../app.ts";
+import { LOCAL_OWNER } from "../../caller.ts";
 import { loadConfig } from "../../config/config.ts";
 import { type Environment, readEnvironment } from "../../config/environment.ts";
 import { AppError } from "../../errors.ts";
-import { LOCAL_OWNER } from "../../caller.ts";
-import { pageUrl } from "../../http/host-guard.ts";
-import type { KeyHolder } from "../../http/browser/sessions.ts";
 import { hashToken, keptToken } from "../../http/auth/tokens.ts";
+import type { KeyHolder } from "../../http/browser/sessions.ts";
+import { pageUrl } from "../../http/host-guard.ts";
+import { errorCodeOf } from "../../platform/error-code.ts";
 import { openCommand } from "../answer-command.ts";
-import { print, printFailure } from "../output.ts";
-import { printError } from "../print-error.ts";
 import { type Opening, ownLink, type PageLink, tryToOpen, UNOPENED } from "../browser/dashboard-link.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
+import { EXIT_CODES, print, printFailure } from "../output.ts";
+import { printError } from "../print-error.ts";
 import { wholeRunId } from "../task-id.ts";
 import { runServe } from "./serve.ts";
-import { errorCodeOf } from "../../platform/error-code.ts";
 
 export interface DashboardOptions {
   flags: Environment;

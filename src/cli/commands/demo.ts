@@ -9,11 +9,10 @@ import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { DEMO_VARIABLE } from "../../config/config.ts";
 import { readEnvironment } from "../../config/environment.ts";
+import { SETTINGS } from "../../config/settings.ts";
 import { KEY_PAGE } from "../../gemini/failures.ts";
 import { createShutdown, leaveOnSignals } from "../../platform/shutdown.ts";
-import { SETTINGS } from "../../config/settings.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
-import { print, printFailure } from "../output.ts";
+import { EXIT_CODES, print, printFailure } from "../output.ts";
 import { paintFor } from "../render/paint.ts";
 
 /** Path of the simulator, for `dist/` and for `src/`. */

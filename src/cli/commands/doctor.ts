@@ -5,8 +5,7 @@ import { readEnvironment } from "../../config/environment.ts";
 import { type CheckResult, countOf } from "../../doctor/check.ts";
 import { examine } from "../../doctor/doctor.ts";
 import { systemClock } from "../../platform/clock.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
-import { answerWidth, print } from "../output.ts";
+import { answerWidth, EXIT_CODES, print } from "../output.ts";
 import { type Paint, paintFor } from "../render/paint.ts";
 import { wrapToWidth } from "../render/words.ts";
 

@@ -6,24 +6,23 @@ import { text as readAll } from "node:stream/consumers";
 import type { App } from "../../app.ts";
 import { AppError } from "../../errors.ts";
 import { systemClock } from "../../platform/clock.ts";
-import { schemaState } from "../../store/migrate.ts";
 import {
-  type Comparison,
   compareStores,
+  type Comparison,
   countStores,
   differing,
-  type StorePair,
   migrateStore,
   rejectOtherTarget,
+  type StorePair,
 } from "../../store/migrate-to-postgres.ts";
+import { schemaState } from "../../store/migrate.ts";
 import { openPostgres, readOnlyPostgres } from "../../store/postgres/postgres.ts";
-import { openSqlite, readOnly } from "../../store/sqlite/sqlite.ts";
 import { storageError } from "../../store/sqlite/driver.ts";
+import { openSqlite, readOnly } from "../../store/sqlite/sqlite.ts";
 import { openCommand } from "../answer-command.ts";
-import { createProgressLine, print } from "../output.ts";
+import { createProgressLine, EXIT_CODES, print } from "../output.ts";
 import { printError } from "../print-error.ts";
 import { type Column, tableLines } from "../render/table.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
 
 export interface MigrateOptions {
   from?: string | undefined;

@@ -2,24 +2,22 @@
 
 import { type App, createApp } from "../../app.ts";
 import type { Environment } from "../../config/environment.ts";
+import type { Profile } from "../../config/tool-sets.ts";
 import { AppError } from "../../errors.ts";
 import { createHttpApp } from "../../http/app.ts";
 import { createAuthenticate, createCredentials, type Credentials } from "../../http/auth/authenticate.ts";
-import { addressesOf, createGuard, interfaceAddresses, isLoopback, pageUrl, urlHost } from "../../http/host-guard.ts";
-import { listen, type Listening } from "../../http/listen.ts";
 import { createWellKnown } from "../../http/auth/oauth.ts";
 import { createBrowserAuth } from "../../http/browser/browser-auth.ts";
+import { addressesOf, createGuard, interfaceAddresses, isLoopback, pageUrl, urlHost } from "../../http/host-guard.ts";
+import { listen, type Listening } from "../../http/listen.ts";
 import { createRateLimit } from "../../http/rate-limit.ts";
 import { createEndWhenRevoked } from "../../http/revocation.ts";
 import { createMcpEndpoint, type McpEndpoint } from "../../mcp/http/endpoint.ts";
 import type { BuildServer } from "../../mcp/server.ts";
-import { leaveOnSignals } from "../../platform/shutdown.ts";
 import { createStreamPermits, STREAM_LIMITS, type StreamPermits } from "../../operations/parts/stream-permits.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
-import { printFailure } from "../output.ts";
-import type { Profile } from "../../config/profiles.ts";
-import { serviceLogLevel } from "../verbosity.ts";
+import { leaveOnSignals } from "../../platform/shutdown.ts";
 import { ownLink, type PageLink, portOf, tryToOpen } from "../browser/dashboard-link.ts";
+import { EXIT_CODES, printFailure, serviceLogLevel } from "../output.ts";
 
 export interface ServeOptions {
   flags: Environment;

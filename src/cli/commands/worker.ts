@@ -3,9 +3,7 @@
 import { setFlagsFromString } from "node:v8";
 import { createApp } from "../../app.ts";
 import { leaveOnSignals } from "../../platform/shutdown.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
-import { printFailure } from "../output.ts";
-import { serviceLogLevel } from "../verbosity.ts";
+import { EXIT_CODES, printFailure, serviceLogLevel } from "../output.ts";
 
 const IDLE_CHECK_MS = 1_000;
 

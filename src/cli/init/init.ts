@@ -6,14 +6,13 @@ import { readEnvironment } from "../../config/environment.ts";
 import { AppError } from "../../errors.ts";
 import { createRedactor } from "../../platform/redact.ts";
 import { checkHome, type Client, CLIENTS, installedClients } from "../../setup/clients.ts";
-import type { Plan } from "../../setup/plan.ts";
 import { replaceConfigFile } from "../../setup/config-file.ts";
+import type { Plan } from "../../setup/plan.ts";
+import { EXIT_CODES, print, printFailure } from "../output.ts";
+import { printError } from "../print-error.ts";
 import { type ClientChange, clientChange, type InitOptions, invalid, prepareSetup, type Setup } from "./entries.ts";
 import type { KeyDecision } from "./key.ts";
 import { NAME_ONE, NO_CLIENT, type Outcome, outcomeText, remarksFor, sentenceToSay, STATE_TEXTS } from "./text.ts";
-import { print, printFailure } from "../output.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
-import { printError } from "../print-error.ts";
 
 /** The user aborted a question. */
 class Aborted extends Error {}
@@ -80,7 +79,7 @@ async function finish(
   { options, key, canAsk }: { options: InitOptions; key: KeyDecision; canAsk: boolean },
 ): Promise<boolean> {
   if (canAsk && key.isReady) {
-    const { offerTrial } = await import("./trial.ts");
+    const { offerTrial } = await import("./key.ts");
     if (!(await offerTrial(key.key))) return false;
   }
   const isSilent = options.dryRun || options.remove || options.json;
@@ -92,7 +91,7 @@ async function finish(
 /** Asks about source links only for servers that clients start here: an HTTP server has an operator of its own. */
 async function decide({ remove, http }: InitOptions, config: Config): Promise<string[] | undefined> {
   if (remove || http || !config.configDirWritable) return [];
-  const { decideSourceLinks } = await import("./source-links.ts");
+  const { decideSourceLinks } = await import("./terminal.ts");
   return decideSourceLinks(config);
 }
 

@@ -1,15 +1,19 @@
-/** The API key in `init`: asked for where none is set, tested at Google, and saved if the user wants. */
+/** The API key in `init`: asked for where none is set, tested at Google, saved if the user wants, and tried with one search. */
 
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
+import { readEnvironment } from "../../config/environment.ts";
 import { checkCli, checkReach } from "../../doctor/gemini.ts";
 import { AppError } from "../../errors.ts";
 import { KEY_PAGE } from "../../gemini/failures.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { KEY_VARIABLE } from "../../setup/clients.ts";
 import { setSecret } from "../../setup/own-setting.ts";
-import { isKeyInEnvironment, isKeySaved } from "./key-source.ts";
+import { printFailure } from "../output.ts";
 import { askForKey, confirmStep, showFinding } from "./terminal.ts";
+import { isKeyInEnvironment, isKeySaved } from "./text.ts";
 
 export interface KeyDecision {
   /** A search can be tried: a key works, or none is needed. */
@@ -108,4 +112,21 @@ export async function saveEnvironmentKey(config: Config): Promise<string> {
     });
   }
   return (await saveKey(key, config)).message;
+}
+
+const QUESTION = "What is the newest LTS version of Node.js?";
+
+/** Returns whether the user answered. Runs the search as a command of its own, as a user would. */
+export async function offerTrial(key: string | undefined): Promise<boolean> {
+  const agreed = await confirmStep(`Try it now with one search? It costs about a cent. “${QUESTION}”`, {
+    proposed: true,
+  });
+  if (agreed !== true) return agreed !== undefined;
+  await printFailure("");
+  const child = spawn(process.execPath, [process.argv[1] ?? "", "search", QUESTION], {
+    env: { ...readEnvironment(), ...(key === undefined ? {} : { [KEY_VARIABLE]: key }) },
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  await once(child, "exit");
+  return true;
 }

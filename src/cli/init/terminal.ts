@@ -1,11 +1,15 @@
 /** The questions of `init` at a terminal. */
 
+import { join } from "node:path";
 import { confirm, isCancel, log, multiselect, password, select } from "@clack/prompts";
+import type { Config } from "../../config/config.ts";
+import { AppError } from "../../errors.ts";
+import { isSet, setOnce } from "../../setup/own-setting.ts";
 
 /** Stdout is reserved for the answer. */
 const output = process.stderr;
 
-export interface Choice {
+interface Choice {
   value: string;
   label: string;
   hint: string;
@@ -55,7 +59,7 @@ export async function confirmStep(message: string, { proposed }: { proposed: boo
 const SOURCE_LINKS = `Resolve Google's redirect links in sources to the addresses of the pages?
 Google's terms leave this decision to you: docs/google-terms.md`;
 
-export async function askAboutSourceLinks(): Promise<"keep" | "resolve" | "later" | "aborted"> {
+async function askAboutSourceLinks(): Promise<"keep" | "resolve" | "later" | "aborted"> {
   const answer = await select<"keep" | "resolve" | "later">({
     message: SOURCE_LINKS,
     options: [
@@ -67,4 +71,24 @@ export async function askAboutSourceLinks(): Promise<"keep" | "resolve" | "later
     output,
   });
   return isCancel(answer) ? "aborted" : answer;
+}
+
+const SETTING = "RESOLVE_SOURCE_LINKS";
+
+/** Returns the decision as remarks; undefined when the user aborted. */
+export async function decideSourceLinks({ configDir, environment }: Config): Promise<string[] | undefined> {
+  const file = join(configDir, "config.json");
+  try {
+    if ((environment[SETTING] ?? "").trim() !== "" || (await isSet({ file, name: SETTING }))) return [];
+    const answer = await askAboutSourceLinks();
+    if (answer === "aborted") return undefined;
+    if (answer === "later") return [];
+    const isOurs = await setOnce({ file, name: SETTING, value: answer === "resolve" });
+    if (!isOurs) return [`${SETTING} has just been set by another program; it was not changed.`];
+    const decision = answer === "resolve" ? "are resolved" : "are kept as they are";
+    return [`Google's redirect links ${decision} (${SETTING} in ${file}).`];
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return [`${SETTING} could not be saved: ${error.message}`];
+  }
 }

@@ -1,14 +1,13 @@
 /** The report of `init`: the outcome for each client, and what is still to do. */
 
 import { join } from "node:path";
-import type { Config } from "../../config/config.ts";
-import { KEY_PAGE } from "../../gemini/failures.ts";
+import { type Config, loadConfig } from "../../config/config.ts";
 import { checkCli } from "../../doctor/gemini.ts";
 import type { ErrorCode } from "../../errors.ts";
+import { KEY_PAGE } from "../../gemini/failures.ts";
 import { CLIENTS, KEY_VARIABLE, type Scope, TOKEN_VARIABLE } from "../../setup/clients.ts";
 import type { State } from "../../setup/plan.ts";
 import type { Setup } from "./entries.ts";
-import { isKeyInEnvironment, isKeySaved } from "./key-source.ts";
 
 export interface Outcome {
   client: string;
@@ -144,4 +143,13 @@ function projectRemarks({ options, launches }: Setup): string[] {
   const trust = "Clients use project files only in folders that you trust.";
   if (options.http || launches.onPath) return [trust];
   return [trust, "The entry contains paths of this machine: don't share the file."];
+}
+
+export const isKeyInEnvironment = ({ environment }: Config): boolean =>
+  [KEY_VARIABLE, "GOOGLE_API_KEY"].some((name) => (environment[name] ?? "").trim() !== "");
+
+/** Whether our config.json has a key, whatever the environment has. */
+export function isKeySaved({ environment }: Config): boolean {
+  const { settings } = loadConfig({ environment: { ...environment, [KEY_VARIABLE]: "", GOOGLE_API_KEY: "" } });
+  return settings.GEMINI_API_KEY !== undefined;
 }

@@ -1,7 +1,6 @@
 /** Words with their styles, and how they are wrapped into lines. */
 
-import type { Hyperlink } from "./hyperlink.ts";
-import type { Paint, Style } from "./paint.ts";
+import type { Hyperlink, Paint, Style } from "./paint.ts";
 import { charactersOf, cutToWidth, isWide, widthOf } from "./text-width.ts";
 
 /** Text of one style. */

@@ -10,6 +10,7 @@ import { AppError } from "../../errors.ts";
 import type { Log } from "../../platform/log.ts";
 import { liveness, type ProcessIdentity, thisProcess } from "../../platform/process-identity.ts";
 import { errorCodeOf } from "../../platform/error-code.ts";
+import { replaceFile } from "../../platform/replace-file.ts";
 
 /** The directory of one call. Calls share no lock, no history and no leftover files. */
 export interface CallDirectory {
@@ -113,7 +114,7 @@ async function updateSettingsFile(folder: string, managed: ManagedSettings, log:
   if (existing === undefined) await keepBrokenFile(file, log);
   const settings = mergeSettings(existing ?? {}, managed);
   const changed = existing === undefined || JSON.stringify(settings) !== JSON.stringify(existing);
-  if (text === undefined || changed) await writeAtomically(file, `${JSON.stringify(settings, null, 2)}\n`);
+  if (text === undefined || changed) await replaceFile(file, `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o600 });
   return settings;
 }
 
@@ -124,16 +125,6 @@ async function keepBrokenFile(file: string, log: Log): Promise<void> {
     log.warn(`${file} is not valid JSON. It was renamed to ${kept} and replaced.`);
   } catch {
     // Another process has already renamed it.
-  }
-}
-
-async function writeAtomically(file: string, content: string): Promise<void> {
-  const draft = `${file}.${randomBytes(6).toString("hex")}.tmp`;
-  try {
-    await writeFile(draft, content, { mode: 0o600, flag: "wx" });
-    await rename(draft, file);
-  } finally {
-    await rm(draft, { force: true });
   }
 }
 

@@ -7,18 +7,25 @@ import {
   readRequestBody,
 } from "@modelcontextprotocol/server";
 import type { App } from "../../app.ts";
+import type { Caller } from "../../caller.ts";
+import {
+  parseProfile,
+  parseToolSet,
+  type Profile,
+  PROFILE_CHOICES,
+  TOOL_CHOICES,
+  type ToolSet,
+  toolSet,
+} from "../../config/tool-sets.ts";
 import { AppError } from "../../errors.ts";
-import { isRecord } from "../../platform/is-record.ts";
 import type { StreamPermits } from "../../operations/parts/stream-permits.ts";
-import { createModernHandlers } from "./modern-handlers.ts";
-import { onResponseEnd, rpcError } from "./responses.ts";
+import { isRecord } from "../../platform/is-record.ts";
+import type { Connection } from "../client.ts";
+import { runEventsOf } from "../resources/subscriptions.ts";
 import { buildServer, type BuildServer } from "../server.ts";
 import { createSessions, type LegacyRequest, opensSession, type Sessions } from "./legacy-sessions.ts";
-import { runEventsOf } from "../resources/subscriptions.ts";
-import type { Caller } from "../../caller.ts";
-import { parseProfile, type Profile, PROFILE_CHOICES } from "../../config/profiles.ts";
-import type { Connection } from "../client.ts";
-import { parseToolSet, TOOL_CHOICES, type ToolSet, toolSet } from "../../config/tool-sets.ts";
+import { createModernHandlers } from "./modern-handlers.ts";
+import { onResponseEnd, rpcError } from "./responses.ts";
 
 const METHODS = ["GET", "POST", "DELETE"];
 

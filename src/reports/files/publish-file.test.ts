@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { retryWhileFileBusy } from "../../platform/busy-file.ts";
+import { retryWhileFileBusy } from "../../platform/replace-file.ts";
 import { isTemporary, publishFile, claimByLink, claimByRename } from "./publish-file.ts";
 
 let directory: string;

@@ -6,7 +6,7 @@
 import { link, lstat, open, realpath, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { AppError } from "../../errors.ts";
-import { retryWhileFileBusy } from "../../platform/busy-file.ts";
+import { retryWhileFileBusy } from "../../platform/replace-file.ts";
 import { errorCodeOf } from "../../platform/error-code.ts";
 import { failpoint } from "../../platform/failpoint.ts";
 

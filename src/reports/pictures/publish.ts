@@ -2,7 +2,7 @@
 
 import { mkdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
-import { retryWhileFileBusy } from "../../platform/busy-file.ts";
+import { retryWhileFileBusy } from "../../platform/replace-file.ts";
 import { errorCodeOf } from "../../platform/error-code.ts";
 import { pinFolder } from "../files/allowed-root.ts";
 import { firstFree, isAbsent, temporaryName, writeFlushed } from "../files/publish-file.ts";

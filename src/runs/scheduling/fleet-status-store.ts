@@ -6,7 +6,7 @@ import { isShared, databaseNow } from "../../store/dialect.ts";
 import { type PollingProcess, pollingProcesses } from "../../store/processes.ts";
 import { MAX_LATE_MS } from "./overdue-store.ts";
 import { type SummedPolls, sumPolls } from "../../telemetry/poll-counts.ts";
-import type { RunGauges } from "../../telemetry/recorder.ts";
+import type { RunGauges } from "../../telemetry/telemetry.ts";
 
 export interface FleetStatus {
   now: number;

@@ -8,17 +8,22 @@ import { materialTexts } from "../../../operations/parts/material.ts";
 import type { search } from "../../../operations/search.ts";
 import { oneLine } from "../../../platform/clean-text.ts";
 import { resolveCitationNumbers } from "../../../reports/citations.ts";
+import { type Document, locatedDocument, NONE_PLACED, numberedDocument } from "../../../reports/document/document.ts";
 import { citeByNumber } from "../../../reports/document/numbered.ts";
 import { withExpiry } from "../../../reports/link-expiry.ts";
 import { numberSources, type Source } from "../../../reports/report.ts";
 import type { Table } from "../../../reports/table/table.ts";
 import { type Verification, verificationLine } from "../../../reports/verification.ts";
-import { type AnswerSpace, shortId, type StoredReport } from "../answer-view.ts";
-import { commandFor } from "../commands.ts";
-import { type Document, locatedDocument, NONE_PLACED, numberedDocument } from "../../../reports/document/document.ts";
+import {
+  type AnswerSpace,
+  approvalLine,
+  commandFor,
+  planCommands,
+  shortId,
+  type StoredReport,
+} from "../answer-view.ts";
 import { stateOf } from "../run-frame.ts";
 import { cutToWidth } from "../text-width.ts";
-import { approvalLine, planCommands } from "./plan-lines.ts";
 import { type Remark, reportView } from "./report-view.ts";
 
 type SearchAnswer = OutputOf<typeof search>;

@@ -1,26 +1,25 @@
 /** Renders the answers about a run: started, status, cancelled, resumed, saved, and the estimate before it. */
 
-import type { askFollowup } from "../../../operations/followup/ask-followup.ts";
 import type { cancelResearch } from "../../../operations/cancel-research.ts";
 import type { checkResearchStatus } from "../../../operations/check-research-status.ts";
 import type { estimateResearchCost } from "../../../operations/estimate-research-cost.ts";
+import type { askFollowup } from "../../../operations/followup/ask-followup.ts";
 import type { Results } from "../../../operations/get-research-results.ts";
 import type { OutputOf } from "../../../operations/operation.ts";
-import { materialTexts } from "../../../operations/parts/material.ts";
 import type { organizeRun } from "../../../operations/organize-run.ts";
+import { materialTexts } from "../../../operations/parts/material.ts";
 import type { resumeResearch } from "../../../operations/resume-research.ts";
 import type { saveResearchToMarkdown } from "../../../operations/save-research-to-markdown.ts";
 import type { startDeepResearch } from "../../../operations/start-deep-research.ts";
 import { oneLine } from "../../../platform/clean-text.ts";
+import { numberedDocument } from "../../../reports/document/document.ts";
 import { timeLeftText } from "../../../runs/activity/time-left.ts";
-import { type AnswerSpace, nextCommands, shortId } from "../answer-view.ts";
+import { type AnswerSpace, approvalLine, nextCommands, planCommands, shortId } from "../answer-view.ts";
 import { formatCost, formatDollars, formatDuration } from "../durations.ts";
+import { reportLines } from "../markdown/report.ts";
 import { stateOf } from "../run-frame.ts";
 import { cutToWidth } from "../text-width.ts";
 import { wrapToWidth } from "../words.ts";
-import { numberedDocument } from "../../../reports/document/document.ts";
-import { reportLines } from "../markdown/report.ts";
-import { approvalLine, planCommands } from "./plan-lines.ts";
 import { resultsView } from "./results-view.ts";
 
 export type FollowedUp = OutputOf<typeof askFollowup>;

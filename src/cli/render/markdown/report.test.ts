@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { locatedDocument, numberedDocument } from "../../../reports/document/document.ts";
 import type { Source } from "../../../reports/report.ts";
-import { hyperlink } from "../hyperlink.ts";
-import { type Paint, unpainted } from "../paint.ts";
+import { hyperlink, type Paint, unpainted } from "../paint.ts";
 import { widthOf } from "../text-width.ts";
 import { reportLines } from "./report.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { telemetrySettings } from "./settings.ts";
+import { telemetrySettings } from "./start.ts";
 
 const read = (variables: Record<string, string>, scrapable = false) => telemetrySettings(variables, { scrapable });
 

@@ -1,20 +1,26 @@
-/** Asks at the terminal what to do with a plan: approve it, change it, or decide later. */
+/** Asks at the terminal what to do with a plan: approve it, change it in an editor or by a sentence, or decide later. */
 
-import type { App } from "../../app.ts";
-import type { Results } from "../../operations/get-research-results.ts";
-import type { Call } from "../../operations/operation.ts";
-import { perform, refused } from "../../operations/perform.ts";
-import { resumeResearch } from "../../operations/resume-research.ts";
-import { answerSpace } from "../answer-space.ts";
-import { followRun } from "../commands/follow-run.ts";
-import { askTerminal, confirmCost } from "../confirm.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
-import { type LogLines, print, printFailure } from "../output.ts";
-import { printFailedOutcome } from "../print-error.ts";
-import { shell, shortId } from "../render/answer-view.ts";
-import { resultsView } from "../render/answers/results-view.ts";
-import { formatDollars } from "../render/durations.ts";
-import { editPlan } from "./edit-plan.ts";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { isAbsolute, join } from "node:path";
+import type { App } from "../app.ts";
+import type { Results } from "../operations/get-research-results.ts";
+import type { Call } from "../operations/operation.ts";
+import { perform, refused } from "../operations/perform.ts";
+import { resumeResearch } from "../operations/resume-research.ts";
+import { findProgram } from "../platform/find-program.ts";
+import { planReplacement } from "../runs/plan/run-plan.ts";
+import { answerSpace } from "./answer-command.ts";
+import { withoutSettings } from "./browser/open-browser.ts";
+import { followRun } from "./commands/follow-run.ts";
+import { askTerminal, confirmCost } from "./confirm.ts";
+import { EXIT_CODES, type LogLines, print, printFailure } from "./output.ts";
+import { printFailedOutcome } from "./print-error.ts";
+import { shell, shortId } from "./render/answer-view.ts";
+import { resultsView } from "./render/answers/results-view.ts";
+import { formatDollars } from "./render/durations.ts";
 
 /** Whether the run waits for a decision that this terminal can ask for. */
 export const asksForDecision = ({ plan, status }: Results): boolean =>
@@ -118,4 +124,41 @@ async function atShownPrice(
 ): Promise<Call["agreed"]> {
   const subject = await confirmCost(deps, { ...asked, yes: true });
   return subject && { ...subject, max_usd: cost?.max_usd };
+}
+
+/** Undefined when nothing was changed. */
+async function editPlan({ config }: App, plan: string, signal: AbortSignal): Promise<string | undefined> {
+  const { environment } = config;
+  const chosen = (environment["VISUAL"] ?? environment["EDITOR"] ?? "").trim();
+  const [name = "", ...args] = chosen.split(/\s+/);
+  const program = isAbsolute(name) ? name : name === "" ? undefined : findProgram(name, environment, process.platform);
+  if (program === undefined) {
+    const line = (await askTerminal("What should change? ", signal))?.trim();
+    return line === "" ? undefined : line;
+  }
+  const edited = await editFile({ program, args, environment: withoutSettings(environment) }, plan);
+  return edited === undefined || edited === plan.trim() ? undefined : planReplacement(edited);
+}
+
+interface Editor {
+  program: string;
+  args: string[];
+  environment: Record<string, string | undefined>;
+}
+
+/** Undefined when the editor failed or left an empty file. */
+async function editFile({ program, args, environment }: Editor, plan: string): Promise<string | undefined> {
+  const directory = mkdtempSync(join(tmpdir(), "gemini-search-plan-"));
+  const file = join(directory, "plan.md");
+  try {
+    writeFileSync(file, `${plan.trim()}\n`, { mode: 0o600 });
+    const child = spawn(program, [...args, file], { env: environment, stdio: "inherit" });
+    const [code]: unknown[] = await once(child, "exit");
+    const text = readFileSync(file, "utf8").trim();
+    return code === 0 && text !== "" ? text : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
 }

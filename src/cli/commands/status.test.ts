@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { createPollCounts, sumPolls } from "../../telemetry/poll-counts.ts";
 import type { FleetStatus } from "../../runs/scheduling/fleet-status-store.ts";
-import { problemsOf } from "./status-problems.ts";
+import { createPollCounts, sumPolls } from "../../telemetry/poll-counts.ts";
+import { problemsOf } from "./status.ts";
 
 const MINUTE_MS = 60_000;
 const NOW = 100 * MINUTE_MS + 30_000;

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { AppError } from "../../errors.ts";
-import { queryField } from "../../operations/operation.ts";
-import { failureOf, parseInput } from "../../operations/perform.ts";
-import { withWishes } from "../../operations/question/wishes.ts";
-import { failureView } from "./failure-view.ts";
+import { AppError } from "../errors.ts";
+import { queryField } from "../operations/operation.ts";
+import { failureOf, parseInput } from "../operations/perform.ts";
+import { withWishes } from "../operations/question/wishes.ts";
+import { failureView } from "./print-error.ts";
 
 const ID = "3f2a9c1e-0000-4000-8000-000000000000";
 

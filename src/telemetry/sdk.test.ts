@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { parseTraceparent } from "./sdk.ts";
 import { modelLabel } from "./telemetry.ts";
-import { parseTraceparent } from "./recorder.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const SPAN = "b7ad6b7169203331";
