@@ -23,7 +23,7 @@ import type { ShownTable } from "./render/answers/results-view.ts";
 import type { Cancelled, FollowedUp, Organized, Resumed, Status } from "./render/answers/run-views.ts";
 import type { RunList } from "./render/list-view.ts";
 import type { CommandCall } from "./run-operation.ts";
-import { RUN_ARGUMENT } from "./task-id.ts";
+import { RUN_ARGUMENT, TOO_SHORT } from "./task-id.ts";
 
 export interface CommandEntry {
   /** Two words for a command of a command. */
@@ -164,7 +164,7 @@ async function openDashboard(first: string | undefined, { open, json = false, ..
 /** Completed in the database later; here only what can never be one is rejected. */
 function runId(text: string): string {
   if (/^[0-9a-f][0-9a-f-]{5,35}$/i.test(text)) return text;
-  throw new InvalidArgumentError("Enter a full run id or at least its first 6 characters.");
+  throw new InvalidArgumentError(TOO_SHORT);
 }
 
 /** Characters that every client accepts; some make the name part of the tool names. */

@@ -12,6 +12,8 @@ const MIN_PREFIX_CHARACTERS = 6;
 /** Describes the argument of a command that names a run. */
 export const RUN_ARGUMENT = `run id, or its first ${MIN_PREFIX_CHARACTERS} or more characters`;
 
+export const TOO_SHORT = `Enter a full run id or at least its first ${MIN_PREFIX_CHARACTERS} characters.`;
+
 const WHOLE_LENGTH = 36;
 const ID_PREFIX = /^[0-9a-f][0-9a-f-]*$/;
 
@@ -33,47 +35,31 @@ export async function wholeRunId(
   given: string,
 ): Promise<string> {
   const prefix = given.trim().toLowerCase();
-  if (!ID_PREFIX.test(prefix) || prefix.length > WHOLE_LENGTH) throw notAnId(given);
+  if (!ID_PREFIX.test(prefix) || prefix.length > WHOLE_LENGTH)
+    throw invalid(`"${cutToWidth(oneLine(given), 40)}" is not a run id.`);
   if (prefix.length === WHOLE_LENGTH) return prefix;
-  if (prefix.length < MIN_PREFIX_CHARACTERS) throw tooShort();
+  if (prefix.length < MIN_PREFIX_CHARACTERS) throw invalid(TOO_SHORT);
   const found = await runsBeginningWith(await database(), owner, prefix);
   const [only] = found;
-  if (only === undefined) throw unknown(prefix);
-  if (found.length > 1) throw ambiguous(prefix, found);
+  if (only === undefined) {
+    const message = `There is no run whose id begins with ${prefix}.`;
+    throw new AppError({ code: "TASK_NOT_FOUND", message, suggestion: LIST });
+  }
+  if (found.length > 1) {
+    const details = { matches: found.map(matchLine).join("\n") };
+    throw invalid(`More than one run id begins with ${prefix}.`, { suggestion: "Enter more characters.", details });
+  }
   return only.taskId;
 }
 
 const LIST = "To see your runs: gemini-search-mcp list";
 
-const notAnId = (given: string): AppError =>
-  new AppError({
-    code: "INVALID_TASK_ID",
-    message: `"${cutToWidth(oneLine(given), 40)}" is not a run id.`,
-    suggestion: LIST,
-    details: { status: 400, field: "task_id" },
-  });
+const invalid = (message: string, { suggestion = LIST, details = { field: "task_id" } }: Partial<Advised> = {}) =>
+  new AppError({ code: "INVALID_TASK_ID", message, suggestion, details: { status: 400, ...details } });
 
-const tooShort = (): AppError =>
-  new AppError({
-    code: "INVALID_TASK_ID",
-    message: `Enter a full run id or at least its first ${MIN_PREFIX_CHARACTERS} characters.`,
-    suggestion: LIST,
-    details: { status: 400, field: "task_id" },
-  });
-
-const unknown = (prefix: string): AppError =>
-  new AppError({
-    code: "TASK_NOT_FOUND",
-    message: `There is no run whose id begins with ${prefix}.`,
-    suggestion: LIST,
-  });
-
-const ambiguous = (prefix: string, found: NamedRun[]): AppError =>
-  new AppError({
-    code: "INVALID_TASK_ID",
-    message: `More than one run id begins with ${prefix}.`,
-    suggestion: "Enter more characters.",
-    details: { status: 400, matches: found.map(matchLine).join("\n") },
-  });
+interface Advised {
+  suggestion: string;
+  details: Record<string, string>;
+}
 
 const matchLine = ({ taskId, query }: NamedRun): string => `${taskId}  ${cutToWidth(oneLine(query), 60)}`;

@@ -184,7 +184,7 @@ function delivery({ complexity, goAsync, minutes }: Pick<Estimate, "complexity" 
 /** A fraction of a minute would suggest a precision that no estimate has. */
 export const wholeMinutes = (minutes: number): number => Math.max(1, Math.round(minutes));
 
-const minutesText = (minutes: number): string =>
+export const minutesText = (minutes: number): string =>
   wholeMinutes(minutes) === 1 ? "1 minute" : `${wholeMinutes(minutes)} minutes`;
 
 function basis(runs: FinishedRun[], complexity: Complexity): string {

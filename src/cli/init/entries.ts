@@ -70,20 +70,14 @@ function readToken({ settings, configDir }: Config): string {
   throw invalid("There is no token yet.", "Start gemini-search-mcp serve once, or set MCP_AUTH_TOKEN.");
 }
 
-export interface ClientChange {
-  client: Client;
-  file: string;
-  plan(): Promise<Plan>;
-}
-
-export function clientChange(client: Client, setup: Setup): ClientChange {
+/** The change of one client's file. */
+export async function planFor(client: Client, setup: Setup): Promise<Plan> {
   const { place, url, options } = setup;
   const file = client.file(place, options.scope);
   if (file === undefined) throw noFile(client, options.scope);
   const entry = options.remove === true ? undefined : entryFor(client, setup);
   const newMode = options.scope === "user" ? 0o600 : 0o644;
-  const request = { client, file, newMode, name: options.name, entry, url, renewToken: options.writeToken === true };
-  return { client, file, plan: () => planChange(request) };
+  return planChange({ client, file, newMode, name: options.name, entry, url, renewToken: options.writeToken === true });
 }
 
 function entryFor(client: Client, { launches, options, url, token, configDir }: Setup): Entry {

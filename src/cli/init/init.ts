@@ -10,7 +10,7 @@ import { replaceConfigFile } from "../../setup/config-file.ts";
 import type { Plan } from "../../setup/plan.ts";
 import { EXIT_CODES, print, printFailure } from "../output.ts";
 import { printError } from "../print-error.ts";
-import { type ClientChange, clientChange, type InitOptions, invalid, prepareSetup, type Setup } from "./entries.ts";
+import { type InitOptions, invalid, planFor, prepareSetup, type Setup } from "./entries.ts";
 import type { KeyDecision } from "./key.ts";
 import { NAME_ONE, NO_CLIENT, type Outcome, outcomeText, remarksFor, sentenceToSay, STATE_TEXTS } from "./text.ts";
 
@@ -34,7 +34,7 @@ async function setUp(options: InitOptions, config: Config): Promise<number> {
   const setup = prepareSetup(options, config);
   const canAsk = isInteractive(options);
   const found = chosenClients(setup, canAsk);
-  const entries = await Promise.all(found.map((client) => planFor(client, setup)));
+  const entries = await Promise.all(found.map((client) => plannedOrFailed(client, setup)));
   if (!canAsk && !options.yes && !options.dryRun && entries.some(isChange)) throw confirmationNeeded(entries);
   const key = await keyFor(options, config, canAsk);
   const redact = createRedactor({ ...config.secrets, token: setup.token });
@@ -109,17 +109,13 @@ function chosenClients(setup: Setup, canAsk: boolean): Client[] {
 /** The planned change for one client, or its error, which does not stop the others. */
 interface PlannedClient {
   client: Client;
-  change?: ClientChange;
   plan?: Plan;
   error?: AppError;
-  /** The user did not agree to the change. */
-  declined?: boolean;
 }
 
-async function planFor(client: Client, setup: Setup): Promise<PlannedClient> {
+async function plannedOrFailed(client: Client, setup: Setup): Promise<PlannedClient> {
   try {
-    const change = clientChange(client, setup);
-    return { client, change, plan: await change.plan() };
+    return { client, plan: await planFor(client, setup) };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     return { client, error };
@@ -128,10 +124,10 @@ async function planFor(client: Client, setup: Setup): Promise<PlannedClient> {
 
 async function choose(entries: PlannedClient[], { remove }: InitOptions): Promise<PlannedClient[]> {
   const { chooseClients } = await import("./terminal.ts");
-  const choices = entries.map(({ client, change, plan, error }) => ({
+  const choices = entries.map(({ client, plan, error }) => ({
     value: client.name,
     label: `${client.title} (${plan === undefined ? "cannot be set up" : STATE_TEXTS[plan.state]})`,
-    hint: error?.message ?? change?.file ?? "",
+    hint: error?.message ?? plan?.config.file ?? "",
     preselected: plan !== undefined && plan.diff !== "" && plan.state !== "name taken",
   }));
   const message = remove ? "Which assistants do you want to disconnect?" : "Which assistants do you want to connect?";
@@ -154,24 +150,24 @@ async function writeEntries(entries: PlannedClient[], applying: Applying): Promi
   const wanted = isToChoose ? await choose(entries, setup.options) : entries;
   const agreed = !canAsk || (await confirmAll(wanted, applying));
   const outcomes: Outcome[] = [];
-  for (const entry of wanted) outcomes.push(await apply({ ...entry, declined: !agreed }, applying));
+  for (const entry of wanted) outcomes.push(await apply(entry, { ...applying, agreed }));
   return outcomes;
 }
 
 async function apply(
-  { client, change, plan, error, declined }: PlannedClient,
-  { setup, canAsk, redact }: Applying,
+  { client, plan, error }: PlannedClient,
+  { setup, canAsk, redact, agreed }: Applying & { agreed: boolean },
 ): Promise<Outcome> {
   const { options } = setup;
-  const about = { client: client.name, title: client.title, scope: options.scope, file: change?.file };
-  if (change === undefined || plan === undefined) return { ...about, action: "failed", ...errorField(error) };
+  const about = { client: client.name, title: client.title, scope: options.scope, file: plan?.config.file };
+  if (plan === undefined) return { ...about, action: "failed", ...errorField(error) };
   const known = { ...about, state: plan.state, diff: redact(plan.diff) };
   if (plan.diff === "") return { ...known, action: "none" };
   if (options.dryRun) return { ...known, action: "planned" };
   if (plan.state === "name taken" && !canAsk) {
     return { ...known, action: "failed", ...errorField(notOurs(client, options)) };
   }
-  if (declined === true) return { ...known, action: "declined" };
+  if (!agreed) return { ...known, action: "declined" };
   return { ...known, ...(await write(plan, setup)) };
 }
 
@@ -233,9 +229,9 @@ function confirmationNeeded(entries: PlannedClient[]): AppError {
     message: `Not running interactively, so nothing was changed. Found: ${found}.`,
     suggestion: "Add --dry-run to preview the changes, or --yes to write them.",
     details: {
-      clients: entries.map(({ client, change, plan }) => ({
+      clients: entries.map(({ client, plan }) => ({
         client: client.name,
-        file: change?.file,
+        file: plan?.config.file,
         state: plan?.state ?? "unreadable",
       })),
     },

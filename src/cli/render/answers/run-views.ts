@@ -11,6 +11,7 @@ import { materialTexts } from "../../../operations/parts/material.ts";
 import type { resumeResearch } from "../../../operations/resume-research.ts";
 import type { saveResearchToMarkdown } from "../../../operations/save-research-to-markdown.ts";
 import type { startDeepResearch } from "../../../operations/start-deep-research.ts";
+import { minutesText } from "../../../costs/estimate.ts";
 import { oneLine } from "../../../platform/clean-text.ts";
 import { numberedDocument } from "../../../reports/document/document.ts";
 import { timeLeftText } from "../../../runs/activity/time-left.ts";
@@ -159,8 +160,6 @@ function nextFor({ task_id: taskId, status }: Pick<Status, "task_id" | "status">
   if (status === "failed" || status === "start_unknown") return [["Resume it", `resume ${id}`]];
   return following(taskId);
 }
-
-const minutesText = (minutes: number): string => (minutes < 1.5 ? "1 minute" : `${Math.round(minutes)} minutes`);
 
 export async function estimateView(estimate: Estimated, space: AnswerSpace): Promise<string> {
   const { estimated_cost: cost, estimated_duration: time, based_on_runs: runs, model } = estimate;
