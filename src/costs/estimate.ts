@@ -5,6 +5,7 @@
 
 import { currentAgent } from "../gemini/research-agent.ts";
 import type { Usage } from "../gemini/search-backend.ts";
+import { countOf } from "../platform/count.ts";
 import { costCalculator } from "./actual.ts";
 import { type Complexity, complexityOf, complexityOfPlan } from "./complexity.ts";
 import { type AgentPrice, agentPrice, type PriceTable } from "./prices.ts";
@@ -184,8 +185,7 @@ function delivery({ complexity, goAsync, minutes }: Pick<Estimate, "complexity" 
 /** A fraction of a minute would suggest a precision that no estimate has. */
 export const wholeMinutes = (minutes: number): number => Math.max(1, Math.round(minutes));
 
-export const minutesText = (minutes: number): string =>
-  wholeMinutes(minutes) === 1 ? "1 minute" : `${wholeMinutes(minutes)} minutes`;
+export const minutesText = (minutes: number): string => countOf(wholeMinutes(minutes), "minute");
 
 function basis(runs: FinishedRun[], complexity: Complexity): string {
   if (runs.length === 0) return "Based on published figures; you have no finished runs yet.";
@@ -207,28 +207,30 @@ interface Observation {
 }
 
 /**
- * Scales the documented ranges by what the user's own runs took, more strongly the more runs there are. One factor for all
- * classes keeps simple ≤ medium ≤ complex, and min ≤ likely ≤ max, for every figure.
+ * Moves the documented ranges to what the user's own runs took, relative to the documentation of their class, the further
+ * the more runs there are. As all classes move alike, simple ≤ medium ≤ complex and min ≤ likely ≤ max stay true.
  */
 function calibrate(documented: Ranges, observations: readonly Observation[]): Ranges {
   const ratios = observations.map(({ complexity, value }) => value / documented[complexity].likely);
-  const factor = ratios.length === 0 ? 1 : 1 + (median(ratios) - 1) * trust(ratios.length);
-  const scale = ({ min, likely, max }: Range): Range => ({
-    min: min * factor,
-    likely: likely * factor,
-    max: max * factor,
+  const weight = trust(ratios.length);
+  const moved = ({ min, likely, max }: Range): Range => ({
+    min: min + weight * (likely * quantile(ratios, 0.1) - min),
+    likely: likely + weight * (likely * quantile(ratios, 0.5) - likely),
+    max: max + weight * (likely * quantile(ratios, 0.9) - max),
   });
-  const { simple, medium, complex } = documented;
-  return { simple: scale(simple), medium: scale(medium), complex: scale(complex) };
+  return { simple: moved(documented.simple), medium: moved(documented.medium), complex: moved(documented.complex) };
 }
 
 /** One run is chance (a task may search 17 or 160 times), two weigh as much as the documentation, ten decide. */
 const trust = (runs: number): number => runs ** 3 / (runs ** 3 + 8);
 
-function median(values: readonly number[]): number {
+/** 0 without values. */
+function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
+  const position = share * (sorted.length - 1);
+  const below = sorted[Math.floor(position)] ?? 0;
+  const above = sorted[Math.ceil(position)] ?? below;
+  return below + (above - below) * (position - Math.floor(position));
 }
 
 export interface FollowupEstimate {
