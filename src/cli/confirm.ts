@@ -4,15 +4,16 @@ import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
 import { costFields } from "../costs/actual.ts";
 import { AppError } from "../errors.ts";
-import type { Call, Operation, OperationDeps, Question } from "../operations/operation.ts";
 import { cancelResearch } from "../operations/cancel-research.ts";
 import { askFollowup } from "../operations/followup/ask-followup.ts";
+import type { Call, Operation, OperationDeps, Question } from "../operations/operation.ts";
 import { clarificationFor, clarified, parseInput, questionFor } from "../operations/perform.ts";
 import type { Subject } from "../operations/question/subject.ts";
 import { oneLine } from "../platform/clean-text.ts";
 import { estimateOf } from "../runs/history/run-estimate.ts";
 import { isFinished, type Run } from "../runs/run.ts";
 import { printFailure } from "./output.ts";
+import { shortId } from "./render/answer-view.ts";
 import { formatCost, formatDollars } from "./render/durations.ts";
 import { cutToWidth } from "./render/text-width.ts";
 
@@ -87,7 +88,7 @@ function stopQuestion({ taskId, query, cost, estimate, status }: Run): string {
     status === "start_unknown"
       ? `Google may have started it${spent}: you then pay for it and get no report`
       : `You pay what it has cost so far${spent} and get no report`;
-  return `Stop research ${taskId.slice(0, 8)} "${cutToWidth(oneLine(query), MAX_QUESTION_WIDTH)}"?\n${price}.`;
+  return `Stop research ${shortId(taskId)} "${cutToWidth(oneLine(query), MAX_QUESTION_WIDTH)}"?\n${price}.`;
 }
 
 /** Names the run by its question too, which a dialog of an MCP client must not show. */
@@ -109,7 +110,7 @@ const confirmDeletion: Confirmation = async (deps, { input, call, canAsk }) => {
 /** An unfinished run is stopped first. */
 export function questionAbout({ taskId, query, status }: Pick<Run, "taskId" | "query" | "status">): string {
   const action = isFinished(status) ? "Delete" : "Stop and delete";
-  return `${action} run ${taskId.slice(0, 8)} "${cutToWidth(oneLine(query), MAX_DELETED_WIDTH)}"`;
+  return `${action} run ${shortId(taskId)} "${cutToWidth(oneLine(query), MAX_DELETED_WIDTH)}"`;
 }
 
 /** States the price of a table that has to be made, and asks where it is above the user's limit. */

@@ -22,5 +22,3 @@ export const fail = (name: string, message: string, remedy: string): CheckResult
   message,
   remedy,
 });
-
-export const countOf = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;

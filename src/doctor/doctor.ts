@@ -8,9 +8,10 @@ import type { Config } from "../config/config.ts";
 import { toolSet } from "../config/tool-sets.ts";
 import { PRICE_FILE, priceNotices, readPrices } from "../costs/price-file.ts";
 import { desktopObstacle } from "../notifications/desktop.ts";
+import { countOf } from "../platform/count.ts";
 import { type Connection, findConnections } from "../setup/connection.ts";
 import { isSafeSqlite, sqliteVersion } from "../store/sqlite/sqlite.ts";
-import { type CheckResult, countOf, fail, ok, warn } from "./check.ts";
+import { type CheckResult, fail, ok, warn } from "./check.ts";
 import { checkCli, checkKeyOffline, checkReach } from "./gemini.ts";
 import { checkDatabase, checkDirectory, checkModes } from "./state.ts";
 

@@ -6,13 +6,14 @@ import { LOCAL_OWNER } from "../caller.ts";
 import type { Config } from "../config/config.ts";
 import { AppError } from "../errors.ts";
 import { isoTime } from "../platform/clock.ts";
+import { countOf } from "../platform/count.ts";
 import { listRuns } from "../runs/run-store.ts";
 import type { Database } from "../store/database.ts";
 import { schemaState, type SchemaState } from "../store/migrate.ts";
 import { liveProcesses } from "../store/processes.ts";
 import { denialOf } from "../store/sqlite/driver.ts";
 import { readOnly } from "../store/sqlite/sqlite.ts";
-import { type CheckResult, countOf, fail, ok, warn } from "./check.ts";
+import { type CheckResult, fail, ok, warn } from "./check.ts";
 
 const GROUP_AND_OTHERS = 0o077;
 

@@ -2,9 +2,10 @@
 
 import { loadConfig } from "../../config/config.ts";
 import { readEnvironment } from "../../config/environment.ts";
-import { type CheckResult, countOf } from "../../doctor/check.ts";
+import type { CheckResult } from "../../doctor/check.ts";
 import { examine } from "../../doctor/doctor.ts";
 import { systemClock } from "../../platform/clock.ts";
+import { countOf } from "../../platform/count.ts";
 import { answerWidth, EXIT_CODES, print } from "../output.ts";
 import { type Paint, paintFor } from "../render/paint.ts";
 import { wrapToWidth } from "../render/words.ts";

@@ -2,6 +2,7 @@
 
 import type { App } from "../../app.ts";
 import { LOCAL_OWNER } from "../../caller.ts";
+import { countOf } from "../../platform/count.ts";
 import { readUsage, type Usage, type UsageSum } from "../../runs/history/figures-store.ts";
 import { type Answer, runAnswer } from "../answer-command.ts";
 import { answerWidth } from "../output.ts";
@@ -24,7 +25,7 @@ async function answer({ deps }: App): Promise<Answer> {
 
 function usageText(usage: Usage, { width, paint }: { width: number; paint: Paint }): string {
   const { total_runs: total, unfinished_runs: unfinished, months, kinds, judge_cost_usd: judged } = usage;
-  const title = `${total} ${total === 1 ? "run" : "runs"}${unfinished === 0 ? "" : ` (${unfinished} unfinished)`}, ${formatCost({ ...usage, cost_usd: usage.total_cost_usd })} total`;
+  const title = `${countOf(total, "run")}${unfinished === 0 ? "" : ` (${unfinished} unfinished)`}, ${formatCost({ ...usage, cost_usd: usage.total_cost_usd })} total`;
   if (months.length === 0) return `${title}. No run has finished yet.`;
   const table = <Row extends UsageSum>(name: string, rows: Row[], nameOf: (row: Row) => string): string[] =>
     tableLines([{ title: name, cell: nameOf }, ...SUMS], rows, { width, paint });

@@ -2,6 +2,7 @@
 
 import type { App } from "../../app.ts";
 import { isoTime } from "../../platform/clock.ts";
+import { countOf } from "../../platform/count.ts";
 import type { FleetStatus } from "../../runs/scheduling/fleet-status-store.ts";
 import { POLL_ERRORS, type PollError, type SummedPolls } from "../../telemetry/poll-counts.ts";
 import { type Answer, runAnswer } from "../answer-command.ts";
@@ -134,7 +135,7 @@ export function problemsOf({ workers, runs, polls }: FleetStatus): Problem[] {
   }
   const problems: Problem[] = [];
   if (runs.withoutKey > 0) {
-    const message = `No worker has the key of ${runs.withoutKey} ${runs.withoutKey === 1 ? "run" : "runs"}.`;
+    const message = `No worker has the key of ${countOf(runs.withoutKey, "run")}.`;
     problems.push({ message, remedy: "Start a worker with the GEMINI_API_KEY that started them." });
   }
   if (runs.late > 0) {
@@ -151,7 +152,7 @@ export function problemsOf({ workers, runs, polls }: FleetStatus): Problem[] {
 const failedPolls = ({ errors }: SummedPolls): number =>
   POLL_ERRORS.filter((error) => error !== "database").reduce((sum, error) => sum + (errors[error] ?? 0), 0);
 
-const counted = (runs: number): string => (runs === 1 ? "1 run is" : `${runs} runs are`);
+const counted = (runs: number): string => `${countOf(runs, "run")} ${runs === 1 ? "is" : "are"}`;
 
 const REMEDIES: Record<PollError, string> = {
   rate_limited: "Google refuses polls (429): lower RESEARCH_MAX_RPS, or raise the key's quota.",

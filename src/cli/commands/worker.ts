@@ -2,6 +2,7 @@
 
 import { setFlagsFromString } from "node:v8";
 import { createApp } from "../../app.ts";
+import { countOf } from "../../platform/count.ts";
 import { leaveOnSignals } from "../../platform/shutdown.ts";
 import { EXIT_CODES, printFailure, serviceLogLevel } from "../output.ts";
 
@@ -28,7 +29,7 @@ export async function runWorker({ untilIdle }: { untilIdle: boolean }): Promise<
   const runner = await app.startPolling();
   const count = await runner.count();
   log.info(`Polling ${count} unfinished research runs.`);
-  await tellPerson(`Tracking ${count} ${count === 1 ? "run" : "runs"}.`);
+  await tellPerson(`Tracking ${countOf(count, "run")}.`);
   while (!shutdown.leaving()) {
     await deps.clock.sleep(IDLE_CHECK_MS, shutdown.signal).catch(() => undefined);
     if (untilIdle && (await runner.idle())) {

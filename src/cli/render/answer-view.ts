@@ -29,6 +29,10 @@ export const shell = (command: string): string => `gemini-search-mcp ${command}`
 /** The beginning of an id, which every command accepts. */
 export const shortId = (taskId: string): string => taskId.slice(0, 8);
 
+/** Short for people, whole for scripts. */
+export const idFor = (taskId: string, { width }: Pick<AnswerSpace, "width">): string =>
+  width === undefined ? taskId : shortId(taskId);
+
 /** Commands that are useful next, with what each does, aligned. Only for terminals: a script knows what it does next. */
 export function nextCommands(
   commands: readonly (readonly [purpose: string, command: string])[],

@@ -2,7 +2,7 @@
 
 import type { listResearch } from "../../operations/list-research.ts";
 import type { OutputOf } from "../../operations/operation.ts";
-import type { AnswerSpace } from "./answer-view.ts";
+import { type AnswerSpace, shortId } from "./answer-view.ts";
 import { costMark, formatAge, formatCost } from "./durations.ts";
 import { stateOf } from "./run-frame.ts";
 import { type Column, tableLines } from "./table.ts";
@@ -56,7 +56,7 @@ function foundLine(run: ListedRun | undefined, { width, paint }: Omit<TableSpace
 }
 
 const columnsFor = (runs: RunList["runs"], now: number): Column<ListedRun>[] => [
-  { title: "ID", cell: ({ task_id }) => task_id.slice(0, 8), style: () => "accent" },
+  { title: "ID", cell: ({ task_id }) => shortId(task_id), style: () => "accent" },
   { title: "STATUS", cell: stateCell, style: ({ status }) => stateOf(status).style },
   { title: "AGE", cell: ({ created_at }) => formatAge(now - Date.parse(created_at)), align: "right", dropped: 3 },
   {

@@ -1,8 +1,9 @@
 /** Renders the check of a report's citations: the counts, then a table of what was found. */
 
-import { VERDICT_LABELS, VERDICTS, type Verdict } from "../../../claims/evidence.ts";
+import { type Verdict, VERDICT_LABELS, VERDICTS } from "../../../claims/evidence.ts";
 import type { CitationsAnswer } from "../../../operations/citations/verify-citations.ts";
 import { oneLine } from "../../../platform/clean-text.ts";
+import { countOf } from "../../../platform/count.ts";
 import { type AnswerSpace, nextCommands, shortId } from "../answer-view.ts";
 import { formatDollars } from "../durations.ts";
 import type { Style } from "../paint.ts";
@@ -89,7 +90,7 @@ function countLine({ counts, pages, independent_domains: domains, copies = [], j
     ...(counts.uncited > 0 ? [`${counts.uncited} without a source`] : []),
     `${pages.checked} of ${pages.cited} pages checked`,
     ...(pages.not_fetched === undefined ? [] : [`${pages.not_fetched} not fetched`]),
-    `${domains} independent ${domains === 1 ? "site" : "sites"}`,
+    countOf(domains, "independent site"),
     ...copies.map((group) => `sources ${group.join(", ")} have the same text`),
     ...(judge === undefined
       ? []

@@ -7,6 +7,7 @@ import type { OutputOf } from "../../../operations/operation.ts";
 import { materialTexts } from "../../../operations/parts/material.ts";
 import type { search } from "../../../operations/search.ts";
 import { oneLine } from "../../../platform/clean-text.ts";
+import { countOf } from "../../../platform/count.ts";
 import { resolveCitationNumbers } from "../../../reports/citations.ts";
 import { type Document, locatedDocument, NONE_PLACED, numberedDocument } from "../../../reports/document/document.ts";
 import { citeByNumber } from "../../../reports/document/numbered.ts";
@@ -18,6 +19,7 @@ import {
   type AnswerSpace,
   approvalLine,
   commandFor,
+  idFor,
   planCommands,
   shortId,
   type StoredReport,
@@ -61,7 +63,7 @@ export const deepResearchView = (answer: DeepResearchAnswer, space: AnswerSpace)
 export function deepSearchView(answer: DeepSearchAnswer, space: AnswerSpace): Promise<string> {
   const { result, verified, verified_in_round, verification: claims, ...rest } = answer;
   const { iterations } = answer.metadata;
-  const searched = iterations === 1 ? "1 round" : `${iterations} rounds`;
+  const searched = countOf(iterations, "round");
   const remark: Remark = verified
     ? { text: `✓ Verified in round ${verified_in_round ?? iterations}`, style: "good" }
     : { text: `Not verified after ${searched}`, style: "careful" };
@@ -154,18 +156,16 @@ export async function resultsView(output: Results, space: AnswerSpace): Promise<
   );
 }
 
-const idIn = (taskId: string, { width }: AnswerSpace): string => (width === undefined ? taskId : shortId(taskId));
-
 function parentLine({ follow_up_of: parent }: Results, space: AnswerSpace): string | undefined {
   if (parent === undefined) return undefined;
   const about = parent.query === "" ? "" : `: ${oneLine(parent.query)}`;
-  return `Follow-up to ${idIn(parent.task_id, space)}${about}`;
+  return `Follow-up to ${idFor(parent.task_id, space)}${about}`;
 }
 
 function followUpLines({ follow_ups: followUps = [] }: Results, space: AnswerSpace): string[] {
   if (followUps.length === 0) return [];
   const lines = followUps.map(({ task_id, query, status }) => {
-    const line = `${idIn(task_id, space)}  ${stateOf(status).label}  ${oneLine(query)}`;
+    const line = `${idFor(task_id, space)}  ${stateOf(status).label}  ${oneLine(query)}`;
     return space.width === undefined ? line : cutToWidth(line, space.width);
   });
   return [`Follow-ups:\n${lines.join("\n")}`];
@@ -202,8 +202,12 @@ const materialRemarks = ({ material }: Results): Remark[] =>
 /** A terminal shows only where they are in the text. */
 function pictureRemarks({ pictures = [] }: Results): Remark[] {
   if (pictures.length === 0) return [];
-  const what = pictures.length === 1 ? "1 picture" : `${pictures.length} pictures`;
-  return [{ text: `${what}: saved beside the report, or shown when you open it in the browser.`, style: "faint" }];
+  return [
+    {
+      text: `${countOf(pictures.length, "picture")}: saved beside the report, or shown when you open it in the browser.`,
+      style: "faint",
+    },
+  ];
 }
 
 /** On a terminal the whole report of an agent is read from the store: only there its citations have positions. */

@@ -1,5 +1,6 @@
 /** Renders the answers about a run: started, status, cancelled, resumed, saved, and the estimate before it. */
 
+import { minutesText } from "../../../costs/estimate.ts";
 import type { cancelResearch } from "../../../operations/cancel-research.ts";
 import type { checkResearchStatus } from "../../../operations/check-research-status.ts";
 import type { estimateResearchCost } from "../../../operations/estimate-research-cost.ts";
@@ -11,11 +12,11 @@ import { materialTexts } from "../../../operations/parts/material.ts";
 import type { resumeResearch } from "../../../operations/resume-research.ts";
 import type { saveResearchToMarkdown } from "../../../operations/save-research-to-markdown.ts";
 import type { startDeepResearch } from "../../../operations/start-deep-research.ts";
-import { minutesText } from "../../../costs/estimate.ts";
 import { oneLine } from "../../../platform/clean-text.ts";
+import { countOf } from "../../../platform/count.ts";
 import { numberedDocument } from "../../../reports/document/document.ts";
 import { timeLeftText } from "../../../runs/activity/time-left.ts";
-import { type AnswerSpace, approvalLine, nextCommands, planCommands, shortId } from "../answer-view.ts";
+import { type AnswerSpace, approvalLine, idFor, nextCommands, planCommands, shortId } from "../answer-view.ts";
 import { formatCost, formatDollars, formatDuration } from "../durations.ts";
 import { reportLines } from "../markdown/report.ts";
 import { stateOf } from "../run-frame.ts";
@@ -45,8 +46,6 @@ function textView(lines: readonly string[], commands: Commands, space: AnswerSpa
   const wrapped = shown.flatMap((line) => wrapToWidth(line, Math.min(width, MAX_TEXT_COLUMNS)));
   return [wrapped.join("\n"), nextCommands(commands, space)].filter((part) => part !== "").join("\n\n");
 }
-
-const idFor = (taskId: string, { width }: AnswerSpace): string => (width === undefined ? taskId : shortId(taskId));
 
 export async function startedView({ material, plan, ...answer }: Started, space: AnswerSpace): Promise<string> {
   if (answer.results === undefined && plan !== undefined) return planView({ ...answer, plan }, space);
@@ -212,7 +211,7 @@ export async function savedView(
 ): Promise<string> {
   // A script gets the path alone.
   if (space.width === undefined) return file_path;
-  const pictured = pictures === 0 ? "" : `, ${pictures} ${pictures === 1 ? "picture" : "pictures"}`;
+  const pictured = pictures === 0 ? "" : `, ${countOf(pictures, "picture")}`;
   return [
     `Saved to ${file_path} (${file_size_kb} KB${pictured})`,
     ...(partial === true ? [space.paint("careful", "Partial report: the run ended before it was finished.")] : []),
