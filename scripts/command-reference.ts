@@ -1,7 +1,7 @@
 /** Generates docs/commands.md from the table of commands; `npm run reference` writes it, a test checks that it is current. */
 
 import { COMMANDS, type CommandEntry } from "../src/cli/commands.ts";
-import { EXIT_CODES } from "../src/cli/exit-codes.ts";
+import { EXIT_CODES } from "../src/cli/output.ts";
 import { commandsOf, createProgram, termOf } from "../src/cli/program.ts";
 
 const PROGRAM = createProgram();
