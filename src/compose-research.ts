@@ -66,7 +66,7 @@ export function researchDeps(parts: ResearchComposition): ResearchDeps {
     research,
     agent: async () => (config.settings.GEMINI_API_KEY === undefined && !config.vertex ? undefined : agent()),
     findRun: async (owner, taskId) => {
-      const { findCurrentRun } = await import("./runs/recovery/interrupted-searches.ts");
+      const { findCurrentRun } = await import("./runs/recovery/dead-processes.ts");
       return findCurrentRun((await store()).db, { owner, taskId, log, now: systemClock.now() });
     },
     estimate: (query, model, owner) => estimateFor(parts, { query, model, owner }),
@@ -207,9 +207,9 @@ async function recoverFromDeadProcesses(
   { log, stateDir }: Pick<ResearchComposition, "log" | "stateDir">,
 ): Promise<void> {
   try {
-    const { markInterruptedSearches } = await import("./runs/recovery/interrupted-searches.ts");
+    const { markInterruptedSearches } = await import("./runs/recovery/dead-processes.ts");
     const { cleanupOrphanedTempFiles } = await import("./store/slots.ts");
-    const { forgetStaleProcesses } = await import("./runs/recovery/stale-processes.ts");
+    const { forgetStaleProcesses } = await import("./runs/recovery/dead-processes.ts");
     await markInterruptedSearches(db, log, systemClock.now());
     await cleanupOrphanedTempFiles({ directory: stateDir(), db, clock: systemClock, log });
     await forgetStaleProcesses(db, systemClock.now());

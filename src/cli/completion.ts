@@ -9,7 +9,7 @@ import { LOCAL_OWNER } from "../caller.ts";
 import { loadConfig } from "../config/config.ts";
 import { readEnvironment } from "../config/environment.ts";
 import { oneLine } from "../platform/clean-text.ts";
-import { newestRuns } from "../runs/history/run-prefix-store.ts";
+import { newestRuns } from "../runs/run-store.ts";
 import { peek } from "../store/sqlite/sqlite.ts";
 import { FILES } from "./completion-scripts.ts";
 import { print } from "./output.ts";

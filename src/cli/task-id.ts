@@ -3,7 +3,7 @@
 import type { Operation, OperationDeps } from "../operations/operation.ts";
 import { AppError } from "../errors.ts";
 import { oneLine } from "../platform/clean-text.ts";
-import { type NamedRun, runsBeginningWith } from "../runs/history/run-prefix-store.ts";
+import { type NamedRun, runsBeginningWith } from "../runs/run-store.ts";
 import { cutToWidth } from "./render/text-width.ts";
 
 /** Shorter prefixes are soon ambiguous. */

@@ -9,7 +9,7 @@ import { sectionsOf } from "../reports/sections.ts";
 import { readStored } from "../runs/history/read.ts";
 import type { Run, RunResult } from "../runs/run.ts";
 import { waitForRun } from "../runs/history/wait.ts";
-import { markInterruptedSearches } from "../runs/recovery/interrupted-searches.ts";
+import { markInterruptedSearches } from "../runs/recovery/dead-processes.ts";
 import { listRuns } from "../runs/run-store.ts";
 import { runExclusively } from "../store/slots.ts";
 import { runPage } from "./list-research.ts";

@@ -4,7 +4,7 @@ import { waitFor } from "../../test/kit/wait-for.ts";
 import { DEFAULT_AGENT } from "../gemini/research-agent.ts";
 import { oneLine } from "../platform/clean-text.ts";
 import { appendEvents } from "../runs/event-store.ts";
-import { progressBySeen } from "../runs/progress.ts";
+import { progressBySeen } from "../runs/history/run-estimate.ts";
 import { currentOf } from "../runs/conversation-store.ts";
 import { saveInteractionId } from "../runs/interaction-store.ts";
 import { commitIntent } from "../runs/start/start-store.ts";

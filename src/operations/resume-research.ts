@@ -173,7 +173,7 @@ function newestRun(
   const read = async (): Promise<string> => {
     // A restart that failed uncharged, which the database has refused to store, has given way to the start before it.
     if (isAgain === true) {
-      const { flushUnchargedFailures } = await import("../runs/recovery/uncharged-starts.ts");
+      const { flushUnchargedFailures } = await import("../runs/recovery/unsettled-starts.ts");
       await flushUnchargedFailures((await deps.research()).research);
     }
     return (await deps.findRun(owner, taskId)).taskId;

@@ -1,8 +1,7 @@
 /** SQL for attempts: the start requests that were, or may have been, sent to Google for a run. */
 
 import type { Database } from "../store/database.ts";
-import { lockRun } from "./lock-store.ts";
-import { START_LEASE_MS } from "./lease.ts";
+import { lockRun, START_LEASE_MS } from "./lock-store.ts";
 
 export interface NewAttempt {
   attemptId: string;

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Site } from "../reports/site.ts";
 import { type Database, storable, type Tables } from "../store/database.ts";
 import { lockRun } from "./lock-store.ts";
-import { storedJson } from "./stored-json.ts";
+import { storedJson } from "./run-row.ts";
 
 export interface RunEvent {
   kind: string;

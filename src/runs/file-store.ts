@@ -7,7 +7,7 @@ import { z } from "zod";
 import type { SentFile } from "../gemini/research-agent.ts";
 import { PICTURE_TYPES, type Picture, type PictureFacts } from "../reports/pictures/picture.ts";
 import type { Database } from "../store/database.ts";
-import { storedJson } from "./stored-json.ts";
+import { storedJson } from "./run-row.ts";
 
 const filesOf = (db: Database, taskId: string, kind: "sent" | "picture") =>
   db.selectFrom("research_files").where("task_id", "=", taskId).where("kind", "=", kind).orderBy("n");

@@ -6,7 +6,7 @@ import type { Database } from "../store/database.ts";
 import { lockExclusive } from "../store/dialect.ts";
 import { pollKeyOf } from "../store/processes.ts";
 import { lineOf, standAlone, standAloneAgain } from "./conversation-store.ts";
-import { costColumns } from "./cost-columns.ts";
+import { costColumns } from "./run-row.ts";
 import { lockRun } from "./lock-store.ts";
 import { dropResult } from "./result-store.ts";
 import { STORED_STATUSES } from "./run.ts";

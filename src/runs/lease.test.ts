@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isAbandoned, isHeld, SEARCH_LEASE_MS } from "./lease.ts";
+import { isAbandoned, isHeld, SEARCH_LEASE_MS } from "./lock-store.ts";
 
 test.each([
   ["that ends now", 1_000, false],

@@ -9,8 +9,9 @@ import { type Database, storable, type Tables } from "../store/database.ts";
 import { addToSearch, dropFromSearch } from "./library/search-index-store.ts";
 import { lockRun } from "./lock-store.ts";
 import { dropPictures, pictureFacts, savePictures } from "./file-store.ts";
-import { anyRecord, storedJson } from "./stored-json.ts";
+import { anyRecord, storedJson, costOfRow } from "./run-row.ts";
 import type { NewResult, SavedRound, StoredResult } from "./run.ts";
+import { costFields } from "../costs/actual.ts";
 
 const sourceList: z.ZodType<Source[]> = z.array(
   z.object({
@@ -136,12 +137,15 @@ export async function reportPresence(db: Database, taskId: string): Promise<{ pa
   return (await round.executeTakeFirst()) === undefined ? undefined : { partial: true };
 }
 
-const roundsOf = (db: Database, taskId: string) =>
-  db.selectFrom("research_rounds").where("task_id", "=", taskId).orderBy("round_number");
+export interface StoredRound extends SavedRound {
+  completedAt: number;
+}
 
-export async function findRounds(db: Database, taskId: string): Promise<SavedRound[]> {
-  const rows = await roundsOf(db, taskId).selectAll().execute();
-  const roundOf = (row: (typeof rows)[number]): SavedRound => ({
+/** A continued search has the rounds of the earlier one, too. */
+export async function findRounds(db: Database, taskId: string): Promise<StoredRound[]> {
+  const rounds = db.selectFrom("research_rounds").selectAll().where("task_id", "=", taskId);
+  const rows = await rounds.orderBy("round_number").execute();
+  const roundOf = (row: (typeof rows)[number]): StoredRound => ({
     roundNumber: row.round_number,
     report: row.report_markdown,
     verified: row.verified === 1,
@@ -149,35 +153,15 @@ export async function findRounds(db: Database, taskId: string): Promise<SavedRou
     sources: storedJson(row.sources_json, sourceList),
     queries: storedJson(row.queries_json, stringList),
     metadata: storedJson(row.metadata_json, anyRecord),
+    completedAt: row.completed_at,
   });
   return rows.map(roundOf);
 }
 
-/** The finished rounds without their reports. */
-export async function roundSummaries(db: Database, taskId: string) {
-  const rows = await roundsOf(db, taskId)
-    .select(["round_number as roundNumber", "verified", "summary", "completed_at as completedAt"])
-    .execute();
-  return rows.map((row) => ({ ...row, verified: row.verified === 1 }));
-}
-
-/** What the finished rounds have found. A continued search has the rounds of the earlier one, too. */
-export async function findingsOfRounds(db: Database, taskId: string): Promise<Pick<SavedRound, "queries" | "sources">> {
-  const rounds = await roundsOf(db, taskId).select(["queries_json", "sources_json"]).execute();
-  return {
-    queries: rounds.flatMap((round) => storedJson(round.queries_json, stringList)),
-    sources: rounds.flatMap((round) => storedJson(round.sources_json, sourceList)),
-  };
-}
-
 /** The searches of a local run, which are stored with its rounds or its result; in the order in which they were made. */
 export async function storedQueries(db: Database, taskId: string): Promise<{ at: number; text: string }[]> {
-  const rounds = await roundsOf(db, taskId).select(["queries_json", "completed_at"]).execute();
-  if (rounds.length > 0) {
-    return rounds.flatMap(({ queries_json: json, completed_at: at }) =>
-      storedJson(json, stringList).map((text) => ({ at, text })),
-    );
-  }
+  const rounds = await findRounds(db, taskId);
+  if (rounds.length > 0) return rounds.flatMap(({ queries, completedAt: at }) => queries.map((text) => ({ at, text })));
   const result = await db
     .selectFrom("research_results")
     .select(["metadata_json", "saved_at"])
@@ -256,4 +240,26 @@ export async function dropResult(db: Database, taskId: string): Promise<void> {
   await db.deleteFrom("research_results").where("task_id", "=", taskId).execute();
   await dropPictures(db, taskId);
   await db.deleteFrom("research_rounds").where("task_id", "=", taskId).execute();
+}
+
+/** The tokens, the cost and the duration of a run, stored with its report, so that copies of it include them (P6). */
+export async function recordFigures(db: Database, taskId: string): Promise<void> {
+  const row = await db
+    .selectFrom("research_results")
+    .innerJoin("research_tasks", "research_tasks.task_id", "research_results.task_id")
+    .select(["metadata_json", "created_at", "started_at", "completed_at", "tokens_input", "tokens_output"])
+    .select(["cost_usd", "cost_incomplete", "cost_estimated"])
+    .where("research_results.task_id", "=", taskId)
+    .executeTakeFirst();
+  if (row === undefined) return;
+  const figures = {
+    duration_ms: (row.completed_at ?? row.created_at) - (row.started_at ?? row.created_at),
+    tokens_used: { input: row.tokens_input, output: row.tokens_output },
+    ...costFields(costOfRow(row)),
+  };
+  await db
+    .updateTable("research_results")
+    .set({ metadata_json: JSON.stringify({ ...storedJson(row.metadata_json, anyRecord), ...figures }) })
+    .where("task_id", "=", taskId)
+    .execute();
 }

@@ -3,7 +3,6 @@
 import type { Selectable } from "kysely";
 import { z } from "zod";
 import type { Tables } from "../store/database.ts";
-import { costOfRow, UNCHARGED } from "./cost-columns.ts";
 import { obstacleOf } from "./poll/obstacle.ts";
 import {
   FOLLOWUP_CONTEXTS,
@@ -15,7 +14,7 @@ import {
   type RunStatus,
   STORED_STATUSES,
 } from "./run.ts";
-import { anyRecord, storedJson } from "./stored-json.ts";
+import type { Cost } from "../costs/actual.ts";
 
 export type Row = Selectable<Tables["research_tasks"]>;
 
@@ -92,3 +91,28 @@ export const polledRunOf = (row: Row): PolledRun => ({
   epoch: row.lease_epoch,
   oddAnswer: row.odd_answer ?? undefined,
 });
+
+type CostColumns = Pick<Tables["research_tasks"], "cost_usd" | "cost_incomplete" | "cost_estimated">;
+
+export const costColumns = ({ usd, incomplete, estimated }: Cost): CostColumns => ({
+  cost_usd: usd ?? null,
+  cost_incomplete: incomplete ? 1 : 0,
+  cost_estimated: estimated ? 1 : 0,
+});
+
+/** The cost of a run that was certainly not charged. */
+const UNCHARGED: Cost = { usd: 0, incomplete: false, estimated: false };
+
+export const costOfRow = (row: CostColumns): Cost => ({
+  usd: row.cost_usd ?? undefined,
+  incomplete: row.cost_incomplete === 1,
+  estimated: row.cost_estimated === 1,
+});
+
+export const isExact = (row: Pick<CostColumns, "cost_incomplete" | "cost_estimated">): boolean =>
+  row.cost_incomplete !== 1 && row.cost_estimated !== 1;
+
+/** JSON of any fields, such as options and metadata. */
+export const anyRecord = z.record(z.string(), z.unknown());
+
+export const storedJson = <Value>(json: string, schema: z.ZodType<Value>): Value => schema.parse(JSON.parse(json));

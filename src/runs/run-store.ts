@@ -2,14 +2,13 @@
 
 import type { Cost } from "../costs/actual.ts";
 import { type Database, storable } from "../store/database.ts";
-import { databaseNowPlus, databaseNow, progressAtLeast } from "../store/dialect.ts";
-import { SEARCH_LEASE_MS } from "./lease.ts";
+import { databaseNow, progressAtLeast } from "../store/dialect.ts";
+import { SEARCH_LEASE_MS } from "./lock-store.ts";
 import { LOCAL_KINDS, type Run, type RunKind, type RunStatus } from "./run.ts";
 import { complexityIn } from "./history/run-estimate.ts";
 import { hasStatus, isListed, withEarlierCost } from "./conversation-store.ts";
-import { saveResult } from "./result-store.ts";
-import { FIGURE_COLUMNS, recordFigures } from "./history/result-figures-store.ts";
-import { costColumns, isExact } from "./cost-columns.ts";
+import { saveResult, recordFigures } from "./result-store.ts";
+import { costColumns, isExact, runOf } from "./run-row.ts";
 import { endColumns, type Ending, errorColumns, transition } from "./transition-store.ts";
 
 export interface NewRun {
@@ -60,6 +59,7 @@ export interface Beat {
 
 /** Renews the lease and stores progress and cost, in case the process dies. Progress only grows, up to 99. */
 export async function recordBeat(db: Database, beat: Beat): Promise<void> {
+  const lease_until = (await databaseNow(db, beat.now)) + SEARCH_LEASE_MS;
   await db
     .updateTable("research_tasks")
     .set((run) => ({
@@ -69,7 +69,7 @@ export async function recordBeat(db: Database, beat: Beat): Promise<void> {
       tokens_output: beat.tokens.output,
       ...costColumns(beat.cost),
       updated_at: beat.now,
-      lease_until: databaseNowPlus(db, run, { here: beat.now, ms: SEARCH_LEASE_MS }),
+      lease_until,
     }))
     .where("task_id", "=", beat.taskId)
     .where("status", "=", "running")
@@ -92,11 +92,11 @@ export function finishRun(db: Database, finish: Finish): Promise<boolean> {
     const { taskId, to, processId, result, now } = finish;
     const set = { ...endColumns(finish), backend: finish.backend ?? null, model: finish.model ?? null };
     const moved = await transition(transaction, { taskId, to, holder: { processId }, set })
-      .returning(["query", ...FIGURE_COLUMNS])
+      .returning("query")
       .executeTakeFirst();
     if (moved === undefined) return false;
     if (result !== undefined) await saveResult(transaction, { taskId, query: moved.query, result, now });
-    await recordFigures(transaction, taskId, moved);
+    await recordFigures(transaction, taskId);
     return true;
   });
 }
@@ -214,3 +214,62 @@ export async function finishedAgentRuns(db: Database, owner: string, limit: numb
     complexity: row.part === "research" ? complexityIn(row.estimate_json) : undefined,
   }));
 }
+
+/** Far above any conversation that a person has. */
+const MAX_FOLLOW_UPS = 100;
+
+const followUps = (db: Database, owner: string, taskId: string) =>
+  db
+    .selectFrom("research_tasks")
+    .selectAll()
+    .where("parent_task_id", "=", taskId)
+    .where("owner", "=", owner)
+    .where("followup_context", "is not", null)
+    .where(isListed);
+
+/** Oldest first. */
+export async function followUpsOn(db: Database, owner: string, taskId: string): Promise<Run[]> {
+  const oldestFirst = followUps(db, owner, taskId).orderBy("created_at").orderBy("task_id");
+  return (await oldestFirst.limit(MAX_FOLLOW_UPS).execute()).map(runOf);
+}
+
+/** Each was paid for on its own. */
+const MAX_TABLES = 1_000;
+
+/** The follow-ups that make a table, newest first. */
+export async function tableRunsOn(db: Database, owner: string, taskId: string): Promise<Run[]> {
+  const newestFirst = followUps(db, owner, taskId).orderBy("created_at", "desc").orderBy("task_id", "desc");
+  const tables = newestFirst.where("part", "=", "table").limit(MAX_TABLES);
+  return (await tables.execute()).map(runOf);
+}
+
+/** Identifies the API key of the run's interaction, which other keys cannot read. */
+export async function pollKeyOfRun(db: Database, taskId: string): Promise<string | undefined> {
+  const run = db.selectFrom("research_tasks").select("poll_key").where("task_id", "=", taskId);
+  return (await run.executeTakeFirst())?.poll_key ?? undefined;
+}
+
+export interface NamedRun {
+  taskId: string;
+  query: string;
+}
+
+const MAX_MATCHES = 10;
+
+/** Sorts after every hexadecimal digit in any collation. */
+const AFTER_HEX_DIGITS = "g";
+
+const namedRuns = (db: Database, owner: string) =>
+  db.selectFrom("research_tasks").select(["task_id as taskId", "query"]).where("owner", "=", owner);
+
+export const runsBeginningWith = (db: Database, owner: string, prefix: string): Promise<NamedRun[]> =>
+  namedRuns(db, owner)
+    // A range can use the index.
+    .where("task_id", ">=", prefix)
+    .where("task_id", "<", prefix + AFTER_HEX_DIGITS)
+    .orderBy("task_id")
+    .limit(MAX_MATCHES)
+    .execute();
+
+export const newestRuns = (db: Database, owner: string, limit: number): Promise<NamedRun[]> =>
+  namedRuns(db, owner).where(isListed).orderBy("created_at", "desc").orderBy("task_id", "desc").limit(limit).execute();

@@ -104,33 +104,33 @@ export interface Run {
   part: RunPart;
   query: string;
   /** The name that the user gave it. */
-  title: string | undefined;
+  title?: string | undefined;
   starred: boolean;
   archived: boolean;
   status: RunStatus;
   progress: number;
-  currentAction: string | undefined;
-  obstacle: Obstacle | undefined;
+  currentAction?: string | undefined;
+  obstacle?: Obstacle | undefined;
   /** Of a completed run: its report did not pass every gate. */
   hasWarning: boolean;
-  mode: string | undefined;
-  backend: string | undefined;
-  model: string | undefined;
-  client: string | undefined;
+  mode?: string | undefined;
+  backend?: string | undefined;
+  model?: string | undefined;
+  client?: string | undefined;
   createdAt: number;
   updatedAt: number;
-  startedAt: number | undefined;
-  completedAt: number | undefined;
-  deadlineAt: number | undefined;
-  lastEventAt: number | undefined;
-  interactionId: string | undefined;
-  parentTaskId: string | undefined;
+  startedAt?: number | undefined;
+  completedAt?: number | undefined;
+  deadlineAt?: number | undefined;
+  lastEventAt?: number | undefined;
+  interactionId?: string | undefined;
+  parentTaskId?: string | undefined;
   /** The run whose place this one takes. */
-  carriesOn: string | undefined;
+  carriesOn?: string | undefined;
   /** Undefined unless the run is a follow-up on its parent. */
-  followupContext: FollowupContext | undefined;
-  cancelRequestedAt: number | undefined;
-  cancelConfirmed: boolean | undefined;
+  followupContext?: FollowupContext | undefined;
+  cancelRequestedAt?: number | undefined;
+  cancelConfirmed?: boolean | undefined;
   enableNotifications: boolean;
   estimate: Record<string, unknown>;
   options: Record<string, unknown>;
@@ -138,7 +138,7 @@ export interface Run {
   tokens: { input: number; output: number };
   cost: Cost;
   usageFinal: boolean;
-  error: RunError | undefined;
+  error?: RunError | undefined;
 }
 
 /** A run whose interaction at Google is known. */

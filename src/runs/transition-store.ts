@@ -3,7 +3,7 @@
 import type { UpdateObject } from "kysely";
 import type { Cost } from "../costs/actual.ts";
 import type { Database, Tables } from "../store/database.ts";
-import { costColumns } from "./cost-columns.ts";
+import { costColumns } from "./run-row.ts";
 import { obstacleColumns } from "./poll/obstacle.ts";
 import { isFinished, type NewResult, type RunError, type StoredStatus, statesBefore } from "./run.ts";
 

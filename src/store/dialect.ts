@@ -42,17 +42,6 @@ export async function databaseNow(db: Database, here: number): Promise<number> {
   return Math.round(seconds * 1_000);
 }
 
-/** SQL expression for database time + ms, so that renewing a lease needs no second round trip. */
-export function databaseNowPlus(
-  db: OnDialect,
-  run: ExpressionBuilder<Tables, "research_tasks">,
-  { here, ms }: { here: number; ms: number },
-): Expression<number> {
-  if (!isShared(db)) return run.val(here + ms);
-  const seconds = run.fn<number>("date_part", [run.val("epoch"), run.fn("clock_timestamp", [])]);
-  return run(run(seconds, "*", 1_000), "+", ms);
-}
-
 /** Locks the rows of a query until the transaction ends (FOR NO KEY UPDATE). */
 export const lockRows = <Query extends { forNoKeyUpdate(): Query }>(db: OnDialect, query: Query): Query =>
   isShared(db) ? query.forNoKeyUpdate() : query;

@@ -50,17 +50,6 @@ export async function recordHeartbeat(db: Database, processId: string, { key, po
 /** A process without a heartbeat for this long does not respond; several heartbeats. */
 const MAX_SILENCE_MS = 60_000;
 
-/** The keys that responding processes poll with, on all machines. */
-export async function polledKeys(db: Database, here: number): Promise<string[]> {
-  const rows = await db
-    .selectFrom("processes")
-    .selectAll()
-    .where("poll_key", "is not", null)
-    .where("seen_at", ">", (await databaseNow(db, here)) - MAX_SILENCE_MS)
-    .execute();
-  return [...new Set(rows.filter((row) => livenessOf(db, row) !== "dead").flatMap(({ poll_key }) => poll_key ?? []))];
-}
-
 export interface PollingProcess {
   host: string;
   pid: number;
@@ -98,6 +87,10 @@ export async function pollingProcesses(db: Database, here: number): Promise<Poll
     })
     .filter(({ responds, lastHeartbeatAt }) => responds || lastHeartbeatAt > now - MAX_LISTED_MS);
 }
+
+/** The keys that responding processes poll with, on all machines. */
+export const polledKeys = async (db: Database, here: number): Promise<string[]> =>
+  (await pollingProcesses(db, here)).flatMap(({ responds, key }) => (responds ? key : []));
 
 /** `unknown` for processes on other machines, or where the system cannot tell: their leases decide. */
 export async function processLiveness(db: Database, processIds: string[]): Promise<Map<string, Liveness>> {

@@ -4,7 +4,7 @@ import type { Insertable } from "kysely";
 import { z } from "zod";
 import { type Evidence, EVIDENCE_KINDS, VERDICTS } from "../claims/evidence.ts";
 import { lockRun } from "../runs/lock-store.ts";
-import { storedJson } from "../runs/stored-json.ts";
+import { storedJson } from "../runs/run-row.ts";
 import { type Database, storable, type Tables } from "../store/database.ts";
 import { hasClaimsOf } from "./claim-store.ts";
 import { isOpen, type Probabilities } from "./judge/judge-port.ts";

@@ -6,7 +6,7 @@ import { createOutputReader } from "../../src/gemini/cli/output.ts";
 import { readInteraction } from "../../src/gemini/interactions/reader.ts";
 import { cleanText } from "../../src/platform/clean-text.ts";
 import { cleanValue } from "../../src/platform/clean-text.ts";
-import { progressBySeen } from "../../src/runs/progress.ts";
+import { progressBySeen } from "../../src/runs/history/run-estimate.ts";
 import { extractJsonFromOutput } from "../../src/search/extract-json.ts";
 import { DEEP_SEARCH_SCHEMA } from "../../src/search/schemas.ts";
 

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { NO_COST } from "../../src/costs/actual.ts";
 import { thisProcess } from "../../src/platform/process-identity.ts";
-import { markInterruptedSearches } from "../../src/runs/recovery/interrupted-searches.ts";
+import { markInterruptedSearches } from "../../src/runs/recovery/dead-processes.ts";
 import { insertRunning, recordBeat } from "../../src/runs/run-store.ts";
 import { polledKeys, recordHeartbeat, registerProcess } from "../../src/store/processes.ts";
 import { setClock } from "../kit/store/databases.ts";

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { thisProcess } from "../../src/platform/process-identity.ts";
-import { forgetStaleProcesses } from "../../src/runs/recovery/stale-processes.ts";
+import { forgetStaleProcesses } from "../../src/runs/recovery/dead-processes.ts";
 import { createRunner } from "../../src/runs/scheduling/runner.ts";
 import type { Database } from "../../src/store/database.ts";
 import { recordHeartbeat, registerProcess } from "../../src/store/processes.ts";

@@ -9,8 +9,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { App } from "../../app.ts";
 import { AppError } from "../../errors.ts";
-import { subscribeToRuns } from "../../runs/history/shared-change-feed.ts";
-import type { RunChanges } from "../../runs/history/change-feed.ts";
+import { type RunChanges, subscribeToRuns } from "../../runs/history/change-feed.ts";
 import { parseUri, reportUri, RUNS_URI, runUri } from "./uris.ts";
 import type { Connection } from "../client.ts";
 

@@ -23,7 +23,7 @@ export interface Conversation {
 }
 
 export async function conversationOf(db: Database, run: Run): Promise<Conversation> {
-  const { followUpsOn } = await import("../../runs/history/followup-store.ts");
+  const { followUpsOn } = await import("../../runs/run-store.ts");
   const followUps = await followUpsOn(db, run.owner, run.taskId);
   const parent = await parentOf(db, run);
   const listed = followUps.map(({ taskId, query, status }) => ({ task_id: taskId, query, status }));
@@ -57,7 +57,7 @@ export async function earlierTurns(db: Database, run: Run): Promise<Run[]> {
 
 /** The follow-ups on a run and on those, in the order in which they were asked. */
 export async function laterTurns(db: Database, run: Run): Promise<Run[]> {
-  const { followUpsOn } = await import("../../runs/history/followup-store.ts");
+  const { followUpsOn } = await import("../../runs/run-store.ts");
   const turns: Run[] = [];
   const asked = [run];
   for (let next = asked.shift(); next !== undefined && turns.length < MAX_TURNS; next = asked.shift()) {

@@ -4,7 +4,7 @@ import { FOLLOWUP_MODEL } from "../../costs/prices.ts";
 import type { FollowupEstimate } from "../../costs/estimate.ts";
 import { AppError } from "../../errors.ts";
 import type { RequestVariant } from "../../gemini/research-agent.ts";
-import { pollKeyOfRun } from "../../runs/history/followup-store.ts";
+import { pollKeyOfRun } from "../../runs/run-store.ts";
 import { readStored, type StoredRun } from "../../runs/history/read.ts";
 import { isFinished, type Run } from "../../runs/run.ts";
 import type { Followup } from "../../runs/start/fallback.ts";

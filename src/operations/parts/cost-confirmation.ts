@@ -2,7 +2,7 @@
 
 import { type Estimate, type FollowupEstimate, type PlanStage, withMaterial } from "../../costs/estimate.ts";
 import { AppError } from "../../errors.ts";
-import type { CheckCost } from "../../runs/start/unconfirmed-store.ts";
+import type { CheckCost } from "../../runs/start/limits-store.ts";
 import type { Call, Operation, OperationDeps, Question } from "../operation.ts";
 import { covers, type Subject } from "../question/subject.ts";
 
@@ -76,7 +76,7 @@ export async function costQuestion(
   const priced = await priceOf(deps, call, start);
   const alone = questionOn(deps, priced, 0);
   if (alone !== undefined || !priced.canBeCharged) return alone;
-  const { sumUnconfirmed } = await import("../../runs/start/unconfirmed-store.ts");
+  const { sumUnconfirmed } = await import("../../runs/start/limits-store.ts");
   const { owner } = call;
   return questionOn(deps, priced, await sumUnconfirmed(await deps.database(), { owner, now: deps.clock.now() }));
 }

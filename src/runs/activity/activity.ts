@@ -3,9 +3,8 @@
 import { siteKey, siteOf, type Site } from "../../reports/site.ts";
 import type { Database } from "../../store/database.ts";
 import { eventCounts, lastEvent, newestOfKind } from "../event-store.ts";
-import { findingsOfRounds } from "../result-store.ts";
+import { findRounds } from "../result-store.ts";
 import type { Run } from "../run.ts";
-import { agentPhase } from "./phase.ts";
 
 export interface RunActivity {
   phase: string;
@@ -42,16 +41,38 @@ async function agentActivity(db: Database, taskId: string): Promise<RunActivity>
 
 /** From the finished rounds: what the current one has found is known when it ends. */
 async function searchActivity(db: Database, taskId: string): Promise<RunActivity> {
-  const { queries, sources } = await findingsOfRounds(db, taskId);
+  const rounds = await findRounds(db, taskId);
   const sites = new Map<string, Site>();
-  for (const { url, resolved_url: resolved, title } of sources) {
+  for (const { url, resolved_url: resolved, title } of rounds.flatMap(({ sources }) => sources)) {
     const site = siteOf({ url: resolved ?? url, title });
     if (site !== undefined && !sites.has(siteKey(site))) sites.set(siteKey(site), site);
   }
   return {
     phase: (await lastEvent(db, taskId, "phase"))?.text ?? "Searching",
-    searches: queries.length,
+    searches: rounds.flatMap(({ queries }) => queries).length,
     sites: sites.size,
     latest_sites: [...sites.values()].slice(-MAX_LATEST_SITES).toReversed(),
   };
+}
+
+/** Derives what a run is doing at the moment from its events. */
+
+/** Text of the event that is stored when the first words of a report arrive. */
+export const WRITING = "Writing the report";
+
+/** Position of the last event of each kind in a run of Google's agent; undefined if there is none. */
+interface LastEvents {
+  thought: number | undefined;
+  search: number | undefined;
+  source: number | undefined;
+  phase: number | undefined;
+}
+
+/** Google may send thoughts only: then it is not known whether the agent searches or reads. */
+export function agentPhase({ thought, search = 0, source = 0, phase = 0 }: LastEvents): string {
+  // Sites that are named while the report is written are cited, not read.
+  if (phase > search) return "Writing";
+  if (source > search) return "Reading";
+  if (search > 0) return "Searching";
+  return thought === undefined ? "Planning" : "Researching";
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { agentPhase } from "./phase.ts";
+import { agentPhase } from "./activity.ts";
 
 const NONE = { thought: undefined, search: undefined, source: undefined, phase: undefined };
 

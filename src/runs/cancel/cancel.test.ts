@@ -3,7 +3,7 @@ import { clock, FINISHED, openRunner, request, WORKING } from "../../../test/kit
 import { insertRun, openDatabase, rowOf } from "../../../test/kit/store/store-rows.ts";
 import { thisProcess } from "../../platform/process-identity.ts";
 import { registerProcess } from "../../store/processes.ts";
-import { SEARCH_LEASE_MS } from "../lease.ts";
+import { SEARCH_LEASE_MS } from "../lock-store.ts";
 import { cancelRun } from "./cancel.ts";
 import { cancelHere } from "./cancel-store.ts";
 import { polledRun } from "../../../test/kit/store/polled.ts";

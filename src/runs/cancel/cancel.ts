@@ -7,7 +7,7 @@ import { failpoint } from "../../platform/failpoint.ts";
 import type { Database } from "../../store/database.ts";
 import { processLiveness } from "../../store/processes.ts";
 import { cancelHere, leaseOf, requestCancel } from "./cancel-store.ts";
-import { isAbandoned } from "../lease.ts";
+import { isAbandoned } from "../lock-store.ts";
 import { isFinished, type Run } from "../run.ts";
 import { currentOf, lineOf } from "../conversation-store.ts";
 import { waitForRun } from "../history/wait.ts";

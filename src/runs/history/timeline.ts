@@ -8,7 +8,7 @@ import { editOf } from "../plan/plan-store.ts";
 import { isFinished, type Run } from "../run.ts";
 import { runOf } from "../run-row.ts";
 import { isTableStart } from "../start/start-options.ts";
-import { roundSummaries, storedQueries } from "../result-store.ts";
+import { findRounds, storedQueries } from "../result-store.ts";
 
 export interface RunTimelineEntry {
   /** Stable within the run. */
@@ -53,7 +53,7 @@ export async function timelineEntriesAfter(
 export async function milestones(db: Database, run: Run): Promise<RunTimelineEntry[]> {
   const line = run.kind === "agent" ? (await lineOf(db, run.taskId)).map(runOf) : [run];
   const sends = run.kind === "agent" ? await sendsOf(db, line) : [];
-  const rounds = run.kind === "deep_search" ? await roundSummaries(db, run.taskId) : [];
+  const rounds = run.kind === "deep_search" ? await findRounds(db, run.taskId) : [];
   const queries = run.kind === "agent" ? [] : await storedQueries(db, run.taskId);
   const first = line[0] ?? run;
   return sortByTime(

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import type { Database } from "../../store/database.ts";
-import { storedJson } from "../stored-json.ts";
+import { storedJson } from "../run-row.ts";
 
 const sourceList = z.array(z.looseObject({ url: z.string(), resolved_url: z.string().optional() }));
 

@@ -4,12 +4,12 @@ import { AppError } from "../../errors.ts";
 import type { RequestVariant } from "../../gemini/research-agent.ts";
 import { currentOf } from "../conversation-store.ts";
 import type { ResearchDeps } from "../deps.ts";
-import { missingSetting } from "../poll/missing-setting.ts";
-import { flushUnchargedFailures } from "../recovery/uncharged-starts.ts";
+import { missingSetting } from "../poll/ask.ts";
+import { flushUnchargedFailures } from "../recovery/unsettled-starts.ts";
 import type { Run } from "../run.ts";
 import { refuseBeforeIntent, type Sending, startCarryingOn } from "../start/start.ts";
 import { variantOf } from "../start/start-options.ts";
-import type { CheckCost } from "../start/unconfirmed-store.ts";
+import type { CheckCost } from "../start/limits-store.ts";
 import { editOf, expirePlans, newestPlan, type StoredPlan } from "./plan-store.ts";
 import { PLAN_ENDED } from "./run-plan.ts";
 

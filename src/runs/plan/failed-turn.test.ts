@@ -6,7 +6,7 @@ import { AppError } from "../../errors.ts";
 import type { PollResult, StartOutcome } from "../../gemini/research-agent.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { findResult } from "../result-store.ts";
-import { markUnknownStarts } from "../recovery/unknown-starts.ts";
+import { markUnknownStarts } from "../recovery/unsettled-starts.ts";
 import { resumeAgentRun } from "../start/resume.ts";
 import { newestPlan } from "./plan-store.ts";
 import { decideOnPlan } from "./decide.ts";

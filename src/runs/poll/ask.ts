@@ -1,4 +1,4 @@
-/** Sends the requests of one poll: a pending cancel, the state request, and its retries after a 404. */
+/** Sends the requests of one poll: a pending cancel, the state request, and its retries after a 404, unless that is due to another key. */
 
 import type { Lane } from "../engine/engine.ts";
 import { AppError } from "../../errors.ts";
@@ -6,7 +6,8 @@ import type { PollResult } from "../../gemini/research-agent.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { attemptWith } from "../interaction-store.ts";
 import type { PolledRun } from "../run.ts";
-import { missingSetting } from "./missing-setting.ts";
+import { currentAttempt } from "../attempt-store.ts";
+import type { Obstacle } from "./obstacle.ts";
 
 /** Timeout of a quick poll, so that a slow response does not delay the other polls of its batch. */
 const QUICK_POLL_TIMEOUT_MS = 1_500;
@@ -67,4 +68,20 @@ export async function ask(deps: ResearchDeps, run: PolledRun, lane: Lane): Promi
     polled = await deps.agent.poll(run.interactionId, AbortSignal.any([deps.leaving, limit]));
   }
   return polled;
+}
+
+/** The setting that must be restored to poll the run; undefined when none is missing. */
+export async function missingSetting(
+  deps: Pick<ResearchDeps, "db" | "agent">,
+  run: { taskId: string; interactionId: string },
+): Promise<Obstacle | undefined> {
+  const attempt = (await attemptWith(deps.db, run.interactionId)) ?? (await currentAttempt(deps.db, run.taskId));
+  const { key, baseUrl } = deps.agent.fingerprint;
+  if (attempt === undefined) return undefined;
+  const { base_url: address } = attempt;
+  if (address !== baseUrl) {
+    return { kind: "other_address", setting: address === null || address === "" ? undefined : new URL(address).origin };
+  }
+  if (attempt.key_fingerprint === (key ?? null)) return undefined;
+  return { kind: "other_key", setting: attempt.key_fingerprint?.slice(0, 8) };
 }

@@ -7,15 +7,13 @@ import type { Engine } from "../engine/engine.ts";
 import type { Database, Tables } from "../../store/database.ts";
 import { dropLine } from "../cancel/cancel-store.ts";
 import { giveWay, lockWithOrigin, repeatsUnknown } from "../conversation-store.ts";
-import { costColumns } from "../cost-columns.ts";
+import { costColumns } from "../run-row.ts";
 import { lockRun } from "../lock-store.ts";
 import type { PolledRun } from "../run.ts";
-import type { RunUsage } from "./usage.ts";
 import { withLongestText } from "./longest-text.ts";
-import { FIGURE_COLUMNS, recordFigures } from "../history/result-figures-store.ts";
+import { findResult, mayKeepText, saveResult, recordFigures } from "../result-store.ts";
 import { findPictures } from "../file-store.ts";
-import { findResult, mayKeepText, saveResult } from "../result-store.ts";
-import type { NewResult } from "../run.ts";
+import type { NewResult, Run } from "../run.ts";
 import { endColumns, type Ending, type Transition, transition } from "../transition-store.ts";
 
 export interface AgentFinish extends Ending {
@@ -49,7 +47,7 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
     const from = finish.confirmsCancel === true ? (["cancelled"] as const) : undefined;
     const updated = await transition(transaction, { taskId, to: finish.to, from, holder: { epoch }, set })
       .where("interaction_id", "=", interactionId)
-      .returning(["query", "enable_notifications", "keep_partial", "caller_waits_until", ...FIGURE_COLUMNS])
+      .returning(["query", "enable_notifications", "keep_partial", "caller_waits_until"])
       .executeTakeFirst();
     if (updated === undefined) return false;
     if (finish.to === "cancelled" && updated.keep_partial === 0) {
@@ -66,7 +64,7 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
         return true;
       }
     }
-    await recordFigures(transaction, taskId, updated);
+    await recordFigures(transaction, taskId);
     if (updated.enable_notifications === 1) await announce(transaction, finish, updated.caller_waits_until);
     return true;
   });
@@ -110,14 +108,14 @@ export function keepLaterText(db: Database, { run, result, raw, now }: LaterText
     if (stored !== undefined && stored.report.trim().length >= result.report.trim().length) return;
     const row = await transaction
       .selectFrom("research_tasks")
-      .select(["query", ...FIGURE_COLUMNS])
+      .select("query")
       .where("task_id", "=", taskId)
       .where("status", "in", ["failed", "cancelled"])
       .executeTakeFirst();
     if (row === undefined) return;
     const longest = withLongestText(stored, result);
     await saveResult(transaction, { taskId, query: row.query, result: longest, raw, now });
-    await recordFigures(transaction, taskId, row);
+    await recordFigures(transaction, taskId);
   });
 }
 
@@ -125,9 +123,9 @@ export function keepLaterText(db: Database, { run, result, raw, now }: LaterText
 export async function recordLateUsage(
   db: Database,
   { taskId, interactionId }: Pick<PolledRun, "taskId" | "interactionId">,
-  { tokens, cost, now }: RunUsage & { now: number },
+  { tokens, cost, now }: Pick<Run, "tokens" | "cost"> & { now: number },
 ): Promise<void> {
-  const row = await db
+  const { numUpdatedRows } = await db
     .updateTable("research_tasks")
     .set({
       next_poll_at: null,
@@ -140,9 +138,8 @@ export async function recordLateUsage(
     })
     .where("task_id", "=", taskId)
     .where("interaction_id", "=", interactionId)
-    .returning(FIGURE_COLUMNS)
     .executeTakeFirst();
-  if (row !== undefined) await recordFigures(db, taskId, row);
+  if (numUpdatedRows > 0n) await recordFigures(db, taskId);
 }
 
 /** Polls a failed run again until the deadline; only a finished report changes its state. */

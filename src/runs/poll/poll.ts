@@ -8,19 +8,24 @@ import { failpoint } from "../../platform/failpoint.ts";
 import { storable } from "../../store/database.ts";
 import { resultOrText } from "./agent-result.ts";
 import { type AgentFinish, finishAgentRun, keepLaterText } from "./poll-result-store.ts";
-import { ask, canHaveExpired } from "./ask.ts";
+import { ask, canHaveExpired, missingSetting } from "./ask.ts";
 import { gateReport } from "./gated-report.ts";
 import { endedEarlyMessage, EXPIRED, failedMessage, failure, NO_REPORT, REJECTED, UNKNOWN_STATUS } from "./endings.ts";
 import type { PolledRun } from "../run.ts";
-import { LATE_USAGE_MS, pollForUsage } from "./late-usage.ts";
-import { missingSetting } from "./missing-setting.ts";
+import { usageOf, LATE_USAGE_MS, pollForUsage } from "./usage.ts";
 import { type Obstacle, obstacleBehind } from "./obstacle.ts";
-import { clearOddAnswer, REJECTION, sameAnswerSince } from "./odd-answer-store.ts";
+import {
+  changesOf,
+  clearOddAnswer,
+  REJECTION,
+  sameAnswerSince,
+  AGAIN,
+  NEVER,
+  type Outcome,
+  RATE_LIMIT_MS,
+} from "./seen-store.ts";
 import { packRaw } from "./raw-json.ts";
-import { AGAIN, NEVER, type Outcome, RATE_LIMIT_MS } from "./outcome.ts";
-import { changesOf } from "./seen-store.ts";
-import { usageOf } from "./usage.ts";
-import { progressBySeen } from "../progress.ts";
+import { progressBySeen } from "../history/run-estimate.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { savePartial } from "../result-store.ts";
 import { withTable } from "../table/table-result.ts";

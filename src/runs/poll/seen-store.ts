@@ -1,11 +1,12 @@
-/** SQL that stores the progress of a running run, from polls and streams. Not fenced: progress is informational. */
+/** What a poll has seen: its outcome, and SQL that stores it. Not fenced: progress is informational. */
 
 import { sql } from "kysely";
 import type { Cost } from "../../costs/actual.ts";
 import { type Database, storable } from "../../store/database.ts";
-import { costColumns } from "../cost-columns.ts";
+import { costColumns } from "../run-row.ts";
 import { type Obstacle, obstacleColumns } from "./obstacle.ts";
 import type { PolledRun } from "../run.ts";
+import { readColumns } from "../lock-store.ts";
 
 export interface Seen {
   /** By Google's events, never by time. */
@@ -77,3 +78,54 @@ function valuesOf({ taskId, seen }: { taskId: string; seen: Seen }) {
     sql`cast(${cost?.cost_estimated ?? null} as integer)`,
   ])})`;
 }
+
+export interface OddAnswer {
+  taskId: string;
+  /** Identifies the response; equal as long as the response does not change. */
+  answer: string;
+  now: number;
+}
+
+/** Stores the response and returns the time since when it has been the same. */
+export async function sameAnswerSince(db: Database, { taskId, answer, now }: OddAnswer): Promise<number> {
+  const row = await readColumns(db, taskId, ["odd_answer", "odd_answer_since"]);
+  // A time in the future was written before the clock was set back, and is ignored.
+  if (row?.odd_answer === answer && row.odd_answer_since !== null && row.odd_answer_since <= now) {
+    return row.odd_answer_since;
+  }
+  await db
+    .updateTable("research_tasks")
+    .set({ odd_answer: answer, odd_answer_since: now })
+    .where("task_id", "=", taskId)
+    .execute();
+  return now;
+}
+
+/** Called when Google returns a usable response again. */
+export async function clearOddAnswer(db: Database, taskId: string): Promise<void> {
+  await db
+    .updateTable("research_tasks")
+    .set({ odd_answer: null, odd_answer_since: null })
+    .where("task_id", "=", taskId)
+    .where("odd_answer", "is not", null)
+    .execute();
+}
+
+/** Stored for a request that Google rejects. Any other response ends a series of rejections. */
+export const REJECTION = "rejected";
+
+export interface Outcome {
+  /** `slow`: repeat as a slow poll. `never`: the run is no longer polled. */
+  next: "interval" | "slow" | "never" | { afterMs: number };
+  /** Undefined when nothing has changed. */
+  seen?: Seen | undefined;
+  /** Set when the end of the run and its next poll are already stored. */
+  recorded?: true;
+  /** Set after a 429: the pause for all processes that use this key. */
+  pauseMs?: number;
+}
+
+export const AGAIN: Outcome = { next: "interval" };
+export const NEVER: Outcome = { next: "never" };
+/** The pause after a 429 without a Retry-After. */
+export const RATE_LIMIT_MS = 30_000;

@@ -15,11 +15,10 @@ import { type RateLimit, reservePermit, reservePermits } from "../../store/rate-
 import { inDetachedTrace } from "../../telemetry/telemetry.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { POLLS_BEFORE_EXPIRED } from "../poll/ask.ts";
-import { AGAIN, type Outcome } from "../poll/outcome.ts";
+import { recordSeen, AGAIN, type Outcome } from "../poll/seen-store.ts";
 import { pollRun, waitForKey } from "../poll/poll.ts";
 import type { PolledRun } from "../run.ts";
-import { recordSeen } from "../poll/seen-store.ts";
-import { markUnknownStarts } from "../recovery/unknown-starts.ts";
+import { markUnknownStarts } from "../recovery/unsettled-starts.ts";
 import { fairIntervals, priorityOf } from "./fair-intervals.ts";
 import { MAX_AHEAD_MS, pausePolls, rateOf, waitForPermit } from "./permits.ts";
 import {

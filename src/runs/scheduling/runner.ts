@@ -3,8 +3,12 @@
 import { AppError } from "../../errors.ts";
 import { inDetachedTrace } from "../../telemetry/telemetry.ts";
 import type { ResearchDeps } from "../deps.ts";
-import { saveReportsDuringOutage } from "../recovery/database-outage.ts";
-import { sweep } from "../recovery/sweep.ts";
+import { releaseFiles } from "../file-store.ts";
+import { endExpiredPlans } from "../plan/decide.ts";
+import { saveReportsDuringOutage, saveReportsOfUnsavedRuns } from "../recovery/database-outage.ts";
+import { markInterruptedSearches } from "../recovery/dead-processes.ts";
+import { importOrphanedIds } from "../recovery/orphaned-ids.ts";
+import { flushUnchargedFailures, saveUnsavedIds } from "../recovery/unsettled-starts.ts";
 import { pendingStarts } from "../start/start-store.ts";
 import { followStream } from "../streams/stream.ts";
 import { createWatchedStreams, type Watch } from "../streams/watched-streams.ts";
@@ -52,8 +56,21 @@ export function createRunner({ deps, pollIntervalMs, maxRps, makesPolls = true, 
   let hasStarted = false;
   let hasSwept = false;
 
+  /*
+   * Repairs elsewhere: stale rows of processes and temporary files at start (compose-research.ts), claims of dead
+   * processes by the engine (engine/), runs in memory while the database cannot be written (`onFault`).
+   */
   const sweepOnce = async (): Promise<void> => {
-    await sweep({ deps, deliver, savedToFile, sweepPolls: () => poller.sweep() });
+    const { clock, log, queue, stateDir } = deps;
+    await importOrphanedIds(db, { directory: stateDir, log, now: clock.now(), queue });
+    await saveUnsavedIds(deps);
+    await saveReportsOfUnsavedRuns(deps, savedToFile);
+    await flushUnchargedFailures(deps);
+    await endExpiredPlans(deps);
+    await poller.sweep();
+    await markInterruptedSearches(db, log, clock.now());
+    await releaseFiles(db);
+    await deliver();
     hasSwept = true;
   };
 

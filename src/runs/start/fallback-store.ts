@@ -2,8 +2,7 @@
 
 import type { Database } from "../../store/database.ts";
 import { insertAttempt, type NewAttempt } from "../attempt-store.ts";
-import { START_LEASE_MS } from "../lease.ts";
-import { lockRun } from "../lock-store.ts";
+import { lockRun, START_LEASE_MS } from "../lock-store.ts";
 import { parseOptions, withoutPrevious } from "./start-options.ts";
 
 interface Fallback extends NewAttempt {

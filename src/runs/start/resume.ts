@@ -4,14 +4,14 @@ import { AppError } from "../../errors.ts";
 import type { PollResult, RequestVariant } from "../../gemini/research-agent.ts";
 import { reopen } from "../poll/poll-result-store.ts";
 import { currentOf } from "../conversation-store.ts";
-import { flushUnchargedFailures } from "../recovery/uncharged-starts.ts";
+import { flushUnchargedFailures } from "../recovery/unsettled-starts.ts";
 import { adoptInteractionId, isHeldByAnother, unknownStartIn } from "../interaction-store.ts";
 import { maxWaitOf, variantOf } from "./start-options.ts";
 import type { ResearchDeps } from "../deps.ts";
 import type { Run } from "../run.ts";
 import type { Followup } from "./fallback.ts";
 import { type Sending, startCarryingOn } from "./start.ts";
-import type { CheckCost } from "./unconfirmed-store.ts";
+import type { CheckCost } from "./limits-store.ts";
 
 export interface ResumeRequest {
   owner: string;

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { ERROR, intended, NOW, restart } from "../../../test/kit/store/stored-start.ts";
 import { attemptRow, insertAttempt, insertRun, openDatabase, rowOf } from "../../../test/kit/store/store-rows.ts";
 import type { Database } from "../../store/database.ts";
-import { START_LEASE_MS } from "../lease.ts";
+import { START_LEASE_MS } from "../lock-store.ts";
 import { currentAttempt } from "../attempt-store.ts";
 import { currentOf } from "../conversation-store.ts";
 import { recordStartFailure } from "./start-store.ts";

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { FILE_KINDS, type Material, type RequestVariant } from "../../gemini/research-agent.ts";
 import { isRecord } from "../../platform/is-record.ts";
-import { anyRecord, storedJson } from "../stored-json.ts";
+import { anyRecord, storedJson } from "../run-row.ts";
 
 const DEFAULT_WAIT_MS = 8 * 3_600_000;
 

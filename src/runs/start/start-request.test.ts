@@ -7,7 +7,7 @@ import { request } from "../../../test/kit/store/runner.ts";
 import { ERROR, intended, NOW, restart } from "../../../test/kit/store/stored-start.ts";
 import { insertAttempt, insertRun, openDatabase, rowOf } from "../../../test/kit/store/store-rows.ts";
 import { type Attributes, setRecorder } from "../../telemetry/telemetry.ts";
-import { START_LEASE_MS } from "../lease.ts";
+import { START_LEASE_MS } from "../lock-store.ts";
 import { findFiles } from "../file-store.ts";
 import { currentOf } from "../conversation-store.ts";
 import { resumeAgentRun } from "./resume.ts";

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { ERROR, INTENT, intended, NOW, restart } from "../../../test/kit/store/stored-start.ts";
 import { attemptRow, insertAttempt, insertRun, openDatabase, rowOf } from "../../../test/kit/store/store-rows.ts";
-import { START_LEASE_MS } from "../lease.ts";
+import { START_LEASE_MS } from "../lock-store.ts";
 import { claimSending, currentAttempt, hasAttempt } from "../attempt-store.ts";
 import { cancelHere } from "../cancel/cancel-store.ts";
 import { saveInteractionId, unknownStartIn } from "../interaction-store.ts";

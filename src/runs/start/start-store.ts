@@ -6,15 +6,13 @@ import { type Database, storable } from "../../store/database.ts";
 import { databaseNow } from "../../store/dialect.ts";
 import { hasAttempt, insertAttempt, newStartIds } from "../attempt-store.ts";
 import { giveWay, isNotCarriedOn, lockWithOrigin, repeatsUnknown, standAloneAgain } from "../conversation-store.ts";
-import { lockRun } from "../lock-store.ts";
+import { lockRun, START_LEASE_MS } from "../lock-store.ts";
 import { joinById, joinSameStart } from "./duplicate-start-store.ts";
 import { copyFiles, saveFiles } from "../file-store.ts";
-import { START_LEASE_MS } from "../lease.ts";
 import type { FollowupContext, Run, RunError, RunPart } from "../run.ts";
 import { runOf } from "../run-row.ts";
 import { errorColumns, transition } from "../transition-store.ts";
-import { refuseAboveLimits, START_LIMITS, type StartLimits } from "./limits-store.ts";
-import { admitCost, type CheckCost } from "./unconfirmed-store.ts";
+import { refuseAboveLimits, START_LIMITS, type StartLimits, admitCost, type CheckCost } from "./limits-store.ts";
 
 /** The run that the user decided on: a plan that waits, or an unknown start. */
 export interface CarriedOn {

@@ -9,7 +9,7 @@ import { failpoint } from "../../platform/failpoint.ts";
 import { add, inRun } from "../../telemetry/telemetry.ts";
 import { newStartIds } from "../attempt-store.ts";
 import { canHaveExpired } from "../poll/ask.ts";
-import { flushUnchargedFailures, guardLostCommit } from "../recovery/uncharged-starts.ts";
+import { flushUnchargedFailures, guardLostCommit } from "../recovery/unsettled-starts.ts";
 import { joinKeyOf } from "./duplicate-start-store.ts";
 import { fallBackToStoredReport, type Followup } from "./fallback.ts";
 import { maxWaitOf, optionsOf, storedVariant } from "./start-options.ts";
@@ -18,7 +18,7 @@ import { releaseFiles } from "../file-store.ts";
 import { loadMaterial } from "./load-material.ts";
 import { cancelledOrLeaving, checkBeforeSending, refusalWhenLeaving } from "./check-before-sending.ts";
 import { saveId } from "./save-id.ts";
-import type { CheckCost } from "./unconfirmed-store.ts";
+import type { CheckCost } from "./limits-store.ts";
 import type { Run, RunPart } from "../run.ts";
 import { type CarriedOn, commitIntent, type Intent, recordStartFailure, type StartFailure } from "./start-store.ts";
 

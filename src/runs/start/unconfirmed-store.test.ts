@@ -6,7 +6,7 @@ import { INTENT, NOW } from "../../../test/kit/store/stored-start.ts";
 import { openDatabase } from "../../../test/kit/store/store-rows.ts";
 import type { Database } from "../../store/database.ts";
 import { commitIntent, recordStartFailure } from "./start-store.ts";
-import { type CheckCost, sumUnconfirmed } from "./unconfirmed-store.ts";
+import { type CheckCost, sumUnconfirmed } from "./limits-store.ts";
 
 const DAY_MS = 86_400_000;
 const LIMIT = 5;

@@ -2,7 +2,7 @@
 
 import type { AgentEvent } from "../../gemini/research-agent.ts";
 import { siteKey, siteOf } from "../../reports/site.ts";
-import { WRITING } from "../activity/phase.ts";
+import { WRITING } from "../activity/activity.ts";
 import type { RunEvent } from "../event-store.ts";
 
 export interface StreamEvent extends RunEvent {

@@ -9,10 +9,10 @@ import { permitStream } from "../scheduling/permits.ts";
 import { isRunningAtGoogle, pollNow } from "../scheduling/polled-store.ts";
 import { appendEvents, storedCursor, type StreamCursor } from "../event-store.ts";
 import { recordSeen } from "../poll/seen-store.ts";
-import { progressBySeen } from "../progress.ts";
+import { progressBySeen } from "../history/run-estimate.ts";
 import type { ResearchDeps } from "../deps.ts";
 import type { RunAtGoogle } from "../run.ts";
-import { storedJson } from "../stored-json.ts";
+import { storedJson } from "../run-row.ts";
 import { createEventConverter, type StreamEvent } from "./stream-events.ts";
 
 export type WatchedRun = Pick<RunAtGoogle, "taskId" | "interactionId" | "model" | "part">;

@@ -2,7 +2,7 @@
 
 import type { Database } from "../../store/database.ts";
 import { tableIn } from "../../reports/table/table.ts";
-import { tableRunsOn } from "../history/followup-store.ts";
+import { tableRunsOn } from "../run-store.ts";
 import { findResult } from "../result-store.ts";
 import type { Run } from "../run.ts";
 import { currentOf } from "../conversation-store.ts";

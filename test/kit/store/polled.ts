@@ -1,9 +1,8 @@
 /** Polls runs once, without a poller. */
 
 import type { Database } from "../../../src/store/database.ts";
-import type { Outcome } from "../../../src/runs/poll/outcome.ts";
+import { recordSeen, type Outcome } from "../../../src/runs/poll/seen-store.ts";
 import type { PolledRun } from "../../../src/runs/run.ts";
-import { recordSeen } from "../../../src/runs/poll/seen-store.ts";
 import { allPolledRuns, endPolling, readPolledRuns } from "../../../src/runs/scheduling/polled-store.ts";
 
 /** The runs that are polled, as a poll reads them. */

@@ -7,9 +7,9 @@ import { rowOf } from "../../../test/kit/store/store-rows.ts";
 import { AppError } from "../../errors.ts";
 import type { Database } from "../../store/database.ts";
 import { currentOf } from "../conversation-store.ts";
-import { START_LEASE_MS } from "../lease.ts";
+import { START_LEASE_MS } from "../lock-store.ts";
 import { resumeAgentRun } from "../start/resume.ts";
-import { flushUnchargedFailures } from "./uncharged-starts.ts";
+import { flushUnchargedFailures } from "./unsettled-starts.ts";
 import { waitFor } from "../../../test/kit/wait-for.ts";
 
 /** The next transaction is committed, but its acknowledgement is lost. */

@@ -1,13 +1,15 @@
-/** Marks searches of dead processes as interrupted; their finished rounds stay readable. */
+/** Ends what dead processes held: their searches are interrupted and keep their rounds, their rows and slots are deleted. */
 
 import type { Log } from "../../platform/log.ts";
 import type { Database } from "../../store/database.ts";
-import { databaseNow } from "../../store/dialect.ts";
-import { processLiveness } from "../../store/processes.ts";
-import { isAbandoned } from "../lease.ts";
+import { databaseNow, isShared } from "../../store/dialect.ts";
+import { processLiveness, deadProcesses, forgetProcesses, silentProcesses } from "../../store/processes.ts";
+import { isAbandoned } from "../lock-store.ts";
 import { isFinished, LOCAL_KINDS, type Run } from "../run.ts";
 import { currentOf } from "../conversation-store.ts";
 import { markInterrupted, unfinishedLocalRuns } from "../run-store.ts";
+import { forgetSlots } from "../../store/slots.ts";
+import { runHolders } from "../scheduling/polled-store.ts";
 
 export async function markInterruptedSearches(db: Database, log: Log, now: number): Promise<number> {
   const runs = await unfinishedLocalRuns(db);
@@ -41,4 +43,20 @@ export async function findCurrentRun(
   // A database that cannot be written can still be read.
   const marked = await markInterruptedSearches(db, log, now).catch(() => 0);
   return marked === 0 ? run : currentOf(db, owner, taskId);
+}
+
+export async function forgetStaleProcesses(db: Database, now: number): Promise<void> {
+  const dead = await deadProcesses(db);
+  // First: once the row of their holder is gone, slots are free only when their lease expires.
+  await forgetSlots(db, { dead, now });
+  await forgetProcesses(db, dead);
+  if (!isShared(db)) return;
+  // For example killed containers, whose death cannot be observed.
+  const silent = await silentProcesses(db, now);
+  if (silent.length === 0) return;
+  const holders = new Set(await runHolders(db));
+  await forgetProcesses(
+    db,
+    silent.filter((processId) => !holders.has(processId)),
+  );
 }
