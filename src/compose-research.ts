@@ -41,22 +41,7 @@ export interface ResearchComposition {
 /** Finished runs of the user that calibrate an estimate. */
 const MAX_HISTORY_RUNS = 200;
 
-type ResearchDeps = Pick<
-  OperationDeps,
-  | "research"
-  | "agent"
-  | "findRun"
-  | "estimate"
-  | "estimateFollowup"
-  | "estimatePlan"
-  | "mcpServer"
-  | "backupOf"
-  | "removeBackups"
-  | "inBackground"
-  | "leaving"
->;
-
-export function researchDeps(parts: ResearchComposition): ResearchDeps {
+export function researchDeps(parts: ResearchComposition) {
   const { config, log, store, shutdown } = parts;
   const backups = createBackups(backupDirectories(config));
   const pollCounts = createPollCounts(systemClock);
@@ -86,7 +71,7 @@ export function researchDeps(parts: ResearchComposition): ResearchDeps {
     removeBackups: backups.remove,
     inBackground: (work) => void shutdown.during(work),
     leaving: shutdown.signal,
-  };
+  } satisfies Partial<OperationDeps>;
 }
 
 async function createAgent({ config, log }: ResearchComposition, counts: PollCounts): Promise<Agent> {
@@ -96,9 +81,6 @@ async function createAgent({ config, log }: ResearchComposition, counts: PollCou
   const { vertex, environment } = config;
   return observedAgent(createInteractionsAgent({ apiKey, vertex, baseUrl, log, environment }), counts);
 }
-
-/** How long Google keeps an interaction on the free tier; which tier a key has cannot be asked. */
-const PLAN_KEPT_MS = 24 * 3_600_000;
 
 async function composeResearch(
   parts: ResearchComposition,
@@ -124,7 +106,6 @@ async function composeResearch(
     get stateDir() {
       return stateDir();
     },
-    planKeptMs: PLAN_KEPT_MS,
     costOf: ((usage, model, at) => roundCost(costOf(usage, model, at))) satisfies CostOf,
     during: shutdown.during,
     leaving: shutdown.signal,

@@ -6,7 +6,7 @@ import { AppError } from "../errors.ts";
 import { isoTime } from "../platform/clock.ts";
 import type { DeletedAtGoogle, DeleteDeps, DeleteRequest } from "../runs/deletion/delete-run.ts";
 import { readStored } from "../runs/history/read.ts";
-import { isFinished, type Run } from "../runs/run.ts";
+import { isFinished, type Run, aboutRun } from "../runs/run.ts";
 import { factLines } from "./parts/answer-text.ts";
 import { costSchema } from "./view/run-view.ts";
 import { dollars, requireConsent } from "./parts/cost-confirmation.ts";
@@ -115,7 +115,7 @@ const notDeleted = (run: Run): AppError => {
     code: run.status === "completed" ? "RESEARCH_ALREADY_COMPLETED" : "RESEARCH_NOT_COMPLETED",
     message: `${messageFor(run)} It was not deleted.`,
     suggestion: ended ? "It has ended now, so delete it again." : "Delete it again in a minute.",
-    run: { task_id: run.taskId, status: run.status, progress: run.progress },
+    run: aboutRun(run),
   });
 };
 

@@ -6,7 +6,7 @@ import { minutesLeft, timeLeftText } from "../runs/activity/time-left.ts";
 import { unpolledSince } from "../runs/scheduling/overdue-store.ts";
 import { watchProgress } from "../runs/streams/watched-streams.ts";
 import { usualMinutes } from "../runs/history/run-estimate.ts";
-import { waitForRun } from "../runs/history/wait.ts";
+import { waitForRun } from "../runs/history/read.ts";
 import { isoTime } from "../platform/clock.ts";
 import { adviceText } from "./parts/advice.ts";
 import { backupOf, nextAfterFailure } from "./parts/after-failure.ts";

@@ -25,8 +25,6 @@ export interface ResearchDeps {
   mcpServer: (name: string) => RemoteMcpServer;
   /** Directory of `orphans.jsonl`. */
   stateDir: string;
-  /** How long a plan waits for approval. */
-  planKeptMs: number;
   /** Computes the cost of a run's usage at the prices that applied when it was started. */
   costOf: CostOf;
   /** Registers work that shutdown waits for, up to its time limit. */

@@ -11,14 +11,10 @@ import { saveResult, recordFigures } from "./result-store.ts";
 import { costColumns, isExact, runOf } from "./run-row.ts";
 import { endColumns, type Ending, errorColumns, transition } from "./transition-store.ts";
 
-export interface NewRun {
-  taskId: string;
-  owner: string;
-  kind: RunKind;
-  query: string;
-  options: Record<string, unknown>;
-  client: string | undefined;
-  parentTaskId?: string | undefined;
+export interface NewRun extends Pick<
+  Run,
+  "client" | "kind" | "options" | "owner" | "parentTaskId" | "query" | "taskId"
+> {
   processId: string;
   now: number;
 }
@@ -47,13 +43,9 @@ export async function insertRunning(db: Database, run: NewRun): Promise<void> {
     .execute();
 }
 
-export interface Beat {
-  taskId: string;
+export interface Beat extends Pick<Run, "cost" | "progress" | "taskId" | "tokens"> {
   processId: string;
-  progress: number;
   currentAction: string;
-  tokens: { input: number; output: number };
-  cost: Cost;
   now: number;
 }
 

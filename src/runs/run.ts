@@ -141,6 +141,9 @@ export interface Run {
   error?: RunError | undefined;
 }
 
+/** The run that an error is about. */
+export const aboutRun = ({ taskId, status, progress }: Run) => ({ task_id: taskId, status, progress });
+
 /** A run whose interaction at Google is known. */
 export interface RunAtGoogle extends Run {
   interactionId: string;

@@ -7,7 +7,7 @@ import { checkResearchStatus } from "../../operations/check-research-status.ts";
 import { getResearchResults } from "../../operations/get-research-results.ts";
 import type { Call, OutputOf } from "../../operations/operation.ts";
 import { type Outcome, perform } from "../../operations/perform.ts";
-import { waitForRun } from "../../runs/history/wait.ts";
+import { waitForRun } from "../../runs/history/read.ts";
 import { isIdle, type Run } from "../../runs/run.ts";
 import { watchProgress } from "../../runs/streams/watched-streams.ts";
 import { type LogLines, movesCursor, printFailure, type ProgressLine } from "../output.ts";

@@ -5,10 +5,10 @@ import { costFields } from "../../costs/actual.ts";
 import type { PlanStage } from "../../costs/estimate.ts";
 import { AppError } from "../../errors.ts";
 import { isoTime } from "../../platform/clock.ts";
-import { waitForRun } from "../../runs/history/wait.ts";
+import { waitForRun } from "../../runs/history/read.ts";
 import type { StoredPlan } from "../../runs/plan/plan-store.ts";
 import { PLAN_CANCELLED, PLAN_ENDED } from "../../runs/plan/run-plan.ts";
-import { isFinished, isIdle, type Run } from "../../runs/run.ts";
+import { isFinished, isIdle, type Run, aboutRun } from "../../runs/run.ts";
 import type { Call, OperationDeps, Question } from "../operation.ts";
 import type { Subject } from "../question/subject.ts";
 import { adviceText } from "./advice.ts";
@@ -195,7 +195,7 @@ const notChanged = (run: Run): AppError => {
     code,
     message,
     suggestion: `Nothing was charged, and the plan still waits for approval. ${run.error?.suggestion ?? "Try again."}`,
-    run: { task_id: run.taskId, status: run.status, progress: run.progress },
+    run: aboutRun(run),
   });
 };
 

@@ -5,7 +5,7 @@ import { columnKey, findTable } from "../../runs/table/find-table.ts";
 import { AppError } from "../../errors.ts";
 import { type Table, tableIn } from "../../reports/table/table.ts";
 import { readStored } from "../../runs/history/read.ts";
-import type { Run } from "../../runs/run.ts";
+import { type Run, aboutRun } from "../../runs/run.ts";
 import { isTableStart } from "../../runs/start/start-options.ts";
 import type { Call, OperationDeps } from "../operation.ts";
 import { adviceText } from "./advice.ts";
@@ -88,7 +88,7 @@ export async function finishedTable(
         ? "It is not known whether Google has started to make this table."
         : "This table is being made.",
     next: [{ do: "wait" }],
-    run: { task_id: run.taskId, status: run.status, progress: run.progress },
+    run: aboutRun(run),
   });
 }
 

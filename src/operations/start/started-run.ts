@@ -2,9 +2,9 @@
 
 import { AppError } from "../../errors.ts";
 import { agoText } from "../../platform/duration.ts";
-import { isIdle, type Run } from "../../runs/run.ts";
+import { isIdle, type Run, aboutRun } from "../../runs/run.ts";
 import type { Sending, Started } from "../../runs/start/start.ts";
-import { waitForRun } from "../../runs/history/wait.ts";
+import { waitForRun } from "../../runs/history/read.ts";
 import { adviceWithoutReport, optionsAfterUnknownStart } from "../parts/after-failure.ts";
 import type { Call, OperationDeps, ResearchParts } from "../operation.ts";
 import { watchProgress } from "../../runs/streams/watched-streams.ts";
@@ -68,7 +68,7 @@ function startUnknown(run: Run, joined: string | undefined): AppError {
     code: "START_UNKNOWN",
     message: joined === undefined ? why : `${joined} ${why}`,
     ...optionsAfterUnknownStart(run),
-    run: { task_id: run.taskId, status: run.status, progress: run.progress },
+    run: aboutRun(run),
   });
 }
 
@@ -90,7 +90,7 @@ export function failedStart(run: Run, joined?: string): AppError {
     code: cancelled ? "CANCELLED" : (CODES.find((code) => code === run.error?.code) ?? "RESEARCH_FAILED"),
     message: run.error?.message ?? (cancelled ? "The run was cancelled." : "The research ended without a report."),
     ...adviceWithoutReport(run),
-    run: { task_id: run.taskId, status: run.status, progress: run.progress },
+    run: aboutRun(run),
   });
 }
 

@@ -8,9 +8,9 @@ import type { Database } from "../../store/database.ts";
 import { processLiveness } from "../../store/processes.ts";
 import { cancelHere, leaseOf, requestCancel } from "./cancel-store.ts";
 import { isAbandoned } from "../lock-store.ts";
-import { isFinished, type Run } from "../run.ts";
+import { isFinished, type Run, aboutRun } from "../run.ts";
 import { currentOf, lineOf } from "../conversation-store.ts";
-import { waitForRun } from "../history/wait.ts";
+import { waitForRun } from "../history/read.ts";
 
 export interface CancelDeps {
   db: Database;
@@ -92,19 +92,18 @@ async function settle({ db, clock }: CancelDeps, run: Run, { keepPartial }: Canc
 }
 
 function finishedAlready(run: Run): AppError {
-  const about = { task_id: run.taskId, status: run.status, progress: run.progress };
   return run.status === "completed"
     ? new AppError({
         code: "RESEARCH_ALREADY_COMPLETED",
         message: "This run is completed; there is nothing to cancel.",
         next: [{ do: "read" }],
-        run: about,
+        run: aboutRun(run),
       })
     : new AppError({
         code: "RESEARCH_FAILED",
         message: "This run has already failed; there is nothing to cancel.",
         suggestion: "Its partial text is kept, if there is any.",
         next: [{ do: "read" }],
-        run: about,
+        run: aboutRun(run),
       });
 }

@@ -6,7 +6,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../store/database.ts";
 import { truncateLog } from "../../store/sqlite/sqlite.ts";
 import { canHaveExpired, missingSetting } from "../poll/ask.ts";
-import { isFinished, type Run } from "../run.ts";
+import { isFinished, type Run, aboutRun } from "../run.ts";
 import { currentOf, lineOf } from "../conversation-store.ts";
 import { deleteRun, interactionIdsOf, isDeletable, UNKNOWN_KEPT_MS, unknownStartsSince } from "./deletion-store.ts";
 
@@ -79,17 +79,15 @@ const keptAtGoogle = (run: Run, reason: string, remedy = "Try again later"): App
     code: "GEMINI_UNAVAILABLE",
     message: `Google did not delete its copy, so the run was not deleted here either. ${reason}`,
     suggestion: `${remedy}, or delete it here only; Google deletes its copy automatically after some weeks.`,
-    run: about(run),
+    run: aboutRun(run),
   });
-
-const about = ({ taskId, status, progress }: Run) => ({ task_id: taskId, status, progress });
 
 const notEndedYet = (run: Run): AppError =>
   new AppError({
     code: "RESEARCH_NOT_COMPLETED",
     message: "This run has not ended, so it was not deleted.",
     suggestion: "Cancel it first, then delete it.",
-    run: about(run),
+    run: aboutRun(run),
   });
 
 /** The run has ended here, but not yet at Google. */
@@ -104,7 +102,7 @@ const stillPolled = (run: Run): AppError =>
       run.deadlineAt === undefined
         ? "Delete it again in a few minutes."
         : `Delete it again in a few minutes; it is polled until ${new Date(run.deadlineAt).toISOString()}.`,
-    run: about(run),
+    run: aboutRun(run),
   });
 
 const mayBeCharged = (run: Run, until: number): AppError =>
@@ -114,5 +112,5 @@ const mayBeCharged = (run: Run, until: number): AppError =>
       "Google may have started and charged this research, but its id is not known. The run is kept so that the report can still be found.",
     suggestion: `It can be deleted from ${new Date(until).toISOString().slice(0, 10)}.`,
     next: [{ do: "adopt" }],
-    run: about(run),
+    run: aboutRun(run),
   });

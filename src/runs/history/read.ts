@@ -1,4 +1,4 @@
-/** Reads a run with its result, or with its finished rounds if it has no result. */
+/** Reads a run with its result, or with its finished rounds if it has no result; and waits for a run, since any process may work on it. */
 
 import { numberSources } from "../../reports/report.ts";
 import { keepSuggestions } from "../../reports/suggestions/keep.ts";
@@ -7,6 +7,7 @@ import { currentOf } from "../conversation-store.ts";
 import { newestPlan } from "../plan/plan-store.ts";
 import { isFinished, type Run, type RunResult, type SavedRound, type StoredResult } from "../run.ts";
 import { findResult, findRounds } from "../result-store.ts";
+import type { Clock } from "../../platform/clock.ts";
 
 export interface StoredRun {
   run: Run;
@@ -55,4 +56,25 @@ function suggestionsOf({ metadata }: SavedRound): string[] {
 function modelOf(metadata: Record<string, unknown>): string | undefined {
   const { model } = metadata;
   return typeof model === "string" ? model : undefined;
+}
+
+const POLL_INTERVAL_MS = 100;
+
+export interface Wait {
+  owner: string;
+  taskId: string;
+  until: (run: Run) => boolean | Promise<boolean>;
+  ms: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** Returns the run when the condition holds, the time is over or the signal is aborted. */
+export async function waitForRun(db: Database, clock: Clock, wait: Wait): Promise<Run> {
+  const timeoutAt = clock.monotonic() + wait.ms;
+  for (;;) {
+    const run = await currentOf(db, wait.owner, wait.taskId);
+    const left = timeoutAt - clock.monotonic();
+    if ((await wait.until(run)) || left <= 0 || wait.signal?.aborted === true) return run;
+    await clock.sleep(Math.min(POLL_INTERVAL_MS, left), wait.signal).catch(() => undefined);
+  }
 }

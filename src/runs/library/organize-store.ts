@@ -3,7 +3,7 @@
 import { AppError } from "../../errors.ts";
 import { type Database, storable } from "../../store/database.ts";
 import { lockRun } from "../lock-store.ts";
-import { isFinished, type Run } from "../run.ts";
+import { isFinished, type Run, aboutRun } from "../run.ts";
 import { currentOf } from "../conversation-store.ts";
 import { cleanTitle } from "./title.ts";
 import { updateTitleInSearch } from "./search-index-store.ts";
@@ -49,10 +49,10 @@ function titleFor({ title, query }: Run, given: string | undefined): string | un
   return given === "" || given === cleanTitle(query) ? undefined : storable(given);
 }
 
-const notEnded = ({ taskId, status, progress }: Run): AppError =>
+const notEnded = (run: Run): AppError =>
   new AppError({
     code: "RESEARCH_NOT_COMPLETED",
     message: "This run has not ended, so it was not archived.",
     suggestion: "Archive it when it has ended.",
-    run: { task_id: taskId, status, progress },
+    run: aboutRun(run),
   });

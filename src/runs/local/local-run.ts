@@ -27,12 +27,7 @@ export interface RunRecorder {
   costOf: CostOf;
 }
 
-export interface RunStart {
-  kind: RunKind;
-  query: string;
-  options: Record<string, unknown>;
-  owner: string;
-  client: string | undefined;
+export interface RunStart extends Pick<Run, "client" | "kind" | "options" | "owner" | "query"> {
   /** Given where the caller needs the id before the run begins. */
   taskId?: string | undefined;
   /** The run is stored already, with this process as its holder. */

@@ -6,8 +6,9 @@ import { currentOf } from "../conversation-store.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { missingSetting } from "../poll/ask.ts";
 import { flushUnchargedFailures } from "../recovery/unsettled-starts.ts";
-import type { Run } from "../run.ts";
-import { refuseBeforeIntent, type Sending, startCarryingOn } from "../start/start.ts";
+import { type Run, aboutRun } from "../run.ts";
+import { refuseBeforeIntent } from "../start/check-before-sending.ts";
+import { type Sending, startCarryingOn } from "../start/start.ts";
 import { variantOf } from "../start/start-options.ts";
 import type { CheckCost } from "../start/limits-store.ts";
 import { editOf, expirePlans, newestPlan, type StoredPlan } from "./plan-store.ts";
@@ -90,14 +91,12 @@ export async function endExpiredPlans({ db, clock, log }: Pick<ResearchDeps, "db
   }
 }
 
-const about = (run: Run) => ({ task_id: run.taskId, status: run.status, progress: run.progress });
-
 const withoutPlan = (run: Run): AppError =>
   new AppError({
     code: "INVALID_INPUT",
     message: "This run has no plan to change or approve.",
     next: [{ do: "start", with: "plan_first" }],
-    run: about(run),
+    run: aboutRun(run),
   });
 
 const planChanged = (run: Run): AppError =>
@@ -109,7 +108,7 @@ const planChanged = (run: Run): AppError =>
         ? "Read the new plan, then change or approve it."
         : "A decision was made on the new plan.",
     next: [{ do: run.status === "awaiting_approval" ? "read" : "wait" }],
-    run: about(run),
+    run: aboutRun(run),
   });
 
 function notWaiting(run: Run): AppError {
@@ -123,7 +122,7 @@ function notWaiting(run: Run): AppError {
       : "The plan of this run no longer waits for approval. Nothing was sent.",
     suggestion: isPlanning ? "Wait for it, then change or approve it." : undefined,
     next: [{ do: "wait" }],
-    run: about(run),
+    run: aboutRun(run),
   });
 }
 
@@ -132,7 +131,7 @@ const planExpired = (run: Run): AppError =>
     code: "PLAN_EXPIRED",
     message: run.error?.message ?? "The plan has expired.",
     ...PLAN_ENDED,
-    run: about(run),
+    run: aboutRun(run),
   });
 
 /** Only the key that made the plan can continue it. */

@@ -1,5 +1,6 @@
 /** Planning turns on a real database: what is sent, and what each turn costs. */
 
+import { MIN_RETENTION_MS } from "../poll/ask.ts";
 import { describe, expect, test } from "vitest";
 import { clock, request } from "../../../test/kit/store/runner.ts";
 import { rowOf } from "../../../test/kit/store/store-rows.ts";
@@ -129,7 +130,7 @@ describe("a plan", () => {
 test("a plan that is not approved in time expires without a request, and returns if Google still has it (V2)", async (context) => {
   const { db, research, poll, taskId, run, sent } = await stage(context);
   await poll();
-  const later = { ...research, clock: { ...clock, now: () => clock.now() + research.planKeptMs } };
+  const later = { ...research, clock: { ...clock, now: () => clock.now() + MIN_RETENTION_MS } };
   await endExpiredPlans(research);
   expect((await run()).status).toBe("awaiting_approval");
   await expect(decide(later, taskId)).rejects.toMatchObject({ code: "PLAN_EXPIRED" });

@@ -15,7 +15,7 @@ const QUICK_POLL_TIMEOUT_MS = 1_500;
  * The shortest time that Google keeps an interaction (free keys; 55 days for paid ones). Within it a 404 is no expiry:
  * fresh interactions were not found for days, and then completed (python-genai issue 2985).
  */
-const MIN_RETENTION_MS = 24 * 3_600_000;
+export const MIN_RETENTION_MS = 24 * 3_600_000;
 /** After that a 404 may be transient: a run counts as expired after this many in a row, over about ten seconds. */
 export const POLLS_BEFORE_EXPIRED = 3;
 const MISSING_RETRY_MS = 4_500;

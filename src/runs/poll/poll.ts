@@ -8,7 +8,7 @@ import { failpoint } from "../../platform/failpoint.ts";
 import { storable } from "../../store/database.ts";
 import { resultOrText } from "./agent-result.ts";
 import { type AgentFinish, finishAgentRun, keepLaterText } from "./poll-result-store.ts";
-import { ask, canHaveExpired, missingSetting } from "./ask.ts";
+import { ask, canHaveExpired, MIN_RETENTION_MS, missingSetting } from "./ask.ts";
 import { gateReport } from "./gated-report.ts";
 import { endedEarlyMessage, EXPIRED, failedMessage, failure, NO_REPORT, REJECTED, UNKNOWN_STATUS } from "./endings.ts";
 import type { PolledRun } from "../run.ts";
@@ -217,7 +217,7 @@ async function end(
     error: to === "failed" && ending.to === "failed" ? { code: "RESEARCH_FAILED", message: ending.message } : undefined,
     ...(usage === undefined ? {} : usageOf(deps, run, usage)),
     usage,
-    ...(to === "completed" && isPlan(run) ? { planExpiresAt: now + deps.planKeptMs } : {}),
+    ...(to === "completed" && isPlan(run) ? { planExpiresAt: now + MIN_RETENTION_MS } : {}),
     usageFinal: usage !== undefined,
     nextPollAt: nextPollAfter(ending, { usage, to, now }),
     now,

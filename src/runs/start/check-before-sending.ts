@@ -51,11 +51,9 @@ function startTimer(): () => number {
 }
 
 /** The checks that need no database query. */
-export function cancelledOrLeaving(
-  deps: Pick<Deps, "leaving">,
-  { signal }: Pick<SendCheck, "signal">,
-): AppError | undefined {
-  return refusalWhenLeaving(deps) ?? (signal?.aborted === true ? callCancelled() : undefined);
+export function refuseBeforeIntent(deps: Pick<Deps, "leaving">, signal: AbortSignal | undefined): void {
+  const refusal = refusalWhenLeaving(deps) ?? (signal?.aborted === true ? callCancelled() : undefined);
+  if (refusal !== undefined) throw refusal;
 }
 
 export const refusalWhenLeaving = ({ leaving }: Pick<Deps, "leaving">): AppError | undefined =>

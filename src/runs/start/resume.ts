@@ -8,7 +8,7 @@ import { flushUnchargedFailures } from "../recovery/unsettled-starts.ts";
 import { adoptInteractionId, isHeldByAnother, unknownStartIn } from "../interaction-store.ts";
 import { maxWaitOf, variantOf } from "./start-options.ts";
 import type { ResearchDeps } from "../deps.ts";
-import type { Run } from "../run.ts";
+import { type Run, aboutRun } from "../run.ts";
 import type { Followup } from "./fallback.ts";
 import { type Sending, startCarryingOn } from "./start.ts";
 import type { CheckCost } from "./limits-store.ts";
@@ -75,7 +75,7 @@ async function resumeUnknown(deps: ResearchDeps, run: Run, request: ResumeReques
       code: "START_UNKNOWN",
       message: "It is not known whether this research was started; starting it again may be charged twice.",
       next: [{ do: "adopt" }, { do: "restart" }, { do: "cancel" }],
-      run: { task_id: run.taskId, status: run.status, progress: run.progress },
+      run: aboutRun(run),
     });
   }
   // Read for the state that is restarted: without its context a follow-up would be another question.
@@ -113,7 +113,7 @@ const notAdoptable = (run: Run): AppError =>
       "This interaction cannot be adopted: Google does not find it for your API key, or not yet, or another run already uses it.",
     suggestion: "Try again in a few minutes, or copy it from AI Studio again; the run is unchanged.",
     details: { field: "interaction_id" },
-    run: { task_id: run.taskId, status: run.status, progress: run.progress },
+    run: aboutRun(run),
   });
 
 const POLL_TIMEOUT_MS = 20_000;
@@ -126,7 +126,7 @@ function nothingToAdopt(run: Run): AppError {
     message: "An interaction id can be adopted only by a run whose start is unknown.",
     suggestion: "Omit the interaction id.",
     details: { field: "interaction_id" },
-    run: { task_id: run.taskId, status: run.status, progress: run.progress },
+    run: aboutRun(run),
   });
 }
 
@@ -141,6 +141,6 @@ function nothingToResume(run: Run): AppError {
       : `This run cannot be resumed: ${reason}.`,
     suggestion: cancelled ? "The text that had arrived is kept, if any." : undefined,
     next: completed ? [{ do: "read" }] : [...(cancelled ? [{ do: "read" as const }] : []), { do: "start" }],
-    run: { task_id: run.taskId, status: run.status, progress: run.progress },
+    run: aboutRun(run),
   });
 }

@@ -9,7 +9,7 @@ import { giveWay, isNotCarriedOn, lockWithOrigin, repeatsUnknown, standAloneAgai
 import { lockRun, START_LEASE_MS } from "../lock-store.ts";
 import { joinById, joinSameStart } from "./duplicate-start-store.ts";
 import { copyFiles, saveFiles } from "../file-store.ts";
-import type { FollowupContext, Run, RunError, RunPart } from "../run.ts";
+import type { Run, RunError, RunPart } from "../run.ts";
 import { runOf } from "../run-row.ts";
 import { errorColumns, transition } from "../transition-store.ts";
 import { refuseAboveLimits, START_LIMITS, type StartLimits, admitCost, type CheckCost } from "./limits-store.ts";
@@ -20,25 +20,17 @@ export interface CarriedOn {
   from: "completed" | "start_unknown";
 }
 
-export interface Intent {
-  owner: string;
-  query: string;
-  title?: string | undefined;
+type Kept = "client" | "enableNotifications" | "estimate" | "followupContext" | "options" | "owner" | "parentTaskId";
+
+export interface Intent extends Pick<Run, Kept | "query" | "title"> {
   agent: string;
   /** Undefined for a run that carries on another one: identical starts join that. */
   joinKey?: string | undefined;
   /** Defaults to the opening question of a conversation. */
   part?: RunPart | undefined;
   carriesOn?: CarriedOn | undefined;
-  options: Record<string, unknown>;
-  estimate: Record<string, unknown>;
-  /** The run that this one continues. */
-  parentTaskId?: string | undefined;
-  followupContext?: FollowupContext | undefined;
   /** Stored with the intent, so that a restart sends the same files. */
   files?: readonly SentFile[] | undefined;
-  client: string | undefined;
-  enableNotifications: boolean;
   maxWaitMs: number;
   /** Maximum time that the call waits for the run to end; 0 when it returns as soon as the start is accepted. */
   callerWaitsMs?: number | undefined;

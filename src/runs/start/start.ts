@@ -16,18 +16,16 @@ import { maxWaitOf, optionsOf, storedVariant } from "./start-options.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { releaseFiles } from "../file-store.ts";
 import { loadMaterial } from "./load-material.ts";
-import { cancelledOrLeaving, checkBeforeSending, refusalWhenLeaving } from "./check-before-sending.ts";
+import { checkBeforeSending, refusalWhenLeaving, refuseBeforeIntent } from "./check-before-sending.ts";
 import { saveId } from "./save-id.ts";
 import type { CheckCost } from "./limits-store.ts";
 import type { Run, RunPart } from "../run.ts";
 import { type CarriedOn, commitIntent, type Intent, recordStartFailure, type StartFailure } from "./start-store.ts";
 
-export interface StartRequest {
-  owner: string;
-  client: string | undefined;
-  query: string;
+type Given = "client" | "enableNotifications" | "estimate" | "owner" | "parentTaskId" | "query" | "title";
+
+export interface StartRequest extends Pick<Run, Given> {
   agent: string;
-  enableNotifications: boolean;
   maxWaitMs: number;
   /** Maximum time that the call waits for the run to end. */
   callerWaitsMs?: number | undefined;
@@ -35,16 +33,11 @@ export interface StartRequest {
   /** Chosen when the user was asked: a start with the id of a stored run joins it, whatever `forceNew` says. */
   taskId?: string | undefined;
   checkCost?: CheckCost | undefined;
-  estimate: Record<string, unknown>;
   variant?: RequestVariant | undefined;
-  /** Shown in place of the question. */
-  title?: string | undefined;
   /** What the caller wished of the answer, as it is shown; the request itself has it in its input. */
   wishes?: object | undefined;
   /** The contents of the files in the variant's material. */
   files?: readonly SentFile[] | undefined;
-  /** The run that this one continues. */
-  parentTaskId?: string | undefined;
   /** Present when the run is a follow-up on its parent. */
   followup?: Followup | undefined;
   /** The completed run whose answer was of no use: this start does not join it. */
@@ -140,11 +133,6 @@ async function begin(
 /** Sends an attempt whose intent is committed, and stores its outcome. */
 const sendAttempt = (deps: ResearchDeps, attempt: Attempt): Sending =>
   deps.during(inRun(attempt.run.taskId, () => send(deps, attempt)));
-
-export function refuseBeforeIntent(deps: ResearchDeps, signal: AbortSignal | undefined): void {
-  const refusal = cancelledOrLeaving(deps, { signal });
-  if (refusal !== undefined) throw refusal;
-}
 
 interface Attempt {
   run: Run;

@@ -9,7 +9,6 @@ import { createPollCounts } from "../../../src/telemetry/poll-counts.ts";
 export const commonDeps = (options: TableEngineOptions) =>
   ({
     ...options,
-    planKeptMs: 86_400_000,
     mcpServer: () => {
       throw new Error("No server is configured.");
     },
