@@ -5,19 +5,13 @@ import type { Database } from "../../store/database.ts";
 import { type FullText, fullText } from "../../store/full-text.ts";
 import { countRows, type ListCounts } from "../library/count-store.ts";
 import { hasStatus, isListed } from "../conversation-store.ts";
-import { type RunKind, RUN_STATUSES, type RunStatus } from "../run.ts";
+import { RUN_STATUSES, type RunStatus } from "../run.ts";
+import type { RunFilter } from "../run-store.ts";
 import { excerptOf, type ExcerptAllowance, type SearchTokens, soughtIn } from "./search-excerpt.ts";
 import { type FoundPiece, filterByWords, type SearchWord } from "./search-terms.ts";
 
-export interface RunSearch {
-  owner: string;
+export interface RunSearch extends Omit<RunFilter, "before"> {
   words: SearchWord[];
-  status: RunStatus | undefined;
-  kind: RunKind | undefined;
-  /** As in `RunFilter`. */
-  starred?: boolean | undefined;
-  archived?: boolean | undefined;
-  limit: number;
   /** The offset of the page. */
   skip: number;
 }
@@ -67,11 +61,8 @@ export async function countFound(
     db,
   );
   const inQuestions = (await Promise.all(WITHOUT_REPORT.map((state) => newestWithoutReport(db, owner, state)))).flat();
-  const questions = filterByWords(
-    inQuestions.filter((run) => kind === undefined || run.kind === kind),
-    { words, skip: 0, limit: Number.MAX_SAFE_INTEGER },
-  );
-  return countRows([...rows, ...questions]);
+  const ofKind = inQuestions.filter((run) => kind === undefined || run.kind === kind);
+  return countRows([...rows, ...filterByWords(ofKind, words)]);
 }
 
 /** Limits for all excerpts of a page together, and for one report. */
@@ -126,7 +117,8 @@ export async function searchQuestions(db: Database, search: RunSearch): Promise<
     .filter((run) => starred !== true || run.starred === 1)
     .filter((run) => archived === undefined || archived === (run.archived === 1))
     .toSorted((one, other) => other.created_at - one.created_at);
-  return filterByWords(newestFirst, { words, skip, limit }).map((run) => ({ taskId: run.task_id, found: [] }));
+  const page = filterByWords(newestFirst, words).slice(skip, skip + limit);
+  return page.map((run) => ({ taskId: run.task_id, found: [] }));
 }
 
 const newestWithoutReport = (db: Database, owner: string, status: RunStatus) =>

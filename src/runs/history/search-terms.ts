@@ -31,19 +31,13 @@ export const foldedText = (text: string): string =>
   // ASCII text skips the much slower Unicode normalization.
   (IS_ASCII.test(text) ? text : text.normalize("NFD").replaceAll(/\p{M}/gu, "")).toLowerCase();
 
-/** Returns the items whose question contains all words, and reads no more than the page needs. */
-export function filterByWords<Item extends { query: string }>(
-  items: Iterable<Item>,
-  { words, skip, limit }: { words: readonly SearchWord[]; skip: number; limit: number },
-): Item[] {
+/** The items whose question contains all words. */
+export function filterByWords<Item extends { query: string }>(items: Item[], words: readonly SearchWord[]): Item[] {
   const sought = words.map(({ text }) => foldedText(text));
-  const found: Item[] = [];
-  for (const item of items) {
-    const inside = foldedText(item.query);
-    if (sought.every((word) => inside.includes(word))) found.push(item);
-    if (found.length >= skip + limit) break;
-  }
-  return found.slice(skip);
+  return items.filter(({ query }) => {
+    const inside = foldedText(query);
+    return sought.every((word) => inside.includes(word));
+  });
 }
 
 export interface FoundPiece {
