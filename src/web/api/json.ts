@@ -23,7 +23,7 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   DISK_FULL: 507,
 };
 
-const STATUSES_IN_DETAILS = [404, 408, 413, 415, 503];
+const STATUSES_IN_DETAILS = [404, 413, 415, 503];
 
 /** From the error's code, unless its details contain a status. */
 function statusOf({ error: { code, details } }: FailureAnswer): number {

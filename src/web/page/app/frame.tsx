@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { forgetUser, signedInUser } from "./browser-storage.ts";
 import { fetchWithSecret, goToSignIn } from "./request.ts";
-import { useConnection } from "../live/live.ts";
+import { useLive } from "../live/live.ts";
 import { announce, ANNOUNCEMENTS } from "../ui/parts.tsx";
 import { type Route, viewKey } from "./router.ts";
 import { useNotifications } from "../run/notify.tsx";
@@ -92,7 +92,7 @@ async function signOut(): Promise<void> {
 const REPORT_AFTER_MS = 1_500;
 
 function ConnectionStatus() {
-  const connection = useConnection({});
+  const connection = useLive({});
   const [isReported, setReported] = useState(false);
   const refusal = typeof connection === "object" ? connection.refused : undefined;
   const isLost = connection === "lost" || refusal !== undefined;

@@ -51,26 +51,39 @@ export interface Host {
 /** Longer than any answer of the server takes, so that a client that lost a request does not block the card for good. */
 const TIMEOUT_MS = 90_000;
 
-interface Message {
-  jsonrpc?: unknown;
-  id?: unknown;
-  method?: unknown;
-  params?: unknown;
-  result?: unknown;
-}
-
-type Settle = (message: Message) => void;
+type Settle = (message: { result?: unknown }) => void;
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
 export async function connectHost(version: string, events: HostEvents): Promise<Host> {
   const pending = new Map<number, Settle>();
-  const channel = openChannel();
-  channel.listen((message) => {
-    if (typeof message.method === "string") receive(channel, message, events);
-    else if (typeof message.id === "number") pending.get(message.id)?.(message);
+  // The origin differs from client to client.
+  const send = (message: object): void => parent.postMessage({ jsonrpc: "2.0", ...message }, "*");
+  addEventListener("message", ({ source, data }: MessageEvent<unknown>) => {
+    // Only messages of the window that contains the card are read.
+    if (source !== parent || !isObject(data) || data["jsonrpc"] !== "2.0") return;
+    const { id, method, params } = data;
+    if (typeof method !== "string") pending.get(Number(id))?.(data);
+    else if (id === undefined) notified(method, isObject(params) ? params : {}, events);
+    else if (method === "ping" || method === "ui/resource-teardown") {
+      if (method === "ui/resource-teardown") events.onTeardown();
+      send({ id, result: {} });
+    } else send({ id, error: { code: -32_601, message: "Method not found" } });
   });
-  const request = createRequests(channel, pending);
+  let last = 0;
+  const request: Host["request"] = (method, params) =>
+    new Promise((resolve, reject) => {
+      const id = (last += 1);
+      const timer = setTimeout(() => settle({}), TIMEOUT_MS);
+      const settle: Settle = ({ result }) => {
+        clearTimeout(timer);
+        pending.delete(id);
+        if (isObject(result)) resolve(result);
+        else reject(new Error("The client refused the request."));
+      };
+      pending.set(id, settle);
+      send({ id, method, params });
+    });
   const welcome = await request("ui/initialize", {
     appInfo: { name: "gemini-search-mcp", version },
     appCapabilities: { availableDisplayModes: ["inline", "fullscreen"] },
@@ -78,11 +91,11 @@ export async function connectHost(version: string, events: HostEvents): Promise<
   });
   const { hostCapabilities, hostContext } = welcome;
   if (isObject(hostContext)) events.onContext(hostContext);
-  channel.send({ method: "ui/notifications/initialized", params: {} });
+  send({ method: "ui/notifications/initialized", params: {} });
   return {
     capabilities: isObject(hostCapabilities) ? hostCapabilities : {},
     request,
-    notify: (method, params) => channel.send({ method, params }),
+    notify: (method, params) => send({ method, params }),
     viewRun: (input) => callTool(request, "view_run", input),
     viewReport: (taskId, form, n = 0) => callTool(request, "view_report", { task_id: taskId, form, n }),
     cancel: (taskId) => callTool(request, "cancel_research", { task_id: taskId }),
@@ -124,53 +137,6 @@ export async function fetchAsPage({ viewReport }: Pick<Host, "viewReport">, path
   }
   const answer = await viewReport(taskId, "html", Number(n ?? 0));
   return Response.json(what === "report" ? answer.report : answer);
-}
-
-interface Channel {
-  send: (message: object) => void;
-  listen: (receive: (message: Message) => void) => void;
-}
-
-/** Only messages of the window that contains the card are read. Its origin differs from client to client. */
-function openChannel(): Channel {
-  return {
-    send: (message) => parent.postMessage({ jsonrpc: "2.0", ...message }, "*"),
-    listen: (receiveMessage) =>
-      addEventListener("message", ({ source, data }: MessageEvent<unknown>) => {
-        if (source === parent && isObject(data) && data["jsonrpc"] === "2.0") receiveMessage(data);
-      }),
-  };
-}
-
-function createRequests(channel: Channel, pending: Map<number, Settle>): Host["request"] {
-  let last = 0;
-  return (method, params) =>
-    new Promise((resolve, reject) => {
-      const id = (last += 1);
-      const timer = setTimeout(() => settle({}), TIMEOUT_MS);
-      const settle: Settle = ({ result }) => {
-        clearTimeout(timer);
-        pending.delete(id);
-        if (isObject(result)) resolve(result);
-        else reject(new Error("The client refused the request."));
-      };
-      pending.set(id, settle);
-      channel.send({ id, method, params });
-    });
-}
-
-function receive(channel: Channel, { id, method, params }: Message, events: HostEvents): void {
-  const given = isObject(params) ? params : {};
-  if (id === undefined) {
-    notified(String(method), given, events);
-    return;
-  }
-  if (method === "ui/resource-teardown") events.onTeardown();
-  else if (method !== "ping") {
-    channel.send({ id, error: { code: -32_601, message: "Method not found" } });
-    return;
-  }
-  channel.send({ id, result: {} });
 }
 
 function notified(method: string, params: Record<string, unknown>, events: HostEvents): void {

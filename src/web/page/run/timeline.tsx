@@ -68,7 +68,7 @@ function Entry({ entry, isOpen }: { entry: TimelineEntry; isOpen: boolean }) {
         )}
       </div>
       <span class="entry-when">
-        {entryName(entry)}{" "}
+        {NAMES[entry.kind]}{" "}
         <time dateTime={entry.at} title={exactTime(entry.at)}>
           {clockTime(entry.at)}
         </time>
@@ -132,5 +132,3 @@ const NAMES: Record<TimelineEntry["kind"], string> = {
   source: "Source",
   round: "Round",
 };
-
-const entryName = ({ kind }: Pick<TimelineEntry, "kind">): string => NAMES[kind];

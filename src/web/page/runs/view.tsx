@@ -29,12 +29,11 @@ export function RunsView({ filter: parameters }: { filter: URLSearchParams }) {
         <RunsFilters filter={filter} counts={filter.text === "" ? page : page?.found} />
       ) : null}
       {error === undefined ? null : <Problem error={error} />}
-      {page === undefined ? <Waiting isOver={error !== undefined} /> : <Listing {...{ page, filter, loading }} />}
+      {page === undefined && error === undefined ? <p class="quiet soon">Loading…</p> : null}
+      {page === undefined ? null : <Listing {...{ page, filter, loading }} />}
     </div>
   );
 }
-
-const Waiting = ({ isOver }: { isOver: boolean }) => (isOver ? null : <p class="quiet soon">Loading…</p>);
 
 function Listing({ page, filter, loading }: { page: RunPage; filter: RunsFilter; loading: boolean }) {
   if (!hasRuns(page) && page.runs.length === 0) return <NoRuns />;

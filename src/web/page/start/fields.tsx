@@ -122,57 +122,45 @@ export function WishFields({ draft, change }: Fields) {
               <option key={each}>{each}</option>
             ))}
           </select>
-          <TextWish name="language" label="Language" hint="that of the question" {...{ wishes, set }} />
-          <TextWish name="prefer_domains" label="Prefer sources from" hint="nature.com, who.int" {...{ wishes, set }} />
-          <TextWish name="avoid_domains" label="Avoid sources from" hint="example.com" {...{ wishes, set }} />
-          <DateWish name="since" label="Sources since" {...{ wishes, set }} />
-          <DateWish name="until" label="Sources until" {...{ wishes, set }} />
+          <Wish name="language" label="Language" hint="that of the question" {...{ wishes, set }} />
+          <Wish name="prefer_domains" label="Prefer sources from" hint="nature.com, who.int" {...{ wishes, set }} />
+          <Wish name="avoid_domains" label="Avoid sources from" hint="example.com" {...{ wishes, set }} />
+          <Wish name="since" label="Sources since" {...{ wishes, set }} />
+          <Wish name="until" label="Sources until" {...{ wishes, set }} />
         </div>
       </div>
     </details>
   );
 }
 
-interface WishProps<Name extends WishName> {
-  name: Name;
+interface WishProps {
+  name: WishName;
   label: string;
+  /** Of a text; without it, the wish is a date. */
+  hint?: string;
   wishes: Wishes;
   set: (name: WishName, value: string) => void;
 }
 
-type TextWishProps = WishProps<"language" | "prefer_domains" | "avoid_domains"> & { hint: string };
-
-function TextWish({ name, label, hint, wishes, set }: TextWishProps) {
+function Wish({ name, label, hint, wishes, set }: WishProps) {
   // Kept as typed: the list that it stands for has no comma at its end.
   const [typed, setTyped] = useState(() => [wishes[name] ?? []].flat().join(", "));
+  const id = `wish-${name}`;
+  const write = ({ currentTarget: { value } }: { currentTarget: HTMLInputElement }): void => {
+    setTyped(value);
+    set(name, value);
+  };
   return (
     <>
-      <label for={`wish-${name}`}>{label}</label>
-      <input
-        id={`wish-${name}`}
-        type="text"
-        placeholder={hint}
-        value={typed}
-        onInput={({ currentTarget: { value } }) => {
-          setTyped(value);
-          set(name, value);
-        }}
-      />
+      <label for={id}>{label}</label>
+      {hint === undefined ? (
+        <input id={id} type="date" value={typed} onInput={write} />
+      ) : (
+        <input id={id} type="text" placeholder={hint} value={typed} onInput={write} />
+      )}
     </>
   );
 }
-
-const DateWish = ({ name, label, wishes, set }: WishProps<"since" | "until">) => (
-  <>
-    <label for={`wish-${name}`}>{label}</label>
-    <input
-      id={`wish-${name}`}
-      type="date"
-      value={wishes[name] ?? ""}
-      onInput={({ currentTarget }) => set(name, currentTarget.value)}
-    />
-  </>
-);
 
 const TYPES = ".pdf,.txt,.md,.markdown,.csv,.png,.jpg,.jpeg,.webp";
 /** The server checks both again. */
