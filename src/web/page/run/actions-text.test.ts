@@ -1,9 +1,8 @@
-/** The texts of confirmations, and the requests that follow. */
+/** The texts of confirmations. */
 
 import { expect, test } from "vitest";
-import { actionText, requestFor } from "./actions-text.ts";
+import { actionText } from "./actions-text.ts";
 
-const SUBJECT = { operation: "resume_research", input: "a hash", max_usd: 5 };
 const AGENT = { kind: "agent", interaction_id: "v1_abc" } as const;
 
 test("the cancel dialog names what Google may still charge, by what is known of the run", () => {
@@ -27,21 +26,4 @@ test("free actions need no confirmation", () => {
   const { explanation, confirmation } = actionText("poll_again", AGENT);
   expect(explanation).toContain("Free");
   expect(confirmation).toBeUndefined();
-});
-
-test("consent to a cost is valid only for the action that asked for it (Q1)", () => {
-  expect(requestFor("t", { action: "cancel", savePartial: false })).toEqual({
-    path: "/api/runs/t/cancel",
-    body: { save_partial: false },
-  });
-  expect(requestFor("t", { action: "poll_again", agreed: SUBJECT }).body).toEqual({});
-  expect(requestFor("t", { action: "adopt", interactionId: " v1_x " }).body).toEqual({ interaction_id: "v1_x" });
-  expect(requestFor("t", { action: "restart" })).toEqual({
-    path: "/api/runs/t/resume",
-    body: { accept_possible_double_charge: true },
-  });
-  expect(requestFor("t", { action: "restart", agreed: SUBJECT }).body).toEqual({
-    accept_possible_double_charge: true,
-    agreed: SUBJECT,
-  });
 });

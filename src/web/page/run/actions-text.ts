@@ -1,10 +1,9 @@
 /** Names and explanations of the actions on a run. */
 
 import type { RunAction, RunLive } from "../../../operations/view/run-view.ts";
-import type { ConsentQuestion } from "../../wire.ts";
 import { money } from "../ui/format.ts";
 
-export interface ActionText {
+interface ActionText {
   name: string;
   /** Shown while the action is in progress. */
   pendingName: string;
@@ -74,22 +73,4 @@ function doubleChargeWarning({ estimate }: Known): string {
   const likely = estimate?.likely_usd;
   const cost = likely === undefined ? "" : ` The second run will probably cost ${money(likely)}.`;
   return `The first run may already be in progress. Starting again could charge you twice.${cost}`;
-}
-
-export interface ActionInput {
-  action: RunAction;
-  savePartial?: boolean;
-  interactionId?: string;
-  agreed?: ConsentQuestion["subject"] | undefined;
-  atGoogle?: boolean;
-}
-
-export function requestFor(taskId: string, input: ActionInput): { path: string; body: Record<string, unknown> } {
-  const at = `/api/runs/${taskId}`;
-  if (input.action === "cancel") return { path: `${at}/cancel`, body: { save_partial: input.savePartial ?? true } };
-  if (input.action === "delete") return { path: `${at}/delete`, body: { delete_at_google: input.atGoogle === true } };
-  const path = `${at}/resume`;
-  if (input.action === "adopt") return { path, body: { interaction_id: (input.interactionId ?? "").trim() } };
-  if (input.action !== "restart") return { path, body: {} };
-  return { path, body: { accept_possible_double_charge: true, agreed: input.agreed } };
 }

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import type { RunAction, RunLive } from "../../../operations/view/run-view.ts";
 import type { Acted } from "../../wire.ts";
-import { type ActionInput, actionText, requestFor } from "./actions-text.ts";
+import { actionText } from "./actions-text.ts";
 import { OrganizeButtons } from "./organize.tsx";
 import { NotifyButton } from "./notify.tsx";
 import { postJson, RefusedError, SERVER_AWAY } from "../app/request.ts";
@@ -115,16 +115,21 @@ function useAction(
   done: (message: string, status: Acted["status"]) => void,
 ): ActionState & { forget: () => void } {
   const { send, ...state } = useSending<RunAction>();
-  const act = (input: ActionInput): Promise<boolean> =>
-    send(input.action, async () => {
-      const { path, body } = requestFor(run.task_id, input);
-      const { message = "Done.", notice, status } = await postJson<Acted>(path, body);
+  const act = ({ action, body = {} }: ActionInput): Promise<boolean> =>
+    send(action, async () => {
+      const route = action === "cancel" || action === "delete" ? action : "resume";
+      const { message = "Done.", notice, status } = await postJson<Acted>(`/api/runs/${run.task_id}/${route}`, body);
       done(notice === undefined ? message : `${message} ${notice}`, status);
     });
   return { ...state, act };
 }
 
-export interface ActionState {
+interface ActionInput {
+  action: RunAction;
+  body?: Record<string, unknown>;
+}
+
+interface ActionState {
   pending: RunAction | undefined;
   error: unknown;
   /** Resolves to whether the server did it. */
@@ -140,7 +145,7 @@ interface DialogProps {
 function CancelDialog(props: DialogProps) {
   const [savePartial, setSavePartial] = useState(true);
   return (
-    <ActionDialog {...props} input={{ action: "cancel", savePartial }}>
+    <ActionDialog {...props} input={{ action: "cancel", body: { save_partial: savePartial } }}>
       <Check checked={savePartial} onChange={setSavePartial}>
         Keep the results so far as a partial report
       </Check>
@@ -151,7 +156,7 @@ function CancelDialog(props: DialogProps) {
 function DeleteDialog(props: DialogProps) {
   const [atGoogle, setAtGoogle] = useState(false);
   return (
-    <ActionDialog {...props} input={{ action: "delete", atGoogle }}>
+    <ActionDialog {...props} input={{ action: "delete", body: { delete_at_google: atGoogle } }}>
       {props.run.interaction_id === undefined ? null : (
         <Check checked={atGoogle} onChange={setAtGoogle}>
           Delete Google's copy too
@@ -163,8 +168,9 @@ function DeleteDialog(props: DialogProps) {
 
 function AdoptDialog(props: DialogProps) {
   const [typed, setTyped] = useState("");
+  const id = typed.trim();
   return (
-    <ActionDialog {...props} input={{ action: "adopt", interactionId: typed }} disabled={typed.trim() === ""}>
+    <ActionDialog {...props} input={{ action: "adopt", body: { interaction_id: id } }} disabled={id === ""}>
       <div class="stack tight">
         <label for="interaction-id">Interaction id</label>
         <input
@@ -193,7 +199,7 @@ function RestartDialog({ actionState, ...props }: DialogProps) {
     <ActionDialog
       {...props}
       actionState={question === undefined ? actionState : { ...actionState, error: undefined }}
-      input={{ action: "restart", agreed: question?.subject }}
+      input={{ action: "restart", body: { accept_possible_double_charge: true, agreed: question?.subject } }}
       yes={question === undefined ? undefined : "I agree, start again"}
       disabled={!accepted}
     >
