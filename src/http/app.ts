@@ -8,11 +8,11 @@ import type { McpEndpoint } from "../mcp/http/endpoint.ts";
 import { type Caller, type CallerEnv, LOCAL_OWNER } from "../caller.ts";
 import { isoTime } from "../platform/clock.ts";
 import { unexpectedError } from "../platform/unexpected-error.ts";
-import type { Authenticate } from "./auth/authenticate.ts";
+import type { Authenticate, Authenticated } from "./auth/authenticate.ts";
 import type { Guard } from "./host-guard.ts";
 import type { WellKnown } from "./auth/oauth.ts";
 import { isPagePath } from "./browser/paths.ts";
-import type { Admitted, BrowserAuth } from "./browser/browser-auth.ts";
+import type { BrowserAuth } from "./browser/browser-auth.ts";
 import { setDataHeaders, setSecurityHeaders } from "./browser/security-headers.ts";
 import { measureRequest, inRequestSpan } from "./request-telemetry.ts";
 import type { RateLimit } from "./rate-limit.ts";
@@ -68,12 +68,11 @@ export function createHttpApp(parts: HttpParts): Hono<CallerEnv> {
     }),
   );
   http.route("/", browserAuth.publicRoutes);
-  const admit = createAdmit(parts);
   // Also for paths that do not exist, so that an unauthenticated request cannot find out which ones do.
   http.use(async (context, next) => {
     // From the connection, never from a header, which any client can set.
     const address = getConnInfo(context).remote.address ?? "";
-    const admitted = await admit(context, { address });
+    const admitted = await admit(parts, context, address);
     if (admitted instanceof Response) return admitted;
     const tooMany = rateLimit(admitted.budget);
     if (tooMany !== undefined) return tooMany;
@@ -123,13 +122,12 @@ async function metrics({ telemetry }: App, { owner }: Caller): Promise<Response>
 }
 
 /** A cookie is accepted on the dashboard's paths, a token everywhere but on its documents and files. */
-function createAdmit({ authenticate, browserAuth }: HttpParts) {
-  return async ({ req }: Context, about: { address: string }): Promise<Admitted | Response> => {
-    if (isPagePath(req.path)) return browserAuth.admit(req.raw, { ...about, path: req.path });
-    const known = await authenticate(req.raw, about);
-    return known instanceof Response ? known : { ...known, budget: known.caller.owner };
-  };
-}
+const admit = (
+  { authenticate, browserAuth }: HttpParts,
+  { req }: Context,
+  address: string,
+): Promise<Authenticated | Response> =>
+  isPagePath(req.path) ? browserAuth.admit(req.raw, { address, path: req.path }) : authenticate(req.raw, { address });
 
 const HOST_NOT_ALLOWED: Refusal = {
   status: 403,

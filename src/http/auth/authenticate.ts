@@ -27,6 +27,10 @@ export interface Authenticated {
   caller: Caller;
   /** Absent if the server requires no token. */
   credential?: Credential | undefined;
+  /** Key of the rate limit that the request counts towards. */
+  budget: string;
+  /** `Set-Cookie` with a new expiry, if the session of a browser was extended. */
+  cookie?: string | undefined;
 }
 
 /** Returns an error response if the request is not authenticated. */
@@ -34,14 +38,15 @@ export type Authenticate = (request: Request, about: { address: string }) => Pro
 
 /** Without credentials, no token is required. */
 export function createAuthenticate(credentials: Credentials | undefined): Authenticate {
-  if (credentials === undefined) return async () => ({ caller: networkCaller(LOCAL_OWNER) });
+  if (credentials === undefined) return async () => ({ caller: networkCaller(LOCAL_OWNER), budget: LOCAL_OWNER });
   const challenge = createChallenge(credentials.metadataUrl);
   return async (request, about) => {
     const token = bearerToken(request.headers);
     if (token === undefined) return challenge();
     const known = await credentials.check(token, about);
     if (known instanceof Response) return known;
-    return "invalid" in known ? challenge(known.invalid) : { caller: networkCaller(known.owner), credential: known };
+    if ("invalid" in known) return challenge(known.invalid);
+    return { caller: networkCaller(known.owner), credential: known, budget: known.owner };
   };
 }
 

@@ -21,13 +21,6 @@ import { type Refusal, refuse } from "../error-response.ts";
 import { confirmSignInPage, type SignIn, signInPage, storeSecretPage } from "./login-page.ts";
 import { bearerToken } from "../auth/tokens.ts";
 
-export interface Admitted extends Authenticated {
-  /** Key of the rate limit that the request counts towards. */
-  budget: string;
-  /** `Set-Cookie` with a new expiry, if the session was extended. */
-  cookie?: string | undefined;
-}
-
 interface PageRequest {
   /** As matched by the router, never as written in the URL. */
   path: string;
@@ -37,7 +30,7 @@ interface PageRequest {
 
 export interface BrowserAuth extends Pick<OriginCheck, "isSameOrigin"> {
   /** Returns an error response or the sign-in page if the request is not authenticated. */
-  admit(request: Request, about: PageRequest): Promise<Admitted | Response>;
+  admit(request: Request, about: PageRequest): Promise<Authenticated | Response>;
   /** Links and sign-in: to be mounted before authentication. */
   publicRoutes: Hono;
   /** To be mounted behind authentication. */
@@ -64,10 +57,13 @@ export function createBrowserAuth(
     }),
     addresses,
   };
+  const publicRoutes = new Hono();
+  addLinks(publicRoutes, parts);
+  addSignIn(publicRoutes, parts);
   return {
     isSameOrigin: origin.isSameOrigin,
     admit: createAdmit(parts),
-    publicRoutes: createPublicRoutes(parts),
+    publicRoutes,
     sessionRoutes: createSessionRoutes(parts),
   };
 }
@@ -94,10 +90,7 @@ function anonymousAccess({ isSameOrigin, mayUsePage }: OriginCheck): BrowserAuth
 function createAdmit({ credentials, origin, sessions }: BrowserAuthParts): BrowserAuth["admit"] {
   const authenticate = createAuthenticate(credentials);
   return async (request, { path, address }) => {
-    if (isApiPath(path) && request.headers.has("authorization")) {
-      const known = await authenticate(request, { address });
-      return known instanceof Response ? known : { ...known, budget: known.caller.owner };
-    }
+    if (isApiPath(path) && request.headers.has("authorization")) return authenticate(request, { address });
     if (!sessions.hasCookie(request)) return loginOr401(request, { path });
     if (!origin.mayUsePage(request)) return refuse(OTHER_ORIGIN);
     const session = await sessions.find(request).catch(storeUnavailable);
@@ -123,14 +116,6 @@ interface BrowserAuthParts {
   sessions: PageSessions;
   /** The `host:port` of this server, known once it listens. */
   addresses: () => readonly string[];
-}
-
-/** To be mounted before authentication. */
-function createPublicRoutes(parts: BrowserAuthParts): Hono {
-  const routes = new Hono();
-  addLinks(routes, parts);
-  addSignIn(routes, parts);
-  return routes;
 }
 
 function addLinks(routes: Hono, { app, credentials, origin, sessions, addresses }: BrowserAuthParts): void {
