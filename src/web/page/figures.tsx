@@ -11,13 +11,11 @@ export function FiguresView() {
   return (
     <div class="figures stack">
       <h1 tabIndex={-1}>Usage</h1>
-      {error === undefined ? null : (
-        <Problem error={error}>
-          <button type="button" class="button" onClick={reload}>
-            Load again
-          </button>
-        </Problem>
-      )}
+      <Problem error={error}>
+        <button type="button" class="button" onClick={reload}>
+          Load again
+        </button>
+      </Problem>
       {value === undefined ? (
         error === undefined && <p class="quiet">Loading…</p>
       ) : value.months.length === 0 ? (

@@ -1,4 +1,8 @@
-/** Entry point of the dashboard: renders the frame and the view of the current URL. */
+/**
+ * Entry point of the dashboard: renders the frame and the view of the current URL. The list (`runs/`), a run (`run/`, with
+ * its `report/` and the checks of its `citations/`), the form (`start/`) and the usage view read what they show from `/api`,
+ * and `live/` keeps it current. The run card of a chat (`chat/`) has an entry of its own.
+ */
 
 import { render } from "preact";
 import { Frame } from "./app/frame.tsx";

@@ -54,7 +54,7 @@ function Waiting({ state, host }: { state: CardState; host: Host | undefined }) 
   return (
     <>
       <h1 dir="auto">{question ?? "Research"}</h1>
-      {problem === undefined ? null : <Problem error={problem} />}
+      <Problem error={problem} />
       {isCancelled === true ? <p class="quiet">The call was cancelled.</p> : null}
       {canRead ? null : <p class="notice">This chat does not let the card read the run. Ask for its status instead.</p>}
       {problem === undefined && isCancelled !== true && canRead ? (
@@ -99,7 +99,7 @@ function RunCard({ run, state, host, context, setContext }: CardParts & { run: R
     <article class={run.has_report ? "run stack has-report" : "run stack"}>
       <RunHead run={run} />
       {decision === undefined ? null : <p class="notice">{decision}</p>}
-      {state.problem === undefined ? null : <Problem error={state.problem} />}
+      <Problem error={state.problem} />
       {host === undefined ? null : (
         <div class="row actions">
           {run.actions.includes("cancel") ? <CancelButton run={run} host={host} /> : null}

@@ -269,7 +269,7 @@ function AskAgain({ run }: { run: RunLive }) {
       <button type="button" class="button" onClick={edit}>
         {isSearch(draft) ? "Edit and ask" : "Ask again…"}
       </button>
-      {error === undefined ? null : <Problem error={error} />}
+      <Problem error={error} />
     </>
   );
 }

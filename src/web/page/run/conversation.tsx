@@ -176,7 +176,7 @@ function FollowupForm({ taskId, terms, label, body, clear, asked, children }: Fo
     >
       {children}
       <Consent {...consent} />
-      {error === undefined ? null : <Problem error={error} />}
+      <Problem error={error} />
       <div class="row">
         <button type="submit" class="button primary" disabled={!isReady || pending !== undefined}>
           {pending === undefined ? label : "Asking…"}

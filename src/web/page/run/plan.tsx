@@ -124,7 +124,7 @@ function Decision({ plan, text, sent }: DecisionProps) {
   return (
     <>
       <Consent {...consent} />
-      {error === undefined ? null : <Problem error={error} />}
+      <Problem error={error} />
       <div class="row">
         <button
           type="button"

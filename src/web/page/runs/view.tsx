@@ -28,7 +28,7 @@ export function RunsView({ filter: parameters }: { filter: URLSearchParams }) {
       {page === undefined || hasRuns(page) ? (
         <RunsFilters filter={filter} counts={filter.text === "" ? page : page?.found} />
       ) : null}
-      {error === undefined ? null : <Problem error={error} />}
+      <Problem error={error} />
       {page === undefined && error === undefined ? <p class="quiet soon">Loading…</p> : null}
       {page === undefined ? null : <Listing {...{ page, filter, loading }} />}
     </div>

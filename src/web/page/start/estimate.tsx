@@ -59,13 +59,11 @@ export function EstimateCard({ estimate, last, error, retry }: Estimating) {
   return (
     <section class="card stack estimate" aria-labelledby="estimate-title" aria-busy={estimate === undefined}>
       <h2 id="estimate-title">Estimate</h2>
-      {error === undefined ? null : (
-        <Problem error={error}>
-          <button type="button" class="button small" onClick={retry}>
-            Estimate again
-          </button>
-        </Problem>
-      )}
+      <Problem error={error}>
+        <button type="button" class="button small" onClick={retry}>
+          Estimate again
+        </button>
+      </Problem>
       {shown === undefined ? (
         <p class="quiet">The likely cost and duration appear here before you start.</p>
       ) : (

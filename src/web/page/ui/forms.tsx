@@ -41,7 +41,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
           {explanation}
         </p>
         {children}
-        {error === undefined ? null : <Problem error={error} />}
+        <Problem error={error} />
         <div class="row">
           <button
             class={`button ${submit.danger ? "danger" : "primary"}`}

@@ -74,8 +74,9 @@ const UNEXPECTED = {
   suggestion: "Reload it; your research isn't affected.",
 };
 
-/** Shows an error and its suggestion, both from the server if it sent them. */
+/** Shows an error, if there is one, and its suggestion, both from the server if it sent them. */
 export function Problem({ error, children }: { error: unknown; children?: ComponentChildren }) {
+  if (error === undefined) return null;
   const { message, suggestion } = error instanceof RefusedError ? error : UNEXPECTED;
   return (
     <div class="notice bad" role="alert">
