@@ -2,20 +2,13 @@
 
 import { z } from "zod";
 import { AppError } from "../../errors.ts";
-import {
-  type Call,
-  CAUTION,
-  defineOperation,
-  type OperationDeps,
-  outputSchema,
-  taskIdField,
-} from "../../operations/operation.ts";
+import { CAUTION, defineOperation, type OperationDeps, outputSchema, taskIdField } from "../../operations/operation.ts";
 import { reportPage } from "../../operations/parts/report-html.ts";
 import { reportDocument } from "../../operations/save-research-to-markdown.ts";
 import { reportFileName } from "../../reports/files/file-name.ts";
 import { readStored } from "../../runs/history/read.ts";
 import { findPicture } from "../../runs/file-store.ts";
-import type { ReportView } from "../wire.ts";
+import type { ReportForms } from "../wire.ts";
 import { oneLine } from "../../platform/clean-text.ts";
 import type { Source } from "../../reports/report.ts";
 import { outlineOf, sectionsOf } from "../../reports/sections.ts";
@@ -48,63 +41,51 @@ export const viewReport = defineOperation({
   }),
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   positional: "task_id",
-  run: async (deps, { task_id, form, n }, call) => {
-    const about = { success: true, task_id };
-    if (form === "html") return { ...about, ...(await htmlPart(deps, call, { task_id, n })) };
-    if (form === "picture") return { ...about, ...(await pictureOf(deps, call, { task_id, n })) };
-    if (form === "markdown") return { ...about, ...(await markdownOf(deps, call, task_id)) };
-    return { ...about, summary: await summaryOf(deps, call, task_id) };
-  },
+  run: async (deps, { form, ...wanted }, { owner }) => ({
+    success: true,
+    task_id: wanted.task_id,
+    ...(await READERS[form](deps, { ...wanted, owner })),
+  }),
   toText: ({ task_id }) => `The report of run ${task_id}, for its card.`,
 });
 
 interface Wanted {
+  owner: string;
   task_id: string;
   n: number;
 }
 
-async function htmlPart(
-  deps: OperationDeps,
-  { owner }: Call,
-  { task_id, n }: Wanted,
-): Promise<{ html: string } | { report: ReportView & Record<string, unknown> }> {
-  const { suggestions, parts, ...report } = await reportPage(await deps.database(), { owner, task_id });
-  const html = parts[n];
-  if (n > 0) {
-    if (html === undefined) throw missing("This report has no such part.");
-    return { html };
-  }
-  const markup = suggestions === undefined ? {} : { suggestions: { html: suggestions.html } };
-  return { report: { ...report, html: html ?? "", more_parts: parts.length - 1, ...markup } };
-}
+type Reader = (deps: OperationDeps, wanted: Wanted) => Promise<Partial<ReportForms[keyof ReportForms]>>;
 
-/** Reads the run first, which fails for any caller but its owner. */
-async function pictureOf(
-  deps: OperationDeps,
-  { owner }: Call,
-  { task_id, n }: Wanted,
-): Promise<{ mime_type: string; data: string }> {
-  const { taskId } = await deps.findRun(owner, task_id);
-  const picture = await findPicture(await deps.database(), taskId, n);
-  if (picture === undefined) throw missing("This report has no such picture.");
-  return { mime_type: picture.mimeType, data: Buffer.from(picture.content).toString("base64") };
-}
-
-async function markdownOf(
-  deps: OperationDeps,
-  { owner }: Call,
-  task_id: string,
-): Promise<{ document: string; file_name: string }> {
-  const { run, render } = await reportDocument(deps, { owner, task_id });
-  const named = { prefix: "research", taskId: run.taskId, now: run.completedAt ?? run.createdAt };
-  return { document: render(), file_name: reportFileName(named, 1) };
-}
-
-async function summaryOf(deps: OperationDeps, { owner }: Call, task_id: string): Promise<string> {
-  const { run, result } = await readStored(await deps.database(), owner, task_id);
-  if (result === undefined) throw missing("This run has no report.");
-  return modelSummary({ ...run, ...result });
-}
+const READERS: Record<keyof ReportForms, Reader> = {
+  html: async (deps, { n, ...wanted }) => {
+    const { suggestions, parts, ...report } = await reportPage(await deps.database(), wanted);
+    const html = parts[n];
+    if (n > 0) {
+      if (html === undefined) throw missing("This report has no such part.");
+      return { html };
+    }
+    const markup = suggestions === undefined ? {} : { suggestions: { html: suggestions.html } };
+    return { report: { ...report, html: html ?? "", more_parts: parts.length - 1, ...markup } };
+  },
+  // Reads the run first, which fails for any caller but its owner.
+  picture: async (deps, { owner, task_id, n }) => {
+    const { taskId } = await deps.findRun(owner, task_id);
+    const picture = await findPicture(await deps.database(), taskId, n);
+    if (picture === undefined) throw missing("This report has no such picture.");
+    return { mime_type: picture.mimeType, data: Buffer.from(picture.content).toString("base64") };
+  },
+  markdown: async (deps, wanted) => {
+    const { run, render } = await reportDocument(deps, wanted);
+    const named = { prefix: "research", taskId: run.taskId, now: run.completedAt ?? run.createdAt };
+    return { document: render(), file_name: reportFileName(named, 1) };
+  },
+  summary: async (deps, { owner, task_id }) => {
+    const { run, result } = await readStored(await deps.database(), owner, task_id);
+    if (result === undefined) throw missing("This run has no report.");
+    return { summary: modelSummary({ ...run, ...result }) };
+  },
+};
 
 const missing = (message: string): AppError =>
   new AppError({ code: "INVALID_INPUT", message, details: { status: 400, field: "n" } });
