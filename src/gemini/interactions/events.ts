@@ -43,27 +43,15 @@ interface Page {
 }
 
 /** Results of a search contain no addresses: only opened and cited pages are named. */
-function pagesIn(payload: Record<string, unknown>): Page[] {
-  return listedPages(payload)
-    .filter(({ url }) => url !== "")
-    .slice(0, MAX_PAGES_PER_EVENT);
-}
-
-function listedPages(payload: Record<string, unknown>): Page[] {
-  switch (payload["type"]) {
-    // The call names them, too, but only the result says whether they could be opened.
-    case "url_context_result":
-      // The status of a page that could not be read is `error`, `paywall` or `unsafe`.
-      return records(payload["result"])
-        .filter(({ status = "success" }) => status === "success")
-        .map(({ url }) => ({ use: "opened", url: readText(url), title: "" }));
-    case "text_annotation_delta":
-      return records(payload["annotations"])
-        .filter(({ type }) => type === "url_citation")
-        .map(({ url, title }) => ({ use: "cited", url: readText(url), title: readText(title) }));
-    default:
-      return [];
-  }
+function pagesIn({ type, result, annotations }: Record<string, unknown>): Page[] {
+  // The call names them, too, but only the result says whether they could be opened: `error`, `paywall` or `unsafe`.
+  const opened = records(type === "url_context_result" ? result : undefined)
+    .filter(({ status = "success" }) => status === "success")
+    .map(({ url }) => ({ use: "opened" as const, url: readText(url), title: "" }));
+  const cited = records(type === "text_annotation_delta" ? annotations : undefined)
+    .filter((annotation) => annotation["type"] === "url_citation")
+    .map(({ url, title }) => ({ use: "cited" as const, url: readText(url), title: readText(title) }));
+  return [...opened, ...cited].filter(({ url }) => url !== "").slice(0, MAX_PAGES_PER_EVENT);
 }
 
 function listIn(value: unknown, key: string): unknown[] {
