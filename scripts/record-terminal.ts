@@ -41,7 +41,6 @@ const STEPS: Step[] = [
   { title: "Reading a report by its short id", command: "gemini-search-mcp show 3f2a9c1e --section outline" },
   { title: "Usage by month", command: "gemini-search-mcp figures" },
   { title: "Completing commands and ids with Tab", command: 'eval "$(gemini-search-mcp completion bash)"' },
-  { title: "All commands", command: "gemini-search-mcp --help" },
 ];
 
 interface Frame {
@@ -109,7 +108,7 @@ async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "gemini-search-recording-"));
   const terminal = await openTerminal({
     ...SIZE,
-    // Tall enough for the help and a report.
+    // Tall enough for a report.
     rows: SIZE.rows * 2,
     env: {
       PATH: `/usr/bin:/bin`,
@@ -165,7 +164,8 @@ async function newestId(terminal: Terminal): Promise<string> {
 const OPENING = `# At the terminal
 
 Recorded with \`npx node scripts/record-terminal.ts\`, the built program and the built-in simulator, in a window of 80
-columns; the answers are invented. Watch the recording with \`asciinema play docs/terminal.cast\`.
+columns; the answers are invented. Watch the recording with \`asciinema play docs/terminal.cast\`. All commands are in
+[commands.md](commands.md).
 `;
 
 function page({ title, command }: Step, lines: string[]): string {
