@@ -208,7 +208,6 @@ const COMMANDS: Readonly<Record<string, string>> = {
   start_deep_research: "research",
   ask_followup: "followup",
   resume_research: "resume",
-  verify_citations: "check",
 };
 
 const waysToApprove = (operation: string, { unasked, inTerminal }: Question): string =>
