@@ -23,7 +23,7 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   DISK_FULL: 507,
 };
 
-const STATUSES_IN_DETAILS = [404, 413, 415, 503];
+const STATUSES_IN_DETAILS = [404, 408, 413, 415, 503];
 
 /** From the error's code, unless its details contain a status. */
 function statusOf({ error: { code, details } }: FailureAnswer): number {
@@ -62,16 +62,36 @@ export async function readJsonBody(request: Request, maxBytes = MAX_BODY_BYTES):
   throw unusable("The body is not a JSON object.", 400);
 }
 
-/** Counts the bytes as they arrive: the Content-Length may be wrong. A slow body is ended by the server's time limit. */
+/** Average rate below which a body is refused: it would only occupy memory and, if it is large, one of few uploads. */
+const MIN_BYTES_PER_SECOND = 10_000;
+/** A connection may start slowly. */
+const RATE_APPLIES_AFTER_S = 5;
+
+/** Counts the bytes as they arrive: the Content-Length may be wrong. */
 async function readBytes({ body }: Request, maxBytes: number): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
+  if (body === null) return Buffer.concat(pieces);
+  const reader = body.getReader();
   let bytes = 0;
-  for await (const piece of body ?? []) {
-    bytes += piece.length;
-    if (bytes > maxBytes) throw unusable(`The body is larger than ${sizeText(maxBytes)}.`, 413);
-    pieces.push(piece);
+  let seconds = 0;
+  let isTooSlow = false;
+  const timer = setInterval(() => {
+    seconds += 1;
+    isTooSlow ||= bytes < (seconds - RATE_APPLIES_AFTER_S) * MIN_BYTES_PER_SECOND;
+    if (isTooSlow) void reader.cancel().catch(() => {});
+  }, 1_000);
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      bytes += read.value.length;
+      if (bytes > maxBytes) throw unusable(`The body is larger than ${sizeText(maxBytes)}.`, 413);
+      pieces.push(read.value);
+    }
+    if (isTooSlow) throw unusable("The body arrived too slowly.", 408);
+    return Buffer.concat(pieces);
+  } finally {
+    clearInterval(timer);
+    await reader.cancel().catch(() => {});
   }
-  return Buffer.concat(pieces);
 }
 
 const sizeText = (bytes: number): string =>
