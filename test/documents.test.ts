@@ -7,7 +7,6 @@ import { CommanderError } from "commander";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { FACTS } from "../distribution/facts.ts";
-import { commandReference } from "../scripts/command-reference.ts";
 import { commandsOf, createProgram } from "../src/cli/program.ts";
 import { documentedCommands, readDocument, ROOT, USER_DOCUMENTS } from "./kit/documents.ts";
 
@@ -80,10 +79,6 @@ async function problemOf(args: string[]): Promise<string | undefined> {
     return error.exitCode === 0 ? undefined : error.message;
   }
 }
-
-test("docs/commands.md is up to date with the commands (npm run reference renews it)", () => {
-  expect(readDocument("docs/commands.md")).toBe(commandReference());
-});
 
 const markdownIn = (folder: string): string[] =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })

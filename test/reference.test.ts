@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { announcedTools } from "../scripts/announced-tools.ts";
+import { commandReference } from "../scripts/command-reference.ts";
 import { reference } from "../scripts/reference.ts";
 import { readDocument as read, USER_DOCUMENTS } from "./kit/documents.ts";
 import { ERROR_CODES } from "../src/errors.ts";
@@ -14,6 +15,10 @@ const ROOT = join(import.meta.dirname, "..");
 test("docs/reference.md is up to date with the definitions (npm run reference renews it)", () => {
   expect(readFileSync(join(import.meta.dirname, "../docs/reference.md"), "utf8")).toBe(reference());
   expect(reference()).not.toMatch(/\[object|``/);
+});
+
+test("docs/commands.md is up to date with the commands (npm run reference renews it)", () => {
+  expect(read("docs/commands.md")).toBe(commandReference());
 });
 
 test("the announced list of tools is up to date with the definitions (npm run reference renews it) (A5)", () => {
