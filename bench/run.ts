@@ -8,14 +8,14 @@ import { loadPerCore, storeResult, writeDocument } from "./document.ts";
 import { printCircumstances, printTable, type Table } from "./report.ts";
 
 const {
-  values: { write, peer: peers, judge, yes, ...values },
+  values: { write, peer: peers, judge, yes, collections, ...values },
   positionals: chosen,
 } = parseArgs({
   allowPositionals: true,
   options: {
-    // The file with the cases of the guard or verdicts bench, and the half of the latter: `tuned` or `unseen`.
+    // The file with the cases of the guard or verdicts bench; directories with public collections for the latter.
     set: { type: "string" },
-    part: { type: "string" },
+    collections: { type: "string", multiple: true },
     // Ask the judge of the verdicts bench, which costs money: it says how much, and sends nothing without `--yes`.
     judge: { type: "boolean" },
     yes: { type: "boolean" },
@@ -49,7 +49,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Table | undefined>>> = {
   lies: async () => (await import("./lies.ts")).lies(),
   guard: async () => (await import("./guard.ts")).guard(values.set),
   "hostile-text": async () => (await import("./hostile-text.ts")).hostileText(),
-  verdicts: async () => (await import("./claims/verdicts.ts")).verdicts({ ...values, judge, yes }),
+  verdicts: async () => (await import("./claims/verdicts.ts")).verdicts({ ...values, collections, judge, yes }),
   citations: async () => (await import("./claims/citations.ts")).citations(),
 };
 

@@ -1,6 +1,5 @@
 /** Claims with pages and the verdict that a reader gives them, from a JSON file. */
 
-import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import type { PageText } from "../../src/pages/page.ts";
@@ -33,10 +32,6 @@ export function readPairs(file: string): LabelledPair[] {
     });
 }
 
-/** Half of a file was used for tuning, the other half never: the first byte of the id's SHA-256 is even or odd. */
-export const partOf = ({ id }: LabelledPair): "tuned" | "unseen" =>
-  (createHash("sha256").update(id).digest()[0] ?? 0) % 2 === 0 ? "tuned" : "unseen";
-
 const known = new Map<string, PageContent>();
 
 /** The same object for all pairs of a page, which is then read once, as in the product. */
@@ -53,7 +48,7 @@ function readPage({ page_title, page_text, page_html }: LabelledPair): PageConte
 }
 
 /** Lines that end inside a sentence, as in the text of a PDF, continue in the next line. */
-function textPage(title: string, text: string): PageText {
+export function textPage(title: string, text: string): PageText {
   const blocks: string[] = [];
   let isOpen = false;
   for (const line of text.split("\n")) {

@@ -7,19 +7,21 @@ import {
   comparable,
   indexPage,
   matchTableCell,
+  nearestSentences,
+  passagesAround,
   type PageIndex,
   readPage,
   statementKey,
-  wordsIn,
 } from "./page-index.ts";
-import { type Claim, MAX_CLAIM_CHARACTERS } from "./evidence.ts";
+import { wordsIn } from "./words.ts";
+import { type Conflict, conflictWith } from "./conflict.ts";
+import { type Claim, type Evidence, MAX_CLAIM_CHARACTERS } from "./evidence.ts";
+import { likenessOf } from "./likeness.ts";
 
-export interface Comparison {
-  verdict: "confirmed" | "not_found";
-  /** The sentence or cell of the page that decided, or is closest. */
-  passage?: string;
-  reason?: string;
-}
+/** The part of the evidence that a text decides. */
+export type Comparison = Pick<Evidence, "reason" | "passage" | "pageSays" | "probability"> & {
+  verdict: "confirmed" | "likely" | "conflict" | "not_found";
+};
 
 type ComparedText = Pick<Claim, "text" | "context">;
 
@@ -67,12 +69,6 @@ export async function compareClaims(
 /** The whole page at once, for short texts. */
 export const comparePage = (claim: ComparedText, page: PageText): Comparison => compare(claim, indexPage(page));
 
-const notFound = (reason: string, passage?: string): Comparison => ({
-  verdict: "not_found",
-  reason,
-  ...(passage === undefined ? {} : { passage }),
-});
-
 /** A text of fewer words says nothing without what surrounds it. */
 const MIN_WORDS = 4;
 
@@ -82,19 +78,38 @@ function compare(claim: ComparedText, page: PageIndex): Comparison {
   if (cell !== undefined) return { verdict: "confirmed", passage: cell };
   const key = statementKey(comparable(text));
   const at = wordsIn(key).length < MIN_WORDS ? undefined : page.statements.get(key);
-  if (at === undefined) {
-    return notFound("No sentence of the page says this in the same words.", bestPassages(claim, page, 1)[0]);
+  if (at !== undefined) return literal(claim, key, { page, at });
+  const nearest = nearestSentences({ text, context: claim.context }, page);
+  const conflict = conflictWith(text, page, nearest);
+  if (conflict !== undefined) {
+    const { about, passage, says } = conflict;
+    return { verdict: "conflict", reason: CONFLICTS[about], passage, pageSays: says };
   }
+  const { probability, passage, isLikely } = likenessOf(text, page, nearest) ?? {};
+  if (isLikely === true) return { verdict: "likely", probability, passage };
+  const [closest] = passagesAround(nearest, page, 1);
+  return { verdict: "not_found", reason: "No sentence of the page says nearly this.", passage: closest, probability };
+}
+
+const CONFLICTS: Record<Conflict["about"], string> = {
+  figure: "The page has another figure.",
+  date: "The page has another date.",
+  name: "The page has another name.",
+  direction: "The page says the opposite.",
+  negation: "The page and the claim differ in a negation.",
+};
+
+/** The page has the words of the claim; they may still depend on what surrounds them. */
+function literal(claim: ComparedText, key: string, { page, at }: { page: PageIndex; at: number }): Comparison {
   const passage = page.sentences[at] ?? "";
   if (isDependent(comparable(passage), key)) {
-    return notFound("The page states it with other limits or less certainty.", passage);
+    return { verdict: "not_found", reason: "The page states it with other limits or less certainty.", passage };
   }
   // The innermost label is what a sentence of a list is about.
   const label = comparable(claim.context.at(-1) ?? "");
   const near = [page.blockTexts[0], page.blockTexts[page.blocks[at] ?? 0]];
-  if (!near.some((block) => block?.includes(label)))
-    return notFound("The page states this about a different subject.", passage);
-  return { verdict: "confirmed", passage };
+  if (near.some((block) => block?.includes(label))) return { verdict: "confirmed", passage };
+  return { verdict: "not_found", reason: "The page states this about a different subject.", passage };
 }
 
 /** Conditions, denials and reports of what others say, in four languages. */

@@ -3,7 +3,7 @@
 import { type Figures, figuresIn, includesDate } from "./figures/figures.ts";
 import { sameAmount } from "./figures/quantities.ts";
 import { directionOf, isNegated, languageOf } from "./language.ts";
-import { wordsIn } from "./page-index.ts";
+import { wordsIn } from "./words.ts";
 import { sentencesIn } from "./split/drafts.ts";
 
 const MAX_CHARACTERS = 5_000;

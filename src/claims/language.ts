@@ -6,7 +6,7 @@ const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 
 type European = Exclude<Language, "ja">;
 
-const FUNCTION_WORDS: Readonly<Record<European, ReadonlySet<string>>> = {
+export const FUNCTION_WORDS: Readonly<Record<European, ReadonlySet<string>>> = {
   en: words(`a an the this that these those it its he she they we his her their is are was were be been do does did has
     have had also as so there than and or but which who when of in on at by to from for with about between into over
     after before during through per`),
@@ -62,4 +62,45 @@ export function directionOf(text: string): "up" | "down" | undefined {
   const [isUp, isDown] = [UP, DOWN].map((pattern) => found.some((word) => pattern.test(word)));
   if (isUp === isDown) return undefined;
   return isUp === true ? "up" : "down";
+}
+
+export const isNegation = (word: string): boolean =>
+  Object.values(NEGATIONS).some((negations) => negations.has(word.toLowerCase())) || word === "t";
+
+/** Words of which one excludes the other. */
+const OPPOSITES =
+  `before after/more less fewer/most least/highest lowest/higher lower/largest smallest/larger smaller/above below/
+  maximum minimum/import export/imports exports/imported exported/monday tuesday wednesday thursday friday saturday sunday/
+  first second third fourth fifth sixth seventh eighth ninth tenth last/north south east west/northern southern eastern western/
+  northeast northwest southeast southwest/men women/male female/boys girls/best worst/oldest youngest/won lost/win lose/
+  buy sell/bought sold/left right/upper lower/inside outside/summer winter spring autumn/positive negative/true false/
+  with without/always never/all none/approved rejected/accepted rejected/safe unsafe/legal illegal/possible impossible/
+  million billion trillion/vor nach/mehr weniger/höchste niedrigste/größte kleinste/erste zweite dritte/nord süd ost west/
+  avant après/plus moins/premier deuxième troisième/nord sud est ouest`
+    .split(/\/\s*/)
+    .map((line) => line.trim().split(/\s+/));
+
+export function areOpposites(one: string, other: string): boolean {
+  const [first, second] = [one.toLowerCase(), other.toLowerCase()];
+  if (first !== second && OPPOSITES.some((group) => group.includes(first) && group.includes(second))) return true;
+  const [direction, otherDirection] = [directionOf(first), directionOf(second)];
+  return direction !== undefined && otherDirection !== undefined && direction !== otherDirection;
+}
+
+/** Words that make a statement less certain, or a plan, or somebody's opinion. */
+const HEDGES =
+  /(?<!\p{L})(?:will|would|could|might|may|plans?|planned|planning|expect(?:s|ed)?|hope[sd]?|intends?|wants?|to be|if|unless|whether|according|allegedly|reportedly|claim(?:s|ed)|den(?:y|ies|ied)|proposed|should|forecasts?|estimated?|likely|possibly|rumou?r(?:s|ed)?|soll(?:en|te)?|wird|werden|will|könnte|plant|erwartet|laut|wenn|falls|prévoit|devrait|pourrait|selon|si)(?!\p{L})/giu;
+/** Words without which a statement says less. */
+const RESTRICTIONS =
+  /(?<!\p{L})(?:all|every|each|none|no|only|always|never|most|because|due|first|last|(?:second-)?(?:largest|biggest|highest|lowest|smallest)|alle|jede[rs]?|nur|kein|weil|wegen|tous|toutes|seul|aucun|parce)(?!\p{L})/giu;
+
+const matches = (pattern: RegExp, text: string): string[] => text.toLowerCase().match(pattern) ?? [];
+
+/** Whether the sentence is less certain than the claim, or the claim says more than the passage. */
+export function isOverstated(claim: string, { sentence, passage }: { sentence: string; passage: string }): boolean {
+  const [claimed, stated] = [matches(HEDGES, claim), matches(RESTRICTIONS, passage)];
+  return (
+    matches(HEDGES, sentence).some((word) => !claimed.includes(word)) ||
+    matches(RESTRICTIONS, claim).some((word) => !stated.includes(word))
+  );
 }

@@ -5,6 +5,7 @@ import { figuresIn } from "./figures/figures.ts";
 import { quantitiesIn, type Quantity, sameAmount } from "./figures/quantities.ts";
 import { type Language, languageOf } from "./language.ts";
 import { sentencesIn } from "./split/drafts.ts";
+import { keysOf, wordsIn } from "./words.ts";
 import type { PageText } from "../pages/page.ts";
 
 export interface PageIndex {
@@ -17,7 +18,7 @@ export interface PageIndex {
   /** For each sentence and clause, in the form of `statementKey`, the first sentence that has it. */
   statements: Map<string, number>;
   cells: Cell[];
-  /** For each word, the sentences that have it. */
+  /** For each word (`keysOf`), the sentences that have it. */
   words: Map<string, number[]>;
 }
 
@@ -80,17 +81,12 @@ function addSentence(index: PageIndex, sentence: string, block: number): void {
   for (const statement of statementsIn(comparable(sentence))) {
     if (!index.statements.has(statement)) index.statements.set(statement, at);
   }
-  for (const word of new Set(wordsIn(sentence).map(stemOf))) {
+  for (const word of keysOf(sentence)) {
     const found = index.words.get(word);
     if (found === undefined) index.words.set(word, [at]);
     else found.push(at);
   }
 }
-
-/** Inflected forms of a word share its beginning; a number has no separators. */
-const STEM_CHARACTERS = 6;
-const stemOf = (word: string): string =>
-  /^\d/.test(word) ? word.replaceAll(/[.,]/g, "") : word.slice(0, STEM_CHARACTERS);
 
 /** A comma or semicolon between clauses, not inside a number. */
 const BOUNDARY = /[,;](?=\s)|(?<=\p{Lo})[,;、]/gu;
@@ -119,27 +115,30 @@ const MAX_PASSAGE_CHARACTERS = 800;
 /** A figure or date identifies a passage better than a word, and in every language. */
 const FIGURE_WEIGHT = 3;
 
-/** Best first; each is a sentence with its neighbours in the same block. Empty if nothing is shared. */
-export function bestPassages(
-  claim: Pick<Claim, "text" | "context">,
-  { sentences, blocks, words }: PageIndex,
-  count: number,
-): string[] {
-  const text = [...claim.context, claim.text].join(" ").slice(0, MAX_CLAIM_CHARACTERS);
+/** The sentences that share most with the claim, best first; rare words weigh more than words of every sentence. */
+export function nearestSentences({ text, context }: Pick<Claim, "text" | "context">, page: PageIndex): number[] {
   const scores = new Map<number, number>();
-  for (const word of new Set(wordsIn(text).map(stemOf))) {
-    const found = words.get(word) ?? [];
-    // Rare words weigh more; a word of every sentence says little.
-    const rarity = Math.log(1 + sentences.length / (1 + found.length));
-    const weight = /^\d/.test(word) ? FIGURE_WEIGHT * rarity : rarity;
+  for (const word of keysOf([...context, text].join(" ").slice(0, MAX_CLAIM_CHARACTERS))) {
+    const found = page.words.get(word) ?? [];
+    const weight = /^\d/.test(word) ? FIGURE_WEIGHT * rarity(word, page) : rarity(word, page);
     for (const at of found) scores.set(at, (scores.get(at) ?? 0) + weight);
   }
   // A title alone states nothing.
   scores.delete(0);
-  const ranked = [...scores].toSorted(([a, one], [b, other]) => other - one || a - b);
+  return [...scores].toSorted(([a, one], [b, other]) => other - one || a - b).map(([at]) => at);
+}
+
+export const rarity = (word: string, { sentences, words }: PageIndex): number =>
+  Math.log(1 + sentences.length / (1 + (words.get(word)?.length ?? 0)));
+
+export const bestPassages = (claim: Pick<Claim, "text" | "context">, page: PageIndex, count: number): string[] =>
+  passagesAround(nearestSentences(claim, page), page, count);
+
+/** Best first; each is a sentence with its neighbours in the same block. */
+export function passagesAround(nearest: readonly number[], { sentences, blocks }: PageIndex, count: number): string[] {
   const used = new Set<number>();
   const passages: string[] = [];
-  for (const [at] of ranked) {
+  for (const at of nearest) {
     if (passages.length === count) break;
     if (used.has(at)) continue;
     const around = [at - 1, at, at + 1].filter((index) => blocks[index] === blocks[at] && !used.has(index));
@@ -158,7 +157,7 @@ export function bestPassages(
 const MARKS = /\[(?:\d{1,3}(?:\s?[,–-]\s?\d{1,3}){0,9}|[a-z]|(?:note|n|nb) \d{1,3}|citation needed)\]/giu;
 
 /** As on the page, without marks of citations, invisible characters and the breaks of lines. */
-const readable = (text: string): string =>
+export const readable = (text: string): string =>
   text
     .replaceAll(/[\u00AD\u200B\u2060\uFEFF]/gu, "")
     .replaceAll(/(?<=\p{L})-[^\S\n]{0,9}\n\s{0,9}(?=\p{Ll})/gu, "")
@@ -174,12 +173,6 @@ export const comparable = (text: string): string =>
     .replaceAll(/[\u2018\u2019\u201B\u02BC\u2032]/gu, "'")
     .replaceAll(/[\u201C\u201D\u201E\u201F\u00AB\u00BB]/gu, '"')
     .replaceAll(/[\u2010-\u2015\u2212]/gu, "-");
-
-const WORD =
-  /\d+(?:[.,]\d+)*|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])[\p{L}\p{M}])+/gu;
-
-/** Words and numbers in lower case; scripts without spaces count by character. */
-export const wordsIn = (text: string): string[] => text.normalize("NFKC").toLowerCase().match(WORD) ?? [];
 
 // Compares a claim with the cells of a page's tables: `caption: row: column: value`.
 

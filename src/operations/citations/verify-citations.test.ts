@@ -123,11 +123,11 @@ test("counts come first, then what is not confirmed; passages by number; nothing
   expect(structured).toMatchObject({
     success: true,
     caution: expect.any(String),
-    counts: { uncited: 1, confirmed: 1, not_found: 1, gone: 1, not_checked: 1 },
+    counts: { uncited: 1, confirmed: 1, conflict: 1, gone: 1, not_checked: 1 },
     pages: { cited: 4, checked: 3, not_fetched: 1, left: 0 },
     findings: [
+      { source: 2, verdict: "conflict", page_says: "290", passage: "The village of Onda has 290 inhabitants." },
       { source: 3, verdict: "gone" },
-      { source: 2, verdict: "not_found", reason: expect.any(String) },
     ],
   });
   expect(text).toContain("1 of 4 cited claims are confirmed by a page they cite.");
