@@ -36,6 +36,17 @@ describe("a claim that the page states literally is confirmed (W2)", () => {
     expect(verdictOf("Lena Ostrowski", ["Bell", "Head"])).toBe("not_found");
   });
 
+  test("a row of the report is confirmed, likely or in conflict by its cells", () => {
+    const blocks = ["Prices: X1: Price: 5 EUR", "Prices: X1: Noise: 40 dB", "Prices: X2: Price: 7 EUR"];
+    const row = (text: string, head: string) => comparePage(claim(text, [head]), { title: "Pumps", blocks });
+    expect(row("Price: 5 EUR | Noise: 40 dB", "X1").verdict).toBe("confirmed");
+    expect(row("Price: 6 EUR | Noise: 40 dB", "X1")).toMatchObject({ verdict: "conflict", pageSays: "5 EUR" });
+    expect(row("Price: 7 EUR | Noise: 40 dB", "X2")).toMatchObject({
+      verdict: "not_found",
+      reason: "The page has 1 of 2 values of this row.",
+    });
+  });
+
   test("the passage is named as the page has it", () => {
     expect(comparePage(claim("Net profit fell to 112 million francs."), PAGE).passage).toBe(
       "Net profit fell to 112 million francs, although costs were cut.",

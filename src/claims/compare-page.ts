@@ -8,6 +8,7 @@ import {
   indexPage,
   matchTableCell,
   nearestSentences,
+  otherCell,
   passagesAround,
   type PageIndex,
   readPage,
@@ -15,7 +16,7 @@ import {
 } from "./page-index.ts";
 import { wordsIn } from "./words.ts";
 import { type Conflict, conflictWith } from "./conflict.ts";
-import { type Claim, type Evidence, MAX_CLAIM_CHARACTERS } from "./evidence.ts";
+import { CELL_SEPARATOR, type Claim, type Evidence, MAX_CLAIM_CHARACTERS } from "./evidence.ts";
 import { likenessOf } from "./likeness.ts";
 
 /** The part of the evidence that a text decides. */
@@ -73,9 +74,32 @@ export const comparePage = (claim: ComparedText, page: PageText): Comparison => 
 const MIN_WORDS = 4;
 
 function compare(claim: ComparedText, page: PageIndex): Comparison {
+  const cells = claim.text.slice(0, MAX_CLAIM_CHARACTERS).split(CELL_SEPARATOR);
+  if (cells.length === 1) return compareSentence(claim, page);
+  return ofRow(cells.map((text) => compareSentence({ text, context: claim.context }, page)));
+}
+
+/** A row is confirmed or likely as a whole, and in conflict by any of its cells. */
+function ofRow(cells: readonly Comparison[]): Comparison {
+  const conflict = cells.find(({ verdict }) => verdict === "conflict");
+  if (conflict !== undefined) return conflict;
+  const open = cells.filter(({ verdict }) => verdict === "not_found");
+  const passage = [...new Set(cells.flatMap((cell) => (open.length > 0 ? open : [cell])[0]?.passage ?? []))].join(" ");
+  if (open.length > 0) {
+    const reason = `The page has ${cells.length - open.length} of ${cells.length} values of this row.`;
+    return { verdict: "not_found", reason, passage };
+  }
+  const isLiteral = cells.every(({ verdict }) => verdict === "confirmed");
+  if (isLiteral) return { verdict: "confirmed", passage };
+  return { verdict: "likely", passage, probability: Math.min(...cells.map(({ probability = 1 }) => probability)) };
+}
+
+function compareSentence(claim: ComparedText, page: PageIndex): Comparison {
   const text = claim.text.slice(0, MAX_CLAIM_CHARACTERS);
   const cell = matchTableCell({ text, context: claim.context }, page.cells);
   if (cell !== undefined) return { verdict: "confirmed", passage: cell };
+  const other = otherCell({ text, context: claim.context }, page.cells);
+  if (other !== undefined) return { verdict: "conflict", reason: CONFLICTS.figure, ...other };
   const key = statementKey(comparable(text));
   const at = wordsIn(key).length < MIN_WORDS ? undefined : page.statements.get(key);
   if (at !== undefined) return literal(claim, key, { page, at });

@@ -90,6 +90,16 @@ export const VERDICT_MEANINGS: Record<Verdict, string> = {
 /** What is compared of a claim; real ones are shorter. */
 export const MAX_CLAIM_CHARACTERS = 1_500;
 
+/** Between the cells of a table's row that are one claim: `Price: 5 EUR | Noise: 40 dB`. */
+export const CELL_SEPARATOR = " | ";
+
+/** A longer label is the introduction of a list, and the same for all of its items. */
+const MAX_LABEL_CHARACTERS = 40;
+
+/** The sentence with the heads of its row or the label of its list item, as a reader understands it alone. */
+export const displayedClaim = ({ context, text }: Pick<Claim, "text" | "context">): string =>
+  [...context.filter(({ length }) => length <= MAX_LABEL_CHARACTERS), text].join(": ");
+
 export interface Claim {
   /** Position among the claims of the report, from 1. */
   n: number;

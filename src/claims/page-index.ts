@@ -184,6 +184,7 @@ export interface Cell {
   block: string;
   /** `row: column: value`, and with the column first. */
   keys: string[];
+  value: string;
   /** The value as it is written, and in the unit that its column, the caption or the page's title names, if it is an amount. */
   amounts: Quantity[];
   /** The words of row and column, all of which a claim must have. */
@@ -213,6 +214,7 @@ function cellOf(block: string, title: string, language: Language): Cell | undefi
   const { scaled, phrase = "" } = (isAmount ? scaledValue(value, [column, caption, title], language) : undefined) ?? {};
   return {
     block,
+    value,
     keys: [keyOf([row, column, value]), keyOf([column, row, value])],
     amounts: isAmount ? [...quantities, ...(scaled === undefined ? [] : [scaled])] : [],
     // A claim need not repeat the unit.
@@ -267,4 +269,24 @@ export function matchTableCell(claim: Pick<Claim, "text" | "context">, cells: re
     if (!amounts.some(isSame)) return false;
     return [...words].every((word) => NEUTRAL.has(word) || isNamed(word) || own.has(word));
   })?.block;
+}
+
+/** The only cell with the claim's row and column, if it has another amount of the same unit. */
+export function otherCell(
+  claim: Pick<Claim, "text" | "context">,
+  cells: readonly Cell[],
+): { passage: string; pageSays: string } | undefined {
+  const place = /^(.+: .+): [^:]+$/u.exec(keyOf([...claim.context, claim.text]))?.[1];
+  const [cell, ...others] =
+    place === undefined ? [] : cells.filter(({ keys }) => keys.some((key) => key.startsWith(`${place}: `)));
+  if (cell === undefined || others.length > 0) return undefined;
+  const [claimed, ...more] = quantitiesIn(claim.text, "en");
+  const isOther =
+    claimed !== undefined &&
+    more.length === 0 &&
+    cell.amounts.length > 0 &&
+    cell.amounts.every(
+      ({ unit, value }) => (unit === claimed.unit || claimed.unit === "" || unit === "") && value !== claimed.value,
+    );
+  return isOther ? { passage: cell.block, pageSays: cell.value } : undefined;
 }

@@ -77,17 +77,18 @@ describe("what a claim depends on (W1)", () => {
   test("headings, introductions and labels of list items", () => {
     const report = `# Pumps\n\n## Norway\n\nThe figures are:\n\n- **Price:** 5 EUR [1]\n- Noise\n  - 40 dB at night [2]\n${LIST}`;
     expect(split(report)).toMatchObject([
-      { text: "5 EUR", headings: ["Pumps", "Norway"], context: ["The figures are:", "Price"], sources: [1] },
-      { text: "40 dB at night", context: ["The figures are:", "Noise"], sources: [2] },
+      { text: "5 EUR", headings: ["Pumps", "Norway"], context: ["The figures are", "Price"], sources: [1] },
+      { text: "40 dB at night", context: ["The figures are", "Noise"], sources: [2] },
     ]);
   });
 
   test("heads of rows and columns; a column of sources belongs to its row", () => {
-    const report = `| Model | Price | Noise | Source |\n|-|-|-|-|\n| X1 | 5 EUR | 40 dB [2] | [1] |\n| **X2** [3] | – | 50 dB | |\n${LIST}`;
+    const report = `| Model | Price | Noise | Source |\n|-|-|-|-|\n| X1 | 5 EUR | 40 dB [2] | [1] |\n| **X2** [3] | – | 50 dB | |\n| X3 | 7 EUR | 60 dB | [1] |\n${LIST}`;
     expect(split(report)).toMatchObject([
       { text: "5 EUR", context: ["X1", "Price"], sources: [1] },
       { text: "40 dB", context: ["X1", "Noise"], sources: [2, 1] },
       { text: "50 dB", context: ["X2", "Noise"], sources: [3] },
+      { text: "Price: 7 EUR | Noise: 60 dB", context: ["X3"], sources: [1] },
     ]);
   });
 

@@ -123,8 +123,9 @@ function readBlock(walk: Walk, token: Token, before: Token | undefined): TextBlo
   const inline = walk.read(token);
   const isListItem = walk.items.length > 0;
   const lead = [walk.introduction, ...walk.items.slice(0, -1)].filter((text) => text !== "");
-  if (!isListItem) walk.introduction = /[:：]\s*$/u.test(content) ? labelOf(inline.text) : "";
-  else if (walk.items.at(-1) === "") walk.items[walk.items.length - 1] = labelOf(inline.text.split("\n", 1)[0] ?? "");
+  if (!isListItem) walk.introduction = /[:：]\s*$/u.test(content) ? labelOf(inline.text).replace(/\s?[:：]$/u, "") : "";
+  else if (walk.items.at(-1) === "")
+    walk.items[walk.items.length - 1] = labelOf(inline.text.split("\n", 1)[0] ?? "").replace(/\s?[:：]$/u, "");
   return blockOf(walk, token, { inline, lead: isListItem ? lead : [], isListItem });
 }
 

@@ -2,6 +2,7 @@
 
 import { type InlineText, labelOf, type TextBlock } from "./blocks.ts";
 import { onOneLine } from "../../reports/report-facts.ts";
+import { CELL_SEPARATOR } from "../evidence.ts";
 
 interface Cite {
   /** Position in the report. */
@@ -27,7 +28,10 @@ export function* draftsOf(blocks: Iterable<TextBlock>): Generator<Draft> {
   for (const block of blocks) {
     if (block.cell === undefined || block.cell.row !== row?.number) {
       yield* row?.drafts ?? [];
-      row = block.cell === undefined ? undefined : { number: block.cell.row, head: "", shared: [], drafts: [] };
+      row =
+        block.cell === undefined
+          ? undefined
+          : { number: block.cell.row, head: "", shared: [], hasOwnCites: false, drafts: [] };
     }
     if (row !== undefined) addCell(row, block);
     else yield* proseDrafts(block);
@@ -41,6 +45,8 @@ interface Row {
   head: string;
   /** Citations of the first cell, and of cells with nothing else. */
   shared: Cite[];
+  /** The last cell has sources of its own. */
+  hasOwnCites: boolean;
   drafts: Draft[];
 }
 
@@ -57,15 +63,25 @@ function addCell(row: Row, { inline, range, offset, headings, cell }: TextBlock)
     for (const draft of row.drafts) draft.cites.push(...cites);
     return;
   }
-  row.drafts.push({
-    text,
-    headings,
-    context: [row.head, cell?.head ?? ""].filter((label) => label !== ""),
-    start,
-    end,
-    reach: { start: offset + range.start, end: offset + range.end },
-    cites: [...row.shared, ...cites],
-  });
+  const context = [row.head, cell?.head ?? ""].filter((label) => label !== "");
+  const reach = { start: offset + range.start, end: offset + range.end };
+  const draft = { text, headings, context, start, end, reach, cites: [...row.shared, ...cites] };
+  const before = row.drafts.at(-1);
+  // Cells without sources of their own are one claim.
+  if (before === undefined || row.hasOwnCites || cites.length > 0) row.drafts.push(draft);
+  else join(row, before, draft);
+  row.hasOwnCites = cites.length > 0;
+}
+
+function join({ head }: Row, before: Draft, { text, context, end, reach }: Draft): void {
+  const named = (label: string | undefined, value: string): string =>
+    label === undefined ? value : `${label}: ${value}`;
+  const labels = head === "" ? [] : [head];
+  if (!before.text.includes(CELL_SEPARATOR)) before.text = named(before.context[labels.length], before.text);
+  before.text += CELL_SEPARATOR + named(context[labels.length], text);
+  before.context = labels;
+  before.end = end;
+  before.reach.end = reach.end;
 }
 
 const PLAIN_LABEL = /^([^.:：!?\d\n[\]]{1,60}?)\s?[:：]\s+(?=\S)/u;
@@ -91,7 +107,7 @@ function* proseDrafts(block: TextBlock): Generator<Draft> {
   for (const [index, { start, end }] of sentences.entries()) {
     const text = inline.text.slice(start, end);
     const own = cites[index] ?? [];
-    if (!isClaim(text, { isCited: own.length > 0 })) continue;
+    if (!isClaim(text, { isCited: own.length > 0, hasLabel: context.length > 0 })) continue;
     const next = sentences[index + 1];
     const begin = offset + (inline.starts[start] ?? range.start);
     const stop = offset + (inline.ends[end - 1] ?? range.end);
@@ -151,11 +167,11 @@ function citesOf({ marks }: InlineText, sentences: readonly Sentence[]): number[
   return cites;
 }
 
-/** Questions, introductions of lists and single words state nothing. */
-function isClaim(text: string, { isCited }: { isCited: boolean }): boolean {
+/** Questions, introductions of lists and single words state nothing; a word after a label does. */
+function isClaim(text: string, { isCited, hasLabel }: { isCited: boolean; hasLabel: boolean }): boolean {
   if (!/\p{L}{2}|\d/u.test(text) || /[?？]["'”’»」)]?$/u.test(text)) return false;
-  if (isCited) return true;
-  if (/[:：]$/u.test(text)) return false;
+  if (isCited && hasLabel) return true;
+  if (!isCited && /[:：]$/u.test(text)) return false;
   return /[\p{L}\p{N}][\s'’-]+[\p{L}\p{N}]|\d|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]{4}/u.test(
     text,
   );

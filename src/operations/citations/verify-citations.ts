@@ -1,7 +1,7 @@
 /** `verify_citations`: on the user's request, fetches the pages that a report cites and compares them with its claims. */
 
 import { z } from "zod";
-import { bySeverity, type Verdict, VERDICT_LABELS, VERDICTS } from "../../claims/evidence.ts";
+import { bySeverity, displayedClaim, type Verdict, VERDICT_LABELS, VERDICTS } from "../../claims/evidence.ts";
 import { cancelled } from "../../gemini/failures.ts";
 import { isoTime } from "../../platform/clock.ts";
 import type { Source } from "../../reports/report.ts";
@@ -209,7 +209,7 @@ function findingsIn(
     .toSorted((one, other) => bySeverity(one.pair, other.pair))
     .map(({ claim, pair }) => ({
       claim: claim.n,
-      text: cut([...claim.context, claim.text].join(": ")),
+      text: cut(displayedClaim(claim)),
       source: pair.source,
       verdict: pair.verdict,
       ...(pair.reason === undefined ? {} : { reason: pair.reason }),
