@@ -85,6 +85,19 @@ test("a check that is not accepted comes back with its reason; an accepted claim
   expect(open).toEqual([]);
 });
 
+test("a conflict goes into the next round with the passage, and nothing is verified above it (W4, G3)", async () => {
+  const passage = "Lake Orven is up to 214 metres deep.";
+  const wrong = { ...SUPPORTED, claim: "Lake Orven is up to 300", quote: passage };
+  const { claims, verified, iterations, verification } = await search([
+    {},
+    { depth: 300, checks: [wrong], verified: true },
+    { depth: 300, verified: true },
+  ]);
+  expect({ verified, iterations }).toEqual({ verified: false, iterations: 3 });
+  expect(verification).toMatchObject({ likely: 0, conflict: 1 });
+  expect(claims[2]).toContain(`The page has another figure. It says 214 metres. The page: "${passage}"`);
+});
+
 test("a verified result keeps its claims open if the quote has other figures, and the loop still ends (W4, G3)", async () => {
   const { verified, iterations, verification, open } = await search([
     {},

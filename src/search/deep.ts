@@ -85,6 +85,10 @@ const verifiedReport = (progress: Progress, { report }: Round) => ({
   method: progress.rounds.findLast(({ method }) => method !== undefined)?.method ?? ("none" as const),
 });
 
+/** No result is verified above a sentence that its own page contradicts: the next round is told what the page says. */
+const hasConflict = ({ iterations, rounds }: Progress, round: Round): boolean =>
+  verificationOf(verifiedReport({ iterations, rounds: [...rounds, round] }, round)).verification.conflict > 0;
+
 const latest = (progress: Progress): Round | undefined => progress.rounds.at(-1);
 
 const isDone = (progress: Progress, maxRounds: number): boolean =>
@@ -107,7 +111,8 @@ async function nextRound(
     const { list, ...question } = questionFor(deps, { search, progress });
     const research = await executeResearchWithCorrection(deps, question, call);
     const checked = list === undefined ? NO_CHECKS : checkedClaims(research, { list, progress });
-    const round = roundOf(roundNumber, research, checked);
+    const answered = roundOf(roundNumber, research, checked);
+    const round = { ...answered, verified: answered.verified && !hasConflict(progress, answered) };
     if (isWorse(round, current)) {
       deps.log.warn(`Round ${roundNumber} failed: its report breaks off.`);
       return { ...progress, iterations: roundNumber };

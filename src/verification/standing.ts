@@ -55,10 +55,15 @@ const SAID: readonly Verdict[] = ["confirmed", "likely", "conflict"];
 
 export type VerdictCounts = { claims: number; uncited: number } & Partial<Record<Verdict, number>>;
 
-/** Verdicts that no claim has are left out. */
+/**
+ * Verdicts that no claim has are left out. A claim without a source of its own is uncited if its whole section cites none:
+ * in others a mark stands for the sentences around it, too.
+ */
 export function countsOf(all: readonly ClaimStanding[]): VerdictCounts {
   const counts = countVerdicts(all.flatMap(({ verdict }) => verdict ?? []));
-  return { claims: all.length, uncited: all.filter(({ verdict }) => verdict === undefined).length, ...counts };
+  const sections = [...Map.groupBy(all, ({ claim }) => claim.headings.join("\n")).values()];
+  const uncited = sections.filter((section) => section.every(({ verdict }) => verdict === undefined)).flat();
+  return { claims: all.length, uncited: uncited.length, ...counts };
 }
 
 function countVerdicts(verdicts: readonly Verdict[]): Partial<Record<Verdict, number>> {

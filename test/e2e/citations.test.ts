@@ -94,7 +94,7 @@ test("tools, terminal and dashboard show the same verdicts, fetch nothing checke
     expect(structured).toMatchObject({
       caution: expect.stringContaining("evidence"),
       message: expect.stringMatching(
-        /^1 of 2 cited claims are confirmed by a page they cite\. 1 cited page was not fetched: .+\.$/,
+        /^1 of 2 cited sentences are confirmed, 0 likely, 1 open\. 1 cited page was not fetched: .+\.$/,
       ),
       counts: { claims: 2, uncited: 0, confirmed: 1, not_checked: 1 },
       attached_by_google: 1,

@@ -123,14 +123,14 @@ test("counts come first, then what is not confirmed; passages by number; nothing
   expect(structured).toMatchObject({
     success: true,
     caution: expect.any(String),
-    counts: { uncited: 1, confirmed: 1, conflict: 1, gone: 1, not_checked: 1 },
+    counts: { uncited: 0, confirmed: 1, conflict: 1, gone: 1, not_checked: 1 },
     pages: { cited: 4, checked: 3, not_fetched: 1, left: 0 },
     findings: [
       { source: 2, verdict: "conflict", page_says: "290", passage: "The village of Onda has 290 inhabitants." },
       { source: 3, verdict: "gone" },
     ],
   });
-  expect(text).toContain("1 of 4 cited claims are confirmed by a page they cite.");
+  expect(text).toContain("1 of 4 cited sentences is in conflict with a page: 1 confirmed, 0 likely, 2 open.");
   expect(text).toContain("The village of Onda has 310 inhabitants");
   expect(countTokens(text)).toBeLessThan(450);
   expect(progress).toContain("4 of 4 cited pages tried");

@@ -236,9 +236,17 @@ function messageFor(
 ): string {
   const cited = all.filter(({ verdict }) => verdict !== undefined);
   if (cited.length === 0) return "This report has no sentence that cites a source, so there is nothing to check.";
-  const confirmed = cited.filter(({ verdict }) => verdict === "confirmed").length;
+  const count = (sought: Verdict): number => cited.filter(({ verdict }) => verdict === sought).length;
+  const conflicts = cited.filter(({ pairs }) => pairs.some(({ verdict }) => verdict === "conflict")).length;
+  const [confirmed, likely] = [count("confirmed"), count("likely")];
+  const open = cited.length - confirmed - likely - count("conflict");
+  const isOne = conflicts === 1 ? "is" : "are";
+  const first =
+    conflicts > 0
+      ? `${conflicts} of ${cited.length} cited sentences ${isOne} in conflict with a page: ${confirmed} confirmed`
+      : `${confirmed} of ${cited.length} cited sentences are confirmed`;
   const rest = left === 0 ? "" : ` ${left} cited ${left === 1 ? "page is" : "pages are"} left to check.`;
-  return `${confirmed} of ${cited.length} cited claims are confirmed by a page they cite.${notFetchedText(notFetched)}${rest}`;
+  return `${first}, ${likely} likely, ${open} open.${notFetchedText(notFetched)}${rest}`;
 }
 
 function notFetchedText(pages: readonly PageCheck[]): string {
@@ -267,13 +275,24 @@ interface FindingText {
   source: number;
   verdict: string;
   reason?: string;
+  page_says?: string;
   passage?: string;
 }
 
-const findingLine = ({ claim, text, source, verdict, reason, passage, ...rest }: FindingText): string =>
+const findingLine = ({
+  claim,
+  text,
+  source,
+  verdict,
+  reason,
+  page_says: says,
+  passage,
+  ...rest
+}: FindingText): string =>
   [
     `- ${verdict} (claim ${claim}, source ${source}): ${text}`,
     ...(reason === undefined ? [] : [`  ${reason}`]),
+    ...(says === undefined ? [] : [`  The page says: ${says}`]),
     ...(passage === undefined ? [] : [`  “${passage}”`]),
     ...(Object.keys(rest).length === 0 ? [] : [`  ${factLines(rest).replaceAll("\n", ", ")}`]),
   ].join("\n");

@@ -70,6 +70,8 @@ export const findingSchema = z.object({
   reason: z.string().optional(),
   /** The passage as the model quoted it; text from the web. */
   quote: z.string().optional(),
+  /** In a conflict: what the quoted passage says instead. */
+  says: z.string().optional(),
 });
 
 export type Finding = z.infer<typeof findingSchema>;

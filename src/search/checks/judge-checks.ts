@@ -51,7 +51,7 @@ function judgeNew(check: Check, words: string, round: CheckedRound): Finding[] {
   return [judge(check, claim, round) ?? []].flat();
 }
 
-type Judgement = Pick<Finding, "verdict" | "reason">;
+type Judgement = Pick<Finding, "verdict" | "reason" | "says">;
 
 function judge(check: Check, claim: Claim, { list, report, pages }: CheckedRound): Finding | undefined {
   const url = urlOf(check, claim, { list, report });
@@ -89,6 +89,8 @@ function judgementOn(check: Check, claim: Claim, { url, report, pages }: Circums
   if (check.verdict === "unsupported") return notFound("The page does not say it.");
   if (check.verdict === "unreadable" || check.quote === "") return notFound("No passage was quoted.");
   if (check.verdict === "contradicted") return { verdict: "conflict", reason: "The page contradicts it." };
+  const compared = comparePage(claim, { title: "", blocks: [check.quote] });
+  if (compared.verdict === "conflict") return { verdict: "conflict", reason: compared.reason, says: compared.pageSays };
   const reason = disagreement(claimText(claim), check.quote);
   if (reason !== undefined) return notFound(reason);
   if (check.verdict === "weak") return notFound("The page says only a part of it.");

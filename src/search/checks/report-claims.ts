@@ -120,7 +120,7 @@ export function listClaims(report: ReportClaims, findings: readonly Finding[]): 
     if (list.claims.length === MAX_CLAIMS) break;
     const urls = citedUrls(claim, report).filter((url) => !list.pages.includes(url));
     const pages = citedUrls(claim, report).map((url) => numberOf(url, list.pages, urls));
-    const line = lineOf(claim, { pages, reason: verdictOn(claim, report.sources, findings)?.reason });
+    const line = lineOf(claim, { pages, finding: verdictOn(claim, report.sources, findings) });
     const added = line.length + urls.reduce((sum, url) => sum + url.length + 6, 0);
     if (characters + added > MAX_CHARACTERS) continue;
     characters += added;
@@ -141,10 +141,14 @@ function textOf(lines: readonly string[], pages: readonly string[]): string {
   return [...lines, ...(addresses.length === 0 ? [] : ["", "Pages:", ...addresses])].join("\n");
 }
 
-function lineOf(claim: Claim, { pages, reason }: { pages: number[]; reason: string | undefined }): string {
+function lineOf(claim: Claim, { pages, finding }: { pages: number[]; finding: Finding | undefined }): string {
   const text = shortened(claimText(claim).replaceAll(/\s+/g, " "));
   const cited = pages.length === 0 ? "(no source)" : pages.map((n) => `[${n}]`).join(" ");
-  return `${text} ${cited}${reason === undefined ? "" : ` – last check: ${reason}`}`;
+  const { verdict, reason, says, quote } = finding ?? {};
+  if (reason === undefined) return `${text} ${cited}`;
+  // The passage, so that the next round corrects the sentence instead of repeating it.
+  const passage = verdict === "conflict" && quote !== undefined ? ` The page: "${shortened(quote)}"` : "";
+  return `${text} ${cited} – last check: ${reason}${says === undefined ? "" : ` It says ${says}.`}${passage}`;
 }
 
 function shortened(text: string): string {

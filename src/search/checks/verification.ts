@@ -59,10 +59,10 @@ export function evidenceOf(report: string, sources: Source[], findings: readonly
   return splitClaims({ report, sources }).flatMap((claim) => {
     const key = claimKey(claim);
     const bySource = new Map<number, Evidence>();
-    for (const { claim: found, url, verdict, reason, quote } of findings) {
+    for (const { claim: found, url, verdict, reason, quote, says } of findings) {
       const source = found === key ? citedSource(claim, sources, url)?.n : undefined;
       if (source !== undefined) {
-        bySource.set(source, { claim: claim.n, source, kind: "read", verdict, reason, passage: quote });
+        bySource.set(source, { claim: claim.n, source, kind: "read", verdict, reason, passage: quote, pageSays: says });
       }
     }
     return [...bySource.values()];
