@@ -5,7 +5,7 @@ import { figuresIn } from "./figures/figures.ts";
 import { quantitiesIn, type Quantity, sameAmount } from "./figures/quantities.ts";
 import { type Language, languageOf } from "./language.ts";
 import { sentencesIn } from "./split/drafts.ts";
-import { keysOf, wordsIn } from "./words.ts";
+import { keysOf, wordsIn, wordsOf } from "./words.ts";
 import type { PageText } from "../pages/page.ts";
 
 export interface PageIndex {
@@ -118,7 +118,8 @@ const FIGURE_WEIGHT = 3;
 /** The sentences that share most with the claim, best first; rare words weigh more than words of every sentence. */
 export function nearestSentences({ text, context }: Pick<Claim, "text" | "context">, page: PageIndex): number[] {
   const scores = new Map<number, number>();
-  for (const word of keysOf([...context, text].join(" ").slice(0, MAX_CLAIM_CHARACTERS))) {
+  const words = wordsOf([...context, text].join(" ").slice(0, MAX_CLAIM_CHARACTERS));
+  for (const word of new Set(words.filter(({ isContent }) => isContent).map(({ key }) => key))) {
     const found = page.words.get(word) ?? [];
     const weight = /^\d/.test(word) ? FIGURE_WEIGHT * rarity(word, page) : rarity(word, page);
     for (const at of found) scores.set(at, (scores.get(at) ?? 0) + weight);

@@ -38,7 +38,7 @@ const FILLER =
 
 const PAGES: Record<string, Handler> = {
   "lake.onda-press.com/depth": page(`<p>Lake Onda is 42 metres deep.</p>${FILLER}`),
-  "village.onda-press.org/people": page(`<p>The village of Onda has 290 inhabitants.</p>${FILLER}`),
+  "village.onda-press.org/people": page(`<p>Some 290 people live in Onda.</p>${FILLER}`),
 };
 
 const URLS = [
@@ -123,14 +123,14 @@ test("counts come first, then what is not confirmed; passages by number; nothing
   expect(structured).toMatchObject({
     success: true,
     caution: expect.any(String),
-    counts: { uncited: 0, confirmed: 1, conflict: 1, gone: 1, not_checked: 1 },
+    counts: { uncited: 0, confirmed: 1, not_found: 1, gone: 1, not_checked: 1 },
     pages: { cited: 4, checked: 3, not_fetched: 1, left: 0 },
     findings: [
-      { source: 2, verdict: "conflict", page_says: "290", passage: "The village of Onda has 290 inhabitants." },
       { source: 3, verdict: "gone" },
+      { source: 2, verdict: "not_found", reason: expect.any(String), passage: "Some 290 people live in Onda." },
     ],
   });
-  expect(text).toContain("1 of 4 cited sentences is in conflict with a page: 1 confirmed, 0 likely, 2 open.");
+  expect(text).toContain("1 of 4 cited sentences are confirmed, 0 likely, 3 open.");
   expect(text).toContain("The village of Onda has 310 inhabitants");
   expect(countTokens(text)).toBeLessThan(450);
   expect(progress).toContain("4 of 4 cited pages tried");
