@@ -21,8 +21,11 @@ export function operationSettings(config: Config): OperationDeps["settings"] {
   };
 }
 
+const DEFAULT_JUDGE_LIMIT_USD = 0.05;
+
 /** What judging the citations of one report may cost; undefined without a judge, which needs a key of the Gemini API. */
 export function judgeLimitUsd({ settings, vertex }: Config): number | undefined {
-  const { GEMINI_API_KEY: key, VERIFY_JUDGE: judge, VERIFY_JUDGE_MAX_USD: max } = settings;
-  return judge === "off" || max === 0 || key === undefined || vertex ? undefined : max;
+  const { GEMINI_API_KEY: key, VERIFY_JUDGE: judge } = settings;
+  if (judge === "off" || judge === 0 || key === undefined || vertex) return undefined;
+  return judge === "auto" ? DEFAULT_JUDGE_LIMIT_USD : judge;
 }

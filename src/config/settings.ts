@@ -150,16 +150,11 @@ export const USER_SETTINGS = {
     about:
       "`auto` fetches the pages that each finished report cites and compares them with its claims; otherwise that happens only when a user asks for it. docs/google-terms.md explains why it is off by default.",
   }),
-  VERIFY_JUDGE: setting<"auto" | "off">({
-    schema: () => z.enum(["auto", "off"]),
+  VERIFY_JUDGE: setting<"auto" | "off" | number>({
+    schema: () => z.union([z.enum(["auto", "off"]), z.coerce.number().min(0).max(1_000)]),
     default: "auto",
     about:
-      "`auto` lets verify_citations ask Gemini's Decisions API how likely a cited page says what it does not say literally, about $0.001 a page (needs GEMINI_API_KEY). Checks with VERIFY_CITATIONS=auto never do.",
-  }),
-  VERIFY_JUDGE_MAX_USD: setting({
-    schema: () => z.coerce.number().min(0).max(1_000),
-    default: 0.05,
-    about: "What judging the citations of one report may cost at most, over all its checks, in US dollars.",
+      "`auto` lets verify_citations ask Gemini's Decisions API how likely a cited page says what it does not say literally, about $0.001 a page and at most $0.05 a report (needs GEMINI_API_KEY). An amount in US dollars is another limit per report. `off` asks nothing; nor do checks with VERIFY_CITATIONS=auto.",
   }),
   RESEARCH_REPORTS_DIR: optional({
     schema: text,

@@ -190,7 +190,7 @@ test("an answer without usage, or none, has an unknown cost and stays counted at
     await ask([claim(1)]);
     expect(await totalCost(db, "local")).toMatchObject({ usd: 1, incomplete: true });
     // There is no room for a second one below the limit.
-    expect([...(await ask([claim(1)])).unjudged.keys()]).toEqual([expect.stringContaining("VERIFY_JUDGE_MAX_USD")]);
+    expect([...(await ask([claim(1)])).unjudged.keys()]).toEqual([expect.stringContaining("VERIFY_JUDGE")]);
   }
 });
 
@@ -207,7 +207,7 @@ test("a report never costs more than its limit, over all checks and processes (W
   expect(sent.length).toBeGreaterThan(2);
   expect(sent.length).toBeLessThan(20);
   expect(results.at(-1)?.unjudged).toEqual(
-    new Map([["The limit of $0.0005 for this report is reached (VERIFY_JUDGE_MAX_USD).", 1]]),
+    new Map([["The limit of $0.0005 for this report is reached (VERIFY_JUDGE).", 1]]),
   );
   expect([judge.canJudge("run"), judge.canJudge("other")]).toEqual([false, true]);
 });

@@ -153,7 +153,7 @@ async function askOnce(deps: JudgeDeps, { taskId, request }: Asked): Promise<Ask
   const reserved = await reserveJudgeRequest(db, taskId, { usd: reservedUsd, limitUsd: maxUsd });
   if (reserved === "deleted") return { kind: "deleted", why: "The run was deleted." };
   if (reserved === "over") {
-    return { kind: "over", why: `The limit of $${maxUsd} for this report is reached (VERIFY_JUDGE_MAX_USD).` };
+    return { kind: "over", why: `The limit of $${maxUsd} for this report is reached (VERIFY_JUDGE).` };
   }
   const outcome = await deps.decide(request);
   const inputTokens = outcome.kind === "refused" ? 0 : outcome.kind === "answered" ? outcome.inputTokens : undefined;
