@@ -187,7 +187,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "openWorldHint": true,
           "readOnlyHint": false,
         },
-        "description": "Compares a report with the pages it cites. Only on the user's request. Free, a minute; call again for the rest. Returns counts and claims not confirmed.",
+        "description": "Compares a report with the pages it cites. Only on the user's request. A minute, at most $0.05; call again for the rest. Returns counts and claims not confirmed.",
         "name": "verify_citations",
         "title": "Verify citations",
       },

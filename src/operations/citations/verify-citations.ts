@@ -45,7 +45,7 @@ export const verifyCitations = defineOperation({
   name: "verify_citations",
   title: "Verify citations",
   description:
-    "Compares a report with the pages it cites. Only on the user's request. A minute; call again for the rest. Free; with an API key a model judges the rest for at most $0.05 a report. Returns counts and claims not confirmed.",
+    "Compares a report with the pages it cites. Only on the user's request. A minute, at most $0.05; call again for the rest. Returns counts and claims not confirmed.",
   input: z.strictObject({
     task_id: taskIdField,
     numbers: z
