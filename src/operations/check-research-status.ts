@@ -1,20 +1,16 @@
 /** `check_research_status`: state, progress and cost of a run, read from the store. */
 
 import { z } from "zod";
-import { isIdle, knownTokens, type Run, type RunError } from "../runs/run.ts";
+import { knownTokens, type Run, type RunError } from "../runs/run.ts";
 import { minutesLeft, timeLeftText } from "../runs/activity/time-left.ts";
-import { unpolledSince } from "../runs/scheduling/overdue-store.ts";
-import { watchProgress } from "../runs/streams/watched-streams.ts";
-import { usualMinutes } from "../runs/history/run-estimate.ts";
-import { waitForRun } from "../runs/history/read.ts";
-import { isoTime } from "../platform/clock.ts";
 import { adviceText } from "./parts/advice.ts";
-import { backupOf, nextAfterFailure } from "./parts/after-failure.ts";
+import { nextAfterFailure } from "./parts/after-failure.ts";
 import { reportText } from "./parts/answer-text.ts";
-import { readLive, stalledSince } from "./view/read-view.ts";
-import { costSchema, tokensUsed } from "./view/run-view.ts";
-import { lastPlan, planFields } from "./parts/plan.ts";
-import { createActionReporter, shortActionOf } from "./parts/run-action.ts";
+import { createActionReporter, followRun, isOver } from "./parts/follow-run.ts";
+import { planAnswer, planFields } from "./parts/plan.ts";
+import { headOf } from "./view/head-view.ts";
+import { readLive } from "./view/read-view.ts";
+import { costSchema, type RunLive, tokensUsed } from "./view/run-view.ts";
 import {
   type Call,
   defineOperation,
@@ -65,43 +61,21 @@ export const checkResearchStatus = defineOperation({
   waitFlag: "watch",
   run: async (deps, input, call) => {
     const seen = readCursor(input.cursor);
-    const found = await deps.findRun(call.owner, input.task_id);
-    const wait = { call, ms: input.wait_seconds * 1_000, seen };
-    const run = await waitForChange(deps, found, wait);
+    const run = await waitForChange(deps, await deps.findRun(call.owner, input.task_id), {
+      call,
+      ms: input.wait_seconds * 1_000,
+      seen,
+    });
     const live = await readLive(deps, run);
-    const now = deps.clock.now();
-    const endedAt = run.completedAt ?? (run.status === "awaiting_approval" ? run.updatedAt : now);
-    const elapsed = endedAt - (run.startedAt ?? run.createdAt);
-    const { last_thought: thought, stalled_since: stalled } = live;
-    const mark = await markOf(thought);
-    const running = !isIdle(run.status) && live.backup_file === undefined;
-    const unpolled = await unpolledSince(await deps.database(), run.taskId, now);
+    const mark = await markOf(live.last_thought);
+    const isStalled = live.stalled_since !== undefined;
     return {
-      success: true,
-      task_id: live.task_id,
-      status: live.status,
-      progress: live.progress,
-      progress_is_estimate: running ? live.progress_is_estimate : undefined,
-      current_action: shortActionOf(live.current_action, thought),
-      elapsed_minutes: Math.round(elapsed / 600) / 100,
-      tokens_used: knownTokens({ tokens: live.tokens, usageFinal: live.usage_final }),
-      cost_so_far: live.cost_usd,
-      cost_incomplete: live.cost_incomplete,
-      cost_estimated: live.cost_estimated,
-      // 0 while it runs: it takes longer than usual. A run that nobody polls may have ended long ago.
-      estimated_completion_minutes:
-        unpolled !== undefined
-          ? undefined
-          : running
-            ? minutesLeft({ progress: run.progress, elapsedMs: elapsed, usual: usualMinutes(run) })
-            : 0,
-      stalled_since: stalled,
-      unpolled_since: unpolled === undefined ? undefined : isoTime(unpolled),
-      ...(await lastPlan(deps, call, run)),
-      last_thought: mark === seen?.thoughtMark ? undefined : thought,
+      ...statusOf(live, deps.clock.now()),
+      ...(await planAnswer(deps, call, { run, live })),
+      last_thought: mark === seen?.thoughtMark ? undefined : live.last_thought,
       backup_file: live.backup_file,
-      cursor: `${(seen?.calls ?? 0) + 1}-${Math.floor(run.progress)}-${mark}${stalled === undefined ? "" : "-stalled"}`,
-      error: live.error && { ...live.error, suggestion: adviceOn(run, live.error) },
+      cursor: `${(seen?.calls ?? 0) + 1}-${Math.floor(live.progress)}-${mark}${isStalled ? "-stalled" : ""}`,
+      error: live.error && { ...live.error, suggestion: adviceOn(live, live.error) },
     };
   },
   // What a person must see comes last: some clients show only the last three lines.
@@ -112,7 +86,38 @@ export const checkResearchStatus = defineOperation({
     ),
 });
 
-const adviceOn = (run: Run, { suggestion }: RunError): string | undefined =>
+function statusOf(run: RunLive, now: number) {
+  const elapsedMs = elapsedOf(run, now);
+  return {
+    success: true,
+    task_id: run.task_id,
+    status: run.status,
+    progress: run.progress,
+    progress_is_estimate: run.backup_file === undefined ? run.progress_is_estimate : undefined,
+    current_action: run.current_action,
+    elapsed_minutes: Math.round(elapsedMs / 600) / 100,
+    tokens_used: knownTokens({ tokens: run.tokens, usageFinal: run.usage_final }),
+    cost_so_far: run.cost_usd,
+    cost_incomplete: run.cost_incomplete,
+    cost_estimated: run.cost_estimated,
+    estimated_completion_minutes: minutesLeftOf(run, elapsedMs),
+    stalled_since: run.stalled_since,
+    unpolled_since: run.unpolled_since,
+  };
+}
+
+function elapsedOf({ started_at: start, created_at: created, ...run }: RunLive, now: number): number {
+  const end = run.completed_at ?? run.waiting_since;
+  return (end === undefined ? now : Date.parse(end)) - Date.parse(start ?? created);
+}
+
+/** 0 while it runs: it takes longer than usual. A run that nobody polls may have ended long ago. */
+function minutesLeftOf({ progress, usual_minutes: usual, ...run }: RunLive, elapsedMs: number): number | undefined {
+  if (run.unpolled_since !== undefined || run.status === "start_unknown") return undefined;
+  return usual === undefined || run.backup_file !== undefined ? 0 : minutesLeft({ progress, elapsedMs, usual });
+}
+
+const adviceOn = (run: RunLive, { suggestion }: RunError): string | undefined =>
   adviceText({ suggestion, next: nextAfterFailure(run) });
 
 /** Alone, 0 minutes would read as "done at any moment". */
@@ -150,58 +155,24 @@ interface Waiting {
   seen: Seen | undefined;
 }
 
-/** Nothing more happens without the user. */
-const isOver = (deps: Pick<OperationDeps, "backupOf">, run: Run): boolean =>
-  isIdle(run.status) || run.status === "start_unknown" || backupOf(deps, run) !== undefined;
-
 /** A larger step would hide progress, a smaller one would cost the model more turns. */
 const PROGRESS_STEP_PERCENT = 10;
 
-/** Waits for a change that is worth a turn of the model; any process may poll the run and store the change. */
+/** Waits for a change that is worth a turn of the model. */
 async function waitForChange(deps: OperationDeps, run: Run, { call, ms, seen }: Waiting): Promise<Run> {
+  if (ms === 0) return run;
   const known = seen?.progress ?? run.progress;
   const report = createActionReporter(deps, call);
-  const wasStalled = seen?.stalled ?? stalledSince(run, deps.clock.now()) !== undefined;
-  return waitWatching(deps, run, {
+  const isStalled = (now: Run): boolean => headOf(now, deps.clock.now()).stalled_since !== undefined;
+  const wasStalled = seen?.stalled ?? isStalled(run);
+  return followRun(deps, run, {
     call,
     ms,
-    until: async (now) => {
-      const isStalled = stalledSince(now, deps.clock.now()) !== undefined;
-      if (isOver(deps, now) || now.progress >= known + PROGRESS_STEP_PERCENT || (!wasStalled && isStalled)) return true;
-      await report(now);
+    until: (now) => {
+      if (isOver(deps, now) || now.progress >= known + PROGRESS_STEP_PERCENT || (!wasStalled && isStalled(now)))
+        return true;
+      report(now);
       return false;
     },
   });
-}
-
-interface Watching {
-  call: Call;
-  ms: number;
-  until: (run: Run) => Promise<boolean>;
-}
-
-/** Waits for news of a run that is not over, and has its progress streamed meanwhile. */
-export async function waitWatching(deps: OperationDeps, run: Run, { call, ms, until }: Watching): Promise<Run> {
-  if (isOver(deps, run) || ms === 0) return run;
-  const unwatch = run.kind === "agent" ? await followRun(deps, run) : () => {};
-  return waitForRun(await deps.database(), deps.clock, {
-    owner: call.owner,
-    taskId: run.taskId,
-    until,
-    ms,
-    signal: AbortSignal.any([call.signal, deps.leaving]),
-  }).finally(unwatch);
-}
-
-/** Polls the run from this process too, in case no other does; without a key or after an error the store is only read. */
-async function followRun(deps: OperationDeps, run: Run): Promise<() => void> {
-  try {
-    if ((await deps.agent()) === undefined) return () => {};
-    const { runner } = await deps.research();
-    runner.start();
-    return watchProgress(runner, run);
-  } catch {
-    deps.log.debug("This process could not poll the run.");
-    return () => {};
-  }
 }

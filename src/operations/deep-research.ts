@@ -11,7 +11,7 @@ import {
   searchMetadataFields,
 } from "./parts/search-run.ts";
 import type { Run } from "../runs/run.ts";
-import { type RunWhole, wholeOf } from "./view/whole-view.ts";
+import type { RunWhole } from "./view/whole-view.ts";
 
 const metadataSchema = z.looseObject({ topic: z.string(), depth: z.string(), ...searchMetadataFields });
 
@@ -38,7 +38,7 @@ export const deepResearch = defineOperation({
   asksBackend: true,
   task: {
     kind: "deep_research",
-    answer: async (stored, { now }) => answerOf(await finishedSearch(stored, now), depthOf(stored.run)),
+    answer: async (deps, stored) => answerOf(await finishedSearch(deps, stored), depthOf(stored.run)),
   },
   run: async (deps, { topic, depth }, call) => {
     const { researchReport } = await import("../search/quick.ts");
@@ -47,7 +47,7 @@ export const deepResearch = defineOperation({
       start: { kind: "deep_research", query: topic, options: { depth } },
       search: (searchDeps, searchCall) => researchReport(searchDeps, request, searchCall),
     });
-    return answerOf(await wholeOf(finished, { now: deps.clock.now() }), depth);
+    return answerOf(await finishedSearch(deps, finished), depth);
   },
   toText: ({ report, incomplete, note, metadata }) =>
     searchText({ report, metadata, sections: noteSection(note), figures: { incomplete } }),

@@ -32,7 +32,7 @@ import {
   storedRound,
   verificationNotes,
 } from "./deep-search-rounds.ts";
-import { type ResultFacts, roundSchema, type RunWhole, wholeOf } from "./view/whole-view.ts";
+import { type ResultFacts, roundSchema, type RunWhole } from "./view/whole-view.ts";
 import { AppError } from "../errors.ts";
 import { findRounds } from "../runs/result-store.ts";
 import { isFinished, type Run, type RunStatus } from "../runs/run.ts";
@@ -73,12 +73,12 @@ export const deepSearchOperation = defineOperation({
   asksBackend: true,
   task: {
     kind: "deep_search",
-    answer: async (stored, { now }) => answerOf(await finishedSearch(stored, now)),
+    answer: async (deps, stored) => answerOf(await finishedSearch(deps, stored)),
   },
   run: async (deps, { query, max_iterations, ...input }, call) => {
     const maxRounds = max_iterations ?? deps.settings.maxRounds;
     const request = { query, wishes: wishesOf(input), maxRounds, earlier: [] };
-    return answerOf(await wholeOf(await runDeepSearch(deps, request, call), { now: deps.clock.now() }));
+    return answerOf(await finishedSearch(deps, await runDeepSearch(deps, request, call)));
   },
   toText: ({ result, verified, verified_in_round, verification, incomplete, note, metadata }) => {
     const { rounds, ...rest } = metadata;

@@ -14,7 +14,7 @@ import {
   verificationText,
 } from "./parts/answer-text.ts";
 import { checkedCitations, citationsCheckedField } from "./citations/verify-citations.ts";
-import { headOf } from "./view/read-view.ts";
+import { headOf } from "./view/head-view.ts";
 import { costSchema, type RunHead, tokensUsed } from "./view/run-view.ts";
 import { figuresOf, type RunWhole, wholeOf } from "./view/whole-view.ts";
 import { type Conversation, conversationFields, conversationOf } from "./followup/conversation.ts";
@@ -119,7 +119,7 @@ export const getResearchResults = defineOperation({
     const wanted = await wantedRun(deps, call, input);
     if ("note" in wanted) return wanted;
     const { run, result } = await readStored(db, call.owner, wanted.taskId);
-    const plan = result === undefined ? await planAnswer(deps, call, run) : NO_PLAN;
+    const plan = result === undefined && run.part === "plan" ? await planAnswer(deps, call, { run }) : NO_PLAN;
     if (plan.plan !== undefined) return { ...withoutReport(run, deps.clock.now()), ...plan };
     if (result === undefined || !isFinished(run.status)) {
       const backup = backupOf(deps, run);

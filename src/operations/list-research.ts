@@ -7,7 +7,7 @@ import { type Run, RUN_KINDS, RUN_STATUSES } from "../runs/run.ts";
 import { findRuns, listRuns, type RunFilter } from "../runs/run-store.ts";
 import type { FoundPiece } from "../runs/history/search-terms.ts";
 import { factLines } from "./parts/answer-text.ts";
-import { headOf } from "./view/read-view.ts";
+import { headOf } from "./view/head-view.ts";
 import { costSchema, type RunHead, runHead } from "./view/run-view.ts";
 import {
   CAUTION,

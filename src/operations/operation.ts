@@ -129,6 +129,9 @@ export interface Call extends Caller {
   returnWhen?: AbortSignal | undefined;
 }
 
+/** Who reads the answer of an earlier call. */
+export type Reader = Pick<Call, "owner" | "answerLimit">;
+
 /** The four hints of MCP. All are explicit, because clients assume the worst case for a missing one. */
 interface Annotations {
   readOnlyHint: boolean;
@@ -174,7 +177,7 @@ interface OperationTask<Output extends AnyOutput> {
   /** Whether the runs of this operation are follow-ups, which are of the same kind as what they continue at Google. */
   isFollowup?: boolean;
   /** Rebuilds the answer of the call from a finished run, or throws the error that the call would have thrown. */
-  answer(stored: StoredRun, reading: { now: number; limit: AnswerLimit }): Output | Promise<Output>;
+  answer(deps: OperationDeps, stored: StoredRun, reader: Reader): Promise<Output>;
   /** Whether an answer leaves the run unfinished: a client that accepts tasks then gets a task instead. */
   isUnfinished?(output: Output): boolean;
 }

@@ -168,7 +168,7 @@ describe("a call whose client accepts a task", () => {
         call.onRunCreated?.("t-1");
         throw new AppError({ code: "RESEARCH_FAILED", message: "It failed." });
       },
-      { task: { kind: "agent", answer: () => ({}), isUnfinished: () => true } },
+      { task: { kind: "agent", answer: async () => ({}), isUnfinished: () => true } },
     );
     const { outcome, timers } = performing(failing);
     expect(await outcome).toMatchObject({

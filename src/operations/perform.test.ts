@@ -213,7 +213,7 @@ describe("a call whose client accepts a task", () => {
         call.onRunCreated?.("t-1");
         return { status: "running_async" };
       }),
-      task: { kind: "agent", answer: () => ({}), isUnfinished: ({ status }) => status === "running_async" },
+      task: { kind: "agent", answer: async () => ({}), isUnfinished: ({ status }) => status === "running_async" },
     };
     expect(await performDetachable(start, deps, { input: {}, call: CALL, answerWithinMs: 20_000 })).toEqual({
       taskId: "t-1",
@@ -240,11 +240,15 @@ describe("a call whose client accepts a task", () => {
 describe("a task", () => {
   test("is answered from the store like its call", async () => {
     const { deps, stored } = openApp();
+    const { owner } = stored.run;
     const asTask: Operation = {
       ...operation(() => ({})),
-      task: { kind: "search", answer: ({ run }, { now }) => ({ of: run.taskId, now, web: "\u0007x" }) },
+      task: {
+        kind: "search",
+        answer: async ({ clock }, { run }) => ({ of: run.taskId, now: clock.now(), web: "\u0007x" }),
+      },
     };
-    expect(await outcomeOfRun(asTask, deps, { stored })).toMatchObject({
+    expect(await outcomeOfRun(asTask, deps, { owner, stored })).toMatchObject({
       failed: false,
       structured: { of: stored.run.taskId, now: deps.clock.now(), web: "x" },
     });
@@ -252,17 +256,17 @@ describe("a task", () => {
       ...asTask,
       task: {
         kind: "search",
-        answer: () => {
+        answer: async () => {
           throw new AppError({ code: "RESEARCH_FAILED", message: "It failed." });
         },
       },
     };
-    expect(await outcomeOfRun(failing, deps, { stored })).toMatchObject({ failed: true });
+    expect(await outcomeOfRun(failing, deps, { owner, stored })).toMatchObject({ failed: true });
     expect(
       await outcomeOfRun(
         operation(() => ({})),
         deps,
-        { stored },
+        { owner, stored },
       ),
     ).toMatchObject({ failed: false, structured: {} });
   });

@@ -9,7 +9,6 @@ import { unexpectedError } from "../platform/unexpected-error.ts";
 import { inSpan, RUN_ID } from "../telemetry/telemetry.ts";
 import { adviceText } from "./parts/advice.ts";
 import { factLines } from "./parts/answer-text.ts";
-import { limitOf } from "./reading/report-reading.ts";
 import { withDetails } from "./question/vague-question.ts";
 import type { StoredRun } from "../runs/history/read.ts";
 import {
@@ -19,6 +18,7 @@ import {
   type OperationDeps,
   type PictureLink,
   type Question,
+  type Reader,
   taskIdField,
 } from "./operation.ts";
 
@@ -130,13 +130,9 @@ export async function performDetachable(
 export const outcomeOfRun = (
   operation: Operation,
   deps: OperationDeps,
-  { stored, ...reader }: Pick<Call, "answerLimit"> & { stored: StoredRun },
+  { stored, ...reader }: Reader & { stored: StoredRun },
 ): Promise<Outcome> =>
-  outcomeOf(
-    operation,
-    deps,
-    () => operation.task?.answer(stored, { now: deps.clock.now(), limit: limitOf(reader) }) ?? {},
-  );
+  outcomeOf(operation, deps, async () => (await operation.task?.answer(deps, stored, reader)) ?? {});
 
 /** Names the run in the log when the call is about one. */
 function logFor(input: unknown, { log }: LogDeps): LogDeps["log"] {
@@ -147,7 +143,7 @@ function logFor(input: unknown, { log }: LogDeps): LogDeps["log"] {
 async function outcomeOf<Output extends AnyOutput>(
   operation: Operation<z.ZodObject, Output>,
   deps: LogDeps,
-  answer: () => Output | Promise<Output>,
+  answer: () => Promise<Output>,
 ): Promise<Outcome<Output>> {
   try {
     return success(operation, await answer());

@@ -94,7 +94,7 @@ export const resumeResearch = defineOperation({
     }
     if (isDecision(input)) return decideOnPlan(deps, call, { run, ...decisionIn(input), edit: editIn(input) });
     if (run.status === "awaiting_approval" && input.interaction_id === undefined)
-      return planToDecide(run, await planAnswer(deps, call, run));
+      return planToDecide(run, await planAnswer(deps, call, { run }));
     const { research, runner, obstacle } = await deps.research();
     const { resumeAgentRun } = await import("../runs/start/resume.ts");
     const again = await sentAgain(deps, { run, input, newest });

@@ -11,7 +11,7 @@ import {
   searchMetadata,
   searchMetadataFields,
 } from "./parts/search-run.ts";
-import { type RunWhole, wholeOf } from "./view/whole-view.ts";
+import type { RunWhole } from "./view/whole-view.ts";
 
 const metadataSchema = z.looseObject({ query: z.string(), ...searchMetadataFields });
 
@@ -34,7 +34,7 @@ export const search = defineOperation({
   asksBackend: true,
   task: {
     kind: "search",
-    answer: async (stored, { now }) => answerOf(await finishedSearch(stored, now)),
+    answer: async (deps, stored) => answerOf(await finishedSearch(deps, stored)),
   },
   run: async (deps, { query, ...input }, call) => {
     const wishes = wishesOf(input);
@@ -44,7 +44,7 @@ export const search = defineOperation({
       wishes,
       search: (searchDeps, searchCall) => quickSearch(searchDeps, { query, wishes }, searchCall),
     });
-    return answerOf(await wholeOf(finished, { now: deps.clock.now() }));
+    return answerOf(await finishedSearch(deps, finished));
   },
   toText: ({ result, incomplete, note, metadata }) =>
     searchText({ report: result, metadata, sections: noteSection(note), figures: { incomplete } }),

@@ -27,12 +27,12 @@ import {
   withFiles,
 } from "./parts/material.ts";
 import { limitOf, readingFields } from "./reading/report-reading.ts";
-import { NO_PLAN, planFields, planned, storedPlan } from "./parts/plan.ts";
+import { NO_PLAN, planFields, planned } from "./parts/plan.ts";
 import type { Wishes } from "../search/wishes.ts";
 import { asClarifiedBefore, joinsRun, variantFor, type Visualization } from "./question/same-start.ts";
 import { clarifyingQuestion, isVague } from "./question/vague-question.ts";
 import { wishesOf, withWishes } from "./question/wishes.ts";
-import { type AboutStart, finishedResearch, researchText } from "./start/finished-research.ts";
+import { finishedResearch, researchText } from "./start/finished-research.ts";
 import { wholeOf } from "./view/whole-view.ts";
 import {
   type Call,
@@ -142,7 +142,10 @@ export const startDeepResearch = defineOperation({
       ...(joined.length === 0 ? {} : { joined: true }),
       ...(notices.length === 0 ? {} : { notice: notices.join(" ") }),
     };
-    if (run.status === "completed") return completed(deps, { run, call, about });
+    if (run.status === "completed") {
+      const stored = await readStored(await deps.database(), call.owner, run.taskId);
+      return finishedResearch(await wholeOf(stored, { now: deps.clock.now() }), limitOf(call), about);
+    }
     if (run.status === "awaiting_approval") return { ...(await planned(deps, call, run)), ...about };
     if (isFinished(run.status)) throw failedStart(run);
     return {
@@ -161,12 +164,13 @@ export const startDeepResearch = defineOperation({
   task: {
     kind: "agent",
     isUnfinished: ({ status }) => status === "running_async",
-    answer: async (stored, { now, limit }) => {
-      const { status } = stored.run;
-      if (!isFinished(status) && stored.plan !== undefined) return storedPlan(stored.run, stored.plan);
-      if (status !== "completed") throw failedStart(stored.run);
-      const whole = await wholeOf(stored, { now });
-      return finishedResearch(whole, limit, whole.notice === undefined ? {} : { notice: whole.notice });
+    answer: async (deps, stored, reader) => {
+      const { run, plan } = stored;
+      // The research of the plan may be in progress by now.
+      if (!isFinished(run.status) && plan !== undefined) return { ...(await planned(deps, reader, run)), plan };
+      if (run.status !== "completed") throw failedStart(run);
+      const whole = await wholeOf(stored, { now: deps.clock.now() });
+      return finishedResearch(whole, limitOf(reader), whole.notice === undefined ? {} : { notice: whole.notice });
     },
   },
   picturesOf: ({ task_id, results }) => ({ taskId: task_id, links: results?.pictures ?? [] }),
@@ -225,16 +229,4 @@ async function start(deps: OperationDeps, call: Call, { subject, input, agent, n
     files,
     estimate: { ...(await estimateFor(deps, call, { query, agent, plan, tokens })) },
   });
-}
-
-interface Completed {
-  run: Run;
-  call: Call;
-  about: AboutStart;
-}
-
-async function completed(deps: OperationDeps, { run, call, about }: Completed) {
-  const db = await deps.database();
-  const stored = await readStored(db, call.owner, run.taskId);
-  return finishedResearch(await wholeOf(stored, { now: deps.clock.now() }), limitOf(call), about);
 }

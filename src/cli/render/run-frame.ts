@@ -1,6 +1,5 @@
 /** Renders a run as lines for a terminal of any size; the smallest shows the most important lines. */
 
-import { shortActionOf } from "../../operations/parts/run-action.ts";
 import type { RunLive } from "../../operations/view/run-view.ts";
 import { oneLine } from "../../platform/clean-text.ts";
 import { activityCounts } from "../../runs/activity/counts.ts";
@@ -65,8 +64,7 @@ export function runFrame(frame: Frame, { columns, rows, paint = unpainted, isDem
     ...figureLines(frame, width).map((line) => paint("faint", line)),
     ...warningLines(frame, width).map((line) => paint("careful", line)),
   ];
-  const action = oneLine(shortActionOf(run.current_action, run.last_thought));
-  const now = wrapToLines(`Now: ${action}`, width, room - head.length > 6 ? 2 : 1);
+  const now = wrapToLines(`Now: ${oneLine(run.current_action)}`, width, room - head.length > 6 ? 2 : 1);
   const foot = paint("faint", cutToWidth(isDemo ? DEMO_FOOTER : FOOTER, width));
   const essential = [...head, ...now].slice(0, room);
   const left = room - essential.length;

@@ -5,15 +5,15 @@ import type { App } from "../../app.ts";
 import { AppError } from "../../errors.ts";
 import { cancelResearch } from "../../operations/cancel-research.ts";
 import { OPERATIONS } from "../../operations/catalog.ts";
-import { actionOf } from "../../operations/parts/run-action.ts";
 import { runPage } from "../../operations/list-research.ts";
-import type { OperationDeps } from "../../operations/operation.ts";
+import type { OperationDeps, Reader } from "../../operations/operation.ts";
 import { outcomeOfRun, perform } from "../../operations/perform.ts";
+import { headOf } from "../../operations/view/head-view.ts";
 import { editOf } from "../../runs/plan/plan-store.ts";
 import { readStored, type StoredRun } from "../../runs/history/read.ts";
 import type { Run } from "../../runs/run.ts";
 import { currentOf } from "../../runs/conversation-store.ts";
-import type { ListedTask, TaskReader, TaskSource, TaskState } from "./task-source.ts";
+import type { ListedTask, TaskSource, TaskState } from "./task-source.ts";
 import { resultWithPictures } from "../tool-call.ts";
 
 const POLL_MS = { search: 1_000, deep_search: 2_000, deep_research: 2_000, agent: 5_000 };
@@ -63,7 +63,7 @@ async function currentRun(deps: OperationDeps, owner: string, taskId: string): P
 /** Retention counts from the end of a run, so it is a lower bound from its creation. */
 const keptMs = (keepDays: number): number | null => (keepDays === 0 ? null : keepDays * DAY_MS);
 
-interface Shown extends Pick<TaskReader, "answerLimit"> {
+interface Shown extends Pick<Reader, "answerLimit"> {
   ttlMs: number | null;
 }
 
@@ -73,14 +73,11 @@ async function stateOf(deps: OperationDeps, run: Run, { ttlMs, answerLimit }: Sh
   const status = statusOf(run);
   if (status === "working") return { ...head, status };
   const stored = await readStored(await deps.database(), run.owner, taskId);
-  return { ...head, status, result: await resultOf(deps, { stored, answerLimit }) };
+  return { ...head, status, result: await resultOf(deps, { owner: run.owner, stored, answerLimit }) };
 }
 
 /** The result that the call that created the run would have returned. */
-async function resultOf(
-  deps: OperationDeps,
-  read: Pick<TaskReader, "answerLimit"> & { stored: StoredRun },
-): Promise<CallToolResult> {
+async function resultOf(deps: OperationDeps, read: Reader & { stored: StoredRun }): Promise<CallToolResult> {
   const { kind, followupContext } = read.stored.run;
   const isFollowup = followupContext !== undefined;
   const operation = OPERATIONS.find(({ task }) => task?.kind === kind && (task.isFollowup ?? false) === isFollowup);
@@ -119,5 +116,8 @@ function messageOf(run: Run): string {
   if (isLate(run)) return "Cancelled, but its report arrived anyway: get_research_results returns it.";
   // Without the current action, which is the text of a model that has read the web.
   if (statusOf(run) === "working") return run.progress === 0 ? "Working" : `Working (${Math.round(run.progress)} %)`;
-  return run.error === undefined ? actionOf(run) : `${run.error.code}: ${run.error.message}`;
+  // The head of an ended run is the same at any time.
+  return run.error === undefined
+    ? headOf(run, run.updatedAt).current_action
+    : `${run.error.code}: ${run.error.message}`;
 }

@@ -7,7 +7,7 @@ import {
   ProtocolErrorCode,
 } from "@modelcontextprotocol/server";
 import type { Caller } from "../../caller.ts";
-import type { Call } from "../../operations/operation.ts";
+import type { Reader } from "../../operations/operation.ts";
 
 interface TaskHead {
   taskId: string;
@@ -43,12 +43,9 @@ interface TaskPage {
   nextCursor: string | undefined;
 }
 
-/** Who asks for a task, and how long an answer that client accepts. */
-export type TaskReader = Pick<Call, "owner" | "answerLimit">;
-
 /** To any caller but its owner, a task does not exist. */
 export interface TaskSource {
-  find(reader: TaskReader, taskId: string): Promise<TaskState | undefined>;
+  find(reader: Reader, taskId: string): Promise<TaskState | undefined>;
   /** Requests the end of a running task; its state shows how it ends. */
   cancel(caller: Caller, taskId: string): Promise<void>;
   /** Passes on the user's responses; those that the task did not ask for are ignored. */
@@ -59,7 +56,7 @@ export interface TaskSource {
 
 export const isTerminal = (status: TaskState["status"]): boolean => status !== "working" && status !== "input_required";
 
-export async function requireTask(tasks: TaskSource, reader: TaskReader, taskId: string): Promise<TaskState> {
+export async function requireTask(tasks: TaskSource, reader: Reader, taskId: string): Promise<TaskState> {
   const task = await tasks.find(reader, taskId);
   if (task === undefined)
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no task with this taskId.");

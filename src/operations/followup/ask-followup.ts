@@ -7,7 +7,6 @@ import { agoText } from "../../platform/duration.ts";
 import { readStored, type StoredRun } from "../../runs/history/read.ts";
 import { FOLLOWUP_CONTEXTS, isFinished, type Run } from "../../runs/run.ts";
 import {
-  type AnswerLimit,
   type Call,
   defineOperation,
   flagField,
@@ -15,6 +14,7 @@ import {
   type OperationDeps,
   outputSchema,
   queryField,
+  type Reader,
   taskIdField,
 } from "../operation.ts";
 import { costQuestion, requireCostConsent, runAgreedTo } from "../parts/cost-confirmation.ts";
@@ -100,8 +100,7 @@ export const askFollowup = defineOperation({
     const notice = made === undefined ? joinedNotice : madeNotice;
     const joined = started.kind === "joined" ? { joined: true, notice: notice(run, deps.clock.now()) } : {};
     if (run.status === "completed") {
-      const reading = { now: deps.clock.now(), limit: limitOf(call) };
-      return { ...(await answered(await readStored(await deps.database(), owner, taskId), reading)), ...joined };
+      return { ...(await answered(deps, await readStored(await deps.database(), owner, taskId), call)), ...joined };
     }
     if (isFinished(run.status)) throw failedStart(run);
     return {
@@ -121,9 +120,9 @@ export const askFollowup = defineOperation({
     kind: "agent",
     isFollowup: true,
     isUnfinished: ({ status }) => status === "running_async",
-    answer: async (stored, reading) => {
+    answer: async (deps, stored, reader) => {
       if (stored.run.status !== "completed") throw failedStart(stored.run);
-      return answered(stored, reading);
+      return answered(deps, stored, reader);
     },
   },
   picturesOf: ({ task_id, results }) => ({ taskId: task_id, links: results?.pictures ?? [] }),
@@ -176,9 +175,9 @@ async function madeBefore(deps: OperationDeps, { owner }: Call, input: FollowupI
 const madeNotice = ({ createdAt }: Run, now: number): string =>
   `Nothing was sent and nothing is charged for this call: this table was asked for ${agoText(now - createdAt)}.`;
 
-async function answered(stored: StoredRun, { now, limit }: { now: number; limit: AnswerLimit }) {
-  const whole = await wholeOf(stored, { now });
-  const { results, ...answer } = finishedResearch(whole, limit, aboutRun(stored.run));
+async function answered({ clock }: OperationDeps, stored: StoredRun, reader: Reader) {
+  const whole = await wholeOf(stored, { now: clock.now() });
+  const { results, ...answer } = finishedResearch(whole, limitOf(reader), aboutRun(stored.run));
   return { ...answer, ...followupFields(stored.run), results: asTable(whole.table, results) };
 }
 

@@ -48,7 +48,11 @@ export function adviceWithoutReport(run: Run): Advice {
 }
 
 /** What a status advises; two actions at most, because it is read many times. */
-export function nextAfterFailure({ status, kind, progress }: Run): readonly Action[] {
+export function nextAfterFailure({
+  status,
+  kind,
+  progress,
+}: Pick<Run, "status" | "kind" | "progress">): readonly Action[] {
   if (status === "start_unknown") return [{ do: "adopt" }, { do: "restart" }];
   return status === "failed" && kind === "deep_search" && progress > 0 ? nextAfterPartial(kind) : [];
 }

@@ -4,16 +4,18 @@ import { z } from "zod";
 import { costFields } from "../../costs/actual.ts";
 import type { PlanStage } from "../../costs/estimate.ts";
 import { AppError } from "../../errors.ts";
-import { isoTime } from "../../platform/clock.ts";
-import { waitForRun } from "../../runs/history/read.ts";
 import type { StoredPlan } from "../../runs/plan/plan-store.ts";
 import { PLAN_CANCELLED, PLAN_ENDED } from "../../runs/plan/run-plan.ts";
-import { isFinished, isIdle, type Run, aboutRun } from "../../runs/run.ts";
+import { aboutRun, isIdle, type Run } from "../../runs/run.ts";
 import type { Call, OperationDeps, Question } from "../operation.ts";
 import type { Subject } from "../question/subject.ts";
+import type { Advice } from "../../action.ts";
+import { readLive } from "../view/read-view.ts";
+import type { RunLive } from "../view/run-view.ts";
 import { adviceText } from "./advice.ts";
 import { adviceWithoutReport } from "./after-failure.ts";
 import { costQuestion, estimateFor, requireCostConsent } from "./cost-confirmation.ts";
+import { followRun } from "./follow-run.ts";
 import { materialSent, tokensSent } from "./material.ts";
 import {
   ANSWER_WITHIN_MS,
@@ -38,51 +40,36 @@ interface PlanAnswer {
 /** In an answer without a plan, so that all answers of an operation have the same fields. */
 export const NO_PLAN: Partial<PlanAnswer> = {};
 
-/** The plan of a run that waits for approval, or that ended before its research; empty for any other. */
-export async function planAnswer(deps: OperationDeps, call: PayingCall, run: Run): Promise<Partial<PlanAnswer>> {
-  if (run.part !== "plan") return NO_PLAN;
-  if (!isIdle(run.status)) return NO_PLAN;
-  const { newestPlan } = await import("../../runs/plan/plan-store.ts");
-  const plan = await newestPlan(await deps.database(), run.taskId);
-  if (plan === undefined) return NO_PLAN;
-  if (isFinished(run.status)) {
-    // A cancelled run cannot be resumed.
-    return { plan: plan.text, next_step: adviceText(run.status === "cancelled" ? PLAN_CANCELLED : PLAN_ENDED) };
-  }
-  const { query, model: agent = "" } = run;
-  const tokens = await tokensSent(run);
-  const found = await estimateFor(deps, call, { query, agent, plan: { text: plan.text }, tokens });
-  const cost = found && { likely_usd: found.usd.likely, max_usd: found.usd.max };
-  return { plan: plan.text, plan_turn: plan.turn, estimated_cost: cost, next_step: nextStep(cost, plan) };
+interface PlanOf {
+  run: Run;
+  live?: RunLive;
 }
 
-/** The same, and the approved plan of a research that ended without a text. */
-export async function lastPlan(deps: OperationDeps, call: PayingCall, run: Run): Promise<Partial<PlanAnswer>> {
-  const { part, status, taskId } = run;
-  const isLost = part === "research" && (status === "failed" || status === "cancelled");
-  if (!isLost) return planAnswer(deps, call, run);
-  const db = await deps.database();
-  const { reportPresence } = await import("../../runs/result-store.ts");
-  if ((await reportPresence(db, taskId)) !== undefined) return NO_PLAN;
-  const { newestPlan } = await import("../../runs/plan/plan-store.ts");
-  return { plan: (await newestPlan(db, taskId))?.text, next_step: adviceText(adviceWithoutReport(run)) };
+/** The plan of a run that waits for approval, or that has led to no report; empty for any other. */
+export async function planAnswer(
+  deps: OperationDeps,
+  call: PayingCall,
+  { run, live: known }: PlanOf,
+): Promise<Partial<PlanAnswer>> {
+  if (run.part !== "plan" && run.part !== "research") return NO_PLAN;
+  const live = known ?? (await readLive(deps, run));
+  const { plan } = live;
+  if (plan === undefined) return NO_PLAN;
+  if (live.status !== "awaiting_approval") return { plan, next_step: adviceText(adviceAfterPlan(run)) };
+  const { query, model: agent = "" } = live;
+  const found = await estimateFor(deps, call, { query, agent, plan: { text: plan }, tokens: await tokensSent(run) });
+  const cost = found && { likely_usd: found.usd.likely, max_usd: found.usd.max };
+  return { plan, plan_turn: live.plan_turn, estimated_cost: cost, next_step: nextStep(live, cost) };
+}
+
+function adviceAfterPlan(run: Run): Advice {
+  if (run.part === "research") return adviceWithoutReport(run);
+  // A cancelled run cannot be resumed.
+  return run.status === "cancelled" ? PLAN_CANCELLED : PLAN_ENDED;
 }
 
 /** The answer of a start whose plan waits for approval. */
 export const planned = async (deps: OperationDeps, call: PayingCall, run: Run) => ({
-  ...planHead(run),
-  ...(await planAnswer(deps, call, run)),
-});
-
-/** The same, rebuilt from the stored run alone, without the cost; the research may be in progress by now. */
-export const storedPlan = (run: Run, plan: string) => ({
-  ...planHead(run),
-  ...NO_PLAN,
-  plan,
-  ...(run.status === "awaiting_approval" ? { next_step: nextStep(undefined, { expiresAt: run.deadlineAt ?? 0 }) } : {}),
-});
-
-const planHead = (run: Run) => ({
   success: true,
   results: undefined,
   task_id: run.taskId,
@@ -90,16 +77,14 @@ const planHead = (run: Run) => ({
   mode: "async",
   ...costFields(run.cost),
   material: materialSent(run),
+  ...(await planAnswer(deps, call, { run })),
 });
 
-function nextStep(
-  cost: PlanAnswer["estimated_cost"],
-  { turn, expiresAt }: Pick<StoredPlan, "expiresAt"> & Partial<StoredPlan>,
-): string | undefined {
+function nextStep({ plan_turn, deadline_at: until }: RunLive, cost: PlanAnswer["estimated_cost"]): string | undefined {
   const usd = cost && { likely: cost.likely_usd, max: cost.max_usd };
   return adviceText({
-    suggestion: `Show the plan to the user. It waits until ${isoTime(expiresAt)}.`,
-    next: [{ do: "approve", usd, plan_turn: turn }, { do: "edit_plan" }],
+    suggestion: `Show the plan to the user. It waits until ${until}.`,
+    next: [{ do: "approve", usd, plan_turn }, { do: "edit_plan" }],
   });
 }
 
@@ -165,14 +150,18 @@ export async function decideOnPlan(deps: OperationDeps, call: Call, { run, ...de
   const { taskId } = decided.run;
   const accepted = await waitForStartOutcome(deps, { owner, taskId, sending, answerBy });
   if (sending !== undefined && accepted.error !== undefined) throw notChanged(accepted);
-  const current = edit === undefined ? accepted : await waitForPlan(deps, call, { run: accepted, answerBy });
+  const waitMs = Math.min(deps.settings.syncWindowMs, answerBy - deps.clock.monotonic());
+  const current =
+    edit === undefined
+      ? accepted
+      : await followRun(deps, accepted, { call, ms: waitMs, until: ({ status }) => isIdle(status) });
   const isReturned = decided.kind === "begun" && call.returnWhen?.aborted !== true && !signal.aborted;
   if (isReturned && current.status === "awaiting_approval") await recordReturnedEnd(deps, current.taskId);
   return {
     success: true,
     task_id: current.taskId,
     status: current.status,
-    ...(await planAnswer(deps, call, current)),
+    ...(await planAnswer(deps, call, { run: current })),
     message: messageOf(current, decided.kind),
     check_status_command: `check_research_status(task_id='${current.taskId}')`,
   };
@@ -198,18 +187,3 @@ const notChanged = (run: Run): AppError => {
     run: aboutRun(run),
   });
 };
-
-async function waitForPlan(
-  deps: OperationDeps,
-  { owner, signal, returnWhen }: Call,
-  { run, answerBy }: { run: Run; answerBy: number },
-): Promise<Run> {
-  const window = Math.min(deps.settings.syncWindowMs, answerBy - deps.clock.monotonic());
-  return waitForRun(await deps.database(), deps.clock, {
-    owner,
-    taskId: run.taskId,
-    until: ({ status }) => isIdle(status),
-    ms: Math.max(0, window),
-    signal: returnWhen === undefined ? signal : AbortSignal.any([signal, returnWhen]),
-  });
-}

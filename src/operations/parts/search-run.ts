@@ -102,8 +102,8 @@ export function searchFacts(run: TrackedRun, { queries }: Pick<Research, "querie
 }
 
 /** The view of a finished search; throws the error of a search that failed. */
-export async function finishedSearch({ run, result }: StoredRun, now: number): Promise<RunWhole> {
-  if (run.status === "completed" && result !== undefined) return wholeOf({ run, result }, { now });
+export async function finishedSearch({ clock }: OperationDeps, { run, result }: StoredRun): Promise<RunWhole> {
+  if (run.status === "completed" && result !== undefined) return wholeOf({ run, result }, { now: clock.now() });
   const { taskId, status, error, kind } = run;
   const code = error?.code ?? (status === "cancelled" ? "CANCELLED" : "RESEARCH_FAILED");
   throw new AppError({

@@ -7,8 +7,7 @@ import type { Sending, Started } from "../../runs/start/start.ts";
 import { waitForRun } from "../../runs/history/read.ts";
 import { adviceWithoutReport, optionsAfterUnknownStart } from "../parts/after-failure.ts";
 import type { Call, OperationDeps, ResearchParts } from "../operation.ts";
-import { watchProgress } from "../../runs/streams/watched-streams.ts";
-import { createActionReporter } from "../parts/run-action.ts";
+import { createActionReporter, followRun } from "../parts/follow-run.ts";
 import { cancelResearch } from "../cancel-research.ts";
 
 /** The answer is due within 30 s whatever happens (I3), less a margin for a busy machine. The request itself may take longer. */
@@ -149,24 +148,18 @@ interface Following {
 
 /** Follows the run and reports its progress until it ends, the time is over or the caller no longer waits. */
 async function waitForEnd(deps: OperationDeps, call: Call, { run, ms }: { run: Run; ms: number }): Promise<Run> {
-  const { research, runner } = await deps.research();
-  runner.start();
-  const unwatch = watchProgress(runner, run);
   const report = createActionReporter(deps, call);
-  const { owner, signal, returnWhen } = call;
   let hasNews = false;
-  return waitForRun(research.db, deps.clock, {
-    owner,
-    taskId: run.taskId,
-    until: async (seen) => {
+  return followRun(deps, run, {
+    call,
+    ms,
+    until: (seen) => {
       // The first message was that of the start, with the task_id; it stays until there is news.
       hasNews ||= seen.currentAction !== undefined || seen.obstacle !== undefined;
-      if (hasNews) await report(seen);
+      if (hasNews) report(seen);
       return isIdle(seen.status);
     },
-    ms,
-    signal: returnWhen === undefined ? signal : AbortSignal.any([signal, returnWhen]),
-  }).finally(unwatch);
+  });
 }
 
 /**

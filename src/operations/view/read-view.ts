@@ -1,45 +1,20 @@
-/** Makes the view of a stored run, at the depth that a surface needs (`run-view.ts`). */
+/** The live view of a run: its head, and what its events, its plan and its result say (`run-view.ts`). */
 
-import { costFields } from "../../costs/actual.ts";
 import { isoTime } from "../../platform/clock.ts";
 import { readActivity } from "../../runs/activity/activity.ts";
-import { estimateOf, usualMinutes } from "../../runs/history/run-estimate.ts";
+import { lastEvent } from "../../runs/event-store.ts";
+import { estimateOf } from "../../runs/history/run-estimate.ts";
 import type { RunTimelineEntry } from "../../runs/history/timeline.ts";
 import { newestPlan } from "../../runs/plan/plan-store.ts";
 import { reportPresence } from "../../runs/result-store.ts";
 import { isFinished, isIdle, type Run } from "../../runs/run.ts";
-import { isTableStart } from "../../runs/start/start-options.ts";
+import { unpolledSince } from "../../runs/scheduling/overdue-store.ts";
 import type { OperationDeps } from "../operation.ts";
 import { withRefusedEnd } from "../parts/after-failure.ts";
 import { materialSent, materialTexts } from "../parts/material.ts";
-import { actionOf, lastThought } from "../parts/run-action.ts";
 import { wishesIn } from "../question/wishes.ts";
-import type { RunAction, RunHead, RunLive, TimelineEntry } from "./run-view.ts";
-
-export function headOf(run: Run, now: number): RunHead {
-  return {
-    task_id: run.taskId,
-    kind: run.kind,
-    query: run.query,
-    title: run.title,
-    starred: run.starred || undefined,
-    archived: run.archived || undefined,
-    status: run.status,
-    progress: run.progress,
-    progress_is_estimate: (run.kind === "agent" && !isIdle(run.status)) || undefined,
-    current_action: actionOf(run),
-    created_at: isoTime(run.createdAt),
-    started_at: timeOf(run.startedAt),
-    completed_at: timeOf(run.completedAt),
-    ...costFields(run.cost),
-    estimated_usd: estimateOf(run.estimate).usd?.likely,
-    stalled_since: stalledSince(run, now),
-    followup_context: run.followupContext,
-    is_table: isTableStart(run.options) || undefined,
-    usual_minutes: isInProgress(run) ? usualMinutes(run) : undefined,
-    error_code: run.status === "failed" ? run.error?.code : undefined,
-  };
-}
+import { headOf, isInProgress, timeOf } from "./head-view.ts";
+import type { RunAction, RunLive, TimelineEntry } from "./run-view.ts";
 
 /** What reading a view takes besides the run. */
 type Reader = Pick<OperationDeps, "clock" | "database" | "backupOf" | "recorder">;
@@ -48,12 +23,18 @@ export async function readLive(deps: Reader, stored: Run): Promise<RunLive> {
   const run = await withRefusedEnd(deps, stored);
   const db = await deps.database();
   const text = isFinished(run.status) ? await reportPresence(db, run.taskId) : undefined;
+  const hasPlan = run.part === "plan" || run.part === "research";
+  const plan = hasPlan ? await newestPlan(db, run.taskId) : undefined;
   const material = materialSent(run);
+  const now = deps.clock.now();
   return {
-    ...headOf(run, deps.clock.now()),
+    ...headOf(run, now),
     actions: actionsFor(run, { hasText: text !== undefined }),
     has_report: text !== undefined,
-    plan_turn: run.part === "plan" || run.part === "research" ? (await newestPlan(db, run.taskId))?.turn : undefined,
+    plan_turn: plan?.turn,
+    plan: isIdle(run.status) && text === undefined ? plan?.text : undefined,
+    waiting_since: run.status === "awaiting_approval" ? timeOf(plan?.at) : undefined,
+    unpolled_since: timeOf(await unpolledSince(db, run.taskId, now)),
     partial: text?.partial || undefined,
     mode: run.mode,
     model: run.model,
@@ -69,22 +50,11 @@ export async function readLive(deps: Reader, stored: Run): Promise<RunLive> {
     material: material && materialTexts(material),
     estimate: estimateIn(run),
     activity: isInProgress(run) ? await readActivity(db, run) : undefined,
-    last_thought: await lastThought(db, run),
+    last_thought: run.kind === "agent" ? (await lastEvent(db, run.taskId, "thought"))?.text : undefined,
     backup_file: deps.backupOf(run.taskId)?.path,
     error: run.error,
   };
 }
-
-/** Google sends no heartbeat; most runs send an event about every minute. */
-const STALLED_AFTER_MS = 10 * 60_000;
-
-export function stalledSince({ status, lastEventAt }: Run, now: number): string | undefined {
-  if (status !== "running_async" || lastEventAt === undefined) return undefined;
-  return now - lastEventAt > STALLED_AFTER_MS ? isoTime(lastEventAt) : undefined;
-}
-
-/** Not a start whose response was lost, because whether it runs is unknown, and not a plan that waits for approval. */
-const isInProgress = ({ status }: Run): boolean => !isIdle(status) && status !== "start_unknown";
 
 function estimateIn({ estimate }: Run): RunLive["estimate"] {
   const { usd, minutes } = estimateOf(estimate);
@@ -104,8 +74,6 @@ export function actionsFor(
   if (kind === "deep_search" && status !== "completed" && hasText) return ["continue", "delete"];
   return ["delete"];
 }
-
-const timeOf = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : isoTime(ms));
 
 export const timelineEntry = ({ id, at, kind, text }: RunTimelineEntry): TimelineEntry => ({
   id,

@@ -1,9 +1,9 @@
 /**
  * What a surface sees of a run: the one projection of a stored run, at three depths.
  *
- * _Head_ is the row alone, so that a list costs one query. _Live_ adds what the events, the plan and the result of a
- * watched run say. _Whole_ adds the report (`whole-view.ts`). Fields are in snake_case, times are ISO 8601 in UTC, and
- * what is unknown is absent.
+ * _Head_ is the row alone, so that a list costs one query (`head-view.ts`). _Live_ adds what the events, the plan and
+ * the result of a watched run say (`read-view.ts`). _Whole_ adds the report (`whole-view.ts`). Fields are in
+ * snake_case, times are ISO 8601 in UTC, and what is unknown is absent.
  * The page's API and the chat card are the view; a tool maps it to the names of its answer. Facts of a call (whether it
  * joined a run, its cursor, the section it asks for) are no part of it. How long a run has taken and still takes
  * is computed from the view where it is shown, because a page does so every second.
@@ -80,6 +80,12 @@ export interface RunLive extends RunHead {
   has_report: boolean;
   /** The turn of the newest plan, which `GET /api/runs/:id/plan` returns. */
   plan_turn?: number | undefined;
+  /** The text of a plan that waits for approval, or that has led to no report. */
+  plan?: string | undefined;
+  /** A plan waits for approval since then. */
+  waiting_since?: string | undefined;
+  /** No process has asked Google about it since. */
+  unpolled_since?: string | undefined;
   /** The run ended early: the report is incomplete. */
   partial?: true | undefined;
   mode?: string | undefined;

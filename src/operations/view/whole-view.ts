@@ -11,7 +11,7 @@ import { pictureLinks, suggestionLinks, withPictureLinks } from "../parts/answer
 import { materialSent, type SentMaterial } from "../parts/material.ts";
 import { type WishesAnswer, wishesAnswer, wishesIn } from "../question/wishes.ts";
 import { withUrlsOnce } from "../reading/report-reading.ts";
-import { headOf } from "./read-view.ts";
+import { headOf } from "./head-view.ts";
 import type { RunHead } from "./run-view.ts";
 import type { PictureLink } from "../operation.ts";
 

@@ -1,5 +1,6 @@
 /** What a running run is doing: its phase, its searches, and the sites it has named so far. */
 
+import { oneLine } from "../../platform/clean-text.ts";
 import { siteKey, siteOf, type Site } from "../../reports/site.ts";
 import type { Database } from "../../store/database.ts";
 import { eventCounts, lastEvent, newestOfKind } from "../event-store.ts";
@@ -75,4 +76,13 @@ export function agentPhase({ thought, search = 0, source = 0, phase = 0 }: LastE
   if (source > search) return "Reading";
   if (search > 0) return "Searching";
   return thought === undefined ? "Planning" : "Researching";
+}
+
+const MAX_HEADING_CHARACTERS = 80;
+
+/** The bold heading with which most thoughts begin: the thought itself is an event of the run. */
+export function headingOf(thought: string): string {
+  const [line = ""] = thought.trim().split("\n", 1);
+  const heading = oneLine(line.replaceAll(/^[#*\s]+|[*\s]+$/g, ""));
+  return heading.length <= MAX_HEADING_CHARACTERS ? heading : `${heading.slice(0, MAX_HEADING_CHARACTERS)}…`;
 }

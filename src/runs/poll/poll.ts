@@ -4,6 +4,7 @@ import type { Lane } from "../engine/engine.ts";
 import type { Interaction } from "../../gemini/research-agent.ts";
 import { countAgentRun, countAgentUsage } from "../../gemini/call-telemetry.ts";
 import { oneLine } from "../../platform/clean-text.ts";
+import { headingOf } from "../activity/activity.ts";
 import { failpoint } from "../../platform/failpoint.ts";
 import { storable } from "../../store/database.ts";
 import { resultOrText } from "./agent-result.ts";
@@ -156,8 +157,9 @@ async function working(deps: ResearchDeps, run: PolledRun, interaction: Interact
   }
   const now = deps.clock.now();
   // Polls of a running interaction usually contain no thoughts or searches; then the last known action is kept.
-  const last = interaction.thoughts.at(-1) ?? (interaction.searches.at(-1) || undefined);
-  const currentAction = last === undefined ? undefined : storable(oneLine(last));
+  const thought = interaction.thoughts.at(-1);
+  const last = thought === undefined ? oneLine(interaction.searches.at(-1) ?? "") : headingOf(thought);
+  const currentAction = last === "" ? undefined : storable(last);
   const seen = changesOf(run, {
     progress: progressBySeen(run.model ?? "", {
       searches: interaction.searches.length,

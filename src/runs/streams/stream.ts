@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { oneLine } from "../../platform/clean-text.ts";
+import { headingOf } from "../activity/activity.ts";
 import { pollKeyOf } from "../../store/processes.ts";
 import type { AgentEvent } from "../../gemini/research-agent.ts";
 import { permitStream } from "../scheduling/permits.ts";
@@ -117,7 +118,7 @@ function createPositions(run: WatchedRun, first: string | undefined) {
 
 function actionIn(events: StreamEvent[]): string | undefined {
   const last = events.findLast(({ isSilent }) => isSilent !== true);
-  return last && oneLine(last.text);
+  return last && (last.kind === "thought" ? headingOf(last.text) : oneLine(last.text));
 }
 
 /** Buffers the events of a stream and stores them at most once a second. */

@@ -9,7 +9,8 @@ import { parseInput, perform, questionFor } from "../../operations/perform.ts";
 import { readTimeline } from "../../runs/history/timeline.ts";
 import { countListed, type ListCounts } from "../../runs/library/count-store.ts";
 import { jsonResponse, outcomeResponse, readJsonBody } from "./json.ts";
-import { headOf, readLive, timelineEntry } from "../../operations/view/read-view.ts";
+import { headOf } from "../../operations/view/head-view.ts";
+import { readLive, timelineEntry } from "../../operations/view/read-view.ts";
 import { type CallerEnv, LOCAL_OWNER } from "../../caller.ts";
 import type { ConversationView, Figures, PlanView, RunCounts, RunPage, Timeline, Turn } from "../wire.ts";
 import { earlierTurns, laterTurns } from "../../operations/followup/conversation.ts";
@@ -128,7 +129,7 @@ export function servePlans(web: Hono<CallerEnv>, { deps }: App): void {
       input: { ...decision, plan_edit: newest.text },
       call,
     });
-    const { estimated_cost } = await planAnswer(deps, call, run);
+    const { estimated_cost } = await planAnswer(deps, call, { run });
     const isWaiting = run.status === "awaiting_approval";
     const view: PlanView = {
       task_id: run.taskId,

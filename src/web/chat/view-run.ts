@@ -1,7 +1,8 @@
 /** `view_run`: a run with its timeline, for the run card of an MCP App. Not for models, which use check_research_status. */
 
 import { z } from "zod";
-import { waitField, waitWatching } from "../../operations/check-research-status.ts";
+import { waitField } from "../../operations/check-research-status.ts";
+import { followRun } from "../../operations/parts/follow-run.ts";
 import {
   type Call,
   defineOperation,
@@ -112,8 +113,9 @@ async function waitForNews(
   run: Run,
   { call, seen, ms }: { call: Call; seen: Seen; ms: number },
 ): Promise<Run> {
+  if (ms === 0) return run;
   const db = await deps.database();
-  return waitWatching(deps, run, {
+  return followRun(deps, run, {
     call,
     ms,
     until: async (now) =>
@@ -125,7 +127,7 @@ async function waitForNews(
 
 async function cardPlan(deps: OperationDeps, call: Call, run: Run): Promise<CardPlan | undefined> {
   if (run.status !== "awaiting_approval") return undefined;
-  const { plan, estimated_cost } = await planAnswer(deps, call, run);
+  const { plan, estimated_cost } = await planAnswer(deps, call, { run });
   const expires_at = run.deadlineAt === undefined ? undefined : isoTime(run.deadlineAt);
   return plan === undefined ? undefined : { text: cleanText(plan), estimated_cost, expires_at };
 }

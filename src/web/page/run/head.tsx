@@ -3,7 +3,6 @@
 import type { RunLive } from "../../../operations/view/run-view.ts";
 import { costRemark, durationOf, elapsed, isUnfinished, kindName, markedMoney, money } from "../ui/format.ts";
 import { Age, Progress, Status, useNow } from "../ui/parts.tsx";
-import { entryText } from "./timeline.tsx";
 import { activityCounts } from "../../../runs/activity/counts.ts";
 import { durationText } from "../../../platform/duration.ts";
 import { SourceLink } from "../report/sources.tsx";
@@ -26,17 +25,11 @@ export function RunHead({ run }: { run: RunLive }) {
         {run.partial === true ? <span class="badge partial">Partial report</span> : null}
         {run.archived === true ? <span class="badge">Archived</span> : null}
       </div>
-      <Progress run={{ ...run, current_action: shortAction(run) }} />
+      <Progress run={run} />
       <Activity run={run} />
       <Warnings run={run} />
     </header>
   );
-}
-
-/** The timeline shows the current thought in full; here its first line suffices. */
-function shortAction({ current_action: action, last_thought: thought }: RunLive): string {
-  const head = thought === undefined ? "" : entryText(thought).head;
-  return head !== "" && action.startsWith(head) ? head : action;
 }
 
 /** The heading: the title and the question, or the question alone. */

@@ -1,11 +1,50 @@
-/** What a run is doing, in a line: for its status, and as progress of a call that waits for it. */
+/** The head of the view: what the row of a run says, and what the run is doing, in a line. */
 
-import { oneLine } from "../../platform/clean-text.ts";
-import { lastEvent } from "../../runs/event-store.ts";
+import { costFields } from "../../costs/actual.ts";
+import { isoTime } from "../../platform/clock.ts";
+import { estimateOf, usualMinutes } from "../../runs/history/run-estimate.ts";
 import type { Obstacle } from "../../runs/poll/obstacle.ts";
-import { isFinished, type Run } from "../../runs/run.ts";
-import type { Database } from "../../store/database.ts";
-import type { Call, OperationDeps } from "../operation.ts";
+import { isIdle, type Run } from "../../runs/run.ts";
+import { isTableStart } from "../../runs/start/start-options.ts";
+import type { RunHead } from "./run-view.ts";
+
+export function headOf(run: Run, now: number): RunHead {
+  return {
+    task_id: run.taskId,
+    kind: run.kind,
+    query: run.query,
+    title: run.title,
+    starred: run.starred || undefined,
+    archived: run.archived || undefined,
+    status: run.status,
+    progress: run.progress,
+    progress_is_estimate: (run.kind === "agent" && !isIdle(run.status)) || undefined,
+    current_action: actionOf(run),
+    created_at: isoTime(run.createdAt),
+    started_at: timeOf(run.startedAt),
+    completed_at: timeOf(run.completedAt),
+    ...costFields(run.cost),
+    estimated_usd: estimateOf(run.estimate).usd?.likely,
+    stalled_since: stalledSince(run, now),
+    followup_context: run.followupContext,
+    is_table: isTableStart(run.options) || undefined,
+    usual_minutes: isInProgress(run) ? usualMinutes(run) : undefined,
+    error_code: run.status === "failed" ? run.error?.code : undefined,
+  };
+}
+
+/** Google sends no heartbeat; most runs send an event about every minute. */
+const STALLED_AFTER_MS = 10 * 60_000;
+
+function stalledSince({ status, lastEventAt }: Run, now: number): string | undefined {
+  if (status !== "running_async" || lastEventAt === undefined) return undefined;
+  return now - lastEventAt > STALLED_AFTER_MS ? isoTime(lastEventAt) : undefined;
+}
+
+/** Not a start whose response was lost, because whether it runs is unknown, and not a plan that waits for approval. */
+export const isInProgress = ({ status }: Run): boolean => !isIdle(status) && status !== "start_unknown";
+
+export const timeOf = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : isoTime(ms));
 
 const ACTION: Record<Run["status"], string> = {
   pending: "Waiting for Google to accept the research",
@@ -41,36 +80,8 @@ function obstacleText({ kind, setting }: Obstacle): string {
     : `Waiting: it was started at ${setting}; set GOOGLE_GEMINI_BASE_URL to that address to collect it`;
 }
 
-export function actionOf({ obstacle, currentAction, status, hasWarning }: Run): string {
+function actionOf({ obstacle, currentAction, status, hasWarning }: Run): string {
   if (obstacle !== undefined) return obstacleText(obstacle);
   if (status === "completed" && hasWarning) return "Completed with a warning: the note of its report says why";
   return currentAction ?? ACTION[status];
-}
-
-export const lastThought = async (db: Database, { kind, taskId: id }: Run): Promise<string | undefined> =>
-  kind === "agent" ? (await lastEvent(db, id, "thought"))?.text : undefined;
-
-/** The action, or only the heading of the thought that it is. */
-export const shortActionOf = (action: string, thought: string | undefined): string =>
-  thought !== undefined && oneLine(thought) === action ? headingOf(thought) : action;
-
-const MAX_HEADING_CHARACTERS = 80;
-
-/** The bold heading with which most thoughts begin. */
-function headingOf(thought: string): string {
-  const [line = ""] = thought.trim().split("\n", 1);
-  const heading = oneLine(line.replaceAll(/^[#*\s]+|[*\s]+$/g, ""));
-  return heading.length <= MAX_HEADING_CHARACTERS ? heading : `${heading.slice(0, MAX_HEADING_CHARACTERS)}…`;
-}
-
-/** Sends each new action of a run to the caller once: a person reads it while the client waits, at no cost in tokens. */
-export function createActionReporter(deps: OperationDeps, call: Call): (run: Run) => Promise<void> {
-  let sent: string | undefined;
-  return async (run) => {
-    const action = actionOf(run);
-    if (action === sent || isFinished(run.status)) return;
-    sent = action;
-    const progress = run.kind === "agent" && run.progress > 0 ? `${run.progress} % (estimate): ` : "";
-    call.progress(`${progress}${shortActionOf(action, await lastThought(await deps.database(), run))}`);
-  };
 }
