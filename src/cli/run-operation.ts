@@ -74,7 +74,6 @@ function callOf<Output>(
     wholeReports: true,
     hasTypedPaths: true,
     visualization: "auto",
-    estimates: new Map(),
     ...(returnsOnceStarted ? { returnWhen: AbortSignal.abort() } : {}),
   };
 }

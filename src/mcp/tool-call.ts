@@ -77,7 +77,7 @@ async function callOperation(
   const receivedAt = deps.clock.monotonic();
   const client = clientOf(server, context).name;
   const isCancelled = (): boolean => hasCancelled(context, protocolEra);
-  const own = { answerLimit: answerLimitOf(server, context), estimates: new Map(), newestRuns: new Map() };
+  const own = { answerLimit: answerLimitOf(server, context), newestRuns: new Map() };
   const call: Call = { ...caller, client, signal, isCancelled, progress, ...own };
   try {
     const { GEMINI_API_KEY: apiKey, GEMINI_SEARCH_DATABASE_URL: databaseUrl } = app.config.settings;

@@ -2,7 +2,7 @@ import { expect, test, type TestContext } from "vitest";
 import { openRunner } from "../../test/kit/store/runner.ts";
 import { waitFor } from "../../test/kit/wait-for.ts";
 import { DEFAULT_AGENT } from "../gemini/research-agent.ts";
-import { oneLine } from "../platform/clean-text.ts";
+import { headingOf } from "../runs/activity/activity.ts";
 import { appendEvents } from "../runs/event-store.ts";
 import { progressBySeen } from "../runs/history/run-estimate.ts";
 import { currentOf } from "../runs/conversation-store.ts";
@@ -164,10 +164,8 @@ test("a call that waits sends each new action as progress, a thought by its head
   await watcher.waiting;
   const thought = "**Reading about lakes**\n\nBaikal holds a fifth of all fresh water.";
   await appendEvents(watcher.db, watcher.taskId, [{ kind: "thought", text: thought, at: 1 }]);
-  await watcher.db
-    .updateTable("research_tasks")
-    .set({ progress: 4, current_action: oneLine(thought) })
-    .execute();
+  const action = headingOf(thought);
+  await watcher.db.updateTable("research_tasks").set({ progress: 4, current_action: action }).execute();
   await waitFor(() => expect(watcher.sent).toEqual(["Researching", "4 % (estimate): Reading about lakes"]));
   await watcher.db.updateTable("research_tasks").set({ status: "completed" }).execute();
   await answer;
@@ -178,10 +176,8 @@ test("a thought is sent once, and its heading is the current action (U2)", async
   const { db, taskId, status } = await openWatcher(context);
   const thought = "\n\n**Reading about lakes**\n\nBaikal holds a fifth of all fresh water.";
   await appendEvents(db, taskId, [{ kind: "thought", text: thought, at: 1 }]);
-  await db
-    .updateTable("research_tasks")
-    .set({ current_action: oneLine(thought) })
-    .execute();
+  const action = headingOf(thought);
+  await db.updateTable("research_tasks").set({ current_action: action }).execute();
   const { structured: first } = await status();
   expect(first).toMatchObject({ last_thought: thought, current_action: "Reading about lakes" });
   const { structured: second } = await status({ cursor: first["cursor"] });

@@ -1,7 +1,7 @@
 /** `get_research_results`: returns a stored report, whole, in sections, or partial. */
 
 import { z } from "zod";
-import { backupOf, refusedByDatabase, wasDiscarded, withoutText } from "./parts/after-failure.ts";
+import { backupOf, refusedByDatabase, withoutText } from "./parts/after-failure.ts";
 import { verificationSchema } from "../reports/verification.ts";
 import { isFinished, knownTokens, type Run, type StoredResult } from "../runs/run.ts";
 import { readStored } from "../runs/history/read.ts";
@@ -123,7 +123,7 @@ export const getResearchResults = defineOperation({
     if (plan.plan !== undefined) return { ...withoutReport(run, deps.clock.now()), ...plan };
     if (result === undefined || !isFinished(run.status)) {
       const backup = backupOf(deps, run);
-      throw backup === undefined ? withoutText(run, await wasDiscarded(db, run)) : refusedByDatabase(run, backup);
+      throw backup === undefined ? await withoutText(db, run) : refusedByDatabase(run, backup);
     }
     return reportAnswer(deps, call, { run, result, input });
   },

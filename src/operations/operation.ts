@@ -107,9 +107,7 @@ export interface Call extends Caller {
   wholeReports?: boolean | undefined;
   /** The longest answer that the calling program accepts, if that is known. */
   answerLimit?: AnswerLimit | undefined;
-  /** Estimates of this call, shared by the question before it and the operation itself. */
-  estimates?: Map<string, Promise<Estimate | undefined>> | undefined;
-  /** The run that an id stood for when the call came, shared in the same way. */
+  /** The run that an id stood for when the call came, shared by the question before it and the operation itself. */
   newestRuns?: Map<string, Promise<string>> | undefined;
   /** What the user has agreed to; undefined if nobody was asked. A yes to anything else does not count. */
   agreed?: Subject | undefined;

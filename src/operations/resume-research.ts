@@ -100,7 +100,7 @@ export const resumeResearch = defineOperation({
     const again = await sentAgain(deps, { run, input, newest });
     const refusal = await obstacle();
     const resumed = await resumeAgentRun(research, {
-      checkCost: refusal === undefined ? await requireCostConsent(deps, call, again) : thrower(refusal),
+      checkCost: refusal === undefined ? (await requireCostConsent(deps, call, again)).checkCost : thrower(refusal),
       signal: call.signal,
       owner: call.owner,
       taskId: run.taskId,

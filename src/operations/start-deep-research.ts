@@ -20,6 +20,7 @@ import { resultMetadataSchema, sourceSchema } from "./get-research-results.ts";
 import { pictureField, suggestionsField } from "./parts/answer-text.ts";
 import {
   type GivenMaterial,
+  hasMaterial,
   materialField,
   materialFields,
   materialSent,
@@ -115,21 +116,17 @@ export const startDeepResearch = defineOperation({
   },
   clarify: async (deps, given, call) => {
     // A plan is a question back, too, and material may say what the question leaves open.
-    if (given.force_new || given.plan || !isVague(given.query)) return undefined;
-    const { material } = await readMaterial(deps, call, given);
-    if (material !== undefined) return undefined;
-    const input = await asClarifiedBefore(deps, { ...given, material }, call);
+    if (given.force_new || given.plan || !isVague(given.query) || hasMaterial(call, given)) return undefined;
+    const input = await asClarifiedBefore(deps, { ...given, material: undefined }, call);
     // Without a key nothing is started, and a start that joins a run costs nothing.
     if ((await deps.agent()) === undefined || (await joinsRun(deps, input, call))) return undefined;
     const { agent } = currentAgent(input.model);
     const estimate = await estimateFor(deps, call, { query: input.query, agent });
     return clarifyingQuestion(estimate && dollars(estimate.usd.likely));
   },
-  run: async (deps, requested, asked) => {
-    const given = await readMaterial(deps, asked, requested);
-    const input = await asClarifiedBefore(deps, { ...requested, material: given.material }, asked);
-    // One estimate serves the check of consent and the record of the run.
-    const call = { ...asked, estimates: asked.estimates ?? new Map() };
+  run: async (deps, requested, call) => {
+    const given = await readMaterial(deps, call, requested);
+    const input = await asClarifiedBefore(deps, { ...requested, material: given.material }, call);
     const answerBy = (call.since ?? deps.clock.monotonic()) + ANSWER_WITHIN_MS;
     const { agent, notice } = currentAgent(input.model);
     const started = await start(deps, call, { subject: aboutStart(requested), input, agent, notice, given });
@@ -209,9 +206,8 @@ async function start(deps: OperationDeps, call: Call, { subject, input, agent, n
   const { query } = input;
   const plan = input.plan ? "wanted" : undefined;
   const { material, files, tokens } = given;
-  const checkCost = await requireCostConsent(deps, call, { about: subject, query, agent, plan, tokens });
   return startResearch(research, {
-    checkCost,
+    ...(await requireCostConsent(deps, call, { about: subject, query, agent, plan, tokens })),
     signal: call.signal,
     owner: call.owner,
     client: call.client,
@@ -227,6 +223,5 @@ async function start(deps: OperationDeps, call: Call, { subject, input, agent, n
     wishes: wishesOf(input),
     notice,
     files,
-    estimate: { ...(await estimateFor(deps, call, { query, agent, plan, tokens })) },
   });
 }

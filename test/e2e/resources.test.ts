@@ -118,7 +118,7 @@ describe.each(["legacy", "modern"] as const)("%s client", (era) => {
       [`research://runs/${UNKNOWN_ID}/report.md`]: "There is no run with this id.",
       "research://runs/..%2Fsecret": "task_id must be the UUID that a tool returned.",
       [`research://runs/${"x".repeat(10_000)}`]: "task_id must be the UUID that a tool returned.",
-      [`research://runs/${going}/report.md`]: "This run is not finished (running_async), so it has no report yet.",
+      [`research://runs/${going}/report.md`]: "This run is still in progress.",
       [`research://runs/${going}/other.md`]: expect.stringContaining("not found"),
       "research://runs/": expect.stringContaining("not found"),
       "file:///etc/passwd": expect.stringContaining("not found"),

@@ -185,10 +185,10 @@ async function start(deps: OperationDeps, call: Call, { input, prepared, instead
   const { research, obstacle } = await deps.research();
   await requireDurable({ obstacle });
   const { startResearch } = await import("../../runs/start/start.ts");
-  const { followup, variant, title, notice, estimate } = prepared;
+  const { followup, variant, title, notice } = prepared;
   const paid = paidBy(input, prepared);
   return startResearch(research, {
-    checkCost: await requireCostConsent(deps, call, paid),
+    ...(await requireCostConsent(deps, call, paid)),
     signal: call.signal,
     owner: call.owner,
     client: call.client,
@@ -206,7 +206,6 @@ async function start(deps: OperationDeps, call: Call, { input, prepared, instead
     forceNew: false,
     taskId: runAgreedTo(call, paid.about),
     notice,
-    estimate: { ...estimate },
   });
 }
 

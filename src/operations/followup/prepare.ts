@@ -6,12 +6,12 @@ import { AppError } from "../../errors.ts";
 import type { RequestVariant } from "../../gemini/research-agent.ts";
 import { pollKeyOfRun } from "../../runs/run-store.ts";
 import { readStored, type StoredRun } from "../../runs/history/read.ts";
-import { isFinished, type Run } from "../../runs/run.ts";
+import { aboutRun, isFinished, type Run } from "../../runs/run.ts";
 import type { Followup } from "../../runs/start/fallback.ts";
 import { variantOf } from "../../runs/start/start-options.ts";
 import { pollKeyOf } from "../../store/processes.ts";
 import type { OperationDeps, Question } from "../operation.ts";
-import { wasDiscarded, withoutText } from "../parts/after-failure.ts";
+import { withoutText } from "../parts/after-failure.ts";
 import { costQuestion, dollars } from "../parts/cost-confirmation.ts";
 import { type FollowupRequest, readStoredContext, readTableContext, type TableRequest } from "./context.ts";
 import { currentOf } from "../../runs/conversation-store.ts";
@@ -34,7 +34,7 @@ export async function prepareFollowup(deps: OperationDeps, request: FollowupRequ
   const parent = await readStored(db, request.owner, request.taskId);
   const readStoredReport = () => readStoredContext(db, request);
   const stored = isFinished(parent.run.status) && parent.result !== undefined ? await readStoredReport() : undefined;
-  if (stored === undefined) throw withoutText(parent.run, await wasDiscarded(db, parent.run));
+  if (stored === undefined) throw await withoutText(db, parent.run);
   const model = FOLLOWUP_MODEL;
   // At Google the conversation is about as long as what is stored of it here.
   const estimate = await deps.estimateFollowup(stored.input.length);
@@ -86,12 +86,12 @@ export async function restartedFollowup(
   return { context, readStoredReport, variant: { ...variant, input: stored.input } };
 }
 
-const parentGone = ({ taskId, status, progress }: Run): AppError =>
+const parentGone = (run: Run): AppError =>
   new AppError({
     code: "INVALID_INPUT",
     message: "The run that this follow-up continues was deleted, so it cannot be sent again. Nothing was sent.",
     next: [{ do: "cancel" }],
-    run: { task_id: taskId, status, progress },
+    run: aboutRun(run),
   });
 
 export interface FollowupTerms {
@@ -127,7 +127,7 @@ export async function prepareTable(deps: OperationDeps, request: TableRequest): 
   const db = await deps.database();
   const stored = await readTableContext(db, request);
   const run = await currentOf(db, request.owner, request.taskId);
-  if (stored === undefined) throw withoutText(run, await wasDiscarded(db, run));
+  if (stored === undefined) throw await withoutText(db, run);
   const { input, notice } = stored;
   const { columns } = request;
   return {

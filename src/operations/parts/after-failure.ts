@@ -2,19 +2,17 @@
 
 import type { Action, Advice } from "../../action.ts";
 import { addCosts, roundCost } from "../../costs/actual.ts";
-import { AppError, type ErrorRun } from "../../errors.ts";
+import { AppError } from "../../errors.ts";
 import type { Backup } from "../../reports/files/backups.ts";
 import { nextAfterPartial } from "../../runs/local/local-run.ts";
 import { PLAN_ENDED } from "../../runs/plan/run-plan.ts";
 import { editOf } from "../../runs/plan/plan-store.ts";
 import { type RunUsage, usageOf } from "../../runs/poll/usage.ts";
 import { keepsPartial } from "../../runs/cancel/cancel-store.ts";
-import { isFinished, type Run, type StoredResult } from "../../runs/run.ts";
+import { aboutRun, isFinished, type Run, type StoredResult } from "../../runs/run.ts";
 import type { Database } from "../../store/database.ts";
 import type { OperationDeps } from "../operation.ts";
 import { readStored } from "../../runs/history/read.ts";
-
-const runOfError = ({ taskId, status, progress }: Run): ErrorRun => ({ task_id: taskId, status, progress });
 
 /** Of a run without an interaction at Google. */
 const chargedFor = ({ part, options }: Run): string =>
@@ -68,11 +66,6 @@ export const optionsAfterUnknownStart = ({ followupContext }: Run): Advice => ({
   ],
 });
 
-/** Whether the run was cancelled with save_partial false. */
-export async function wasDiscarded(db: Database, { status, taskId }: Run): Promise<boolean> {
-  return status === "cancelled" && !(await keepsPartial(db, taskId));
-}
-
 /** The file of a report that the database refused; undefined once the end of the run is stored. */
 export const backupOf = (deps: Pick<OperationDeps, "backupOf">, { status, taskId }: Run): Backup | undefined =>
   isFinished(status) ? undefined : deps.backupOf(taskId);
@@ -85,7 +78,7 @@ export const refusedByDatabase = (run: Run, { path }: Backup): AppError =>
     suggestion: "Read that file. The report is stored here as soon as the database can be written.",
     next: [{ do: "save" }],
     details: { backup_file: path },
-    run: runOfError(run),
+    run: aboutRun(run),
   });
 
 /** The run with what is known about its end and was refused: cost, tokens and the reason. */
@@ -106,7 +99,8 @@ const addUsages = (one: RunUsage, other: RunUsage): RunUsage => ({
   cost: addCosts(one.cost, other.cost),
 });
 
-export function withoutText(run: Run, isDiscarded: boolean): AppError {
+/** Why the run has no report. */
+export async function withoutText(db: Database, run: Run): Promise<AppError> {
   if (run.status === "failed") {
     const { suggestion, next = [] } = adviceWithoutReport(run);
     return new AppError({
@@ -115,15 +109,17 @@ export function withoutText(run: Run, isDiscarded: boolean): AppError {
       suggestion: run.part === "research" ? `${suggestion ?? ""} Its status has its plan.`.trim() : suggestion,
       next,
       details: { reason: run.error?.code },
-      run: runOfError(run),
+      run: aboutRun(run),
     });
   }
   if (isFinished(run.status)) {
     return new AppError({
       code: "RESEARCH_NOT_COMPLETED",
-      message: isDiscarded ? DISCARDED : "This run was cancelled before it had any text.",
+      message: (await keepsPartial(db, run.taskId))
+        ? "This run was cancelled before it had any text."
+        : "This run was cancelled without keeping what it had found.",
       ...adviceWithoutReport(run),
-      run: runOfError(run),
+      run: aboutRun(run),
     });
   }
   return new AppError({
@@ -132,11 +128,9 @@ export function withoutText(run: Run, isDiscarded: boolean): AppError {
     ...(run.status === "start_unknown" ? { message: NO_REPORT, ...optionsAfterUnknownStart(run) } : {}),
     // The agent's action is text of a model that has read the web; check_research_status returns it with a caution.
     details: run.kind === "agent" ? {} : { current_action: run.currentAction },
-    run: runOfError(run),
+    run: aboutRun(run),
   });
 }
-
-const DISCARDED = "This run was cancelled without keeping what it had found.";
 
 const UNFINISHED = {
   running: { message: "This run is still in progress.", next: [{ do: "wait" }] },
@@ -149,40 +143,14 @@ const UNFINISHED = {
 
 const NO_REPORT = "It is not known whether Google started this research, so there is no report.";
 
-/** The final text of a run; throws while there is none. */
-export async function finishedReport(
-  db: Database,
-  owner: string,
-  taskId: string,
-): Promise<{ run: Run; result: StoredResult }> {
-  const { run, result } = await readStored(db, owner, taskId);
-  if (result === undefined || !isFinished(run.status)) throw nothingToSave(run, await wasDiscarded(db, run));
-  return { run, result };
+interface FinishedReport {
+  run: Run;
+  result: StoredResult;
 }
 
-function nothingToSave(run: Run, isDiscarded: boolean): AppError {
-  if (!isFinished(run.status)) {
-    return new AppError({
-      code: "RESEARCH_NOT_COMPLETED",
-      message: `This run is not finished (${run.status}), so it has no report yet.`,
-      suggestion: "Try again when it is completed.",
-      next: [{ do: "wait" }],
-      run: runOfError(run),
-    });
-  }
-  if (run.status === "failed") {
-    return new AppError({
-      code: "RESEARCH_FAILED",
-      message: "This run failed before producing any text, so it has no report.",
-      ...adviceWithoutReport(run),
-      details: { reason: run.error?.code },
-      run: runOfError(run),
-    });
-  }
-  return new AppError({
-    code: "RESEARCH_NOT_COMPLETED",
-    message: isDiscarded ? DISCARDED : `This run has no report (${run.status}).`,
-    ...adviceWithoutReport(run),
-    run: runOfError(run),
-  });
+/** The final text of a run; throws while there is none. */
+export async function finishedReport(db: Database, owner: string, taskId: string): Promise<FinishedReport> {
+  const { run, result } = await readStored(db, owner, taskId);
+  if (result === undefined || !isFinished(run.status)) throw await withoutText(db, run);
+  return { run, result };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { openApp } from "../../../test/kit/store/operation-deps.ts";
 import type { Estimate } from "../../costs/estimate.ts";
-import { costQuestion, estimateFor, requireCostConsent } from "./cost-confirmation.ts";
+import { costQuestion, requireCostConsent } from "./cost-confirmation.ts";
 import type { Call, OperationDeps } from "../operation.ts";
 import { startDeepResearch } from "../start-deep-research.ts";
 
@@ -28,19 +28,16 @@ function countingDeps(): { deps: OperationDeps; computed: () => number } {
   };
 }
 
-test("a start computes its estimate once, for confirmation, limit and record (M1)", async () => {
+test("the consent to a start is checked against the estimate that is stored with it (M1)", async () => {
   const { deps, computed } = countingDeps();
-  const call: Pick<Call, "owner" | "estimates"> = { owner: "local", estimates: new Map() };
-  expect(await costQuestion(deps, call, START)).toBeDefined();
-  const checkCost = await requireCostConsent(deps, call, START);
+  expect(await costQuestion(deps, { owner: "local" }, START)).toBeDefined();
+  const { checkCost, estimate } = await requireCostConsent(deps, { owner: "local" }, START);
   expect(() => checkCost(0)).toThrow("about $6.50");
-  expect(await estimateFor(deps, call, START)).toMatchObject({ usd: { likely: 6.5 } });
-  expect(computed()).toBe(1);
-  await estimateFor(deps, call, { ...START, agent: "another-agent" });
+  expect(estimate).toMatchObject({ usd: { likely: 6.5 } });
   expect(computed()).toBe(2);
 });
 
-test("a start through a transport that shares no estimates computes its estimate once (M1)", async () => {
+test("a start computes its estimate once, for its limit and its record (M1)", async () => {
   const { deps, computed } = countingDeps();
   const call: Call = {
     owner: "local",
@@ -84,12 +81,12 @@ test("a start below the limit is asked about once the sum of unconfirmed ones is
   const { deps } = countingDeps();
   const { settings } = deps;
   const generous = { ...deps, settings: { ...settings, confirmAboveUsd: 10, confirmAboveUsdPerDay: 20 } };
-  const checkCost = await requireCostConsent(generous, { owner: "local" }, START);
+  const { checkCost } = await requireCostConsent(generous, { owner: "local" }, START);
   expect(checkCost(13.5)).toBe(6.5);
   expect(() => checkCost(13.51)).toThrow(
     "This research will cost about $6.50 (at most $9.25) with an-agent. In the last 24 hours research for about $13.51 was started without a confirmation; with this research it would be more than your limit of $20.",
   );
   const agreed = { ...ABOUT, max_usd: 9.25 };
-  const confirmed = await requireCostConsent(generous, { owner: "local", agreed }, START);
+  const { checkCost: confirmed } = await requireCostConsent(generous, { owner: "local", agreed }, START);
   expect([confirmed(0), confirmed(19)]).toEqual([undefined, undefined]);
 });

@@ -25,16 +25,23 @@ interface PaidStart {
 }
 
 /**
- * Returns a check that throws unless the user has agreed to this very start or needs not be asked. Transports ask before
+ * Returns the estimate to store, and a check that throws unless the user has agreed to this very start or needs not be asked. Transports ask before
  * the call, when the start might still join another run, and other starts add to the sum meanwhile; the check runs in
  * the transaction of the start.
  */
-export async function requireCostConsent(deps: OperationDeps, call: PayingCall, start: PaidStart): Promise<CheckCost> {
+export async function requireCostConsent(
+  deps: OperationDeps,
+  call: Pick<Call, "owner" | "agreed">,
+  start: PaidStart,
+): Promise<{ checkCost: CheckCost; estimate: Record<string, unknown> }> {
   const priced = await priceOf(deps, call, start);
-  return (unconfirmedUsd) => {
-    const question = questionOn(deps, priced, unconfirmedUsd);
-    if (question !== undefined) requireConsent(call, question);
-    return covers(call.agreed, priced.subject) ? undefined : priced.estimate?.usd.likely;
+  return {
+    checkCost: (unconfirmedUsd) => {
+      const question = questionOn(deps, priced, unconfirmedUsd);
+      if (question !== undefined) requireConsent(call, question);
+      return covers(call.agreed, priced.subject) ? undefined : priced.estimate?.usd.likely;
+    },
+    estimate: { ...priced.estimate },
   };
 }
 
@@ -50,27 +57,21 @@ export const runAgreedTo = (
   { input }: PaidStart["about"],
 ): string | undefined => (agreed?.input === input ? newTaskId : undefined);
 
-type PayingCall = Pick<Call, "owner" | "agreed" | "estimates">;
-
-/** The estimate of a start, computed once per call for the question, the check before the start, and the record. */
 export async function estimateFor(
   deps: OperationDeps,
-  { owner, estimates }: PayingCall,
+  { owner }: Pick<Call, "owner">,
   { query, agent, plan, tokens = 0 }: Pick<PaidStart, "query" | "agent" | "plan" | "tokens">,
 ): Promise<Estimate | undefined> {
-  const key = JSON.stringify([query, agent, plan]);
-  const estimate =
-    estimates?.get(key) ??
-    (plan === undefined ? deps.estimate(query, agent, owner) : deps.estimatePlan({ query, agent, owner, plan }));
-  estimates?.set(key, estimate);
-  const found = await estimate;
+  const found = await (plan === undefined
+    ? deps.estimate(query, agent, owner)
+    : deps.estimatePlan({ query, agent, owner, plan }));
   return found === undefined ? undefined : withMaterial(found, tokens);
 }
 
 /** Undefined when the start is cheap enough, or can cost nothing. Other starts may add to the sum until it is made. */
 export async function costQuestion(
   deps: OperationDeps,
-  call: PayingCall,
+  call: Pick<Call, "owner">,
   start: PaidStart,
 ): Promise<Question | undefined> {
   const priced = await priceOf(deps, call, start);
@@ -92,7 +93,7 @@ interface PricedStart {
   subject: Subject;
 }
 
-async function priceOf(deps: OperationDeps, call: PayingCall, start: PaidStart): Promise<PricedStart> {
+async function priceOf(deps: OperationDeps, call: Pick<Call, "owner">, start: PaidStart): Promise<PricedStart> {
   const { about, query, agent, plan, tokens = 0, charges = 1, followup, isTable = false } = start;
   const estimate =
     followup === undefined ? await estimateFor(deps, call, { query, agent, plan, tokens }) : (followup ?? undefined);

@@ -68,6 +68,11 @@ export interface GivenMaterial {
   tokens: number;
 }
 
+export const hasMaterial = (
+  { uploads = [] }: Pick<Call, "uploads">,
+  { files = [], urls = [], file_search_stores: stores = [], mcp_servers: servers = [] }: MaterialInput,
+): boolean => uploads.length + files.length + urls.length + stores.length + servers.length > 0;
+
 /** Checks and reads the material of a start. Throws before anything is stored or sent. */
 export async function readMaterial(
   deps: OperationDeps,

@@ -48,7 +48,7 @@ interface PlanOf {
 /** The plan of a run that waits for approval, or that has led to no report; empty for any other. */
 export async function planAnswer(
   deps: OperationDeps,
-  call: PayingCall,
+  call: Pick<Call, "owner">,
   { run, live: known }: PlanOf,
 ): Promise<Partial<PlanAnswer>> {
   if (run.part !== "plan" && run.part !== "research") return NO_PLAN;
@@ -69,7 +69,7 @@ function adviceAfterPlan(run: Run): Advice {
 }
 
 /** The answer of a start whose plan waits for approval. */
-export const planned = async (deps: OperationDeps, call: PayingCall, run: Run) => ({
+export const planned = async (deps: OperationDeps, call: Pick<Call, "owner">, run: Run) => ({
   success: true,
   results: undefined,
   task_id: run.taskId,
@@ -87,8 +87,6 @@ function nextStep({ plan_turn, deadline_at: until }: RunLive, cost: PlanAnswer["
     next: [{ do: "approve", usd, plan_turn }, { do: "edit_plan" }],
   });
 }
-
-type PayingCall = Pick<Call, "owner" | "agreed" | "estimates">;
 
 export interface Decision {
   /** The change to make; undefined approves the plan. */
@@ -108,7 +106,7 @@ async function waitingPlan(deps: OperationDeps, run: Run): Promise<StoredPlan | 
 /** Undefined where nothing can be decided, which the operation itself reports. */
 export async function questionOnPlan(
   deps: OperationDeps,
-  call: PayingCall,
+  call: Pick<Call, "owner">,
   { run, ...decision }: Decision & { run: Run },
 ): Promise<Question | undefined> {
   const plan = await waitingPlan(deps, run);
@@ -139,8 +137,7 @@ export async function decideOnPlan(deps: OperationDeps, call: Call, { run, ...de
     edit,
     plan: plan && (call.agreed?.current ?? plan.taskId),
     namedTurn: decision.planTurn,
-    checkCost: await requireCostConsent(deps, call, start),
-    estimate: { ...(await estimateFor(deps, call, start)) },
+    ...(await requireCostConsent(deps, call, start)),
     callerWaitsMs: edit === undefined ? 0 : ANSWER_WITHIN_MS,
     signal,
   });

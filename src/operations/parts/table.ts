@@ -134,11 +134,11 @@ export async function tableDocument(
   return { run, result, text: tableFile(format, { query: run.query, table, sources: result.sources }) };
 }
 
-const noTable = ({ taskId, status, progress }: Run): AppError =>
+const noTable = (run: Run): AppError =>
   new AppError({
     code: "INVALID_INPUT",
     message: "This run has no table, so it can be saved as Markdown only.",
     next: [{ do: "table" }],
     details: { status: 400, field: "format" },
-    run: { task_id: taskId, status, progress },
+    run: aboutRun(run),
   });

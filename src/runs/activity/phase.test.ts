@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { agentPhase } from "./activity.ts";
+import { agentPhase, headingOf } from "./activity.ts";
 
 const NONE = { thought: undefined, search: undefined, source: undefined, phase: undefined };
 
@@ -18,4 +18,10 @@ test.each([
   ["Writing", { phase: 1 }],
 ])("the phase is %s after %o (J3)", (phase, last) => {
   expect(agentPhase({ ...NONE, ...last })).toBe(phase);
+});
+
+test("a thought is shown by its heading, in one line of at most 80 characters (U2)", () => {
+  expect(headingOf("\n\n**Reading about lakes**\n\nBaikal holds a fifth.")).toBe("Reading about lakes");
+  expect(headingOf("## Lakes")).toBe("Lakes");
+  expect(headingOf("x".repeat(90))).toBe(`${"x".repeat(80)}…`);
 });
