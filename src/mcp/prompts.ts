@@ -74,31 +74,6 @@ const researchSteps = (saving: string): string => `Research the question below t
 5. Answer with a summary of at most ten sentences that cites its sources by number and address, what is uncertain, the actual cost and the path of the file.
 If the run failed or is partial, say so first and use what there is.`;
 
-/** Common criteria, offered as completions. */
-const CRITERIA = [
-  "price",
-  "total cost of ownership",
-  "ease of use",
-  "performance",
-  "reliability",
-  "security",
-  "privacy",
-  "support",
-  "maturity",
-  "licence",
-  "sustainability",
-  "availability",
-];
-
-/** Completes the last of several criteria; those before it are kept and not offered again. */
-function completeCriteria(typed: string): string[] {
-  const parts = typed.split(",");
-  const last = (parts.pop() ?? "").trim().toLowerCase();
-  const before = parts.map((part) => part.trim()).filter((part) => part !== "");
-  const offered = CRITERIA.filter((name) => name.startsWith(last) && !before.includes(name));
-  return offered.map((name) => [...before, name].join(", "));
-}
-
 const COMPARE_OPTIONS = {
   title: "Compare options",
   description:
@@ -201,11 +176,6 @@ export const listPrompts = (offered: ToolSet): AnnouncedPrompt[] =>
 
 export const getPrompt = (name: string, given: unknown, offered: ToolSet): GetPromptResult =>
   requirePrompt(name, offered).get(given, offered);
-
-export function completePrompt(name: string, typed: { name: string; value: string }, offered: ToolSet): string[] {
-  const { announced } = requirePrompt(name, offered);
-  return announced.name === "compare_options" && typed.name === "criteria" ? completeCriteria(typed.value) : [];
-}
 
 function requirePrompt(name: string, offered: ToolSet): Prompt {
   const prompt = promptsFor(offered).find(({ announced }) => announced.name === name);

@@ -8,7 +8,6 @@ import { oneLine } from "../platform/clean-text.ts";
 import { sectionsOf } from "../reports/sections.ts";
 import { readStored, waitForRun } from "../runs/history/read.ts";
 import type { Run, RunResult } from "../runs/run.ts";
-import { markInterruptedSearches } from "../runs/recovery/dead-processes.ts";
 import { listRuns } from "../runs/run-store.ts";
 import { runExclusively } from "../store/slots.ts";
 import { runPage } from "./list-research.ts";
@@ -48,8 +47,6 @@ const MAX_SOURCES = 10;
 /** The same question within this time is not asked and paid for again. */
 const SAME_QUESTION_MS = 10 * 60_000;
 const MAX_COMPARED = 20;
-/** A search that takes longer is asked again. */
-const MAX_JOINED_MS = 300_000;
 const MAX_TITLE_CHARACTERS = 160;
 
 interface FoundItem {
@@ -116,7 +113,7 @@ async function answeredOnce(deps: OperationDeps, call: Call, query: string): Pro
     signal: AbortSignal.any([call.signal, deps.leaving]),
     withoutStore: "The same question may be asked and paid for twice",
   };
-  const ask = async (): Promise<string> => (await storedAnswer(deps, call, query)) ?? answer(deps, call, query);
+  const ask = async (): Promise<string> => (await recentAnswer(deps, call, query)) ?? answer(deps, call, query);
   try {
     return await runExclusively(options, ask);
   } catch (error) {
@@ -124,38 +121,9 @@ async function answeredOnce(deps: OperationDeps, call: Call, query: string): Pro
   }
 }
 
-/** A recent answer, or that of a search elsewhere that is being answered at the moment. */
-async function storedAnswer(deps: OperationDeps, call: Call, query: string): Promise<string | undefined> {
-  const recent = await sameSearch(deps, call, { query, status: "completed" });
-  if (recent !== undefined) return recent;
-  const running = await sameSearch(deps, call, { query, status: "running" });
-  if (running === undefined) return undefined;
-  const db = await deps.database();
-  // A search whose process died is not waited for.
-  await markInterruptedSearches(db, deps.log, deps.clock.now());
-  const signal = AbortSignal.any([call.signal, deps.leaving]);
-  const ended = await waitForRun(db, deps.clock, {
-    owner: call.owner,
-    taskId: running,
-    until: ({ status }) => status !== "running",
-    ms: MAX_JOINED_MS,
-    signal,
-  }).catch((error: unknown) => {
-    if (error instanceof AppError && error.code === "TASK_NOT_FOUND") return undefined;
-    throw error;
-  });
-  if (signal.aborted) throw cancelled();
-  return ended?.status === "completed" ? running : undefined;
-}
-
-interface SameSearch {
-  query: string;
-  status: "completed" | "running";
-}
-
-/** Wishes of another call restrict its answer. */
-async function sameSearch(deps: OperationDeps, { owner }: Call, { query, status }: SameSearch) {
-  const filter = { owner, status, kind: "search", before: undefined, limit: MAX_COMPARED } as const;
+/** The run that answered the same question minutes ago. Wishes of another call restrict its answer. */
+async function recentAnswer(deps: OperationDeps, { owner }: Call, query: string): Promise<string | undefined> {
+  const filter = { owner, status: "completed", kind: "search", before: undefined, limit: MAX_COMPARED } as const;
   const since = deps.clock.now() - SAME_QUESTION_MS;
   const runs = await listRuns(await deps.database(), filter);
   const isSame = ({ query: asked, options }: Run): boolean => asked === query && options["wishes"] === undefined;

@@ -93,23 +93,6 @@ describe.each<Era>(["legacy", "modern"])("%s client", (era) => {
       await textOf(server, "compare_options", { options: "a, b" }),
     );
   });
-
-  test("gets completions for criteria, one after the other", async (context) => {
-    const server = await (await openScene(context)).server({ era });
-    const complete = async (value: string): Promise<string[]> => {
-      const argument = { name: "criteria", value };
-      const { completion } = await server.client.complete({
-        ref: { type: "ref/prompt", name: "compare_options" },
-        argument,
-      });
-      return completion.values;
-    };
-    expect((await complete("")).length).toBeGreaterThan(5);
-    expect(await complete("Se")).toEqual(["security"]);
-    expect(await complete("security, p")).toEqual(["security, price", "security, performance", "security, privacy"]);
-    expect(await complete("price, pri")).toEqual(["price, privacy"]);
-    expect(await complete("nothing like it")).toEqual([]);
-  });
 });
 
 test("each prompt has exactly this text", async (context) => {

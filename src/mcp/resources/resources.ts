@@ -44,10 +44,8 @@ export function serveResources({ server }: McpServer, { app, connection, onListe
     return readResource(app, requestFor(uri, context));
   });
   server.setRequestHandler("completion/complete", async ({ params: { ref, argument } }, context) => {
-    if (ref.type === "ref/prompt") {
-      const { completePrompt } = await prompts();
-      return completed(completePrompt(ref.name, argument, connection.tools));
-    }
+    // Arguments of prompts are free texts.
+    if (ref.type === "ref/prompt") return completed([]);
     if (!TEMPLATES.some(({ uriTemplate }) => uriTemplate === ref.uri)) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no such resource template.");
     }

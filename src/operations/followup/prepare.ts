@@ -10,7 +10,7 @@ import { aboutRun, isFinished, type Run } from "../../runs/run.ts";
 import type { Followup } from "../../runs/start/fallback.ts";
 import { variantOf } from "../../runs/start/start-options.ts";
 import { pollKeyOf } from "../../store/processes.ts";
-import type { OperationDeps, Question } from "../operation.ts";
+import type { OperationDeps } from "../operation.ts";
 import { withoutText } from "../parts/after-failure.ts";
 import { costQuestion, dollars } from "../parts/cost-confirmation.ts";
 import { type FollowupRequest, readStoredContext, readTableContext, type TableRequest } from "./context.ts";
@@ -94,29 +94,18 @@ const parentGone = (run: Run): AppError =>
     run: aboutRun(run),
   });
 
-export interface FollowupTerms {
-  likelyUsd: number | undefined;
-  /** What the user must confirm; undefined if no confirmation is needed. */
-  question: Question | undefined;
-}
-
-/** What the next follow-up on a run will cost, whatever is asked. */
-export async function followupTerms(deps: OperationDeps, asked: AskedRun): Promise<FollowupTerms> {
-  const { estimate } = await prepareFollowup(deps, { ...asked, question: "" });
-  return termsFor(deps, asked, { followup: estimate ?? null });
-}
-
 type AskedRun = Pick<FollowupRequest, "owner" | "taskId">;
 
-/** Terms are shown before anything is asked. */
-async function termsFor(
-  deps: OperationDeps,
-  { owner, taskId }: AskedRun,
-  priced: { followup: FollowupEstimate | null; isTable?: boolean },
-): Promise<FollowupTerms> {
-  const about = { operation: "ask_followup", input: "", run: taskId };
-  const question = await costQuestion(deps, { owner }, { about, query: "", agent: FOLLOWUP_MODEL, ...priced });
-  return { likelyUsd: priced.followup?.usd.likely, question };
+/** What the next follow-up on a run, or a table of it, will cost, whatever is asked. */
+export async function followupTerms(deps: OperationDeps, asked: AskedRun, what: "question" | "table") {
+  const isTable = what === "table";
+  const estimate = isTable
+    ? await tableEstimate(deps, asked)
+    : (await prepareFollowup(deps, { ...asked, question: "" })).estimate;
+  // Shown before anything is asked.
+  const about = { operation: "ask_followup", input: "", run: asked.taskId };
+  const start = { about, query: "", agent: FOLLOWUP_MODEL, followup: estimate ?? null, isTable };
+  return { likelyUsd: estimate?.usd.likely, question: await costQuestion(deps, asked, start) };
 }
 
 /**
@@ -150,10 +139,6 @@ export async function priceToMake(deps: OperationDeps, request: TableRequest): P
 /** What a table of a run will cost, whatever its columns are. */
 export const tableEstimate = async (deps: OperationDeps, asked: AskedRun): Promise<FollowupEstimate | undefined> =>
   (await prepareTable(deps, { ...asked, question: "", columns: [] })).estimate;
-
-/** The same, with what the user must confirm. */
-export const tableTerms = async (deps: OperationDeps, asked: AskedRun): Promise<FollowupTerms> =>
-  termsFor(deps, asked, { followup: (await tableEstimate(deps, asked)) ?? null, isTable: true });
 
 /** Together with the words around them below MAX_TITLE_CHARACTERS, and one or two lines of a list. */
 const MAX_QUESTION_CHARACTERS = 80;

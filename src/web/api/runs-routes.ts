@@ -14,7 +14,7 @@ import { readLive, timelineEntry } from "../../operations/view/read-view.ts";
 import { type CallerEnv, LOCAL_OWNER } from "../../caller.ts";
 import type { ConversationView, Figures, PlanView, RunCounts, RunPage, Timeline, Turn } from "../wire.ts";
 import { earlierTurns, laterTurns } from "../../operations/followup/conversation.ts";
-import { followupTerms, type FollowupTerms, tableTerms } from "../../operations/followup/prepare.ts";
+import { followupTerms } from "../../operations/followup/prepare.ts";
 import { isTableRun } from "../../operations/parts/table.ts";
 import { reportPresence } from "../../runs/result-store.ts";
 import { isFinished, type Run } from "../../runs/run.ts";
@@ -99,22 +99,19 @@ export function serveConversations(web: Hono<CallerEnv>, { deps }: App): void {
     const isReadable = await hasReport(run);
     // The next question continues the last answer.
     const last = later.findLast(({ has_report }) => has_report)?.task_id ?? (isReadable ? run.taskId : undefined);
-    const terms = last === undefined ? undefined : await followupTerms(deps, { owner, taskId: last });
+    const offerOf = async (taskId: string, what: "question" | "table") => {
+      const { likelyUsd, question } = await followupTerms(deps, { owner, taskId }, what);
+      return { likely_usd: likelyUsd, question: consentQuestion(question) };
+    };
     const view: ConversationView = {
       earlier: await Promise.all((await earlierTurns(db, run)).map(turnOf)),
       later,
-      next: last === undefined || terms === undefined ? undefined : { task_id: last, ...offerOf(terms) },
-      table:
-        isReadable && !isTableRun(run) ? offerOf(await tableTerms(deps, { owner, taskId: run.taskId })) : undefined,
+      next: last === undefined ? undefined : { task_id: last, ...(await offerOf(last, "question")) },
+      table: isReadable && !isTableRun(run) ? await offerOf(run.taskId, "table") : undefined,
     };
     return jsonResponse(view);
   });
 }
-
-const offerOf = ({ likelyUsd, question }: FollowupTerms) => ({
-  likely_usd: likelyUsd,
-  question: consentQuestion(question),
-});
 
 export function servePlans(web: Hono<CallerEnv>, { deps }: App): void {
   web.get("/api/runs/:id/plan", async (context) => {
