@@ -1,4 +1,4 @@
-/** Generates docs/reference.md, docs/commands.md and the tool list from the definitions; a test checks that they are current. */
+/** Generates docs/reference.md, docs/commands.md and the lists of tools from the definitions; a test checks that they are current. */
 
 import { writeFileSync } from "node:fs";
 import { z } from "zod";
@@ -106,7 +106,15 @@ function settingRow(name: string, setting: SettingFacts): string {
 const isEmpty = (value: unknown): boolean =>
   value === undefined || (typeof value === "object" && value !== null && Object.keys(value).length === 0);
 
+export const toolNames =
+  (): string => `/** The names of the tools, in the order of the catalogue. \`npm run reference\` writes this file. */
+
+export const TOOL_NAMES = [
+${OPERATIONS.map(({ name }) => `  ${JSON.stringify(name)},\n`).join("")}] as const;
+`;
+
 if (import.meta.main) {
+  writeFileSync(new URL("../src/config/tool-names.ts", import.meta.url), toolNames());
   writeFileSync(new URL("../docs/reference.md", import.meta.url), reference());
   writeFileSync(new URL("../docs/commands.md", import.meta.url), commandReference());
   writeFileSync(

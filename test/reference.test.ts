@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { announcedTools } from "../scripts/announced-tools.ts";
 import { commandReference } from "../scripts/command-reference.ts";
-import { reference } from "../scripts/reference.ts";
+import { reference, toolNames } from "../scripts/reference.ts";
 import { readDocument as read, USER_DOCUMENTS } from "./kit/documents.ts";
 import { ERROR_CODES } from "../src/errors.ts";
 import { SETTINGS } from "../src/config/settings.ts";
@@ -26,6 +26,7 @@ test("the announced list of tools is up to date with the definitions (npm run re
     readFileSync(join(import.meta.dirname, "../src/mcp/announced-tools.json"), "utf8"),
   );
   expect(listed).toEqual(JSON.parse(JSON.stringify(announcedTools())));
+  expect(read("src/config/tool-names.ts")).toBe(toolNames());
 });
 
 test("every setting and code that the documents for users name exists, and so does every test that SECURITY.md cites (B1)", () => {

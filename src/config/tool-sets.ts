@@ -1,26 +1,7 @@
 /** What an MCP client is offered: tool sets, by name of a set or of the tools, and profiles, in which tools have the shape that one client expects. */
 
 import { z } from "zod";
-
-/**
- * The tools of the product, in the order in which they are listed: the legacy one last, because better ones stand before
- * it. A test compares them with the catalogue of operations.
- */
-export const TOOL_NAMES = [
-  "search",
-  "deep_search",
-  "estimate_research_cost",
-  "start_deep_research",
-  "check_research_status",
-  "get_research_results",
-  "verify_citations",
-  "ask_followup",
-  "save_research_to_markdown",
-  "cancel_research",
-  "resume_research",
-  "list_research",
-  "deep_research",
-] as const;
+import { TOOL_NAMES } from "./tool-names.ts";
 
 export type ToolName = (typeof TOOL_NAMES)[number];
 

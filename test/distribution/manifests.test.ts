@@ -12,7 +12,7 @@ import { pluginManifest, pluginServers, skillHeader } from "../../distribution/r
 import { dockerEntry, glamaEntry, registryEntry } from "../../distribution/rules/registries.ts";
 import { allOf, pairsOf, readStages } from "../../scripts/docker-file.ts";
 import { SETTINGS } from "../../src/config/settings.ts";
-import { TOOL_NAMES } from "../../src/config/tool-sets.ts";
+import { TOOL_NAMES } from "../../src/config/tool-names.ts";
 
 const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
 const readJson = (file: string): Record<string, unknown> => JSON.parse(read(file));
