@@ -57,7 +57,8 @@ const COUNTS: Record<string, number | string> = {
   "error codes": Object.keys(ERROR_CODES).length,
   "run states": STORED_STATUSES.length,
   commands: commandsOf(createProgram()).length,
-  "decision records": readdirSync(join(ROOT, "docs/engineering/decisions")).filter((name) => /^\d{4}-/.test(name)).length,
+  "decision records": readdirSync(join(ROOT, "docs/engineering/decisions")).filter((name) => /^\d{4}-/.test(name))
+    .length,
   "a search passes": passedBy("search.ts"),
   "a start passes": passedBy("start-deep-research.ts"),
   "a check of citations passes": passedBy("citations/verify-citations.ts"),

@@ -1,6 +1,7 @@
 /** Change notifications about runs: an event bus per owner, and the subscriptions of older clients. */
 
 import {
+  InMemoryServerEventBus,
   type McpServer,
   ResourceNotFoundError,
   type Server,
@@ -12,8 +13,6 @@ import { AppError } from "../../errors.ts";
 import { type RunChanges, subscribeToRuns } from "../../runs/history/change-feed.ts";
 import { parseUri, reportUri, RUNS_URI, runUri } from "./uris.ts";
 import type { Connection } from "../client.ts";
-
-type Listener = (event: ServerEvent) => void;
 
 export interface RunEvents extends ServerEventBus {
   hasListeners(): boolean;
@@ -34,30 +33,21 @@ export function runEventsOf(app: App, owner: string): RunEvents {
 
 /** Follows the change feed from the first subscription to the last, and not without one. */
 function createRunEvents({ deps }: App, owner: string): RunEvents {
-  // Wrapped, so that one function can be subscribed twice.
-  const listeners = new Set<{ notify: Listener }>();
-  const publish = (event: ServerEvent): void => {
-    for (const { notify } of listeners) {
-      try {
-        notify(event);
-      } catch {
-        // Only this listener's connection has closed.
-      }
-    }
-  };
+  const bus = new InMemoryServerEventBus();
+  const hasListeners = (): boolean => bus.listenerCount > 0;
   let stop: (() => void) | undefined;
   return {
-    publish,
-    hasListeners: () => listeners.size > 0,
+    publish: (event) => bus.publish(event),
+    hasListeners,
     subscribe: (notify) => {
-      const listener = { notify };
-      listeners.add(listener);
+      // Wrapped, so that one function can be subscribed twice.
+      const unsubscribe = bus.subscribe((event) => notify(event));
       stop ??= subscribeToRuns({ ...deps, owner }, (changes) => {
-        for (const event of eventsOf(changes)) publish(event);
+        for (const event of eventsOf(changes)) bus.publish(event);
       });
       return () => {
-        listeners.delete(listener);
-        if (listeners.size > 0) return;
+        unsubscribe();
+        if (hasListeners()) return;
         stop?.();
         stop = undefined;
       };
