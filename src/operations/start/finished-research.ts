@@ -10,7 +10,7 @@ import { fitAnswer, fittingReport, type Room } from "../reading/report-reading.t
 import { withWishNote } from "../question/wishes.ts";
 import type { RunWhole } from "../view/whole-view.ts";
 
-export interface AboutStart {
+interface AboutStart {
   joined?: boolean;
   notice?: string;
 }
