@@ -16,6 +16,7 @@ import { askFollowup } from "../followup/ask-followup.ts";
 import { getResearchResults } from "../get-research-results.ts";
 import type { Call, Operation, OperationDeps } from "../operation.ts";
 import { perform } from "../perform.ts";
+import { readLive } from "../view/read-view.ts";
 import { adviceWithoutReport } from "./after-failure.ts";
 import { resumeResearch } from "../resume-research.ts";
 
@@ -88,6 +89,16 @@ async function stage(context: TestContext, answers: Partial<Interaction>[] = [])
 }
 
 const CHANGED = { success: false, error: { message: expect.stringContaining("The plan was changed meanwhile") } };
+
+test("the view of a run has its plan while that waits, and the status counts the time until then (J2)", async (context) => {
+  const { deps, act, run } = await stage(context);
+  const live = await readLive(deps, await run());
+  expect(live).toMatchObject({ plan: "Plan v1_1", plan_turn: 1, waiting_since: expect.any(String) });
+  const first = await act(checkResearchStatus);
+  const anHourLater = { ...deps.clock, now: () => clock.now() + 3_600_000 };
+  const status = await act(checkResearchStatus, {}, { clock: anHourLater });
+  expect(status).toEqual({ ...first, cursor: expect.any(String) });
+});
 
 test("an approval is refused unless it is about the plan that was waiting and shown when it was made (V2)", async (context) => {
   const { act, deps, sent, run } = await stage(context);
