@@ -6,7 +6,7 @@ import { AppError } from "../errors.ts";
 import { cancelled } from "../gemini/failures.ts";
 import { oneLine } from "../platform/clean-text.ts";
 import { sectionsOf } from "../reports/sections.ts";
-import { readStored, waitForRun } from "../runs/history/read.ts";
+import { readStored } from "../runs/history/read.ts";
 import type { Run, RunResult } from "../runs/run.ts";
 import { listRuns } from "../runs/run-store.ts";
 import { runExclusively } from "../store/slots.ts";
