@@ -1,18 +1,37 @@
 /** SQL for the runs that are polled. */
 
 import type { Engine } from "../engine/engine.ts";
+import type { Log } from "../../platform/log.ts";
 import type { Database } from "../../store/database.ts";
 import { isShared } from "../../store/dialect.ts";
 import type { PolledRun, RunAtGoogle } from "../run.ts";
-import { polledRunOf, runAtGoogleOf } from "../run-row.ts";
+import { polledRunOf, type Row, runAtGoogleOf } from "../run-row.ts";
 
 const polledRuns = (db: Database) =>
   db.selectFrom("research_tasks").where("next_poll_at", "is not", null).where("interaction_id", "is not", null);
 
-/** Reads the runs that are still polled. */
-export async function readPolledRuns(db: Database, taskIds: string[]): Promise<Map<string, PolledRun>> {
+const unreadable = new Set<string>();
+
+/** A row that cannot be read, for example because it is damaged, must not stop the others; it is logged once. */
+function ifReadable<Read>(row: Row, read: (row: Row) => Read, log: Log): Read | undefined {
+  try {
+    return read(row);
+  } catch {
+    const { task_id: taskId } = row;
+    if (!unreadable.has(taskId)) log.forRun(taskId).error(`Run ${taskId} is not polled: its row cannot be read.`);
+    unreadable.add(taskId);
+    return undefined;
+  }
+}
+
+/** Reads the runs that are still polled; undefined for one whose row cannot be read. */
+export async function readPolledRuns(
+  db: Database,
+  taskIds: string[],
+  log: Log,
+): Promise<Map<string, PolledRun | undefined>> {
   const rows = await polledRuns(db).selectAll().where("task_id", "in", taskIds).execute();
-  return new Map(rows.map((row) => [row.task_id, polledRunOf(row)]));
+  return new Map(rows.map((row) => [row.task_id, ifReadable(row, polledRunOf, log)]));
 }
 
 /** The given runs that are still polled, with their poll keys. */
@@ -64,7 +83,7 @@ export async function endPolling(
 /** Runs whose key no process has, and whose deadline has passed or whose obstacle is not this yet. */
 export async function withoutKey(
   db: Database,
-  { keys, now, limit }: { keys: string[]; now: number; limit: number },
+  { keys, now, limit, log }: { keys: string[]; now: number; limit: number; log: Log },
 ): Promise<PolledRun[]> {
   const rows = await polledRuns(db)
     .selectAll()
@@ -80,7 +99,7 @@ export async function withoutKey(
     .orderBy("deadline_at")
     .limit(limit)
     .execute();
-  return rows.map(polledRunOf);
+  return rows.flatMap((row) => ifReadable(row, polledRunOf, log) ?? []);
 }
 
 /** Schedules the run before all due runs, because a caller waits for it. Returns false if its poll is in flight. */
@@ -118,7 +137,7 @@ export async function runHolders(db: Database): Promise<string[]> {
 }
 
 /** Read-only, for use while the database rejects writes. */
-export async function unfinishedInteractions(db: Database, limit: number): Promise<RunAtGoogle[]> {
+export async function unfinishedInteractions(db: Database, limit: number, log: Log): Promise<RunAtGoogle[]> {
   const rows = await db
     .selectFrom("research_tasks")
     .selectAll()
@@ -127,5 +146,5 @@ export async function unfinishedInteractions(db: Database, limit: number): Promi
     .orderBy("next_poll_at")
     .limit(limit)
     .execute();
-  return rows.map(runAtGoogleOf);
+  return rows.flatMap((row) => ifReadable(row, runAtGoogleOf, log) ?? []);
 }

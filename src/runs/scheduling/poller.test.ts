@@ -8,6 +8,7 @@ import { AppError } from "../../errors.ts";
 import type { PollResult } from "../../gemini/research-agent.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { createTableEngine } from "../engine/table-engine.ts";
+import { createPoller } from "./poller.ts";
 import { createRunner } from "./runner.ts";
 
 const working = async (): Promise<PollResult> => ({ kind: "found", interaction: WORKING });
@@ -24,6 +25,34 @@ test("a run whose poll fails does not stop the others of its batch, and is polle
   follow(stage.deps({ poll }));
   await waitFor(() => {
     for (const id of ["v1_bad", "v1_good 1", "v1_good 2"]) expect(polls.get(id)).toBeGreaterThan(2);
+  });
+});
+
+test("a run whose row cannot be read does not stop the others of its batch, and stays scheduled (P2)", async (context) => {
+  const { store, deps } = await openRunner(context);
+  await insertRun(store.db, { task_id: "damaged", next_poll_at: 1, options_json: "{" });
+  await insertRun(store.db, { task_id: "good", next_poll_at: 1 });
+  const polls: string[] = [];
+  const poll = async (id: string): Promise<PollResult> => {
+    polls.push(id);
+    return working();
+  };
+  const faults: unknown[] = [];
+  const onFault = async (error: unknown): Promise<void> => void faults.push(error);
+  await createPoller({
+    deps: deps({ poll }),
+    pollIntervalMs: 100,
+    maxRps: 50,
+    deliver: async () => 0,
+    onFault,
+  }).start();
+  await waitFor(() => expect(polls.length).toBeGreaterThan(2));
+  expect(new Set(polls)).toEqual(new Set(["v1_good"]));
+  expect(faults).toEqual([]);
+  await waitFor(async () => {
+    const damaged = await rowOf(store.db, "damaged");
+    expect(damaged).toMatchObject({ status: "running_async", lease_until: null });
+    expect(damaged.next_poll_at).not.toBeNull();
   });
 });
 

@@ -45,6 +45,8 @@ const MAX_BATCH_MS = 8_000;
 const NO_PERMIT_DELAY_MS = 500;
 /** How often the runs of each owner are counted. */
 const COUNT_MS = 3_000;
+/** Until then somebody may have repaired the row. */
+const UNREADABLE_AGAIN_MS = 60_000;
 const HEARTBEAT_MS = 10_000;
 const REPAIRS = { name: "repair", perSecond: 1 / 60 };
 const MAX_WITHOUT_KEY = 100;
@@ -158,7 +160,7 @@ function batchSizes({ perSecond }: RateLimit): Record<Lane, number> {
 async function pollBatch({ deps, rate, owners }: Polling, claims: Claim[], lane: Lane): Promise<Polled[]> {
   failpoint("after-claim");
   const taskIds = claims.map(({ taskId }) => taskId);
-  const runs = await readPolledRuns(deps.db, taskIds);
+  const runs = await readPolledRuns(deps.db, taskIds, deps.log);
   await owners.refresh();
   // Owners with few runs come first, and their runs in the order in which they were delivered.
   const known = taskIds
@@ -172,7 +174,10 @@ async function pollBatch({ deps, rate, owners }: Polling, claims: Claim[], lane:
   return Promise.all(
     claims.map(async (claim): Promise<Polled> => {
       const run = runs.get(claim.taskId);
-      if (run === undefined) return { claim };
+      if (run === undefined) {
+        const isUnreadable = runs.has(claim.taskId);
+        return isUnreadable ? { claim, outcome: { next: { afterMs: UNREADABLE_AGAIN_MS } } } : { claim };
+      }
       const offset = offsets.get(run) ?? 0;
       const permit =
         "waitMs" in permits
@@ -270,9 +275,9 @@ async function scheduleAll({ deps: { db }, engine, owners, pollIntervalMs }: Pol
 
 /** Runs whose key no process has are not delivered, but still show why, and end at their deadline. */
 async function checkRunsWithoutKey({ deps, key, rate }: Polling): Promise<void> {
-  const { db, clock, leaving } = deps;
+  const { db, clock, leaving, log } = deps;
   const keys = [key, ...(await polledKeys(db, clock.now()))];
-  for (const run of await withoutKey(db, { keys, now: clock.now(), limit: MAX_WITHOUT_KEY })) {
+  for (const run of await withoutKey(db, { keys, now: clock.now(), limit: MAX_WITHOUT_KEY, log })) {
     if (leaving.aborted) return;
     const isAsked = clock.now() >= run.deadlineAt;
     if (isAsked) await clock.sleep(await reservePermit(db, rate, clock.now()), leaving);

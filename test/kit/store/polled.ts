@@ -4,11 +4,13 @@ import type { Database } from "../../../src/store/database.ts";
 import { recordSeen, type Outcome } from "../../../src/runs/poll/seen-store.ts";
 import type { PolledRun } from "../../../src/runs/run.ts";
 import { allPolledRuns, endPolling, readPolledRuns } from "../../../src/runs/scheduling/polled-store.ts";
+import { silentLog } from "../log.ts";
 
 /** The runs that are polled, as a poll reads them. */
 export async function polledRuns(db: Database): Promise<PolledRun[]> {
   const taskIds = (await allPolledRuns(db)).map(({ taskId }) => taskId);
-  return [...(await readPolledRuns(db, ["", ...taskIds])).values()];
+  const runs = await readPolledRuns(db, ["", ...taskIds], silentLog);
+  return [...runs.values()].flatMap((run) => run ?? []);
 }
 
 export async function polledRun(db: Database): Promise<PolledRun> {
