@@ -198,6 +198,20 @@ describe("an issuer (A9)", () => {
     expect(await reader()(token)).toBe("issuer unavailable");
   });
 
+  test("that moves its keys is trusted with the new ones within an hour", async () => {
+    const read = reader();
+    expect(await read(await issuer.token())).toEqual({ owner: `oauth:${issuer.mark}:ann` });
+    const keys = await (await fetch(`${issuer.url}/keys`)).json();
+    issuer.misbehave((response, path) => {
+      if (path === "/moved") sendJson(response, keys);
+      else if (path === "/keys") response.writeHead(410).end();
+      else sendJson(response, { issuer: issuer.url, jwks_uri: `${issuer.url}/moved` });
+    });
+    time += 60 * 60_000;
+    expect(await read(await issuer.token())).toEqual({ owner: `oauth:${issuer.mark}:ann` });
+    expect(issuer.asked.at(-1)).toBe("/moved");
+  });
+
   test("gets one request for its metadata at a time", async () => {
     const read = reader();
     const token = await issuer.token();

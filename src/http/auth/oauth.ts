@@ -138,6 +138,7 @@ interface IssuerOptions {
 
 const TIMEOUT_MS = 5_000;
 const MAX_DOCUMENT_BYTES = 256 * 1_024;
+const METADATA_MAX_AGE_MS = 60 * 60_000;
 const KEYS_MAX_AGE_MS = 24 * 60 * 60_000;
 /** No request for this long after a failure, so that wrong tokens cannot flood the issuer. */
 const BACKOFF_MS = 5_000;
@@ -147,8 +148,8 @@ const keySet = z.object({ keys: z.array(z.record(z.string(), z.unknown())) });
 
 /** Returns the issuer's key set, which refetches the keys when a token names an unknown one. */
 function createIssuerKeys({ issuer, log, now = () => performance.now() }: IssuerOptions) {
-  /** Their URL is found once: issuers replace keys, and hardly ever move them. */
-  let keys: Promise<RemoteJWKSet> | undefined;
+  let cached: { keys: RemoteJWKSet; url: string; until: number } | undefined;
+  let pending: Promise<RemoteJWKSet> | undefined;
   let backoffUntil = 0;
   const withBackoff = async <T>(work: () => Promise<T>): Promise<T> => {
     if (now() < backoffUntil) throw new IssuerUnavailable();
@@ -166,21 +167,33 @@ function createIssuerKeys({ issuer, log, now = () => performance.now() }: Issuer
       if (!found.success) throw new UnusableIssuer("the document at its jwks_uri is not a key set.");
       return Response.json(found.data);
     });
-  const find = async (): Promise<RemoteJWKSet> => {
+  const renew = async (): Promise<RemoteJWKSet> => {
     const { createRemoteJWKSet, customFetch } = await import("jose");
-    return createRemoteJWKSet(new URL(await withBackoff(() => findKeysUrl(issuer))), {
-      timeoutDuration: TIMEOUT_MS,
-      // Long, so that known keys work while the issuer is unavailable; an unknown key is fetched at once.
-      cacheMaxAge: KEYS_MAX_AGE_MS,
-      [customFetch]: fetchKeys,
-    });
-  };
-  return (): Promise<RemoteJWKSet> => {
-    keys ??= find().catch((error: unknown) => {
-      keys = undefined;
-      throw error;
-    });
+    const url = await withBackoff(() => findKeysUrl(issuer));
+    const keys =
+      cached?.url === url
+        ? cached.keys
+        : createRemoteJWKSet(new URL(url), {
+            timeoutDuration: TIMEOUT_MS,
+            // Long, so that known keys work while the issuer is unavailable; an unknown key is fetched at once.
+            cacheMaxAge: KEYS_MAX_AGE_MS,
+            [customFetch]: fetchKeys,
+          });
+    cached = { keys, url, until: now() + METADATA_MAX_AGE_MS };
     return keys;
+  };
+  return async (): Promise<RemoteJWKSet> => {
+    if (cached !== undefined && now() < cached.until) return cached.keys;
+    pending ??= renew().finally(() => {
+      pending = undefined;
+    });
+    try {
+      return await pending;
+    } catch (error) {
+      // The URL of the keys hardly ever changes: an old one is better than none.
+      if (cached !== undefined) return cached.keys;
+      throw error;
+    }
   };
 }
 
