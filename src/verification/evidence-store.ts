@@ -24,6 +24,7 @@ export interface FormerCheck {
   checkedAt: number;
   /** Claims are left to be judged. */
   isUnfinished: boolean;
+  /** Of the text from which the evidence is; undefined if there was none. */
   hash: string | undefined;
   /** What a model judged, which was paid for. */
   judged: Probabilities;
@@ -34,7 +35,7 @@ export interface FormerCheck {
 export async function findFormerCheck(db: Database, taskId: string, source: number): Promise<FormerCheck | undefined> {
   const page = await db
     .selectFrom("research_pages")
-    .select(["checked_at", "text_hash", "is_unfinished"])
+    .select(["checked_at", "text_hash", "is_unfinished", "outcome"])
     .where("task_id", "=", taskId)
     .where("source", "=", source)
     .executeTakeFirst();
@@ -52,15 +53,16 @@ export async function findFormerCheck(db: Database, taskId: string, source: numb
     isUnfinished: page.is_unfinished === 1,
     hash: page.text_hash ?? undefined,
     judged: new Map(judged.map(({ claim, probability }) => [claim, probability ?? undefined])),
-    isUnjudged: evidence.some((each) => isOpen(verdicts.parse(each.verdict)) && !isJudged(each)),
+    isUnjudged:
+      page.outcome === "text" && evidence.some((each) => isOpen(verdicts.parse(each.verdict)) && !isJudged(each)),
   };
 }
 
 const isJudged = ({ judged }: { judged: number }): boolean => judged === 1;
 
 /**
- * Replaces the check of a page together with its evidence. What was judged and paid for stays while the page does not
- * answer. Does nothing once the run is deleted, or its claims were split anew from another report.
+ * Replaces the check of a page together with its evidence. What its text said stays while the page cannot be read again,
+ * unless it is gone. Does nothing once the run is deleted, or its claims were split anew from another report.
  */
 export function savePageCheck(
   db: Database,
@@ -72,22 +74,20 @@ export function savePageCheck(
     if (!(await hasClaimsOf(transaction, taskId, reportHash))) return;
     const { source } = check;
     const former = await findFormerCheck(transaction, taskId, source);
-    const kept = former === undefined || check.outcome === "text" ? [] : [...former.judged.keys()];
-    const hash = kept.length > 0 ? former?.hash : check.hash;
+    const keptHash = check.outcome === "text" || check.outcome === "gone" ? undefined : former?.hash;
     await transaction.deleteFrom("research_pages").where("task_id", "=", taskId).where("source", "=", source).execute();
     await transaction
       .insertInto("research_pages")
-      .values(pageRow(taskId, { ...check, hash }))
+      .values(pageRow(taskId, { ...check, hash: keptHash ?? check.hash }))
       .execute();
+    if (keptHash !== undefined) return;
     await transaction
       .deleteFrom("research_evidence")
       .where("task_id", "=", taskId)
       .where("source", "=", source)
       .where("kind", "=", "page")
-      .$if(kept.length > 0, (stored) => stored.where("claim", "not in", kept))
       .execute();
-    const added = evidence.filter(({ claim }) => !kept.includes(claim));
-    await insertEvidence(transaction, taskId, { evidence: added, now: check.checkedAt });
+    await insertEvidence(transaction, taskId, { evidence, now: check.checkedAt });
   });
 }
 

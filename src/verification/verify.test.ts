@@ -103,6 +103,38 @@ test("a check goes on where it stopped, and fetches recent pages only again if a
   expect(await pairs(db)).toHaveLength(4);
 });
 
+test("a page that cannot be read again keeps its evidence until it is read or gone (W3)", async () => {
+  const db = await openRun();
+  const { deps, verify, pages, later, fetched } = openWorld(db);
+  await verify();
+  const { ["https://a.example/lake"]: lake = {} } = pages;
+  const [before] = await findEvidence(db, "run");
+  const unread = [
+    { outcome: "unreachable", reason: "No answer." },
+    { outcome: "unreadable", wall: "captcha" },
+  ] as const;
+  for (const page of unread) {
+    pages["https://a.example/lake"] = page;
+    later(HOUR_MS);
+    await verify({ numbers: [1], again: true });
+    expect((await findPageChecks(db, "run")).get(1)?.outcome).toBe(page.outcome);
+    expect((await findEvidence(db, "run"))[0]).toEqual(before);
+  }
+  // A claim that its former text left open does not make it due on every call.
+  delete pages["https://b.example/village"];
+  await verify({ numbers: [2], again: true });
+  deps.judge = { canJudge: () => true, judge: () => Promise.reject(new Error("It was not to be asked.")) };
+  const count = fetched.length;
+  await verify({ numbers: [2] });
+  expect(fetched).toHaveLength(count);
+  pages["https://a.example/lake"] = { outcome: "gone", reason: "It was removed.", httpStatus: 410 };
+  await verify({ numbers: [1], again: true });
+  expect(await pairs(db)).toContain("1 gone");
+  pages["https://a.example/lake"] = lake;
+  await verify({ numbers: [1], again: true });
+  expect(await pairs(db)).toContain("1 confirmed");
+});
+
 test("a cancelled check keeps what it has found, and time limits end it (W3)", async () => {
   const db = await openRun();
   const { verify } = openWorld(db, { slow: true });

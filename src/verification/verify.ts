@@ -162,7 +162,9 @@ interface Due {
 function duePages(sources: readonly Source[], { checks, again, unjudged, now }: Due): Source[][] {
   const isDue = ({ n }: Source): boolean => {
     const check = checks.get(n);
-    if (check === undefined || again || check.isUnfinished || unjudged.has(n)) return true;
+    if (check === undefined || again || check.isUnfinished) return true;
+    // A page that was not reached again keeps its evidence, and is not tried on every call.
+    if (check.outcome === "text" && unjudged.has(n)) return true;
     return now - check.checkedAt > (check.outcome === "unreachable" ? RECENTLY_UNREACHED_MS : RECENT_MS);
   };
   const byPage = Map.groupBy(sources.filter(isDue), ({ url, resolved_url }) => pageKey(resolved_url ?? url));
