@@ -7,6 +7,7 @@ import { waitFor } from "../../../test/kit/wait-for.ts";
 import { AppError } from "../../errors.ts";
 import type { PollResult } from "../../gemini/research-agent.ts";
 import { systemClock } from "../../platform/clock.ts";
+import { isShared } from "../../store/dialect.ts";
 import { createTableEngine } from "../engine/table-engine.ts";
 import { createPoller } from "./poller.ts";
 import { createRunner } from "./runner.ts";
@@ -54,6 +55,18 @@ test("a run whose row cannot be read does not stop the others of its batch, and 
     expect(damaged).toMatchObject({ status: "running_async", lease_until: null });
     expect(damaged.next_poll_at).not.toBeNull();
   });
+});
+
+test("all polled runs are scheduled again on a shared database only (P2)", async (context) => {
+  const { store, deps } = await openRunner(context);
+  await insertRun(store.db, { task_id: "polled", next_poll_at: 1 });
+  const onFault = async (): Promise<void> => {};
+  const options = { pollIntervalMs: 100, maxRps: 50, deliver: async () => 0, onFault };
+  const poller = createPoller({ deps: deps({ poll: working }), ...options });
+  await poller.start();
+  await poller.sweep();
+  const permits = store.db.selectFrom("rate_limits").select("name").where("name", "=", "repair");
+  expect(await permits.execute()).toHaveLength(isShared(store.db) ? 1 : 0);
 });
 
 test.for(["failed", "cancelled"] as const)(

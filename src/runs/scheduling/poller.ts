@@ -3,8 +3,8 @@
  * For each batch, permits of the rate that all processes share are reserved, Google is asked, and all claims are settled
  * in one transaction, which schedules the next polls. The interval of a run depends on how many runs its owner has.
  *
- * Once a minute, one of all processes schedules every polled run again, in case a delivery was lost, and checks the runs
- * whose key no process has, and on a shared database the starts without an answer.
+ * On a shared database, once a minute one of all processes schedules every polled run again, in case a delivery was lost,
+ * and checks the runs whose key no process has, and the starts without an answer.
  */
 
 import type { Claim, Due, Engine, Lane } from "../engine/engine.ts";
@@ -66,7 +66,7 @@ export interface Poller {
   start(): Promise<void>;
   /** Looks at once for what is due. */
   wake(): void;
-  /** Called every few seconds: unknown starts, the heartbeat, and the repair once a minute. */
+  /** Called every few seconds: unknown starts, the heartbeat, and on a shared database the repair. */
   sweep(): Promise<void>;
   /** Polls and notifications of runs that have ended. */
   inFlight(): number;
@@ -143,7 +143,8 @@ export function createPoller({ deps, pollIntervalMs, maxRps, deliver, onFault }:
       // A process with nothing to poll does not write to the file.
       if (!heartbeat.isStarted() || (!isShared(db) && (await countPolledRuns(db)) === 0)) return;
       await heartbeat.beat();
-      await repairIfTime(polling);
+      // On one machine the rows are the schedule, any process polls any run, and each looks for unknown starts.
+      if (isShared(db)) await repairIfTime(polling);
     },
     inFlight: () => inFlight.quick + inFlight.slow + announcing,
   };
@@ -257,8 +258,6 @@ async function repairIfTime(polling: Polling): Promise<void> {
   const turn = await reservePermits(db, REPAIRS, { permits: 1, withinMs: 0, now: clock.now() });
   if ("waitMs" in turn) return;
   await scheduleAll(polling);
-  // On one machine any process polls any run, and each looks for unknown starts.
-  if (!isShared(db)) return;
   await checkRunsWithoutKey(polling);
   await markUnknownStarts(polling.deps);
 }
