@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { clock, request } from "../../../test/kit/store/runner.ts";
 import { rowOf } from "../../../test/kit/store/store-rows.ts";
 import { cancelRun } from "../cancel/cancel.ts";
+import { cancelHere, requestCancel } from "../cancel/cancel-store.ts";
 import { pollRun } from "../poll/poll.ts";
 import { findResult } from "../result-store.ts";
 import { finishedAgentRuns } from "../run-store.ts";
@@ -109,6 +110,22 @@ describe("a plan", () => {
     await pollPlanAt(1);
     await poll();
     expect(await run()).toMatchObject({ status: "completed", cost: { usd: 2, incomplete: false } });
+  });
+
+  test("that is cancelled while its answer is on its way is not offered for approval (V2, L1)", async (context) => {
+    const { db, research, poll, taskId, run } = await stage(context);
+    const { agent } = research;
+    const pollDuringCancel: typeof agent.poll = async (...asked) => {
+      const now = clock.now();
+      await requestCancel(db, { taskId, keepPartial: true, now });
+      await cancelHere(db, { taskId, confirmed: false, keepPartial: true, now });
+      return agent.poll(...asked);
+    };
+    await poll({ ...research, agent: { ...agent, poll: pollDuringCancel } });
+    expect(await run()).toMatchObject({ status: "cancelled", cancelConfirmed: false });
+    await poll();
+    expect(await run()).toMatchObject({ status: "cancelled", cancelConfirmed: true, cost: { usd: 1 } });
+    expect((await findResult(db, taskId))?.report).toBe("1. Ask fishermen");
   });
 
   test("that arrives after a cancel is kept; a waiting one is cancelled at once, with its text if nothing is to be kept (V2, L1, L2)", async (context) => {

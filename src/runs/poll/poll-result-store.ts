@@ -28,7 +28,7 @@ export interface AgentFinish extends Ending {
   nextPollAt?: number | undefined;
 }
 
-/** Stores result, usage, cost, status and notification in one transaction. False if another process ended the run. */
+/** Stores result, usage, cost, status and notification in one transaction. False if the run has changed meanwhile. */
 export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boolean> {
   const { run, raw, now } = finish;
   const { taskId, interactionId, epoch, part } = run;
@@ -47,6 +47,10 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
     const from = finish.confirmsCancel === true ? (["cancelled"] as const) : undefined;
     const updated = await transition(transaction, { taskId, to: finish.to, from, holder: { epoch }, set })
       .where("interaction_id", "=", interactionId)
+      // Cancelled while its answer was on its way, a plan is not offered for approval: the next poll ends it so.
+      .$if(part === "plan" && run.cancelRequestedAt === undefined, (update) =>
+        update.where("cancel_requested_at", "is", null),
+      )
       .returning(["query", "enable_notifications", "keep_partial", "caller_waits_until"])
       .executeTakeFirst();
     if (updated === undefined) return false;
