@@ -150,8 +150,8 @@ export interface Tables {
     source: number;
     outcome: string;
     reason: string | null;
-    /** The judge has not judged every claim that cites the page. */
-    is_unfinished: Generated<Flag>;
+    /** The judge has not judged every claim that cites the page: 1, its time ran out; 2, it refused for a reason that lasts. */
+    is_unfinished: Generated<Flag | 2>;
     url: string;
     final_url: string;
     http_status: number | null;

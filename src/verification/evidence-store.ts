@@ -28,7 +28,7 @@ export interface FormerCheck {
   hash: string | undefined;
   /** What a model judged, which was paid for. */
   judged: Probabilities;
-  /** A claim that the text of the page leaves open was not judged. */
+  /** A claim that the text of the page leaves open was not judged, and no judge refused it. */
   isUnjudged: boolean;
 }
 
@@ -54,7 +54,9 @@ export async function findFormerCheck(db: Database, taskId: string, source: numb
     hash: page.text_hash ?? undefined,
     judged: new Map(judged.map(({ claim, probability }) => [claim, probability ?? undefined])),
     isUnjudged:
-      page.outcome === "text" && evidence.some((each) => isOpen(verdicts.parse(each.verdict)) && !isJudged(each)),
+      page.outcome === "text" &&
+      page.is_unfinished !== 2 &&
+      evidence.some((each) => isOpen(verdicts.parse(each.verdict)) && !isJudged(each)),
   };
 }
 
@@ -140,7 +142,7 @@ const pageRow = (taskId: string, check: PageCheck): Insertable<Tables["research_
   source: check.source,
   outcome: check.outcome,
   reason: text(check.reason),
-  is_unfinished: check.isUnfinished ? 1 : 0,
+  is_unfinished: check.isUnfinished ? 1 : check.isRefused ? 2 : 0,
   url: storable(check.url),
   final_url: storable(check.finalUrl),
   http_status: check.httpStatus ?? null,
@@ -171,6 +173,7 @@ export async function findPageChecks(db: Database, taskId: string): Promise<Map<
         outcome: outcomes.parse(row.outcome),
         reason: row.reason ?? undefined,
         isUnfinished: row.is_unfinished === 1,
+        isRefused: row.is_unfinished === 2,
         url: row.url,
         finalUrl: row.final_url,
         httpStatus: row.http_status ?? undefined,

@@ -13,6 +13,8 @@ export interface PageCheck extends Receipt {
   reason?: string | undefined;
   /** The page is due again: the next call continues with the claims that were not judged. */
   isUnfinished: boolean;
+  /** A judge refused claims of the page for a reason that lasts, and is not offered them again soon. */
+  isRefused: boolean;
   title?: string | undefined;
   /** As the page states them. */
   date?: string | undefined;
@@ -34,7 +36,17 @@ const WALLS: Record<Wall, string> = {
 
 export function checkOf(source: number, reading: PageReading): PageCheck {
   const { url, finalUrl, httpStatus, checkedAt, hash, outcome } = reading;
-  const receipt = { source, url, finalUrl, httpStatus, checkedAt, hash, outcome, isUnfinished: false };
+  const receipt = {
+    source,
+    url,
+    finalUrl,
+    httpStatus,
+    checkedAt,
+    hash,
+    outcome,
+    isUnfinished: false,
+    isRefused: false,
+  };
   if (reading.outcome === "text") {
     const { title, date, author, blocks } = reading.page;
     return {

@@ -4,7 +4,7 @@ import type { Claim, Evidence } from "../claims/evidence.ts";
 import { compareClaims } from "../claims/compare-page.ts";
 import type { PageReading } from "../pages/page.ts";
 import type { FormerCheck } from "./evidence-store.ts";
-import { isOpen, type Judge, type JudgeLimits, type Probabilities } from "./judge/judge-port.ts";
+import { isOpen, type Judge, type Judgements, type JudgeLimits, type Probabilities } from "./judge/judge-port.ts";
 import { withJudgement } from "./judge/judge.ts";
 import { checkOf } from "./page-check.ts";
 
@@ -28,12 +28,12 @@ export async function evidenceOf(
   { judge }: ComparisonDeps,
   reading: PageReading,
   { taskId, source, claims, former, limits }: ClaimsOfSource,
-): Promise<{ evidence: Evidence[]; isComplete: boolean }> {
+): Promise<{ evidence: Evidence[] } & Omit<Judgements, "judged" | "unjudged">> {
   if (reading.outcome !== "text") {
     const { reason } = checkOf(source, reading);
     const verdict = reading.outcome;
     const evidence = claims.map(({ n }) => bounded({ claim: n, source, kind: "page", verdict, reason }));
-    return { evidence, isComplete: true };
+    return { evidence, isComplete: true, isRefused: false };
   }
   const { page, hash } = reading;
   const found = await compareClaims({ page, claims, passages: 0 }, limits.signal);
@@ -47,15 +47,15 @@ export async function evidenceOf(
   const asked = open
     .filter(({ claim }) => !known.has(claim.n))
     .map(({ claim, evidence: { passage } }) => ({ ...claim, passage }));
-  const { judged, isComplete } =
+  const { judged, isComplete, isRefused } =
     judge === undefined || asked.length === 0
-      ? { judged: known, isComplete: true }
+      ? { judged: known, isComplete: true, isRefused: false }
       : await judge.judge({ taskId, page, claims: asked }, limits);
   const probabilities = new Map([...known, ...judged]);
   const evidence = compared.map(({ claim, evidence: text }) =>
     isOpen(text.verdict) && probabilities.has(claim.n) ? withJudgement(text, probabilities.get(claim.n)) : text,
   );
-  return { evidence, isComplete };
+  return { evidence, isComplete, isRefused };
 }
 
 const bounded = ({ passage, reason, ...evidence }: Evidence): Evidence => ({

@@ -56,6 +56,8 @@ export interface Verification extends ReportOfRun {
 const RECENT_MS = 24 * 3_600_000;
 /** Sooner if it was not reached: the fault may be over. */
 const RECENTLY_UNREACHED_MS = 10 * 60_000;
+/** Neither is a page whose claims a judge has refused, unless this time has passed. */
+const RECENTLY_REFUSED_MS = 3_600_000;
 const MAX_CONCURRENT_PAGES = 4;
 
 /** What a verification will do, before it does anything. */
@@ -73,7 +75,7 @@ export async function planVerification(
   const found = await claimsOfRun(deps, wanted);
   const checks = await findPageChecks(deps.db, wanted.taskId);
   const cited = citedSources(wanted.result.sources, found.claims, wanted.numbers);
-  const canJudge = deps.judge?.canJudge(wanted.taskId) === true;
+  const canJudge = deps.judge?.canJudge() === true;
   const unjudged = unjudgedSources(canJudge ? await findEvidence(deps.db, wanted.taskId) : []);
   const due = duePages(cited, { checks, again: wanted.again, unjudged, now: deps.clock.now() });
   return { ...found, due, checks };
@@ -153,7 +155,7 @@ function citedSources(
 interface Due {
   checks: ReadonlyMap<number, PageCheck>;
   again: boolean;
-  /** Sources whose claims a judge can be asked about, because they were checked without one. */
+  /** Sources with claims that were not judged, if a judge can be asked about them. */
   unjudged: ReadonlySet<number>;
   now: number;
 }
@@ -163,9 +165,10 @@ function duePages(sources: readonly Source[], { checks, again, unjudged, now }: 
   const isDue = ({ n }: Source): boolean => {
     const check = checks.get(n);
     if (check === undefined || again || check.isUnfinished) return true;
+    const age = now - check.checkedAt;
     // A page that was not reached again keeps its evidence, and is not tried on every call.
-    if (check.outcome === "text" && unjudged.has(n)) return true;
-    return now - check.checkedAt > (check.outcome === "unreachable" ? RECENTLY_UNREACHED_MS : RECENT_MS);
+    if (check.outcome === "text" && unjudged.has(n) && (!check.isRefused || age > RECENTLY_REFUSED_MS)) return true;
+    return age > (check.outcome === "unreachable" ? RECENTLY_UNREACHED_MS : RECENT_MS);
   };
   const byPage = Map.groupBy(sources.filter(isDue), ({ url, resolved_url }) => pageKey(resolved_url ?? url));
   const lastCheck = ([source]: Source[]): number => checks.get(source?.n ?? 0)?.checkedAt ?? 0;
@@ -187,7 +190,7 @@ async function checkPage(deps: VerifyDeps, { sources, checks, ...page }: Checked
   const isDue = ({ n }: Source): boolean =>
     former.get(n)?.isUnfinished === true ||
     former.get(n)?.checkedAt === checks.get(n)?.checkedAt ||
-    (former.get(n)?.isUnjudged === true && deps.judge?.canJudge(taskId) === true);
+    (former.get(n)?.isUnjudged === true && deps.judge?.canJudge() === true);
   const due = sources.filter(isDue);
   const [first] = due;
   if (first === undefined) return true;
@@ -197,8 +200,8 @@ async function checkPage(deps: VerifyDeps, { sources, checks, ...page }: Checked
     const citing = claims.filter((claim) => claim.sources.includes(n));
     const limits = { signal, deadline };
     const about = { taskId, source: n, claims: citing, former: former.get(n), limits };
-    const { evidence, isComplete } = await evidenceOf(deps, reading, about);
-    const check = { ...checkOf(n, reading), isUnfinished: !isComplete };
+    const { evidence, isComplete, isRefused } = await evidenceOf(deps, reading, about);
+    const check = { ...checkOf(n, reading), isUnfinished: !isComplete, isRefused };
     await savePageCheck(deps.db, { taskId, reportHash }, { check, evidence });
     isAllComplete &&= isComplete;
   }

@@ -173,14 +173,21 @@ test.for([[[]], [[0]], [[1.5]], [["1"]], ["1"]])(
 test("a cancelled call says so, and a judge is asked without a question: its limit, its cost and what it left are in the answer (W3)", async (context) => {
   const why = "Google does not recognise the model gemini-decision-1.";
   const states: ((n: number) => Judgements)[] = [
-    (n) => ({ judged: new Map(), unjudged: new Map([[why, n]]), isComplete: true }),
-    () => ({ judged: new Map([[2, 0.93]]), unjudged: new Map(), isComplete: true }),
+    (n) => ({ judged: new Map(), unjudged: new Map([[why, n]]), isComplete: true, isRefused: true }),
+    () => ({ judged: new Map([[2, 0.93]]), unjudged: new Map(), isComplete: true, isRefused: false }),
   ];
   const judge: Judge = {
     canJudge: () => true,
     judge: async ({ taskId, claims }) => {
       await reserveJudgeRequest(opened.db, taskId, { usd: 0.001, limitUsd: 0.05 });
-      return states.shift()?.(claims.length) ?? { judged: new Map(), unjudged: new Map(), isComplete: true };
+      return (
+        states.shift()?.(claims.length) ?? {
+          judged: new Map(),
+          unjudged: new Map(),
+          isComplete: true,
+          isRefused: false,
+        }
+      );
     },
   };
   const opened = await openWorld(context, () => judge);
@@ -193,7 +200,7 @@ test("a cancelled call says so, and a judge is asked without a question: its lim
   });
   expect(first.text).toContain(`1 citation was not judged: ${why}`);
   expect(progress[0]).toMatch(/for at most \$0\.05 a report$/);
-  const second = await check({ numbers: [2] });
+  const second = await check({ numbers: [2], refetch: true });
   expect(second.structured).toMatchObject({
     counts: { likely: 1 },
     findings: [{ source: 2, verdict: "likely", probability: 0.93, judged: true, passage: expect.any(String) }],

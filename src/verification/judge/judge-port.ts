@@ -5,8 +5,8 @@ import type { PageText } from "../../pages/page.ts";
 
 /** A model that says how likely a page says what the comparison of texts did not find there literally. */
 export interface Judge {
-  /** False while a request would be in vain: the model is not offered, or the limit for this report is reached. */
-  canJudge(taskId: string): boolean;
+  /** False while a request would be in vain because the model is not offered. */
+  canJudge(): boolean;
   /** A request that is in progress at an abort is paid for, so its answer is awaited. */
   judge(request: JudgeRequest, limits: JudgeLimits): Promise<Judgements>;
 }
@@ -37,6 +37,8 @@ export interface Judgements {
   unjudged: ReadonlyMap<string, number>;
   /** False if time ran out before all claims were asked about. */
   isComplete: boolean;
+  /** Claims were refused for a reason that lasts: the model is not offered, or the limit for this report is reached. */
+  isRefused: boolean;
 }
 
 /** What is literally on the page, or contradicts it, is decided without a model. */

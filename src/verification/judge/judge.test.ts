@@ -9,7 +9,7 @@ import { LIST_PRICES } from "../../costs/prices.ts";
 import type { DecisionOutcome, DecisionRequest } from "../../gemini/decisions.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { totalCost } from "../../runs/history/figures-store.ts";
-import { findJudgeUsage, saveClaims } from "../claim-store.ts";
+import { findJudgeUsage, reserveJudgeRequest, saveClaims, settleJudgeRequest } from "../claim-store.ts";
 import type { OpenClaim } from "./judge-port.ts";
 import { createJudge, LIKELY_FROM, withJudgement } from "./judge.ts";
 
@@ -113,6 +113,7 @@ test("one request asks about all claims of a page, with their headings as contex
     ]),
     unjudged: new Map(),
     isComplete: true,
+    isRefused: false,
   });
   expect(sent).toHaveLength(1);
   const [request] = sent;
@@ -195,7 +196,7 @@ test("an answer without usage, or none, has an unknown cost and stays counted at
 });
 
 test("a report never costs more than its limit, over all checks and processes (W3)", async () => {
-  const { db, judge, ask, sent } = await openJudge([answered({ c1: 0.5 }, { inputTokens: 300 })], { maxUsd: 0.0005 });
+  const { db, ask, sent } = await openJudge([answered({ c1: 0.5 }, { inputTokens: 300 })], { maxUsd: 0.0005 });
   const page = { title: "t", blocks: ["x".repeat(2_000)] };
   const results = [];
   for (let check = 0; check < 20; check += 4) {
@@ -206,10 +207,19 @@ test("a report never costs more than its limit, over all checks and processes (W
   expect(spent).toBeLessThanOrEqual(0.0005);
   expect(sent.length).toBeGreaterThan(2);
   expect(sent.length).toBeLessThan(20);
-  expect(results.at(-1)?.unjudged).toEqual(
-    new Map([["The limit of $0.0005 for this report is reached (VERIFY_JUDGE).", 1]]),
-  );
-  expect([judge.canJudge("run"), judge.canJudge("other")]).toEqual([false, true]);
+  expect(results.at(-1)).toMatchObject({
+    unjudged: new Map([["The limit of $0.0005 for this report is reached (VERIFY_JUDGE).", 1]]),
+    isRefused: true,
+  });
+});
+
+test("a limit that only a request in progress elsewhere reaches is not reached for good (W3)", async () => {
+  const { db, judge, ask } = await openJudge([answered({ c1: 0.5 })], { maxUsd: 0.01 });
+  await reserveJudgeRequest(db, "run", { usd: 0.01, limitUsd: 0.01 });
+  expect(await ask([claim(1)])).toMatchObject({ judged: new Map(), isRefused: true });
+  await settleJudgeRequest(db, "run", { reservedUsd: 0.01, usd: 0.002, inputTokens: 20_000 });
+  expect(judge.canJudge()).toBe(true);
+  expect(await ask([claim(1)])).toMatchObject({ judged: new Map([[1, 0.5]]), isRefused: false });
 });
 
 test("a model that Google does not offer is asked for once, and again after an hour (W3)", async () => {
@@ -219,13 +229,14 @@ test("a model that Google does not offer is asked for once, and again after an h
       judged: new Map(),
       unjudged: new Map([["Google refuses.", 2]]),
       isComplete: true,
+      isRefused: true,
     });
   }
   expect(sent).toHaveLength(1);
-  expect(judge.canJudge("run")).toBe(false);
+  expect(judge.canJudge()).toBe(false);
   expect(await totalCost(db, "local")).toMatchObject({ usd: 1, incomplete: false });
   time.now += 3_600_001;
-  expect(judge.canJudge("run")).toBe(true);
+  expect(judge.canJudge()).toBe(true);
   expect((await ask([claim(1)])).judged).toEqual(new Map([[1, 0.9]]));
 });
 
@@ -236,7 +247,8 @@ test("a refusal that passes is tried once more after a short pause, everything e
   const always = await openJudge([refused(false, 1_000)]);
   expect((await always.ask([claim(1)])).unjudged).toEqual(new Map([["Google refuses.", 1]]));
   expect(always.sent).toHaveLength(2);
-  expect(always.judge.canJudge("run")).toBe(true);
+  expect((await always.ask([claim(1)])).isRefused).toBe(false);
+  expect(always.judge.canJudge()).toBe(true);
   for (const outcome of [refused(false, 30_000), refused(false), { kind: "lost", why: "It broke." } as const]) {
     const once = await openJudge([outcome]);
     expect((await once.ask([claim(1)])).unjudged.size).toBe(1);
@@ -259,7 +271,7 @@ test("a page that Google blocks is not asked about again; a missing answer is (W
 
 test("nothing is sent after a cancel or the time limit, or for a deleted run (W3)", async () => {
   const { db, ask, sent, time } = await openJudge([answered({ c1: 0.9 })]);
-  const left = { judged: new Map(), unjudged: new Map(), isComplete: false };
+  const left = { judged: new Map(), unjudged: new Map(), isComplete: false, isRefused: false };
   expect(await ask([claim(1)], { limits: { signal: AbortSignal.abort(), deadline: Infinity } })).toEqual(left);
   time.now = 10;
   expect(await ask([claim(1)], { limits: { ...NO_LIMITS, deadline: 10 } })).toEqual(left);

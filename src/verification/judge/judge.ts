@@ -51,8 +51,6 @@ const TOO_LONG = "The sentence is too long.";
 
 export function createJudge(deps: JudgeDeps): Judge {
   const { clock } = deps;
-  /** Reports whose limit was reached. */
-  const spent = new Set<string>();
   const inTurn = takeTurns();
   let unavailable: { why: string; until: number } | undefined;
   const whyUnavailable = (): string | undefined =>
@@ -63,8 +61,9 @@ export function createJudge(deps: JudgeDeps): Judge {
     const why = whyUnavailable();
     const outcome = why === undefined ? await ask(deps, asked) : ({ kind: "unavailable", why } as const);
     if (outcome.kind === "answered") return readAnswers(result, batch, outcome);
-    if (outcome.kind === "over") spent.add(asked.taskId);
+    if (outcome.kind === "over" || outcome.kind === "unavailable") result.isRefused = true;
     if (outcome.kind === "refused" && outcome.isLasting) {
+      result.isRefused = true;
       unavailable = { why: outcome.why, until: clock.monotonic() + UNAVAILABLE_MS };
     }
     count(result, outcome.why, batch.length);
@@ -72,9 +71,9 @@ export function createJudge(deps: JudgeDeps): Judge {
   };
 
   return {
-    canJudge: (taskId) => whyUnavailable() === undefined && !spent.has(taskId),
+    canJudge: () => whyUnavailable() === undefined,
     judge: async ({ taskId, page, claims }, limits) => {
-      const result: Result = { judged: new Map(), unjudged: new Map() };
+      const result: Result = { judged: new Map(), unjudged: new Map(), isRefused: false };
       const isComplete = await inTurn(taskId, async () => {
         for (const batch of batchesOf(withoutLong(result, claims))) {
           if (limits.signal.aborted || clock.monotonic() >= limits.deadline) return false;
@@ -101,7 +100,7 @@ function takeTurns() {
   };
 }
 
-type Result = { judged: Map<number, number | undefined>; unjudged: Map<string, number> };
+type Result = { judged: Map<number, number | undefined>; unjudged: Map<string, number>; isRefused: boolean };
 
 const count = ({ unjudged }: Result, why: string, claims: number): void =>
   void unjudged.set(why, (unjudged.get(why) ?? 0) + claims);

@@ -13,20 +13,22 @@ import { type Judge } from "./judge-port.ts";
 
 const VILLAGE = "https://b.example/village";
 
-/** Finds all claims likely; none while it has no time, and none of those that it cannot judge. */
+/** Finds all claims likely; none while it has no time or refuses. */
 function createTestJudge() {
   const asked: number[] = [];
-  const state = { hasTime: true, canJudge: true, probability: 0.9 as number | undefined };
+  const state = { hasTime: true, canJudge: true, refuses: false, probability: 0.9 as number | undefined };
   const judge: Judge = {
     canJudge: () => state.canJudge,
     judge: async ({ claims }) => {
-      if (!state.hasTime) return { judged: new Map(), unjudged: new Map(), isComplete: false };
-      if (!state.canJudge) return { judged: new Map(), unjudged: new Map([["No.", claims.length]]), isComplete: true };
+      const none = { judged: new Map<number, number>(), unjudged: new Map<string, number>() };
+      if (!state.hasTime) return { ...none, isComplete: false, isRefused: false };
+      if (state.refuses) return { ...none, isComplete: true, isRefused: true };
       asked.push(...claims.map(({ n }) => n));
       return {
         judged: new Map(claims.map(({ n }) => [n, state.probability])),
         unjudged: new Map(),
         isComplete: true,
+        isRefused: false,
       };
     },
   };
@@ -165,6 +167,24 @@ test("pages that were checked without a judge are judged by the next check that 
   // Only the page whose text leaves a claim open.
   expect([asked, fetched.slice(before)]).toEqual([[2], [VILLAGE]]);
   expect(await verify()).toBe(0);
+  expect(fetched).toHaveLength(before + 1);
+});
+
+test("what a judge has refused is offered again after an hour, not on every call of a new process (W3)", async () => {
+  const db = await openRun();
+  const { judge, asked, state } = createTestJudge();
+  const { verify, fetched, later } = openWorld(db, { judge });
+  state.refuses = true;
+  await verify();
+  const before = fetched.length;
+  // Its successor knows nothing of the refusal.
+  state.refuses = false;
+  expect(await verify()).toBe(0);
+  expect([asked, fetched.slice(before)]).toEqual([[], []]);
+  later(HOUR_MS + 1);
+  await verify();
+  expect([asked, fetched.slice(before)]).toEqual([[2], [VILLAGE]]);
+  await verify();
   expect(fetched).toHaveLength(before + 1);
 });
 
