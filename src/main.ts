@@ -1,6 +1,6 @@
 /** Entry point: without arguments the stdio server, or a greeting at a terminal; otherwise a command. */
 
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -32,16 +32,21 @@ export async function main(argv: string[]): Promise<void> {
 
 /**
  * Keeps the compiled bundle for the next start, in the config directory once that exists. What is in it is executed, so
- * not where other users could write.
+ * not where other users could have written.
  */
 function cacheCompiledCode(): void {
-  const { platform } = process;
-  const directory = configDirectory({ platform, home: homedir(), environment: readEnvironment() });
+  const directory = configDirectory({ platform: process.platform, home: homedir(), environment: readEnvironment() });
+  const compiled = join(directory, "compile-cache");
+  if (isOwn(directory) && (!existsSync(compiled) || isOwn(compiled))) enableCompileCache(compiled);
+}
+
+/** False where there is nothing, or no access: then every start compiles. */
+function isOwn(path: string): boolean {
   try {
-    const { mode } = statSync(directory);
-    if (platform === "win32" || (mode & WRITABLE_BY_OTHERS) === 0) enableCompileCache(join(directory, "compile-cache"));
+    const { uid, mode } = statSync(path);
+    return process.getuid === undefined || (uid === process.getuid() && (mode & WRITABLE_BY_OTHERS) === 0);
   } catch {
-    // The first start, or no access: it compiles.
+    return false;
   }
 }
 
