@@ -7,7 +7,7 @@ import { neutralMarkdown } from "../../src/reports/markdown/neutral-markdown.ts"
 import { PAYLOADS } from "../security/xss-payloads.ts";
 import { type FuzzTarget, must, mustBeVisible } from "./target.ts";
 
-const SOURCES = [{ n: 7, title: "A page", url: "https://a.example/(x)", domain: "a.example" }];
+export const SOURCES = [{ n: 7, title: "A page", url: "https://a.example/(x)", domain: "a.example" }];
 const ENDING = "\n\n## Sources\n\n- \\[7\\] [A page](https://a.example/%28x%29) (a.example)\n";
 
 export const markdownReport: FuzzTarget = {
@@ -94,7 +94,7 @@ function mustBeHarmless(token: Token, known: string): void {
 }
 
 /** Without what the neutralizer changes, and what no address contains. */
-const plain = (text: string): string => text.replaceAll(/[\s\\!]|image/g, "");
+export const plain = (text: string): string => text.replaceAll(/[\s\\!]|image/g, "");
 
 /** Code without an end, or raw HTML, would swallow our list of sources. */
 function mustEndWithSources(document: string): void {
