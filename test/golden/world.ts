@@ -3,6 +3,7 @@
  * scene advances it. An MCP client of 2025 on stdio does the polling; one of 2026, the page and commands stand beside it.
  */
 
+import type { Client as McpClient } from "@modelcontextprotocol/client";
 import { isUtf8 } from "node:buffer";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -145,11 +146,15 @@ export async function openWorld(
 
   const call = async (tool: string, input: Input = {}, client: Client = "2025"): Promise<Answer> => {
     const connected = await doors.client(client);
-    const progress: string[] = [];
-    const onprogress = ({ message }: { message?: string | undefined }): void => void progress.push(message ?? "");
+    const { received, end } = listen(connected.client);
     const { isError, structuredContent, content } = await connected.client.callTool(
       { name: tool, arguments: input },
-      { timeout: 60_000, onprogress },
+      // Without it no progress is sent.
+      { timeout: 60_000, onprogress: () => {} },
+    );
+    end();
+    const progress = received.flatMap(({ method, params }) =>
+      method === "notifications/progress" ? String(params?.["message"] ?? "") : [],
     );
     const title = `${client} ${tool} ${JSON.stringify(input)}`;
     const shown = progress.filter((message) => !message.startsWith("Working ("));
@@ -250,6 +255,24 @@ export async function openWorld(
       return recording.text(runs.map(({ task_id }) => task_id));
     },
   };
+}
+
+interface Message {
+  method?: string;
+  params?: Record<string, unknown>;
+}
+
+/** What a client receives: it drops the progress of a call whose response is in the same chunk. */
+function listen({ transport }: McpClient): { received: Message[]; end: () => void } {
+  const received: Message[] = [];
+  if (transport === undefined) return { received, end: () => {} };
+  const { onmessage } = transport;
+  const receive: typeof onmessage = (message, extra) => {
+    received.push(message as Message);
+    onmessage?.(message, extra);
+  };
+  Object.assign(transport, { onmessage: receive });
+  return { received, end: () => void Object.assign(transport, { onmessage }) };
 }
 
 /** Logged by the sweep, at whatever time of the scene its next round begins; a scene waits for it with `logged`. */

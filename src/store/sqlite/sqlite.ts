@@ -346,7 +346,8 @@ async function open(options: InstalledFile, before: State | undefined): Promise<
     return { kind: "writable", source };
   } catch (error) {
     const state = await fallback(options, before, causeOf(error, file));
-    const isNews = before === undefined || before.kind === "writable" || before.cause.message !== state.cause.message;
+    // Not by the message: that of a full disk has the number of free bytes.
+    const isNews = before === undefined || before.kind === "writable" || before.cause.code !== state.cause.code;
     if (isNews) log.warn(`${state.cause.message} ${consequenceOf(state)} ${state.cause.suggestion ?? ""}`.trim());
     return state;
   }
