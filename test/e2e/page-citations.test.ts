@@ -102,7 +102,7 @@ async function withoutJudge(page: Page, { taskId, requests }: { taskId: string; 
   expect(await marks(page)).toEqual(["confirmed", null, null]);
   await page.getByRole("button", { name: "Check the rest", exact: true }).click();
   await page.locator(count("gone")).waitFor();
-  expect(await marks(page)).toEqual(["confirmed", "not_found", "gone"]);
+  expect(await marks(page)).toEqual(["confirmed", "likely", "gone"]);
   // A page that was checked is not fetched again.
   expect(requests.toSorted()).toEqual(LINKS.map((url) => url.replace("http://", "")).toSorted());
   const first = page.locator(".report-text .cite a").first();
@@ -112,7 +112,7 @@ async function withoutJudge(page: Page, { taskId, requests }: { taskId: string; 
   expect(await textOf(page)).toBe(text);
   await page.reload();
   await page.locator(count("gone")).waitFor();
-  await expect.poll(() => marks(page)).toEqual(["confirmed", "not_found", "gone"]);
+  await expect.poll(() => marks(page)).toEqual(["confirmed", "likely", "gone"]);
 }
 
 /** The check of the rest judges what the one without a judge left open; nothing is asked above the limit, or twice. */

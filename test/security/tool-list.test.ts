@@ -19,8 +19,8 @@ test("the list of tools is the same in every session, whatever happens in betwee
   // Names, texts, schemas and annotations. A change needs a changelog entry and a new version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "f126cacd20fefa9e9d53eec042205b5daeac5df6c1cb7e44e3132a4e34fa6521",
-      "modern": "dad350fabc98a8c57ab2941133684c42ac7b9d80f9eecfdd4a27c1807a561724",
+      "legacy": "9b26930642bc5e9821a96e8243f9770f691e27ba87199d1620ceab8da2e5530d",
+      "modern": "14731d7bbe1b599f35af89a62fd155448988a789cfd35248d9287449ed637281",
     }
   `);
 });
