@@ -78,6 +78,6 @@ test("the queue's own migrations run to their end, those in the background too (
       );
       expect(states).toEqual([{ status: "completed", several: true }]);
     },
-    { timeout: 40_000, interval: 500 },
+    { timeout: 120_000, interval: 500 },
   );
 });
