@@ -120,6 +120,32 @@ test("an answer without a body is passed through", () => {
   expect(limitResponse(empty, LIMITS)).toBe(empty);
 });
 
+/** All methods that read a body. */
+const READERS: Record<string, (response: Response) => Promise<unknown>> = {
+  text: (response) => response.text(),
+  json: (response) => response.json(),
+  bytes: (response) => response.bytes(),
+  arrayBuffer: (response) => response.arrayBuffer(),
+  blob: (response) => response.blob(),
+  clone: (response) => response.clone().text(),
+  body: (response) => new Response(response.body).text(),
+  "text after body was accessed": (response) => (response.body === null ? Promise.resolve("") : response.text()),
+};
+
+test.each(Object.entries(READERS))("an answer ends at the same limit however it is read: %s (T16)", async (_, read) => {
+  const json = [`{"text":"é`, `${"x".repeat(70)}"}`];
+  await expect(read(limitResponse(answer(json), LIMITS))).resolves.toBeDefined();
+  await expect(read(limitResponse(answer([...json, " ".repeat(100)]), LIMITS))).rejects.toMatchObject({
+    code: "EXECUTION_ERROR",
+  });
+});
+
+test("a character that is split by the network is decoded whole (T16)", async () => {
+  const bytes = new TextEncoder().encode("\uFEFFé");
+  const pieces = new Response(ReadableStream.from([...bytes].map((byte) => Uint8Array.of(byte))));
+  expect(await limitResponse(pieces, LIMITS).text()).toBe("é");
+});
+
 test("an answer that passes two limits is counted once and can be read (T16)", async () => {
   const twice = limitResponse(limitResponse(answer([`{"text":"x"}`]), LIMITS), LIMITS);
   expect(await twice.json()).toEqual({ text: "x" });
