@@ -25,7 +25,7 @@ const LIVE_RUNS = 50;
 const LIVE_MS = 20_000;
 
 /** Budgets: what a visitor waits for before anything is visible. */
-const MAX_SCRIPT_KB = 40;
+const MAX_SCRIPT_KB = 30;
 const MAX_FIRST_PAINT = 2.5;
 
 const BARE = "<!doctype html><html lang=en><title>bare</title><body><p class=there>A page with nothing on it.</p>";

@@ -87,7 +87,7 @@ export function areOpposites(one: string, other: string): boolean {
   return direction !== undefined && otherDirection !== undefined && direction !== otherDirection;
 }
 
-/** Words that make a statement less certain, or a plan, or somebody's opinion. */
+/** Words that make a statement less certain, or a plan or an opinion. */
 const HEDGES =
   /(?<!\p{L})(?:will|would|could|might|may|plans?|planned|planning|expect(?:s|ed)?|hope[sd]?|intends?|wants?|to be|if|unless|whether|according|allegedly|reportedly|claim(?:s|ed)|den(?:y|ies|ied)|proposed|should|forecasts?|estimated?|likely|possibly|rumou?r(?:s|ed)?|soll(?:en|te)?|wird|werden|will|könnte|plant|erwartet|laut|wenn|falls|prévoit|devrait|pourrait|selon|si)(?!\p{L})/giu;
 /** Words without which a statement says less. */

@@ -119,7 +119,7 @@ const answerSchema = z
   .refine(({ answers, prompt_feedback: feedback }) => (answers ?? feedback ?? undefined) !== undefined)
   .transform(({ answers, ...rest }) => ({ ...rest, answers: answers ?? {} }));
 
-/** Refusals that concern the key, its project or its location, or that nobody has this model there. */
+/** Refusals that concern the key, its project or its location, or a model that is not offered there. */
 const LASTING: ReadonlySet<FailureReason> = new Set(["auth", "config", "billing", "location", "credentials"]);
 const MAY_PASS: ReadonlySet<FailureReason> = new Set(["rate_limit", "overloaded"]);
 

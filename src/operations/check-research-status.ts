@@ -111,7 +111,7 @@ function elapsedOf({ started_at: start, created_at: created, ...run }: RunLive, 
   return (end === undefined ? now : Date.parse(end)) - Date.parse(start ?? created);
 }
 
-/** 0 while it runs: it takes longer than usual. A run that nobody polls may have ended long ago. */
+/** 0 while it runs: it takes longer than usual. A run that is not polled may have ended long ago. */
 function minutesLeftOf({ progress, usual_minutes: usual, ...run }: RunLive, elapsedMs: number): number | undefined {
   if (run.unpolled_since !== undefined || run.status === "start_unknown") return undefined;
   return usual === undefined || run.backup_file !== undefined ? 0 : minutesLeft({ progress, elapsedMs, usual });

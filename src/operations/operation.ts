@@ -127,7 +127,7 @@ export interface Call extends Caller {
   returnWhen?: AbortSignal | undefined;
 }
 
-/** Who reads the answer of an earlier call. */
+/** The caller that reads the answer of an earlier call. */
 export type Reader = Pick<Call, "owner" | "answerLimit">;
 
 /** The four hints of MCP. All are explicit, because clients assume the worst case for a missing one. */

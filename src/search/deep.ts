@@ -85,7 +85,7 @@ const verifiedReport = (progress: Progress, { report }: Round) => ({
   method: progress.rounds.findLast(({ method }) => method !== undefined)?.method ?? ("none" as const),
 });
 
-/** No result is verified above a sentence that its own page contradicts: the next round is told what the page says. */
+/** No result is verified above a sentence that its own page contradicts: the next round's prompt has what the page says. */
 const hasConflict = ({ iterations, rounds }: Progress, round: Round): boolean =>
   verificationOf(verifiedReport({ iterations, rounds: [...rounds, round] }, round)).verification.conflict > 0;
 

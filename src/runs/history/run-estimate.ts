@@ -55,7 +55,7 @@ function typicalOf(agent: string) {
   return agent.includes("-max-") ? TYPICAL.max : TYPICAL.standard;
 }
 
-/** 0 to 90. 0 means that nothing was seen yet: a run that nobody watches usually stays there until its end. */
+/** 0 to 90. 0 means that nothing was seen yet: a run that is not watched usually stays there until its end. */
 export function progressBySeen(agent: string, { searches, thoughts }: { searches: number; thoughts: number }): number {
   const typical = typicalOf(agent);
   const share = Math.min(1, Math.max(searches / typical.searches, thoughts / typical.thoughts));

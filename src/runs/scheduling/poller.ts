@@ -45,7 +45,7 @@ const MAX_BATCH_MS = 8_000;
 const NO_PERMIT_DELAY_MS = 500;
 /** How often the runs of each owner are counted. */
 const COUNT_MS = 3_000;
-/** Until then somebody may have repaired the row. */
+/** Until then the row may have been repaired. */
 const UNREADABLE_AGAIN_MS = 60_000;
 const HEARTBEAT_MS = 10_000;
 const REPAIRS = { name: "repair", perSecond: 1 / 60 };
