@@ -126,7 +126,7 @@ const cannotAsk = ({ because, unasked, details }: Question): AppError =>
   new AppError({
     code: "CONFIRMATION_NEEDED",
     message: `${because} Nothing was started.`,
-    suggestion: `Add --yes to start it, or ${unasked}.`,
+    suggestion: `Add --yes to start it${unasked === undefined ? "" : `, or ${unasked}`}.`,
     details,
   });
 

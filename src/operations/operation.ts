@@ -144,8 +144,8 @@ export interface Question {
   ask: string;
   /** The reason for asking, as a whole sentence. */
   because: string;
-  /** How the user avoids the question, as a phrase that follows "can". */
-  unasked: string;
+  /** How the user avoids the question, as a phrase that follows "can"; undefined if it is always asked. */
+  unasked?: string | undefined;
   /** How the user does it in a terminal, in the same way; default: the command of the operation with `--yes`. */
   inTerminal?: string | undefined;
   /** What did not happen without a yes; default: nothing was started. */

@@ -10,6 +10,8 @@ export interface NewAttempt {
   baseUrl: string;
   /** The likely cost of a request that no person has confirmed. */
   unconfirmedUsd?: number | undefined;
+  /** By the clock that the sum of unconfirmed costs is measured with, on all machines. */
+  createdAt: number;
   now: number;
 }
 
@@ -20,7 +22,7 @@ export function insertAttempt(db: Database, attempt: NewAttempt) {
       attempt_id: attempt.attemptId,
       task_id: attempt.taskId,
       state: "sending",
-      created_at: attempt.now,
+      created_at: attempt.createdAt,
       sent_at: attempt.now,
       key_fingerprint: attempt.keyFingerprint ?? null,
       base_url: attempt.baseUrl,

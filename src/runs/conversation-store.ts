@@ -143,7 +143,7 @@ export async function giveWay(transaction: Database, yielding: Yielding): Promis
     .execute();
   if (yielding.isPlanExpired === true) return void (await expirePlan(transaction, origin, now));
   const unknown = `${error.message} It is still unknown whether Google accepted the earlier start.`;
-  const shown = { completed: error, start_unknown: { code: "START_UNKNOWN", message: unknown } };
+  const shown = { completed: error, start_unknown: { ...error, code: "START_UNKNOWN", message: unknown } };
   for (const status of ["completed", "start_unknown"] as const) {
     await transaction
       .updateTable("research_tasks")

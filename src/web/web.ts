@@ -11,7 +11,7 @@ import type { StreamPermits } from "../operations/parts/stream-permits.ts";
 import { serveAssets } from "./assets.ts";
 import type { CallerEnv } from "../caller.ts";
 import { serveCitations } from "./api/citations-routes.ts";
-import { serveConversations, serveFigures, servePlans, serveRuns } from "./api/runs-routes.ts";
+import { serveConversations, serveFigures, servePlans, serveRestarts, serveRuns } from "./api/runs-routes.ts";
 import { serveLive } from "./api/live-routes.ts";
 import { outcomeResponse } from "./api/json.ts";
 import { refused } from "../operations/perform.ts";
@@ -28,6 +28,7 @@ export function createWeb(app: App, streams: StreamPermits): Hono<CallerEnv> {
   serveResearch(web, app);
   serveConversations(web, app);
   servePlans(web, app);
+  serveRestarts(web, app);
   serveRunActions(web, app);
   serveFigures(web, app);
   serveLive(web, app, streams);

@@ -56,6 +56,11 @@ export interface ConversationView {
   table?: { likely_usd?: number | undefined; question?: ConsentQuestion | undefined } | undefined;
 }
 
+/** `GET /api/runs/:id/restart`: what a yes to sending an unknown start again agrees to. */
+export interface RestartTerms {
+  question?: ConsentQuestion | undefined;
+}
+
 /** `GET /api/runs/:id/plan`: the newest plan of a run. */
 export interface PlanView {
   task_id: string;

@@ -151,18 +151,18 @@ describe.each(ERAS)("a %s client with elicitation", (era) => {
     expect([plain.dialogs.length, scene.posts()]).toEqual([1, 1]);
   });
 
-  test("is asked before a restart above the limit, with a warning that it may be charged twice (Q1)", async (context) => {
+  test("is asked before every restart, with a warning that it may be charged twice (Q1)", async (context) => {
     const scene = await openResearch(context, { ...SLOW, create: [{ fault: "accept-then-reset" }, {}] });
     const { structured } = await (await scene.server()).call("start_deep_research", { query: QUERY });
     const { task_id } = structured;
     const again = { task_id, accept_possible_double_charge: true };
-    const no = await askingClient(context, scene, { era, answer: { action: "decline" }, env: ALWAYS });
+    const no = await askingClient(context, scene, { era, answer: { action: "decline" } });
     expect((await no.call({ task_id }, { tool: "resume_research" })).structured["error"].code).toBe("START_UNKNOWN");
     expect(no.dialogs).toEqual([]);
     expect((await no.call(again, { tool: "resume_research" })).structured).toEqual(DECLINED);
     expect(no.dialogs).toMatchObject([{ message: expect.stringContaining("counts the first start too") }]);
     expect(scene.posts()).toBe(1);
-    const yes = await askingClient(context, scene, { era, answer: YES, env: ALWAYS });
+    const yes = await askingClient(context, scene, { era, answer: YES });
     const { structured: restarted } = await yes.call(again, { tool: "resume_research" });
     expect(restarted).toMatchObject({ success: true, task_id: expect.not.stringMatching(task_id) });
     expect([yes.dialogs.length, scene.posts()]).toEqual([1, 2]);

@@ -56,7 +56,7 @@ describe.each(ERAS)("a yes in a dialog of a %s client", (era) => {
 
   test("to a restart that another window has made meanwhile sends nothing and says so (Q1, I8)", async (context) => {
     const scene = await openResearch(context, { ...SLOW, create: [LOST, {}] });
-    const window = await scene.server();
+    const window = await scene.server({ agrees: true });
     const { task_id } = (await window.call("start_deep_research", { query: QUERY })).structured;
     const answer = async (): Promise<ElicitResult> => {
       await window.call("resume_research", { task_id, ...RESTART });
@@ -70,7 +70,7 @@ describe.each(ERAS)("a yes in a dialog of a %s client", (era) => {
 
   test("to a restart does not repeat the next start, which is unknown, too (Q1, I8)", async (context) => {
     const scene = await openResearch(context, { ...SLOW, create: [LOST, LOST, {}] });
-    const window = await scene.server();
+    const window = await scene.server({ agrees: true });
     const { task_id } = (await window.call("start_deep_research", { query: QUERY })).structured;
     const answer = async (): Promise<ElicitResult> => {
       await window.call("resume_research", { task_id, ...RESTART });
@@ -102,7 +102,7 @@ test("a decision on a plan can name the plan that was seen; any other is refused
 
 test("twelve knowing restarts at once send one request, although that is lost, too (Q1, I8)", async (context) => {
   const scene = await openResearch(context, { ...SLOW, create: [LOST, LOST, LOST, {}] });
-  const server = await scene.server();
+  const server = await scene.server({ agrees: true });
   const { task_id } = (await server.call("start_deep_research", { query: QUERY })).structured;
   const answers = await Promise.all(
     Array.from({ length: 12 }, () => server.call("resume_research", { task_id, ...RESTART })),

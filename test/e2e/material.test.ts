@@ -105,7 +105,7 @@ test("material that cannot be sent is refused in one sentence, and nothing is se
   const { at, env, folder } = withMaterial(scene);
   writeFileSync(join(scene.configDir, "outside.txt"), "outside");
   symlinkSync(join(scene.configDir, "outside.txt"), at("link.txt"));
-  const server = await scene.server({ env: { ...env, CRM_TOKEN: "" } });
+  const server = await scene.server({ env: { ...env, CRM_TOKEN: "" }, agrees: true });
   const refusals: [object, string][] = [
     [{ files: [join(scene.configDir, "outside.txt")] }, "outside.txt is outside the directories"],
     [{ files: [at("link.txt")] }, "link.txt is outside the directories"],
@@ -151,7 +151,7 @@ test("a confirmed restart sends the same files, even if they are gone, and nothi
     error: { message: expect.stringContaining("The research was not sent and nothing was charged.") },
   });
   expect(scene.posts()).toBe(1);
-  const again = await scene.server({ env });
+  const again = await scene.server({ env, agrees: true });
   expect((await again.call("resume_research", restart)).structured).toMatchObject({ status: "running_async" });
   expect(lastStart(scene)).toMatchObject({ attachments: ATTACHED, tools: expect.arrayContaining(["mcp_server"]) });
   expect([scene.posts(), scene.accepted()]).toEqual([2, 2]);

@@ -154,6 +154,53 @@ describe("the page's API", () => {
     expect(scene.posts()).toBe(2);
   });
 
+  test("a yes to a restart is bound to the start that was shown, below the limit as well (I10, Q1)", async (context) => {
+    const lost = { fault: "accept-then-reset" as const };
+    const scene = await openPageServer(context, { ...SLOW, create: [lost, lost, {}] });
+    const server = await scene.serve();
+    const first = await server.post("/api/research", { query: QUERY });
+    const path = `/api/runs/${first.body.task_id}`;
+    const { question } = (await server.get(`${path}/restart`)).body;
+    expect(question.text).toContain("counts the first start too");
+    const again = { accept_possible_double_charge: true, agreed: question.subject };
+    expect(await server.post(`${path}/resume`, again)).toMatchObject({ body: { error: { code: "START_UNKNOWN" } } });
+    // The dialog of another window, opened before.
+    const late = await server.post(`${path}/resume`, again);
+    expect(late).toMatchObject({ body: { message: expect.stringContaining("Nothing was sent") } });
+    expect(scene.posts()).toBe(2);
+  });
+
+  test("a yes to a plan, its change, a follow-up and a table starts just that (V1, V2, I10, T28)", async (context) => {
+    const scene = await openPageServer(context);
+    const server = await scene.serve({ RESEARCH_CONFIRM_ABOVE_USD: "0" });
+    const agreedTo = async (path: string, body: object, question: { subject: unknown }) => {
+      expect(await server.post(path, body)).toMatchObject({ body: { error: { code: "CONFIRMATION_NEEDED" } } });
+      return server.post(path, { ...body, agreed: question.subject });
+    };
+    const { question } = (await server.post("/api/estimate", { query: QUERY, plan: true })).body;
+    const planned = await agreedTo("/api/research", { query: QUERY, plan: true }, question);
+    const path = `/api/runs/${planned.body.task_id}`;
+    const untilStatus = (status: string) =>
+      expect.poll(async () => (await server.get(path)).body.status, { timeout: 15_000 }).toBe(status);
+    await untilStatus("awaiting_approval");
+    const before = (await server.get(`${path}/plan`)).body;
+    const change = { text: "Only Norway", turn: before.turn };
+    expect(await agreedTo(`${path}/plan`, change, before.edit_question)).toMatchObject({ status: 200 });
+    await untilStatus("awaiting_approval");
+    const plan = (await server.get(`${path}/plan`)).body;
+    const stale = await server.post(`${path}/approve`, { turn: plan.turn, agreed: before.question.subject });
+    expect(stale).toMatchObject({ status: 409, body: { error: { code: "CONFIRMATION_NEEDED" } } });
+    expect(await agreedTo(`${path}/approve`, { turn: plan.turn }, plan.question)).toMatchObject({ status: 200 });
+    await untilStatus("completed");
+    const offers = (await server.get(`${path}/conversation`)).body;
+    const followup = { question: "And in apartments?" };
+    const asked = await agreedTo(`/api/runs/${offers.next.task_id}/followup`, followup, offers.next.question);
+    expect(asked).toMatchObject({ status: 200 });
+    const table = { question: "Models and their noise", columns: ["Model", "Noise"] };
+    expect(await agreedTo(`${path}/followup`, table, offers.table.question)).toMatchObject({ status: 200 });
+    expect(scene.accepted()).toBe(5);
+  });
+
   test("a start without a key has the next step, and a timeline in which nothing was sent (A3, I8)", async (context) => {
     const scene = await openPageServer(context);
     const server = await scene.serve({ GEMINI_API_KEY: "" });

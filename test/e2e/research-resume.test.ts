@@ -24,6 +24,8 @@ const resume = (server: RunningServer, task_id: string, more: object = {}): Prom
   server.call("resume_research", { task_id, ...more });
 
 const RESTART = { accept_possible_double_charge: true };
+/** A restart is always asked about. */
+const AGREES = { agrees: true };
 
 /** A start that Google accepted and whose response was lost. */
 async function lostStart(scene: ResearchScene, server: RunningServer): Promise<{ task_id: string; id: string }> {
@@ -37,7 +39,7 @@ const LOST = { create: [{ fault: "accept-then-reset" as const }, {}] };
 describe("an unknown start", () => {
   test("is described as such by every tool (Q1, K2)", async (context) => {
     const scene = await openResearch(context, LOST);
-    const server = await scene.server();
+    const server = await scene.server(AGREES);
     const { task_id } = await lostStart(scene, server);
     expect(await statusOf(server, task_id)).toMatchObject({
       status: "start_unknown",
@@ -57,7 +59,7 @@ describe("an unknown start", () => {
 
   test("is resumed with the id that the user found, without another start (Q1)", async (context) => {
     const scene = await openResearch(context, LOST);
-    const server = await scene.server();
+    const server = await scene.server(AGREES);
     const { task_id, id } = await lostStart(scene, server);
     for (const interaction_id of ["x", "../v1_abc", 7]) {
       expect((await resume(server, task_id, { interaction_id })).structured).toMatchObject({
@@ -81,7 +83,7 @@ describe("an unknown start", () => {
 
   test("cannot adopt an id of another run (Q1)", async (context) => {
     const scene = await openResearch(context, { create: [{ life: SLOW }, ...LOST.create] });
-    const server = await scene.server();
+    const server = await scene.server(AGREES);
     const other = await startRun(server, "Somebody else's question");
     const [held] = scene.gemini.ledger.acceptedStarts();
     const { task_id } = await lostStart(scene, server);
@@ -96,7 +98,7 @@ describe("an unknown start", () => {
       create: [{ fault: "accept-then-reset" }],
       get: [{ latency_ms: 300 }],
     });
-    const servers = [await scene.server(), await scene.server()] as const;
+    const servers = [await scene.server(AGREES), await scene.server(AGREES)] as const;
     const { task_id: first, id } = await lostStart(scene, servers[0]);
     const { structured } = await servers[1].call("start_deep_research", { query: "Which lake is the deepest?" });
     const second = structured["task_id"];
@@ -116,7 +118,7 @@ describe("an unknown start", () => {
       create: [{ fault: "accept-then-reset" }, { latency_ms: 5_000 }],
       get: [{ latency_ms: 4_000 }, {}],
     });
-    const [server, other] = [await scene.server(), await scene.server()];
+    const [server, other] = [await scene.server(AGREES), await scene.server(AGREES)];
     const { task_id, id } = await lostStart(scene, server);
     await statusOf(other, task_id);
     const adopting = resume(server, task_id, { interaction_id: id });
@@ -136,7 +138,7 @@ describe("an unknown start", () => {
 
   test("is restarted only with the user's consent, once (Q1, I8)", async (context) => {
     const scene = await openResearch(context, LOST);
-    const server = await scene.server();
+    const server = await scene.server(AGREES);
     const { task_id } = await lostStart(scene, server);
     const refused = await resume(server, task_id);
     expect(refused.isError).toBe(true);
@@ -150,6 +152,12 @@ describe("an unknown start", () => {
       task_id,
       status: "start_unknown",
       progress: 0,
+    });
+    const silent = await (await scene.server()).call("resume_research", { task_id, ...RESTART });
+    expect(silent.structured["error"]).toMatchObject({
+      code: "CONFIRMATION_NEEDED",
+      message: expect.stringMatching(/^This research will cost about \$3\.\d\d .*This needs the user's approval/),
+      suggestion: expect.not.stringContaining("RESEARCH_CONFIRM_ABOVE_USD"),
     });
     expect(scene.posts()).toBe(1);
     const [first, second] = await Promise.all([resume(server, task_id, RESTART), resume(server, task_id, RESTART)]);
@@ -165,20 +173,18 @@ describe("an unknown start", () => {
 
   test("whose restart Google refuses stays unknown, and can still be adopted (Q1, I10)", async (context) => {
     const scene = await openResearch(context, {
-      create: [{ fault: "accept-then-reset" }, { fault: "http-403" }, { fault: "http-500" }],
+      create: [{ fault: "accept-then-reset" }, { fault: "http-402" }, { fault: "http-500" }],
     });
-    const server = await scene.server();
+    const server = await scene.server(AGREES);
     const { task_id, id } = await lostStart(scene, server);
-    for (const message of [
-      /^Google does not allow this key .* still unknown whether Google accepted the earlier start\.$/,
-      /^Google's service is overloaded or failing \(HTTP 500\)\./,
-    ]) {
+    for (const [message, suggestion] of [
+      [/credits.* still unknown whether Google accepted the earlier start\.$/, /^Add credits .* is not repeated/],
+      [/^Google's service is overloaded or failing \(HTTP 500\)\./, /^It is not repeated/],
+    ] as const) {
       const { isError, structured } = await resume(server, task_id, RESTART);
       expect(isError).toBe(true);
-      expect(structured).toMatchObject({
-        error: { code: "START_UNKNOWN", message: expect.stringMatching(message) },
-        status: "start_unknown",
-      });
+      const error = { message: expect.stringMatching(message), suggestion: expect.stringMatching(suggestion) };
+      expect(structured).toMatchObject({ error: { code: "START_UNKNOWN", ...error }, status: "start_unknown" });
     }
     await resume(server, task_id, { interaction_id: id });
     await untilStatus(server, task_id, "completed");
@@ -187,7 +193,7 @@ describe("an unknown start", () => {
 
   test("whose id the database had refused is resolved from orphans.jsonl (P5, Q1)", async (context) => {
     const scene = await openResearch(context, LOST);
-    const first = await scene.server();
+    const first = await scene.server(AGREES);
     const { task_id, id } = await lostStart(scene, first);
     await first.close();
     const [attempt] = scene.sql<{ attempt_id: string }>("select attempt_id from research_attempts");
@@ -213,7 +219,7 @@ describe("a run that cannot be resumed", () => {
     const scene = await openResearch(context, {
       create: [{ life: { duration_ms: 0 } }, { fault: "http-403" }, { life: SLOW }],
     });
-    const server = await scene.server();
+    const server = await scene.server(AGREES);
     const done = await startRun(server, "First question");
     await untilStatus(server, done, "completed");
     const refused = (await server.call("start_deep_research", { query: "Second question" })).structured["task_id"];

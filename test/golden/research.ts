@@ -172,6 +172,7 @@ export const RESEARCH: Scenes = {
     play: async (world) => {
       const task_id = await start(world);
       await world.call("resume_research", { task_id, accept_possible_double_charge: true });
+      await world.terminal("resume", task_id, "--accept-possible-double-charge", "--yes");
       await glance(world, task_id);
       await world.pass(DONE_AFTER);
       await portrait(world, task_id);

@@ -13,14 +13,19 @@ import { ROOT, type RunningServer, temporaryDirectory } from "../kit/server/serv
 import { waitFor } from "../kit/wait-for.ts";
 
 /** Starts a server that shares only the database with the others, possibly with a clock that differs from theirs. */
-function startOtherServer(context: TestContext, scene: ResearchScene, clockShiftMs = 0): Promise<RunningServer> {
+function startOtherServer(
+  context: TestContext,
+  scene: ResearchScene,
+  clockShiftMs = 0,
+  env: Record<string, string> = {},
+): Promise<RunningServer> {
   const directory = temporaryDirectory();
   context.onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const file = join(directory, "clock-shift");
   writeFileSync(file, String(clockShiftMs));
   const shifted = { TEST_CLOCK_SHIFT_FILE: file, NODE_OPTIONS: `--import=${SHIFTED_CLOCK}` };
   const clock = clockShiftMs === 0 ? {} : shifted;
-  return scene.server({ env: { GEMINI_SEARCH_CONFIG_DIR: directory, HOME: directory, ...clock } });
+  return scene.server({ env: { GEMINI_SEARCH_CONFIG_DIR: directory, HOME: directory, ...clock, ...env } });
 }
 
 const SHIFTED_CLOCK = join(ROOT, "test/kit/clock/shifted-clock.ts");
@@ -37,6 +42,15 @@ test.for([-20, 20])(
     expect(scene.accepted()).toBe(2);
   },
 );
+
+test("a server whose clock is a day ahead counts the same unconfirmed starts (I13, T28)", async (context) => {
+  const scene = await openResearch(context, SLOW);
+  await startRun(await scene.server());
+  const other = await startOtherServer(context, scene, 25 * 60 * MINUTE_MS, { RESEARCH_CONFIRM_ABOVE_USD_PER_DAY: "2" });
+  const { structured } = await other.call("start_deep_research", { query: "Which heat pumps are quiet?" });
+  expect(structured["error"]).toMatchObject({ code: "CONFIRMATION_NEEDED", details: { limit_usd: 2 } });
+  expect(scene.accepted()).toBe(1);
+});
 
 test("two servers join one start, and each lists, follows and returns it (I9, J1, K1, Q2)", async (context) => {
   const scene = await openResearch(context);

@@ -56,8 +56,10 @@ export function nextAfterFailure({
 }
 
 /** All options after a start whose outcome is unknown. */
-export const optionsAfterUnknownStart = ({ followupContext }: Run): Advice => ({
-  suggestion: "It is not repeated automatically, because it may be running and charged.",
+export const optionsAfterUnknownStart = ({ followupContext, error }: Run): Advice => ({
+  // Why a restart was refused, which the user may be able to change.
+  suggestion:
+    `${error?.suggestion ?? ""} It is not repeated automatically, because it may be running and charged.`.trim(),
   next: [
     { do: "adopt" },
     { do: "restart" },

@@ -16,7 +16,7 @@ interface PaidStart {
   plan?: PlanStage | undefined;
   /** A rough count of the tokens that are sent besides the question. */
   tokens?: number;
-  /** How many starts may be charged. */
+  /** How many starts may be charged; above one, whatever it costs, a person decides. */
   charges?: number;
   /** The estimate of a follow-up, which is asked about in its own words; null if its model has no price. */
   followup?: FollowupEstimate | null | undefined;
@@ -120,7 +120,7 @@ function questionOn(
     return {
       ask: `${VERBS[what]} this ${what}? Its cost is unknown.`,
       because: `The cost of this ${what} is unknown: there is no price for ${agent}.`,
-      unasked: "add the price of this agent to prices.json in the config directory",
+      unasked: charges > 1 ? undefined : "add the price of this agent to prices.json in the config directory",
       details: { limit_usd: limit },
       subject,
     };
@@ -129,18 +129,18 @@ function questionOn(
   const [about, max] = [dollars(charges * likely), dollars(charges * estimate.usd.max)];
   const ask = `${VERBS[what]} this ${what} for about ${about} (up to ${max})?`;
   const cost = `This ${what} will cost about ${about} (at most ${max}) with ${estimate.agent}`;
-  if (limit === 0 || charges * likely > limit) {
+  const facts = { details: { estimated_cost_usd: charges * likely, limit_usd: limit }, subject };
+  const unasked = "raise RESEARCH_CONFIRM_ABOVE_USD for this server";
+  if (limit === 0) return { ask, because: `${cost}, and every start must be confirmed.`, unasked, ...facts };
+  if (charges * likely > limit) {
     return {
-      ask: `${ask}${limit === 0 ? "" : ` Your limit is ${dollars(limit)}.`}`,
-      because:
-        limit === 0
-          ? `${cost}, and every start must be confirmed.`
-          : `${cost}, more than your limit of ${dollars(limit)}.`,
-      unasked: "raise RESEARCH_CONFIRM_ABOVE_USD for this server",
-      details: { estimated_cost_usd: charges * likely, limit_usd: limit },
-      subject,
+      ask: `${ask} Your limit is ${dollars(limit)}.`,
+      because: `${cost}, more than your limit of ${dollars(limit)}.`,
+      unasked: charges > 1 ? undefined : unasked,
+      ...facts,
     };
   }
+  if (charges > 1) return { ask, because: `${cost}.`, ...facts };
   if (unconfirmedUsd + likely <= perDay) return undefined;
   const [sum, sumLimit] = [dollars(unconfirmedUsd), dollars(perDay)];
   return {
@@ -212,4 +212,4 @@ const COMMANDS: Readonly<Record<string, string>> = {
 };
 
 const waysToApprove = (operation: string, { unasked, inTerminal }: Question): string =>
-  `the user can ${unasked}, or ${inTerminal ?? `start it on the dashboard (gemini-search-mcp dashboard) or in a terminal: gemini-search-mcp ${COMMANDS[operation] ?? "research"} … --yes`}`;
+  `the user can ${unasked === undefined ? "" : `${unasked}, or `}${inTerminal ?? `start it on the dashboard (gemini-search-mcp dashboard) or in a terminal: gemini-search-mcp ${COMMANDS[operation] ?? "research"} … --yes`}`;

@@ -10,7 +10,7 @@ import { currentOf } from "../../runs/conversation-store.ts";
 import { startResearch } from "../../runs/start/start.ts";
 import type { ResearchDeps } from "../../runs/deps.ts";
 import type { OperationDeps } from "../operation.ts";
-import { perform } from "../perform.ts";
+import { perform, questionFor } from "../perform.ts";
 import { resumeResearch } from "../resume-research.ts";
 
 /** The answer of a call that sends an unknown start again. */
@@ -29,16 +29,16 @@ async function restart(research: ResearchDeps, taskId: string): Promise<Record<s
     estimate: async () => ({ usd: { min: 0.1, likely: 0.1, max: 0.2 }, agent: "an-agent" }),
     settings: { ...app.settings, confirmAboveUsd: 5 },
   } as unknown as OperationDeps;
-  const { structured } = await perform(resumeResearch, deps, {
-    input: { task_id: taskId, accept_possible_double_charge: true },
-    call: {
-      owner: request.owner,
-      client: undefined,
-      from: "here",
-      signal: new AbortController().signal,
-      progress: () => {},
-    },
-  });
+  const input = { task_id: taskId, accept_possible_double_charge: true };
+  const call = {
+    owner: request.owner,
+    client: undefined,
+    from: "here",
+    signal: new AbortController().signal,
+    progress: () => {},
+  };
+  const agreed = (await questionFor(resumeResearch, deps, { input, call }))?.subject;
+  const { structured } = await perform(resumeResearch, deps, { input, call: { ...call, agreed } });
   return structured;
 }
 
@@ -68,6 +68,32 @@ test("a second start with unknown outcome is never called unsent, although the f
   });
   // Each of the two starts has its own run.
   expect((await currentOf(db, request.owner, taskId)).interactionId).toBe("v1_first");
+});
+
+test("a restart that is withheld, because the first start became known, is never called one (Q1, I8)", async (context) => {
+  const { store, deps: researchDeps } = await openRunner(context);
+  const { db } = store;
+  const hooks = { beforeSending: async (): Promise<unknown> => undefined };
+  let sent = 0;
+  const research = researchDeps({
+    start: async ({ checkBeforeSending }) => {
+      await hooks.beforeSending();
+      const error = await checkBeforeSending();
+      if (error !== undefined) return { kind: "withheld", error };
+      sent += 1;
+      return { kind: "unknown", why: "The connection broke." };
+    },
+  });
+  const started = await startResearch(research, request);
+  if (started.kind === "started") await started.sending;
+  const { taskId } = started;
+  hooks.beforeSending = async () => {
+    const now = clock.now();
+    await adoptInteractionId(db, { taskId, interactionId: "v1_first", deadlineAt: now + 60_000, now });
+  };
+  const { message, status } = await restart(research, taskId);
+  expect([message, status]).toEqual([expect.stringMatching(/^Nothing was sent/), "running_async"]);
+  expect(sent).toBe(1);
 });
 
 test("a restart that was refused while the database refused writes can be repeated at once (Q1, P5)", async (context) => {

@@ -1,11 +1,12 @@
 /** SQL of a follow-up that Google could not continue: the next attempt carries the stored report. */
 
 import type { Database } from "../../store/database.ts";
+import { databaseNow } from "../../store/dialect.ts";
 import { insertAttempt, type NewAttempt } from "../attempt-store.ts";
 import { lockRun, START_LEASE_MS } from "../lock-store.ts";
 import { parseOptions, withoutPrevious } from "./start-options.ts";
 
-interface Fallback extends NewAttempt {
+interface Fallback extends Omit<NewAttempt, "createdAt"> {
   /** The attempt that Google refused, which was not charged. */
   refusedId: string;
   processId: string;
@@ -45,7 +46,8 @@ export function commitFallback(db: Database, fallback: Fallback): Promise<boolea
       .set({ lease_until: now + START_LEASE_MS, updated_at: now })
       .where("task_id", "=", taskId)
       .execute();
-    await insertAttempt(transaction, { ...fallback, unconfirmedUsd: refused.unconfirmed_usd ?? undefined });
+    const createdAt = await databaseNow(transaction, now);
+    await insertAttempt(transaction, { ...fallback, unconfirmedUsd: refused.unconfirmed_usd ?? undefined, createdAt });
     return true;
   });
 }

@@ -3,7 +3,7 @@
 import { LOCAL_OWNER } from "../../caller.ts";
 import { AppError } from "../../errors.ts";
 import type { Database } from "../../store/database.ts";
-import { lockExclusive } from "../../store/dialect.ts";
+import { databaseNow, lockExclusive } from "../../store/dialect.ts";
 
 /** Limits across all processes that share the database. */
 export interface StartLimits {
@@ -91,7 +91,7 @@ export async function sumUnconfirmed(db: Database, { owner, now }: Spender): Pro
     .innerJoin("research_tasks", "research_tasks.task_id", "research_attempts.task_id")
     .select((select) => select.fn.sum<number | null>("research_attempts.unconfirmed_usd").as("usd"))
     .where("research_attempts.unconfirmed_usd", "is not", null)
-    .where("research_attempts.created_at", ">", now - WINDOW_MS)
+    .where("research_attempts.created_at", ">", (await databaseNow(db, now)) - WINDOW_MS)
     .where("research_attempts.state", "!=", "refused")
     .where("research_tasks.owner", "=", owner)
     .executeTakeFirst();

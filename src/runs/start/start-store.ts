@@ -91,7 +91,7 @@ export function commitIntent(
       .executeTakeFirstOrThrow();
     await saveFiles(transaction, taskId, intent.files ?? []);
     if (carriesOn?.from === "start_unknown") await copyFiles(transaction, carriesOn.taskId, taskId);
-    await insertAttempt(transaction, { ...intent, taskId, attemptId, unconfirmedUsd });
+    await insertAttempt(transaction, { ...intent, taskId, attemptId, unconfirmedUsd, createdAt: created_at });
     return { kind: "intended", run: runOf(row), taskId, attemptId };
   });
 }

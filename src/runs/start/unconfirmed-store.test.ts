@@ -3,6 +3,7 @@
 import { expect, test } from "vitest";
 import { AppError } from "../../errors.ts";
 import { INTENT, NOW } from "../../../test/kit/store/stored-start.ts";
+import { onPostgres, setClock } from "../../../test/kit/store/databases.ts";
 import { openDatabase } from "../../../test/kit/store/store-rows.ts";
 import type { Database } from "../../store/database.ts";
 import { commitIntent, recordStartFailure } from "./start-store.ts";
@@ -44,5 +45,9 @@ test("a start that joins another, was confirmed, cost nothing or is a day old do
     [refused, "failed"],
   ] as const)
     if (intent.kind === "intended") await recordStartFailure(db, { ...intent, to, error, now: NOW });
-  expect([await sum(), await sum(NOW + DAY_MS - 1), await sum(NOW + DAY_MS)]).toEqual([3, 3, 0]);
+  const sumAt = async (at: number): Promise<number> => {
+    if (onPostgres) await setClock(db, at);
+    return sum(at);
+  };
+  expect([await sum(), await sumAt(NOW + DAY_MS - 1), await sumAt(NOW + DAY_MS)]).toEqual([3, 3, 0]);
 });

@@ -12,7 +12,7 @@ import { jsonResponse, outcomeResponse, readJsonBody } from "./json.ts";
 import { headOf } from "../../operations/view/head-view.ts";
 import { readLive, timelineEntry } from "../../operations/view/read-view.ts";
 import { type CallerEnv, LOCAL_OWNER } from "../../caller.ts";
-import type { ConversationView, Figures, PlanView, RunCounts, RunPage, Timeline, Turn } from "../wire.ts";
+import type { ConversationView, Figures, PlanView, RestartTerms, RunCounts, RunPage, Timeline, Turn } from "../wire.ts";
 import { earlierTurns, laterTurns } from "../../operations/followup/conversation.ts";
 import { followupTerms } from "../../operations/followup/prepare.ts";
 import { isTableRun } from "../../operations/parts/table.ts";
@@ -139,6 +139,16 @@ export function servePlans(web: Hono<CallerEnv>, { deps }: App): void {
       edit_question: consentQuestion(editQuestion),
     };
     return jsonResponse(view);
+  });
+}
+
+/** The terms of sending an unknown start again, as of the run that is the newest one now. */
+export function serveRestarts(web: Hono<CallerEnv>, { deps }: App): void {
+  web.get("/api/runs/:id/restart", async (context) => {
+    const call = { ...context.get("caller"), client: undefined, signal: deps.leaving, progress: () => {} };
+    const input = { task_id: context.req.param("id"), accept_possible_double_charge: true };
+    const terms: RestartTerms = { question: consentQuestion(await questionFor(resumeResearch, deps, { input, call })) };
+    return jsonResponse(terms);
   });
 }
 

@@ -42,12 +42,15 @@ const answerSchema = z.looseObject({
 });
 export type Answer = z.infer<typeof answerSchema>;
 
+/** A user who agrees to everything: what the judge counts are the decisions. */
+const AGREED = { action: "accept", content: {} };
+const questionSchema = z.object({ id: z.union([z.string(), z.number()]), method: z.literal("elicitation/create") });
 const greetingSchema = z.object({ id: z.literal(0) });
 const replySchema = z.object({ id: z.number(), result: z.object({ structuredContent: answerSchema }) });
 
 const HELLO = {
   protocolVersion: "2025-11-25",
-  capabilities: {},
+  capabilities: { elicitation: {} },
   clientInfo: { name: "kill-driver", version: "1.0.0" },
 };
 
@@ -67,6 +70,8 @@ export function startProcess({ build, env, args = [], failpoint, uid }: ProcessO
   createInterface(child.stdout).on("line", (line) => {
     const message: unknown = JSON.parse(line);
     if (greetingSchema.safeParse(message).success) greeted.resolve();
+    const question = questionSchema.safeParse(message);
+    if (question.success) send({ id: question.data.id, result: AGREED });
     const reply = replySchema.safeParse(message);
     if (!reply.success) return;
     waiting.get(reply.data.id)?.(reply.data.result.structuredContent);

@@ -48,6 +48,8 @@ export interface ServerOptions {
   configDir?: string;
   /** What the client declares. */
   capabilities?: ClientCapabilities;
+  /** The client asks its user, who agrees to every question. */
+  agrees?: boolean;
   /** The name of the client. */
   client?: string;
   /** The test measures its memory, so it runs as users have it. */
@@ -85,7 +87,8 @@ export class OneProcessTransport extends StdioClientTransport {}
 export const temporaryDirectory = (): string => mkdtempSync(join(tmpdir(), "gemini-search-test-"));
 
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
-  const { era = "modern", env = {}, configDir, capabilities = {}, isMeasured = false } = options;
+  const { era = "modern", env = {}, configDir, isMeasured = false, agrees = false } = options;
+  const capabilities = { ...options.capabilities, ...(agrees ? { elicitation: { form: {} } } : {}) };
   const { client: name = "test-client" } = options;
   const directory = configDir ?? temporaryDirectory();
   const transport = new OneProcessTransport({
@@ -102,6 +105,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     { name, version: "1.0.0" },
     { capabilities, versionNegotiation: { mode: era === "modern" ? { pin: "2026-07-28" } : "legacy" } },
   );
+  if (agrees) client.setRequestHandler("elicitation/create", () => ({ action: "accept", content: {} }));
   await client.connect(transport);
   return {
     client,

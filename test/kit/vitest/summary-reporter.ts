@@ -9,7 +9,7 @@ import { missingTestCommands } from "../../../scripts/system-packages.ts";
 import { type AttemptRecords, recordAttempts } from "../loopback-only/records.ts";
 
 const NO_SECOND_ATTEMPT =
-  /src\/(?:store|runs\/(?:start|recovery))\/|test\/(?:disk|faults|fleet|pause|security|simulation)\/|test\/postgres\/(?:disasters|fleet)|test\/e2e\/(?:database|research-(?:kill|pause|resume|servers|start|suspended))/;
+  /src\/(?:store|runs\/(?:cancel|deletion|plan|recovery|start))\/|test\/(?:disk|faults|fleet|pause|security|simulation)\/|test\/postgres\/(?:disasters|fleet|servers)|test\/e2e\/(?:cancelled-call|confirm|consent|database|delete|followup-kill|plan|refusals|unconfirmed|research-(?:kill|pause|resume|servers|start|suspended))/;
 
 const MAX_SHOWN_CHARACTERS = 2_000;
 

@@ -3,13 +3,13 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import type { RunAction, RunLive } from "../../../operations/view/run-view.ts";
-import type { Acted } from "../../wire.ts";
+import type { Acted, RestartTerms } from "../../wire.ts";
 import { actionText } from "./actions-text.ts";
 import { OrganizeButtons } from "./organize.tsx";
 import { NotifyButton } from "./notify.tsx";
-import { postJson, RefusedError, SERVER_AWAY } from "../app/request.ts";
+import { fetchJson, postJson, RefusedError, SERVER_AWAY } from "../app/request.ts";
 import { useLive } from "../live/live.ts";
-import { announce, Problem } from "../ui/parts.tsx";
+import { announce, Problem, useLoad } from "../ui/parts.tsx";
 import { Check, ConfirmDialog, useSending } from "../ui/forms.tsx";
 import { go, runPath } from "../app/router.ts";
 import { hasEnded } from "../ui/format.ts";
@@ -192,26 +192,21 @@ function AdoptDialog(props: DialogProps) {
 
 function RestartDialog({ actionState, ...props }: DialogProps) {
   const [accepted, setAccepted] = useState(false);
-  const { error } = actionState;
-  // The cost is above the user's limit, so the server's question must be answered as well.
-  const question = error instanceof RefusedError ? error.question : undefined;
+  // Of the run that the dialog was opened for: another window may have sent it again since.
+  const [path] = useState(`/api/runs/${props.run.task_id}/restart`);
+  const { value, error } = useLoad(path, (signal) => fetchJson<RestartTerms>(path, { signal }));
   return (
     <ActionDialog
       {...props}
-      actionState={question === undefined ? actionState : { ...actionState, error: undefined }}
-      input={{ action: "restart", body: { accept_possible_double_charge: true, agreed: question?.subject } }}
-      yes={question === undefined ? undefined : "I agree, start again"}
-      disabled={!accepted}
+      actionState={{ ...actionState, error: actionState.error ?? error }}
+      input={{ action: "restart", body: { accept_possible_double_charge: true, agreed: value?.question?.subject } }}
+      disabled={!accepted || value === undefined}
     >
       <p>If Google shows the first run, linking it is free.</p>
+      {value?.question === undefined ? null : <p>{value.question.text}</p>}
       <Check checked={accepted} onChange={setAccepted}>
         I accept that both may be charged
       </Check>
-      {question === undefined ? null : (
-        <p class="notice warn" role="alert">
-          {question.text}
-        </p>
-      )}
     </ActionDialog>
   );
 }
