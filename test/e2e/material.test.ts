@@ -105,7 +105,7 @@ test("material that cannot be sent is refused in one sentence, and nothing is se
   const { at, env, folder } = withMaterial(scene);
   writeFileSync(join(scene.configDir, "outside.txt"), "outside");
   symlinkSync(join(scene.configDir, "outside.txt"), at("link.txt"));
-  const server = await scene.server({ env: { ...env, CRM_TOKEN: "" }, agrees: true });
+  const server = await scene.server({ env: { ...env, CRM_TOKEN: "" } });
   const refusals: [object, string][] = [
     [{ files: [join(scene.configDir, "outside.txt")] }, "outside.txt is outside the directories"],
     [{ files: [at("link.txt")] }, "link.txt is outside the directories"],
@@ -145,7 +145,7 @@ test("a confirmed restart sends the same files, even if they are gone, and nothi
   rmSync(at("paper.pdf"));
   writeFileSync(at("units.csv"), "changed");
   const restart = { task_id, accept_possible_double_charge: true };
-  const without = await scene.server({ env: { ...env, CRM_TOKEN: "" } });
+  const without = await scene.server({ env: { ...env, CRM_TOKEN: "" }, agrees: true });
   expect((await without.call("resume_research", restart)).structured).toMatchObject({
     status: "start_unknown",
     error: { message: expect.stringContaining("The research was not sent and nothing was charged.") },

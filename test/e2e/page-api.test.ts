@@ -188,9 +188,10 @@ describe("the page's API", () => {
     expect(await agreedTo(`${path}/plan`, change, before.edit_question)).toMatchObject({ status: 200 });
     await untilStatus("awaiting_approval");
     const plan = (await server.get(`${path}/plan`)).body;
-    const stale = await server.post(`${path}/approve`, { turn: plan.turn, agreed: before.question.subject });
+    const approve = `/api/runs/${plan.task_id}/approve`;
+    const stale = await server.post(approve, { turn: plan.turn, agreed: before.question.subject });
     expect(stale).toMatchObject({ status: 409, body: { error: { code: "CONFIRMATION_NEEDED" } } });
-    expect(await agreedTo(`${path}/approve`, { turn: plan.turn }, plan.question)).toMatchObject({ status: 200 });
+    expect(await agreedTo(approve, { turn: plan.turn }, plan.question)).toMatchObject({ status: 200 });
     await untilStatus("completed");
     const offers = (await server.get(`${path}/conversation`)).body;
     const followup = { question: "And in apartments?" };

@@ -107,7 +107,8 @@ export function serveConversations(web: Hono<CallerEnv>, { deps }: App): void {
       earlier: await Promise.all((await earlierTurns(db, run)).map(turnOf)),
       later,
       next: last === undefined ? undefined : { task_id: last, ...(await offerOf(last, "question")) },
-      table: isReadable && !isTableRun(run) ? await offerOf(run.taskId, "table") : undefined,
+      // Under the id that the page asks with, which may stand for a later run: a yes names the run.
+      table: isReadable && !isTableRun(run) ? await offerOf(context.req.param("id"), "table") : undefined,
     };
     return jsonResponse(view);
   });
