@@ -33,7 +33,7 @@ async function restart(research: ResearchDeps, taskId: string): Promise<Record<s
   const call = {
     owner: request.owner,
     client: undefined,
-    from: "here",
+    from: "here" as const,
     signal: new AbortController().signal,
     progress: () => {},
   };
