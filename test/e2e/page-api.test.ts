@@ -180,8 +180,8 @@ describe("the page's API", () => {
     const { question } = (await server.post("/api/estimate", { query: QUERY, plan: true })).body;
     const planned = await agreedTo("/api/research", { query: QUERY, plan: true }, question);
     const path = `/api/runs/${planned.body.task_id}`;
-    const untilStatus = (status: string) =>
-      expect.poll(async () => (await server.get(path)).body.status, { timeout: 15_000 }).toBe(status);
+    const untilStatus = async (status: string): Promise<void> =>
+      await expect.poll(async () => (await server.get(path)).body.status, { timeout: 15_000 }).toBe(status);
     await untilStatus("awaiting_approval");
     const before = (await server.get(`${path}/plan`)).body;
     const change = { text: "Only Norway", turn: before.turn };
