@@ -150,7 +150,7 @@ function startWriter(db: Database): { stop: () => Promise<number> } {
   const write = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       const began = performance.now();
-      await sql`insert into rate_limits (name, next_at) values (${randomUUID()}, 1)`.execute(db);
+      await sql`insert into leases values (${randomUUID()}, '', '', 1)`.execute(db);
       longest = Math.max(longest, performance.now() - began);
       await sleep(5);
     }

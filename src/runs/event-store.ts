@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { Site } from "../reports/site.ts";
 import { type Database, storable, type Tables } from "../store/database.ts";
 import { lockRun } from "./lock-store.ts";
+import type { SavedRound } from "./run.ts";
 import { storedJson } from "./run-row.ts";
 
 export interface RunEvent {
@@ -12,7 +13,9 @@ export interface RunEvent {
   at: number;
   /** The site that a `source` event names. */
   site?: Site | undefined;
-  /** Identifies an event of Google's stream: two events of a run with the same key are duplicates. */
+  /** The finished round that a `round` event is about. */
+  round?: SavedRound | undefined;
+  /** Two events of a run with the same key are duplicates. */
   eventKey?: string | undefined;
 }
 
@@ -54,7 +57,7 @@ export function appendEvents<Event extends RunEvent>(db: Database, taskId: strin
       // Several processes may store events of one stream. Times must not decrease, because the order is Google's.
       at: Math.max(event.at, last?.at ?? 0),
       kind: event.kind,
-      data_json: storable(JSON.stringify({ text: event.text, site: event.site })),
+      data_json: storable(JSON.stringify({ text: event.text, site: event.site, round: event.round })),
       event_key: event.eventKey ?? null,
     }));
     for (const chunk of chunksOf(rows)) await transaction.insertInto("research_events").values(chunk).execute();

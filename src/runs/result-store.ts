@@ -7,6 +7,7 @@ import { cleanText } from "../platform/clean-text.ts";
 import type { Source } from "../reports/report.ts";
 import { type Database, storable, type Tables } from "../store/database.ts";
 import { addToSearch, dropFromSearch } from "./library/search-index-store.ts";
+import { appendEvents } from "./event-store.ts";
 import { lockRun } from "./lock-store.ts";
 import { dropPictures, pictureFacts, savePictures } from "./file-store.ts";
 import { anyRecord, storedJson, costOfRow } from "./run-row.ts";
@@ -25,25 +26,29 @@ const sourceList: z.ZodType<Source[]> = z.array(
 const citationList = z.array(z.object({ n: z.number(), start: z.number(), end: z.number() }));
 const stringList = z.array(z.string());
 
+const ROUND = "round";
+const roundKey = (roundNumber: number): string => `${ROUND} ${roundNumber}`;
+
+const storedRound: z.ZodType<SavedRound> = z.object({
+  roundNumber: z.number(),
+  report: z.string(),
+  verified: z.boolean(),
+  summary: z.string(),
+  sources: sourceList,
+  queries: stringList,
+  metadata: anyRecord,
+});
+
+/** A finished round is an event of its search. */
 export async function saveRound(
   db: Database,
   taskId: string,
-  { now, ...round }: SavedRound & { now: number },
+  { now, ...given }: SavedRound & { now: number },
 ): Promise<void> {
-  await db
-    .insertInto("research_rounds")
-    .values({
-      task_id: taskId,
-      round_number: round.roundNumber,
-      report_markdown: storable(cleanText(round.report)),
-      verified: round.verified ? 1 : 0,
-      summary: storable(round.summary),
-      sources_json: storable(JSON.stringify(round.sources)),
-      queries_json: storable(JSON.stringify(round.queries)),
-      metadata_json: JSON.stringify(round.metadata),
-      completed_at: now,
-    })
-    .execute();
+  const round = { ...given, report: cleanText(given.report) };
+  const { roundNumber, verified, summary } = round;
+  const text = `Round ${roundNumber}, ${verified ? "verified" : "not verified"}. ${summary}`.trim();
+  await appendEvents(db, taskId, [{ kind: ROUND, text, at: now, eventKey: roundKey(roundNumber), round }]);
 }
 
 export interface SavedResult {
@@ -133,7 +138,7 @@ export async function reportPresence(db: Database, taskId: string): Promise<{ pa
     .where((where) => where(where.fn("trim", ["report_markdown"]), "!=", ""))
     .executeTakeFirst();
   if (result !== undefined) return { partial: result.partial === 1 };
-  const round = db.selectFrom("research_rounds").select("round_number").where("task_id", "=", taskId).limit(1);
+  const round = roundsOf(db, taskId).select("seq").where("event_key", "=", roundKey(1));
   return (await round.executeTakeFirst()) === undefined ? undefined : { partial: true };
 }
 
@@ -143,20 +148,13 @@ export interface StoredRound extends SavedRound {
 
 /** A continued search has the rounds of the earlier one, too. */
 export async function findRounds(db: Database, taskId: string): Promise<StoredRound[]> {
-  const rounds = db.selectFrom("research_rounds").selectAll().where("task_id", "=", taskId);
-  const rows = await rounds.orderBy("round_number").execute();
-  const roundOf = (row: (typeof rows)[number]): StoredRound => ({
-    roundNumber: row.round_number,
-    report: row.report_markdown,
-    verified: row.verified === 1,
-    summary: row.summary,
-    sources: storedJson(row.sources_json, sourceList),
-    queries: storedJson(row.queries_json, stringList),
-    metadata: storedJson(row.metadata_json, anyRecord),
-    completedAt: row.completed_at,
-  });
-  return rows.map(roundOf);
+  const rows = await roundsOf(db, taskId).select(["data_json", "at"]).orderBy("seq").execute();
+  const stored = z.object({ round: storedRound });
+  return rows.map(({ data_json, at }) => ({ ...storedJson(data_json, stored).round, completedAt: at }));
 }
+
+const roundsOf = (db: Database, taskId: string) =>
+  db.selectFrom("research_events").where("task_id", "=", taskId).where("kind", "=", ROUND);
 
 /** The searches of a local run, which are stored with its rounds or its result; in the order in which they were made. */
 export async function storedQueries(db: Database, taskId: string): Promise<{ at: number; text: string }[]> {
@@ -239,7 +237,7 @@ export async function dropResult(db: Database, taskId: string): Promise<void> {
   await dropFromSearch(db, taskId);
   await db.deleteFrom("research_results").where("task_id", "=", taskId).execute();
   await dropPictures(db, taskId);
-  await db.deleteFrom("research_rounds").where("task_id", "=", taskId).execute();
+  await db.deleteFrom("research_events").where("task_id", "=", taskId).where("kind", "=", ROUND).execute();
 }
 
 /** The tokens, the cost and the duration of a run, stored with its report, so that copies of it include them (P6). */

@@ -177,24 +177,13 @@ export interface Tables {
     judged: Flag;
     checked_at: number;
   };
-  research_rounds: {
-    task_id: string;
-    round_number: number;
-    report_markdown: string;
-    verified: Flag;
-    summary: string;
-    sources_json: string;
-    queries_json: string;
-    metadata_json: string;
-    completed_at: number;
-  };
   research_events: {
     task_id: string;
     seq: number;
     at: number;
     kind: string;
     data_json: string;
-    /** Identifies the event of Google's stream; null for events of this program. */
+    /** Identifies the event of Google's stream, or the round; null for other events of this program. */
     event_key: string | null;
   };
   notification_outbox: {
@@ -224,17 +213,13 @@ export interface Tables {
     /** Recent polls by outcome, as of the last heartbeat. */
     polls_json: string | null;
   };
-  /** Leases: of a place in a pool, or of the name of a temporary file. */
-  slots: {
-    slot_id: string;
+  /** A place in a pool, the name of a temporary file, or a rate limit, whose permits are taken until this time. */
+  leases: {
+    lease_id: string;
     pool: string;
+    /** Empty for a rate limit. */
     process_id: string;
     lease_until: number;
-  };
-  /** The time of the next permit of each rate limit. */
-  rate_limits: {
-    name: string;
-    next_at: number;
   };
   access_tokens: {
     /** SHA-256 in hex; the token itself is not stored. */

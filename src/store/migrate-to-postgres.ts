@@ -31,20 +31,13 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   table("research_claims", ["task_id"], 20),
   table("research_pages", ["task_id", "source"]),
   table("research_evidence", ["task_id", "claim", "source", "kind"]),
-  table("research_rounds", ["task_id", "round_number"], 20),
-  table("research_events", ["task_id", "seq"]),
+  table("research_events", ["task_id", "seq"], 50),
   table("notification_outbox", ["outbox_id"]),
   table("access_tokens", ["token_hash"]),
 ];
 
 /** Short-lived or tied to a process, and the full-text index, which is built from runs and results. */
-export const NOT_COPIED_TABLES: readonly string[] = [
-  "processes",
-  "slots",
-  "page_keys",
-  "rate_limits",
-  "research_search",
-];
+export const NOT_COPIED_TABLES: readonly string[] = ["processes", "leases", "page_keys", "research_search"];
 
 export interface StorePair {
   source: Database;

@@ -1,6 +1,6 @@
-/** Rate limits shared by all processes: one row per limit holds the time of the next permit. */
+/** Rate limits shared by all processes: until when the permits of each are taken. */
 
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Database } from "./database.ts";
 import { databaseNow, isShared } from "./dialect.ts";
 
@@ -11,6 +11,10 @@ export interface RateLimit {
 
 /** A later time in the row was written before the clock was set back, and is ignored. */
 const MAX_WAIT_MS = 16 * 60_000;
+const FAR = sql`cast(${MAX_WAIT_MS} as bigint)`;
+
+const row = (name: string, until: RawBuilder<unknown>) =>
+  sql`(lease_id, pool, process_id, lease_until) values (${name}, 'rate limits', '', ${until})`;
 
 /*
  * `now` and `here` are the clock of this process. A shared database uses its own clock instead, read while the limit is
@@ -36,11 +40,11 @@ export async function reservePermits(
   // Permits that expire during a wait for the row lock are lost rather than saved up for a burst.
   const now = clockOf(db, here);
   const { rows } = await sql<{ aheadMs: number }>`
-    insert into rate_limits as rate (name, next_at) values (${name}, ${now} + cast(${costMs} as bigint))
-    on conflict (name) do update set next_at = cast(${costMs} as bigint)
-      + case when rate.next_at between ${now} and ${now} + cast(${MAX_WAIT_MS} as bigint) then rate.next_at else ${now} end
-    where rate.next_at <= ${now} + cast(${withinMs} as bigint) or rate.next_at > ${now} + cast(${MAX_WAIT_MS} as bigint)
-    returning next_at - cast(${costMs} as bigint) - ${now} as "aheadMs"`.execute(db);
+    insert into leases as rate ${row(name, sql`${now} + cast(${costMs} as bigint)`)}
+    on conflict (lease_id) do update set lease_until = cast(${costMs} as bigint)
+      + case when rate.lease_until between ${now} and ${now} + ${FAR} then rate.lease_until else ${now} end
+    where rate.lease_until <= ${now} + cast(${withinMs} as bigint) or rate.lease_until > ${now} + ${FAR}
+    returning lease_until - cast(${costMs} as bigint) - ${now} as "aheadMs"`.execute(db);
   const [reserved] = rows;
   if (reserved !== undefined) return { fromMs: Math.max(0, reserved.aheadMs) };
   return { waitMs: await msUntilPermit(db, name, here) };
@@ -55,8 +59,9 @@ export async function reservePermit(db: Database, limit: RateLimit, now: number)
 /** A duration, so that the clocks of different machines need not agree. */
 export async function msUntilPermit(db: Database, name: string, here: number): Promise<number> {
   const now = await databaseNow(db, here);
-  const row = await db.selectFrom("rate_limits").select("next_at").where("name", "=", name).executeTakeFirst();
-  const waitMs = (row?.next_at ?? 0) - now;
+  const { rows } = await sql<{ until: number }>`
+    select lease_until as until from leases where lease_id = ${name}`.execute(db);
+  const waitMs = (rows[0]?.until ?? 0) - now;
   return waitMs > MAX_WAIT_MS ? 0 : Math.max(0, waitMs);
 }
 
@@ -70,9 +75,9 @@ export async function pauseFor(
   // Whole milliseconds, which PostgreSQL requires, rounded up to stay below the rate.
   const until = sql`${now} + cast(${Math.ceil(ms)} as bigint)`;
   await sql`
-    insert into rate_limits as rate (name, next_at) values (${name}, ${until})
-    on conflict (name) do update set next_at = ${until}
-    where rate.next_at < ${until} or rate.next_at > ${now} + cast(${MAX_WAIT_MS} as bigint)`.execute(db);
+    insert into leases as rate ${row(name, until)}
+    on conflict (lease_id) do update set lease_until = ${until}
+    where rate.lease_until < ${until} or rate.lease_until > ${now} + ${FAR}`.execute(db);
 }
 
 /** Each occurrence reads the clock of a shared database again, after a wait for the lock of the row as well. */

@@ -62,7 +62,7 @@ function withoutStore(error: unknown, { log, withoutStore: effect }: SlotPoolOpt
   return "uncounted";
 }
 
-type TakenSlot = Pick<Tables["slots"], "slot_id" | "process_id" | "lease_until">;
+type TakenSlot = Pick<Tables["leases"], "lease_id" | "process_id" | "lease_until">;
 
 /**
  * A living process whose lease stays expired is suspended, or could not release the slot. After the machine has slept,
@@ -70,7 +70,7 @@ type TakenSlot = Pick<Tables["slots"], "slot_id" | "process_id" | "lease_until">
  */
 function createLeaseWatch({ monotonic }: Clock) {
   const seen = new Map<string, number>();
-  return ({ slot_id: slotId, lease_until: until }: TakenSlot, now: number): boolean => {
+  return ({ lease_id: slotId, lease_until: until }: TakenSlot, now: number): boolean => {
     if (until >= now) return false;
     const lease = `${slotId} ${until}`;
     const since = seen.get(lease) ?? monotonic();
@@ -84,8 +84,8 @@ async function tryTake(
   isAbandoned: (slot: TakenSlot, now: number) => boolean,
 ): Promise<string | undefined> {
   const taken = await db
-    .selectFrom("slots")
-    .select(["slot_id", "process_id", "lease_until"])
+    .selectFrom("leases")
+    .select(["lease_id", "process_id", "lease_until"])
     .where("pool", "=", pool)
     .execute();
   // A holder without a row may be alive and have lost it: then the lease decides.
@@ -97,23 +97,23 @@ async function tryTake(
   const slotId = randomUUID();
   return db.transaction().execute(async (transaction) => {
     await lockExclusive(transaction, `slots:${pool}`);
-    for (const { slot_id, lease_until } of free) {
+    for (const { lease_id, lease_until } of free) {
       // Not if it was renewed meanwhile.
       await transaction
-        .deleteFrom("slots")
-        .where("slot_id", "=", slot_id)
+        .deleteFrom("leases")
+        .where("lease_id", "=", lease_id)
         .where("lease_until", "=", lease_until)
         .execute();
     }
     const { count } = await transaction
-      .selectFrom("slots")
+      .selectFrom("leases")
       .select((select) => select.fn.countAll<number>().as("count"))
       .where("pool", "=", pool)
       .executeTakeFirstOrThrow();
     if (count >= size) return undefined;
     await transaction
-      .insertInto("slots")
-      .values({ slot_id: slotId, pool, process_id: processId, lease_until: now + LEASE_MS })
+      .insertInto("leases")
+      .values({ lease_id: slotId, pool, process_id: processId, lease_until: now + LEASE_MS })
       .execute();
     return slotId;
   });
@@ -129,8 +129,8 @@ function holdSlot(options: SlotPoolOptions, slotId: string): () => Promise<void>
     clearInterval(renewal);
     // A slot that cannot be released now becomes free when its lease expires.
     await options.db
-      .deleteFrom("slots")
-      .where("slot_id", "=", slotId)
+      .deleteFrom("leases")
+      .where("lease_id", "=", slotId)
       .execute()
       .catch(() => undefined);
   };
@@ -139,9 +139,9 @@ function holdSlot(options: SlotPoolOptions, slotId: string): () => Promise<void>
 async function renew({ db, clock }: SlotPoolOptions, slotId: string): Promise<void> {
   const now = await databaseNow(db, clock.now());
   await db
-    .updateTable("slots")
+    .updateTable("leases")
     .set({ lease_until: now + LEASE_MS })
-    .where("slot_id", "=", slotId)
+    .where("lease_id", "=", slotId)
     .execute();
 }
 
@@ -151,10 +151,10 @@ export async function forgetSlots(
   { dead, now }: { dead: readonly string[]; now: number },
 ): Promise<void> {
   await db
-    .deleteFrom("slots")
+    .deleteFrom("leases")
     .where("lease_until", "<", now - FORGOTTEN_AFTER_MS)
     .execute();
-  if (dead.length > 0) await db.deleteFrom("slots").where("process_id", "in", dead).execute();
+  if (dead.length > 0) await db.deleteFrom("leases").where("process_id", "in", dead).execute();
 }
 
 const FILES = "temporary files";
@@ -168,20 +168,20 @@ async function holdFile(
 ): Promise<boolean> {
   const lease = { pool: FILES, process_id: processId, lease_until: now + MAX_HELD_MS };
   const inserted = await db
-    .insertInto("slots")
-    .values({ slot_id: fileName, ...lease })
+    .insertInto("leases")
+    .values({ lease_id: fileName, ...lease })
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
   return (inserted.numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
 
 async function releaseFile(db: Database, fileName: string): Promise<void> {
-  await db.deleteFrom("slots").where("slot_id", "=", fileName).execute();
+  await db.deleteFrom("leases").where("lease_id", "=", fileName).execute();
 }
 
 /** Names held by processes that are not known to be dead. */
 async function filesInUse(db: Database, now: number): Promise<Set<string>> {
-  const rows = await db.selectFrom("slots").selectAll().where("pool", "=", FILES).execute();
+  const rows = await db.selectFrom("leases").selectAll().where("pool", "=", FILES).execute();
   const owners = await processLiveness(
     db,
     rows.map((row) => row.process_id),
@@ -190,7 +190,7 @@ async function filesInUse(db: Database, now: number): Promise<Set<string>> {
     const owner = owners.get(row.process_id);
     return owner === "alive" || (owner === "unknown" && row.lease_until > now);
   });
-  return new Set(inUse.map((row) => row.slot_id));
+  return new Set(inUse.map((row) => row.lease_id));
 }
 
 interface ExclusiveOptions extends Omit<SlotPoolOptions, "size"> {

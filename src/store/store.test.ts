@@ -178,7 +178,7 @@ describe("slots (C9)", () => {
     await store.db.deleteFrom("processes").execute();
     const waiting = { signal: AbortSignal.timeout(300), onWait: () => {} };
     await expect(slots.take(waiting)).rejects.toThrow();
-    await store.db.updateTable("slots").set({ lease_until: 1 }).execute();
+    await store.db.updateTable("leases").set({ lease_until: 1 }).execute();
     // As after the machine has slept: a process first has time to renew its leases.
     const soon = { signal: AbortSignal.timeout(300), onWait: () => {} };
     await expect(slots.take(soon)).rejects.toThrow();

@@ -264,7 +264,7 @@ describe("an interrupted deep_search", () => {
         .map(({ name }) => name)
         .join(", ");
     for (const id of parents) {
-      for (const table of ["research_tasks", "research_rounds"]) {
+      for (const table of ["research_tasks", "research_events"]) {
         const rest = columns(table);
         const copy = `insert into ${table} (task_id, ${rest}) select ?, ${rest} from ${table} where task_id = ?`;
         scene.sql(copy, id, parent?.task_id ?? "");

@@ -112,7 +112,7 @@ describe.skipIf(!READY)("the live view", () => {
     scene.gemini.setScenario({ name: "slow", tasks: { verify: [{ latency_ms: 600_000 }] } });
     scene.startCommand(["verify", QUERY]);
     const taskId = await waitFor(() => {
-      const [round] = scene.sql<{ task_id: string }>("select task_id from research_rounds");
+      const [round] = scene.sql<{ task_id: string }>("select task_id from research_events where kind = 'round'");
       expect(round).toBeDefined();
       return round?.task_id ?? "";
     });

@@ -136,10 +136,9 @@ const endedEarly = ({ connection }: Scene): string[] =>
   connection.sent.get >= 3 ? [] : [`the run ended after ${connection.sent.get} polls`];
 
 const nextPermitAt = async ({ research }: Scene): Promise<number> => {
-  const { rows } = await sql<{ next_at: number }>`select next_at from rate_limits where name = 'polls'`.execute(
-    research.db,
-  );
-  return rows[0]?.next_at ?? 0;
+  const { rows } = await sql<{ until: number }>`
+    select lease_until as until from leases where lease_id = 'polls'`.execute(research.db);
+  return rows[0]?.until ?? 0;
 };
 
 const PAUSE_MS = 10_000;
@@ -159,7 +158,7 @@ async function quietWhilePaused(scene: Scene): Promise<string[]> {
 }
 
 /** Ends the pause as if its time had passed. */
-const unpause = ({ research }: Scene): Promise<unknown> => sql`delete from rate_limits`.execute(research.db);
+const unpause = ({ research }: Scene): Promise<unknown> => sql`delete from leases where lease_id = 'polls'`.execute(research.db);
 
 async function attemptsOf({ research, taskId }: Scene): Promise<number> {
   const { rows } = await sql<{

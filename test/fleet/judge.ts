@@ -34,7 +34,7 @@ export async function judgeFleet(world: FleetWorld): Promise<Verdict> {
     ...MISMATCHES,
     "unfinished runs": UNFINISHED,
     leases: "select task_id from research_tasks where lease_until is not null",
-    slots: "select slot_id from slots",
+    slots: "select lease_id from leases where process_id <> ''",
   };
   const broken: string[] = [];
   for (const [name, statement] of Object.entries(left)) {

@@ -42,10 +42,10 @@ test("a process that was silent for a week is deleted, unless it still owns a ru
   const slot = { pool: "p", process_id: "silent" };
   const leases = [NOW, NOW - 24 * 3_600_000 - 1].map((until) => ({
     ...slot,
-    slot_id: String(until),
+    lease_id: String(until),
     lease_until: until,
   }));
-  await db.insertInto("slots").values(leases).execute();
+  await db.insertInto("leases").values(leases).execute();
   const left = async (): Promise<string[]> => {
     await forgetStaleProcesses(db, NOW);
     const rows = await db.selectFrom("processes").select("process_id").where("host", "=", "elsewhere").execute();
@@ -53,7 +53,7 @@ test("a process that was silent for a week is deleted, unless it still owns a ru
   };
   await setClock(db, NOW + WEEK_MS);
   expect(await left()).toEqual(names.toSorted());
-  expect(await db.selectFrom("slots").select("lease_until").execute()).toEqual([{ lease_until: NOW }]);
+  expect(await db.selectFrom("leases").select("lease_until").execute()).toEqual([{ lease_until: NOW }]);
   await setClock(db, NOW + WEEK_MS + 1);
   await recordHeartbeat(db, "follows", { key: "k", now: NOW });
   await registered(db, "updates");

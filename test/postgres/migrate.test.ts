@@ -61,8 +61,7 @@ const TABLES = {
   research_claims: 1,
   research_pages: 1,
   research_evidence: 2,
-  research_rounds: 115,
-  research_events: 690,
+  research_events: 805,
   notification_outbox: 3,
   access_tokens: 3,
 };
@@ -73,14 +72,14 @@ test("migrate copies every row unchanged but those of processes, and the runs ar
   const { migrate, url, there, env } = await openMigration(context);
   const counted = await migrate("--dry-run", "--json");
   expect(counted.code, counted.stderr).toBe(0);
-  expect(JSON.parse(counted.stdout).tables).toContainEqual({ table: "research_events", rows_from: 690, rows_to: 0 });
+  expect(JSON.parse(counted.stdout).tables).toContainEqual({ table: "research_events", rows_from: 805, rows_to: 0 });
   expect(await ask(url, "select 1 from pg_tables where schemaname = 'public'")).toEqual([]);
 
   const { code, stdout, stderr } = await migrate("--json");
   expect(code, stderr).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ success: true, tables: moved });
   expect(stderr).toMatch(/research_tasks: \d+ rows of 230/);
-  for (const table of ["processes", "slots", "rate_limits"]) expect(await rowsOf(url, table)).toBe(0);
+  for (const table of ["processes", "leases"]) expect(await rowsOf(url, table)).toBe(0);
   const texts = await ask<{ current_action: string }>(
     url,
     "select distinct current_action from research_tasks where current_action is not null order by 1",
@@ -154,7 +153,7 @@ test("migrate refuses a target with other runs, and a file or a target that proc
   const early = await startServer({ env: there, configDir: env["HOME"] ?? "" });
   await early.call("list_research", {});
   // Every process that has followed runs leaves such a row.
-  await ask(url, "insert into rate_limits (name, next_at) values ('sweep', 1) on conflict do nothing");
+  await ask(url, "insert into leases values ('sweep', '', '', 1) on conflict do nothing");
   expect((await migrate()).stderr).toContain("Other processes use the PostgreSQL database");
   const listed = await startCommand(["list"], { env: there }).ended;
   expect(listed.code, listed.stderr).toBe(0);

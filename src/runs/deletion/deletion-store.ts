@@ -49,7 +49,6 @@ export const TABLES_OF_A_RUN = [
   "research_evidence",
   "research_files",
   "research_pages",
-  "research_rounds",
   "research_results",
   "research_attempts",
 ] as const satisfies (keyof Tables)[];

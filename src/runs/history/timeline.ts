@@ -8,7 +8,7 @@ import { editOf } from "../plan/plan-store.ts";
 import { isFinished, type Run } from "../run.ts";
 import { runOf } from "../run-row.ts";
 import { isTableStart } from "../start/start-options.ts";
-import { findRounds, storedQueries } from "../result-store.ts";
+import { storedQueries } from "../result-store.ts";
 
 export interface RunTimelineEntry {
   /** Stable within the run. */
@@ -49,11 +49,10 @@ export async function timelineEntriesAfter(
   return events.map((event) => ({ ...entryOf(event), seq: event.seq }));
 }
 
-/** Timeline entries that are not events of the run: creation, starts, rounds, cancel and end. */
+/** Timeline entries that are not events of the run: creation, starts, searches, cancel and end. */
 export async function milestones(db: Database, run: Run): Promise<RunTimelineEntry[]> {
   const line = run.kind === "agent" ? (await lineOf(db, run.taskId)).map(runOf) : [run];
   const sends = run.kind === "agent" ? await sendsOf(db, line) : [];
-  const rounds = run.kind === "deep_search" ? await findRounds(db, run.taskId) : [];
   const queries = run.kind === "agent" ? [] : await storedQueries(db, run.taskId);
   const first = line[0] ?? run;
   return sortByTime(
@@ -64,12 +63,6 @@ export async function milestones(db: Database, run: Run): Promise<RunTimelineEnt
         ...state(`sent-${index + 1}`, sentAt, sent),
         ...state(`answered-${index + 1}`, answeredAt, answered),
       ]),
-      ...rounds.map(({ roundNumber, verified, summary, completedAt }) => ({
-        id: `r${roundNumber}`,
-        at: completedAt,
-        kind: "round" as const,
-        text: `Round ${roundNumber}, ${verified ? "verified" : "not verified"}. ${summary}`.trim(),
-      })),
       ...queries.map(({ at, text }, index) => ({ id: `q${index + 1}`, at, kind: "search" as const, text })),
       ...state("cancel", run.cancelRequestedAt, "Cancel requested"),
       ...state(`ended-${run.status}`, isFinished(run.status) ? run.completedAt : undefined, endOf(run)),
@@ -126,7 +119,7 @@ function endOf({ status, error, cancelConfirmed }: Run): string {
   return error === undefined ? "Failed" : `Failed: ${error.message}`;
 }
 
-const KINDS = ["thought", "search", "source"] as const;
+const KINDS = ["thought", "search", "source", "round"] as const;
 
 const entryOf = ({ seq, at, kind, text }: StoredEvent): RunTimelineEntry => ({
   id: `e${seq}`,

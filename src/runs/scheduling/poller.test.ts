@@ -65,7 +65,7 @@ test("all polled runs are scheduled again on a shared database only (P2)", async
   const poller = createPoller({ deps: deps({ poll: working }), ...options });
   await poller.start();
   await poller.sweep();
-  const permits = store.db.selectFrom("rate_limits").select("name").where("name", "=", "repair");
+  const permits = store.db.selectFrom("leases").select("lease_id").where("lease_id", "=", "repair");
   expect(await permits.execute()).toHaveLength(isShared(store.db) ? 1 : 0);
 });
 

@@ -44,7 +44,7 @@ test("a pause of fractions of a second, as Google sends it in a body, applies to
   const began = onPostgres ? Date.now() : fastClock.now();
   createRunner({ deps: deps(google.agent), pollIntervalMs: 1_000, maxRps: 5, deliver: async () => 0 }).start();
   await waitFor(async () => {
-    const { next_at } = await store.db.selectFrom("rate_limits").select("next_at").executeTakeFirstOrThrow();
-    expect(next_at - began).toBeGreaterThan(34_000);
+    const { lease_until } = await store.db.selectFrom("leases").select("lease_until").executeTakeFirstOrThrow();
+    expect(lease_until - began).toBeGreaterThan(34_000);
   });
 });

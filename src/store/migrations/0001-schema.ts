@@ -159,18 +159,6 @@ const tablesOfRuns = (isPostgres: boolean): Statement[] => {
       checked_at bigint not null,
       primary key (task_id, claim, source, kind)
     )`,
-    sql`create table research_rounds (
-      task_id text not null references research_tasks (task_id),
-      round_number integer not null,
-      report_markdown text not null,
-      verified integer not null,
-      summary text not null,
-      sources_json text not null,
-      queries_json text not null,
-      metadata_json text not null,
-      completed_at bigint not null,
-      primary key (task_id, round_number)
-    )`,
     sql`create table research_events (
       task_id text not null references research_tasks (task_id),
       seq integer not null,
@@ -208,15 +196,11 @@ const otherTables = (isPostgres: boolean): Statement[] => [
     version text,
     polls_json text
   )`,
-  sql`create table slots (
-    slot_id text primary key,
+  sql`create table leases (
+    lease_id text primary key,
     pool text not null,
     process_id text not null,
     lease_until bigint not null
-  )`,
-  sql`create table rate_limits (
-    name text primary key,
-    next_at bigint not null
   )`,
   sql`create table access_tokens (
     token_hash text primary key,
@@ -272,10 +256,10 @@ const INDEXES = [
     where interaction_id is not null`,
   sql`create index research_attempts_unconfirmed on research_attempts (created_at) where unconfirmed_usd is not null`,
   sql`create index research_results_by_saved_at on research_results (saved_at)`,
-  // An event of Google's stream is stored once, even if it is received several times.
+  // An event of Google's stream is stored once, even if it is received several times; and a round.
   sql`create unique index research_events_by_event_key on research_events (task_id, event_key)`,
   sql`create index notification_outbox_by_channel on notification_outbox (channel, claimed_at, outbox_id)`,
-  sql`create index slots_by_pool on slots (pool)`,
+  sql`create index leases_by_pool on leases (pool)`,
   // One live token per name, even if two commands add it at the same time.
   sql`create unique index access_tokens_by_live_name on access_tokens (name) where revoked_at is null`,
 ];

@@ -107,9 +107,9 @@ test("two checks of one run at the same time ask the judge once, and one that is
 /** Another process reads the page of source 1. */
 const readElsewhere = (db: Database) =>
   db
-    .insertInto("slots")
+    .insertInto("leases")
     .values({
-      slot_id: "s",
+      lease_id: "s",
       pool: "citations:run:1",
       process_id: "p",
       lease_until: Date.now() + HOUR_MS,
@@ -127,7 +127,7 @@ test("a page that another check is reading is waited for and left if that takes 
   expect(await verify({ numbers: [2, 3, 4], onWait })).toBe(0);
   expect(waits).toEqual(["waits"]);
   expect(fetched).toHaveLength(3);
-  await db.deleteFrom("slots").execute();
+  await db.deleteFrom("leases").execute();
   expect(await verify()).toBe(0);
   expect(fetched).toHaveLength(4);
 });

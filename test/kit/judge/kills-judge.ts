@@ -245,7 +245,7 @@ function judgeLeftovers(world: KillWorld): string[] {
   const counts = {
     leases: "select task_id from research_tasks where lease_until is not null",
     polls: "select task_id from research_tasks where next_poll_at is not null",
-    slots: "select slot_id from slots",
+    slots: "select lease_id from leases where process_id <> ''",
     processes: "select process_id from processes",
     "broken references": "pragma foreign_key_check",
   };

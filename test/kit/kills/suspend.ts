@@ -12,7 +12,7 @@ export const resumeProcess = ({ pid }: ProductProcess): void => void process.kil
 export async function suspendProcess(here: KillWorld, child: ProductProcess): Promise<void> {
   for (;;) {
     process.kill(child.pid, "SIGSTOP");
-    if (tryWrite(here, "update slots set pool = pool")) return;
+    if (tryWrite(here, "update leases set pool = pool")) return;
     resumeProcess(child);
     await sleep(10);
   }

@@ -106,7 +106,7 @@ export const roomsIn = (configDir: string): string[] => readdirSync(join(configD
 function slotsIn(configDir: string): number {
   const database = new DatabaseSync(join(configDir, "deep_research.db"), { readOnly: true, timeout: 5_000 });
   try {
-    return Number(database.prepare("select count(*) as count from slots").get()?.["count"]);
+    return Number(database.prepare("select count(*) as count from leases where process_id <> ''").get()?.["count"]);
   } finally {
     database.close();
   }

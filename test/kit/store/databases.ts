@@ -102,7 +102,7 @@ const TABLES = [
   "research_results",
   "research_events",
   "processes",
-  "rate_limits",
+  "leases",
 ];
 
 /** Makes the database read-only, like a server that became a standby. */

@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { deflateRawSync } from "node:zlib";
 import { addToSearch } from "../../../src/runs/library/search-index-store.ts";
+import { saveRound } from "../../../src/runs/result-store.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { openSqlite } from "../../../src/store/sqlite/sqlite.ts";
 import { insertAttempt, insertRun } from "./store-rows.ts";
@@ -97,11 +98,8 @@ async function addResult(db: Database, task_id: string, { text, number }: { text
       search_rowid: number === 2 ? null : await addToSearch(db, { taskId: task_id, query, report }),
     })
     .execute();
-  const round = { round_number: 1, report_markdown: report, verified: 1 as const, summary: text, completed_at: number };
-  await db
-    .insertInto("research_rounds")
-    .values({ task_id, ...round, sources_json: "[]", queries_json: "[]", metadata_json: "{}" })
-    .execute();
+  const round = { roundNumber: 1, report, verified: true, summary: text, sources: [], queries: [], metadata: {} };
+  await saveRound(db, task_id, { ...round, now: number });
 }
 
 async function addRest(db: Database): Promise<void> {
@@ -128,8 +126,7 @@ async function addRest(db: Database): Promise<void> {
     .values({ task_id: runId(1), kind: "sent", n: 1, content: randomBytes(1_000) })
     .execute();
   await addEvidence(db);
-  await db.insertInto("rate_limits").values({ name: "polls", next_at: 5 }).execute();
-  await db.insertInto("slots").values({ slot_id: "s", pool: "p", process_id: "gone", lease_until: 2 }).execute();
+  await db.insertInto("leases").values({ lease_id: "s", pool: "p", process_id: "gone", lease_until: 2 }).execute();
 }
 
 async function addEvidence(db: Database): Promise<void> {

@@ -94,7 +94,7 @@ export async function openFleet() {
 
   /** Lets the next sweep make the repair that one process makes once a minute. */
   const repairNow = async (): Promise<void> => {
-    await store.db.deleteFrom("rate_limits").where("name", "=", "repair").execute();
+    await store.db.deleteFrom("leases").where("lease_id", "=", "repair").execute();
   };
   return { url, db: store.db, open, worker, insertRuns, scheduled, repairNow };
 }
