@@ -29,13 +29,13 @@ const TASKS = `
   runs as (select i, ${ID} as id, ${KIND} as kind, ${STATUS} as status, :now - i * 60000 as at from numbers)
   insert into research_tasks (task_id, kind, query, status, progress, mode, backend, model, options_json, join_key,
     estimate_json, client, enable_notifications, created_at, started_at, updated_at, completed_at, deadline_at,
-    interaction_id, lease_owner, lease_epoch, next_poll_at, last_event_at, tokens_input, tokens_output, cost_usd,
+    interaction_id, lease_owner, next_poll_at, last_event_at, tokens_input, tokens_output, cost_usd,
     usage_final, error_code, error_message)
   select id, kind, :query || ' (' || i || ')', status, case status when 'completed' then 100 else 40 end,
     case kind when 'agent' then 'async' else 'sync' end, 'api', :agent, :options,
     case kind when 'agent' then lower(hex(randomblob(32))) end, case kind when 'agent' then :estimate end,
     'bench', 1, at, at, at + 600000, case status when 'running_async' then null else at + 600000 end, at + 14400000,
-    case kind when 'agent' then 'v1_' || hex(randomblob(30)) end, 'bench', 12,
+    case kind when 'agent' then 'v1_' || hex(randomblob(30)) end, 'bench',
     case status when 'running_async' then :now + 3600000 end, at + 500000, 250000, 60000, 2.75, 1,
     case status when 'failed' then 'RESEARCH_FAILED' end, case status when 'failed' then 'The research failed.' end
   from runs`;

@@ -55,7 +55,7 @@ test("the stored pictures always belong to the stored text (S2)", async () => {
   const [early, late] = [chart(), chart()];
   await savePartial(
     db,
-    { taskId: TASK, interactionId: `v1_${TASK}`, epoch: 1 },
+    { taskId: TASK, interactionId: `v1_${TASK}` },
     { result: resultWith([early], { partial: true }), now: 1 },
   );
   expect(await hashes(db)).toEqual([early]);
@@ -64,7 +64,7 @@ test("the stored pictures always belong to the stored text (S2)", async () => {
   // A late poll of a run that has its report changes nothing.
   await savePartial(
     db,
-    { taskId: TASK, interactionId: `v1_${TASK}`, epoch: 1 },
+    { taskId: TASK, interactionId: `v1_${TASK}` },
     { result: resultWith([early], { partial: true }), now: 3 },
   );
   expect(await hashes(db)).toEqual([late]);

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { openDatabase, rowOf } from "../../test/kit/store/store-rows.ts";
 import { ERROR, INTENT, intended, NOW, restart } from "../../test/kit/store/stored-start.ts";
-import { polledRun } from "../../test/kit/store/polled.ts";
+import { asPolled, polledRun } from "../../test/kit/store/polled.ts";
 import { NO_COST } from "../costs/actual.ts";
 import type { Database } from "../store/database.ts";
 import { systemClock } from "../platform/clock.ts";
@@ -181,12 +181,7 @@ describe("an interaction id", () => {
       const bob = await unknownStart(db, "his", "bob");
       await adopt(db, bob.taskId, "v1_a");
       const hers = { report: "Her report.", sources: [], metadata: {}, partial: true };
-      const { lease_epoch } = await rowOf(db, bob.taskId);
-      await savePartial(
-        db,
-        { taskId: bob.taskId, interactionId: "v1_a", epoch: lease_epoch },
-        { result: hers, now: NOW },
-      );
+      await savePartial(db, { taskId: bob.taskId, interactionId: "v1_a" }, { result: hers, now: NOW });
       await appendEvents(db, bob.taskId, [{ kind: "thought", text: "Her thought.", at: NOW }]);
       await db.updateTable("research_tasks").set({ status }).where("task_id", "=", bob.taskId).execute();
       expect(await saveInteractionId(db, { ...alice, interactionId: "v1_a", now: NOW })).toBe(true);
@@ -214,6 +209,6 @@ test("a poll of a wrongly adopted interaction, complete or given up, does not en
   await saveInteractionId(db, { ...alice, interactionId: "v1_a", now: NOW });
   await saveInteractionId(db, { ...bob, interactionId: "v1_b", now: NOW });
   await recordLateUsage(db, wrong, { tokens: { input: 1, output: 1 }, cost: NO_COST, now: NOW });
-  await endPolling(db, [wrong]);
+  await endPolling(db, [asPolled(wrong)]);
   expect(await rowOf(db, bob.taskId)).toMatchObject({ interaction_id: "v1_b", next_poll_at: NOW, usage_final: 0 });
 });

@@ -171,21 +171,19 @@ export async function storedQueries(db: Database, taskId: string): Promise<{ at:
   return queries.success ? queries.data.map((text) => ({ at: result.saved_at, text })) : [];
 }
 
-/** Writes of a poll of another interaction, or with an older epoch than the run's row, are rejected. */
+/** Writes of a poll of another interaction are rejected. */
 interface Poll {
   taskId: string;
   interactionId: string;
-  epoch: number;
 }
 
 /** Whether the poll is the newest one and partial text may be kept. The caller holds the lock on the run. */
-export async function mayKeepText(transaction: Database, { taskId, interactionId, epoch }: Poll): Promise<boolean> {
+export async function mayKeepText(transaction: Database, { taskId, interactionId }: Poll): Promise<boolean> {
   const run = await transaction
     .selectFrom("research_tasks")
     .select("task_id")
     .where("task_id", "=", taskId)
     .where("interaction_id", "=", interactionId)
-    .where("lease_epoch", "=", epoch)
     .where("status", "in", ["running_async", "failed", "cancelled"])
     .where((where) => where.or([where("cancel_requested_at", "is", null), where("keep_partial", "=", 1)]))
     .executeTakeFirst();

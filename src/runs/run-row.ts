@@ -88,7 +88,6 @@ export const polledRunOf = (row: Row): PolledRun => ({
   status: z.enum(STORED_STATUSES).parse(row.status),
   deadlineAt: row.deadline_at ?? Number.MAX_SAFE_INTEGER,
   completedAt: row.completed_at ?? row.created_at,
-  epoch: row.lease_epoch,
   oddAnswer: row.odd_answer ?? undefined,
 });
 

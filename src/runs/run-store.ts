@@ -37,7 +37,6 @@ export async function insertRunning(db: Database, run: NewRun): Promise<void> {
       started_at: run.now,
       updated_at: run.now,
       lease_owner: run.processId,
-      lease_epoch: 1,
       lease_until: (await databaseNow(db, run.now)) + SEARCH_LEASE_MS,
     })
     .execute();

@@ -158,8 +158,6 @@ export interface PolledRun extends RunAtGoogle {
   status: StoredStatus;
   deadlineAt: number;
   completedAt: number;
-  /** Raised when the run is reopened: a poll of an earlier epoch may not end it. */
-  epoch: number;
   /** Identifies an unusable response of Google that lasts. */
   oddAnswer: string | undefined;
 }

@@ -14,8 +14,8 @@ const POLLED = {
   cancelRequestedAt: undefined,
 } as const;
 
-const finish = (given: Partial<AgentFinish> & { epoch?: number }): AgentFinish => ({
-  run: { ...POLLED, epoch: given.epoch ?? 1 },
+const finish = (given: Partial<AgentFinish> = {}): AgentFinish => ({
+  run: POLLED,
   to: "cancelled",
   result: undefined,
   raw: undefined,
@@ -29,12 +29,13 @@ const finish = (given: Partial<AgentFinish> & { epoch?: number }): AgentFinish =
 });
 
 describe("the end of a polled run", () => {
-  test("is stored once for its claim; a poll of an earlier claim changes nothing (P2)", async () => {
+  test("is stored once; a poll of another interaction changes nothing (P2)", async () => {
     const db = await openDatabase();
-    await insertRun(db, { task_id: RUN, lease_epoch: 2 });
-    expect(await finishAgentRun(db, finish({ epoch: 1 }))).toBe(false);
+    await insertRun(db, { task_id: RUN });
+    expect(await finishAgentRun(db, finish({ run: { ...POLLED, interactionId: "v1_another" } }))).toBe(false);
     expect(await rowOf(db, RUN)).toMatchObject({ status: "running_async", completed_at: null });
-    expect(await finishAgentRun(db, finish({ epoch: 2 }))).toBe(true);
+    expect(await finishAgentRun(db, finish())).toBe(true);
+    expect(await finishAgentRun(db, finish({ to: "failed", now: 600 }))).toBe(false);
     expect(await rowOf(db, RUN)).toMatchObject({ status: "cancelled", completed_at: 500 });
   });
 

@@ -14,8 +14,8 @@ export interface Transition {
   to: StoredStatus;
   /** Defaults to the states that the table of legal transitions allows. `to` itself may be one, to update its columns. */
   from?: readonly StoredStatus[] | undefined;
-  /** The lease owner or lease epoch that the row must have; `any` where the state alone decides. */
-  holder: { processId: string } | { epoch: number } | "any";
+  /** The lease owner that the row must have; `any` where the state alone decides. */
+  holder: { processId: string } | "any";
   /** States outside the table that this one transition may start from, such as after reading the wrong interaction. */
   alsoFrom?: readonly StoredStatus[];
   set: Columns;
@@ -32,10 +32,7 @@ export function transition(db: Database, { taskId, to, from, alsoFrom = [], hold
     .set({ ...set, ...(isFinished(to) ? {} : { archived: 0 }), status: to })
     .where("task_id", "=", taskId)
     .where("status", "in", [...(from ?? legal), ...alsoFrom]);
-  if (holder === "any") return update;
-  return "epoch" in holder
-    ? update.where("lease_epoch", "=", holder.epoch)
-    : update.where("lease_owner", "=", holder.processId);
+  return holder === "any" ? update : update.where("lease_owner", "=", holder.processId);
 }
 
 /** What is stored when a run ends. */

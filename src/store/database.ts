@@ -40,7 +40,6 @@ export interface Tables {
     /** Mirrors the current attempt. */
     interaction_id: string | null;
     lease_owner: string | null;
-    lease_epoch: Generated<number>;
     lease_until: number | null;
     next_poll_at: number | null;
     /** Of the next poll, where the table of runs is the queue. */

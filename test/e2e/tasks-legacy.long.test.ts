@@ -125,9 +125,9 @@ describe("by raw requests", () => {
     scene.sql(`
       with recursive numbers(n) as (select 0 union all select n + 1 from numbers where n < 69)
       insert into research_tasks (task_id, owner, kind, query, status, progress, options_json, enable_notifications,
-        created_at, updated_at, lease_epoch, keep_partial, tokens_input, tokens_output, usage_final)
+        created_at, updated_at, keep_partial, tokens_input, tokens_output, usage_final)
       select 'older-' || n, case when n < 60 then 'local' else 'somebody' end, 'search', 'q', 'failed', 0, '{}', 0,
-        n, n, 1, 1, 0, 0, 0 from numbers`);
+        n, n, 1, 0, 0, 0 from numbers`);
     const { result: newest } = await tasks.raw("tasks/list", {});
     expect(newest?.["tasks"]).toHaveLength(50);
     expect(newest?.["tasks"].slice(0, 2)).toMatchObject([

@@ -158,7 +158,8 @@ async function quietWhilePaused(scene: Scene): Promise<string[]> {
 }
 
 /** Ends the pause as if its time had passed. */
-const unpause = ({ research }: Scene): Promise<unknown> => sql`delete from leases where lease_id = 'polls'`.execute(research.db);
+const unpause = ({ research }: Scene): Promise<unknown> =>
+  sql`delete from leases where lease_id = 'polls'`.execute(research.db);
 
 async function attemptsOf({ research, taskId }: Scene): Promise<number> {
   const { rows } = await sql<{

@@ -20,8 +20,6 @@ export interface WrittenRun {
 
 export interface Since {
   since: number;
-  /** Also read unfinished runs that were not written: their title and star change without a write of `updated_at`. */
-  withUnfinished: boolean;
   /** Runs that were unfinished when they were last read. */
   known: string[];
 }
@@ -30,17 +28,12 @@ export interface Since {
  * Returns all runs that may have changed. SQLite finds them by `updated_at`. On PostgreSQL that column is not indexed,
  * which keeps progress updates cheap, so unfinished, new and recently unfinished runs are read instead.
  */
-export async function runsWrittenSince(
-  db: Database,
-  owner: string,
-  { since, withUnfinished, known }: Since,
-): Promise<WrittenRun[]> {
+export async function runsWrittenSince(db: Database, owner: string, { since, known }: Since): Promise<WrittenRun[]> {
   const rows = await shownColumns(db, owner)
     .where((run) => {
-      const unfinished = run("status", "in", UNFINISHED);
-      if (!isShared(db)) return run.or([run("updated_at", ">=", since), ...(withUnfinished ? [unfinished] : [])]);
+      if (!isShared(db)) return run("updated_at", ">=", since);
       const before = known.length === 0 ? [] : [run("task_id", "in", known)];
-      return run.or([unfinished, run("created_at", ">=", since), ...before]);
+      return run.or([run("status", "in", UNFINISHED), run("created_at", ">=", since), ...before]);
     })
     .execute();
   return Promise.all(rows.map((row) => writtenRun(db, row)));

@@ -116,8 +116,7 @@ test("a run that is renamed, starred or archived counts as changed, and so does 
     ...(onPostgres ? [] : [["ended", { archived: true }] as const]),
   ] as const) {
     await organizeRun(db, { ...marks, taskId, now: Date.now(), ...mark });
-    // Without a notification, unfinished runs are compared every 15 s on SQLite.
-    const changes = await receivedAfter(16);
+    const changes = await receivedAfter(2);
     expect(changes.flatMap(({ runs }) => runs.map((run) => run.taskId))).toEqual([taskId]);
     expect(changes.some(({ listChanged }) => listChanged)).toBe(true);
   }

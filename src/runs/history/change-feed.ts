@@ -10,8 +10,6 @@ import type { WrittenRun } from "./change-feed-store.ts";
 const POLL_INTERVAL_MS = 1_000;
 /** With notifications: one may have been lost with a connection. */
 const SAFETY_INTERVAL_MS = 20_000;
-/** Unfinished runs are renamed and starred without a write of `updated_at`. */
-const MARKS_INTERVAL_MS = 15_000;
 /** Changes in quick succession are read together. */
 const MIN_BETWEEN_READS_MS = 300;
 
@@ -79,7 +77,6 @@ function createReader({ database, clock, owner }: RunWatch) {
   const began = clock.now();
   let known: Known | undefined;
   let allReadAt = began;
-  let marksReadAt = -Infinity;
   let allChanged = false;
   let changed = new Set<string>();
   const unfinished = (): string[] => [...(known?.values() ?? [])].flatMap((run) => (run.finished ? [] : [run.taskId]));
@@ -100,9 +97,8 @@ function createReader({ database, clock, owner }: RunWatch) {
       const db = await database();
       // The minimum, because the clock may have been set back.
       const since = Math.min(allReadAt, now) - maxWriteDelayMs(db);
-      const withUnfinished = Math.abs(now - marksReadAt) >= MARKS_INTERVAL_MS;
       const written = isAll
-        ? await runsWrittenSince(db, owner, { since, withUnfinished, known: unfinished() })
+        ? await runsWrittenSince(db, owner, { since, known: unfinished() })
         : await writtenRuns(db, owner, taskIds);
       // Writes from before the subscription are not reported.
       known ??= remember(
@@ -112,7 +108,6 @@ function createReader({ database, clock, owner }: RunWatch) {
       const changes = diffChanges(known, written, since);
       known = remember(known, written);
       if (isAll) allReadAt = now;
-      if (isAll && withUnfinished) marksReadAt = now;
       return changes;
     },
   };

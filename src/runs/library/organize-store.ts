@@ -33,8 +33,7 @@ export function organizeRun(db: Database, marks: RunMarks): Promise<Run> {
         title: title ?? null,
         ...(starred === undefined ? {} : { starred: starred ? 1 : 0 }),
         ...(archived === undefined ? {} : { archived: archived ? 1 : 0 }),
-        // SQLite finds changes of ended runs by this time. For others it is a sign of life, which this is not.
-        ...(isFinished(run.status) ? { updated_at: now } : {}),
+        updated_at: now,
       })
       .where("task_id", "=", taskId)
       .execute();

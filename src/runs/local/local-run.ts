@@ -300,16 +300,7 @@ function truncateDetails(details: Record<string, unknown>): Record<string, unkno
 
 function withRun(error: AppError, run: { taskId: string; status: string; next: readonly Action[] }): AppError {
   const { taskId, status, next } = run;
-  const { code, message, suggestion, details, reason, retryable, cause } = error;
-  return new AppError({
-    code,
-    message,
-    suggestion,
-    next,
-    details: details && truncateDetails(details),
-    reason,
-    retryable,
-    cause,
-    run: { task_id: taskId, status },
-  });
+  const { message, details, cause } = error;
+  const about = { next, details: details && truncateDetails(details), run: { task_id: taskId, status } };
+  return new AppError({ ...error, message, cause, ...about });
 }

@@ -17,7 +17,7 @@ import type { NewResult, Run } from "../run.ts";
 import { endColumns, type Ending, type Transition, transition } from "../transition-store.ts";
 
 export interface AgentFinish extends Ending {
-  run: Pick<PolledRun, "taskId" | "interactionId" | "epoch" | "createdAt" | "part" | "cancelRequestedAt">;
+  run: Pick<PolledRun, "taskId" | "interactionId" | "createdAt" | "part" | "cancelRequestedAt">;
   /** The run was cancelled here before, and Google confirms it now. */
   confirmsCancel?: boolean;
   /** Of a complete plan. */
@@ -31,7 +31,7 @@ export interface AgentFinish extends Ending {
 /** Stores result, usage, cost, status and notification in one transaction. False if the run has changed meanwhile. */
 export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boolean> {
   const { run, raw, now } = finish;
-  const { taskId, interactionId, epoch, part } = run;
+  const { taskId, interactionId, part } = run;
   return db.transaction().execute(async (transaction) => {
     const origin = await lockWithOrigin(transaction, taskId);
     const { completed_at, error_code, error_message, ...columns } = endColumns(finish);
@@ -45,7 +45,7 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
       ...(finish.cancelConfirmed === undefined ? {} : { cancel_confirmed: finish.cancelConfirmed ? 1 : 0 }),
     };
     const from = finish.confirmsCancel === true ? (["cancelled"] as const) : undefined;
-    const updated = await transition(transaction, { taskId, to: finish.to, from, holder: { epoch }, set })
+    const updated = await transition(transaction, { taskId, to: finish.to, from, holder: "any", set })
       .where("interaction_id", "=", interactionId)
       // Cancelled while its answer was on its way, a plan is not offered for approval: the next poll ends it so.
       .$if(part === "plan" && run.cancelRequestedAt === undefined, (update) =>
@@ -96,7 +96,7 @@ async function storedDraft(transaction: Database, taskId: string): Promise<NewRe
 }
 
 interface LaterText {
-  run: Pick<PolledRun, "taskId" | "interactionId" | "epoch">;
+  run: Pick<PolledRun, "taskId" | "interactionId">;
   result: NewResult;
   raw: Uint8Array | undefined;
   now: number;
@@ -155,16 +155,15 @@ export async function reopen(
   await db.transaction().execute(async (transaction) => {
     const runs = await transaction
       .updateTable("research_tasks")
-      .set((run) => ({
+      .set({
         next_poll_at: now,
         lease_until: null,
-        // Fences a poll in flight, which may be about to stop polling the run.
-        lease_epoch: run("lease_epoch", "+", 1),
         updated_at: now,
+        // Fences a poll in flight, which may be about to stop polling the run.
         deadline_at: deadlineAt,
         // The user wants to see what it becomes.
         archived: 0,
-      }))
+      })
       .where("task_id", "=", taskId)
       .where("status", "=", "failed")
       .returning("poll_key as key")

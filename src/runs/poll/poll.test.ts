@@ -262,11 +262,11 @@ describe("paid text", () => {
     expect(await result()).toBeUndefined();
   });
 
-  test("is not written by a poll that a newer poll has overtaken (S1)", async (context) => {
+  test("is not written by a poll of another interaction (S1)", async (context) => {
     const stage = await openRunner(context);
     const { taskId, result } = await followed(stage);
     const late = { report: LONG, sources: [], metadata: {}, partial: true };
-    await savePartial(stage.store.db, { taskId, interactionId: FINISHED.id, epoch: 0 }, { result: late, now: 1 });
+    await savePartial(stage.store.db, { taskId, interactionId: "v1_another" }, { result: late, now: 1 });
     expect(await result()).toBeUndefined();
   });
 

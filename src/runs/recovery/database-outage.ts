@@ -12,8 +12,8 @@ const MAX_RUNS_PER_ROUND = 20;
 
 /** Includes stored runs, unless machines share them: those belong to no process, and Google keeps their reports. */
 export async function saveReportsDuringOutage(deps: ResearchDeps, savedToFile: Set<string>): Promise<void> {
-  const { db, log } = deps;
-  const stored = isShared(db) ? [] : await unfinishedInteractions(db, MAX_RUNS_PER_ROUND, log).catch(() => []);
+  const { db } = deps;
+  const stored = isShared(db) ? [] : await unfinishedInteractions(db, MAX_RUNS_PER_ROUND).catch(() => []);
   await saveFinishedReports(deps, savedToFile, [...deps.unsavedIds.values(), ...stored]);
 }
 

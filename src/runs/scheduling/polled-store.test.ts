@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { insertRun, openDatabase, rowOf } from "../../../test/kit/store/store-rows.ts";
-import { createTestLog, silentLog } from "../../../test/kit/log.ts";
 import { recordSeen } from "../poll/seen-store.ts";
+import { polledRunOf } from "../run-row.ts";
 import {
   countPolledRuns,
   endPolling,
@@ -10,7 +10,6 @@ import {
   readPolledRuns,
   runHolders,
   unfinishedInteractions,
-  withoutKey,
 } from "./polled-store.ts";
 
 const NOW = 1_000_000;
@@ -35,28 +34,11 @@ test("a run is read with what a poll needs; empty columns mean no deadline, and 
   await insertRun(db, { task_id: "a", next_poll_at: 0, created_at: 5, keep_partial: 0, status: "failed" });
   await insertRun(db, { task_id: "no id", next_poll_at: 0, interaction_id: null });
   await insertRun(db, { task_id: "not polled", next_poll_at: null });
-  const runs = await readPolledRuns(db, ["a", "no id", "not polled", "unknown"], silentLog);
-  expect([...runs.values()]).toMatchObject([
+  const rows = await readPolledRuns(db, ["a", "no id", "not polled", "unknown"]);
+  expect([...rows.values()].map(polledRunOf)).toMatchObject([
     { taskId: "a", status: "failed", deadlineAt: Number.MAX_SAFE_INTEGER, completedAt: 5 },
   ]);
   expect(await countPolledRuns(db)).toBe(2);
-});
-
-test("a row that cannot be read is logged once and stops no other, also during an outage (P2)", async () => {
-  const db = await openDatabase();
-  await insertRun(db, { task_id: "readable", next_poll_at: 1, poll_key: "gone" });
-  await insertRun(db, { task_id: "damaged", next_poll_at: 1, poll_key: "gone", options_json: "{" });
-  const lines: string[] = [];
-  const log = createTestLog((line) => lines.push(line));
-  const isRead = { taskId: "readable" };
-  for (let round = 0; round < 2; round += 1) {
-    const runs = await readPolledRuns(db, ["readable", "damaged"], log);
-    expect(runs.get("readable")).toMatchObject(isRead);
-    expect(runs.has("damaged") && runs.get("damaged")).toBeUndefined();
-    expect(await withoutKey(db, { keys: ["present"], now: NOW, limit: 10, log })).toMatchObject([isRead]);
-    expect(await unfinishedInteractions(db, 10, log)).toMatchObject([isRead]);
-  }
-  expect(lines).toEqual(["[ERROR] Run damaged is not polled: its row cannot be read.\n"]);
 });
 
 test("what polls saw is stored in one statement: progress never falls, and a run that has ended is unchanged (P2)", async () => {
@@ -94,13 +76,13 @@ test("what polls saw is stored in one statement: progress never falls, and a run
 
 test("polling ends, unless the run was reopened or got another interaction meanwhile (P2)", async () => {
   const db = await openDatabase();
-  await insertRun(db, { task_id: "ends", next_poll_at: NOW, lease_epoch: 4 });
-  await insertRun(db, { task_id: "reopened", next_poll_at: NOW, lease_epoch: 5 });
-  await insertRun(db, { task_id: "other", next_poll_at: NOW, lease_epoch: 4, interaction_id: "v1_another" });
+  await insertRun(db, { task_id: "ends", next_poll_at: NOW, deadline_at: 4 });
+  await insertRun(db, { task_id: "reopened", next_poll_at: NOW, deadline_at: 5 });
+  await insertRun(db, { task_id: "other", next_poll_at: NOW, deadline_at: 4, interaction_id: "v1_another" });
   const ids = ["ends", "reopened", "other"];
   await endPolling(
     db,
-    ids.map((taskId) => ({ taskId, epoch: 4, interactionId: `v1_${taskId}` })),
+    ids.map((task_id) => ({ task_id, deadline_at: 4, interaction_id: `v1_${task_id}` })),
   );
   expect(await rowOf(db, "ends")).toMatchObject({ next_poll_at: null });
   for (const id of ["reopened", "other"]) expect(await rowOf(db, id)).toMatchObject({ next_poll_at: NOW });
@@ -136,7 +118,7 @@ test("unfinished interactions can be read while the database refuses writes, the
   await insertRun(db, { task_id: "third", next_poll_at: 3 });
   await insertRun(db, { task_id: "ended", next_poll_at: 0, status: "completed" });
   await insertRun(db, { task_id: "no id", next_poll_at: 0, interaction_id: null });
-  expect(await unfinishedInteractions(db, 2, silentLog)).toMatchObject([
+  expect(await unfinishedInteractions(db, 2)).toMatchObject([
     { taskId: "a", interactionId: "v1_a", enableNotifications: true },
     { taskId: "b", interactionId: "v1_b", enableNotifications: false },
   ]);

@@ -1,37 +1,18 @@
 /** SQL for the runs that are polled. */
 
 import type { Engine } from "../engine/engine.ts";
-import type { Log } from "../../platform/log.ts";
 import type { Database } from "../../store/database.ts";
 import { isShared } from "../../store/dialect.ts";
-import type { PolledRun, RunAtGoogle } from "../run.ts";
-import { polledRunOf, type Row, runAtGoogleOf } from "../run-row.ts";
+import type { RunAtGoogle } from "../run.ts";
+import { type Row, runAtGoogleOf } from "../run-row.ts";
 
 const polledRuns = (db: Database) =>
   db.selectFrom("research_tasks").where("next_poll_at", "is not", null).where("interaction_id", "is not", null);
 
-const unreadable = new Set<string>();
-
-/** A row that cannot be read, for example because it is damaged, must not stop the others; it is logged once. */
-function ifReadable<Read>(row: Row, read: (row: Row) => Read, log: Log): Read | undefined {
-  try {
-    return read(row);
-  } catch {
-    const { task_id: taskId } = row;
-    if (!unreadable.has(taskId)) log.forRun(taskId).error(`Run ${taskId} is not polled: its row cannot be read.`);
-    unreadable.add(taskId);
-    return undefined;
-  }
-}
-
-/** Reads the runs that are still polled; undefined for one whose row cannot be read. */
-export async function readPolledRuns(
-  db: Database,
-  taskIds: string[],
-  log: Log,
-): Promise<Map<string, PolledRun | undefined>> {
+/** The rows of the runs that are still polled. */
+export async function readPolledRuns(db: Database, taskIds: string[]): Promise<Map<string, Row>> {
   const rows = await polledRuns(db).selectAll().where("task_id", "in", taskIds).execute();
-  return new Map(rows.map((row) => [row.task_id, ifReadable(row, polledRunOf, log)]));
+  return new Map(rows.map((row) => [row.task_id, row]));
 }
 
 /** The given runs that are still polled, with their poll keys. */
@@ -64,28 +45,28 @@ export async function countByOwner(db: Database, key: string): Promise<Map<strin
   return new Map(rows.map(({ owner, runs }) => [owner, runs]));
 }
 
-/** Ends polling of the runs, except those that were reopened (newer epoch) or got another interaction. */
+/** Ends polling of the runs, except those that were reopened, with a new deadline, or got another interaction. */
 export async function endPolling(
   db: Database,
-  runs: Pick<PolledRun, "taskId" | "epoch" | "interactionId">[],
+  runs: Pick<Row, "task_id" | "deadline_at" | "interaction_id">[],
 ): Promise<void> {
-  for (const { taskId, epoch, interactionId } of runs) {
+  for (const { task_id, deadline_at, interaction_id } of runs) {
     await db
       .updateTable("research_tasks")
       .set({ next_poll_at: null })
-      .where("task_id", "=", taskId)
-      .where("lease_epoch", "=", epoch)
-      .where("interaction_id", "=", interactionId)
+      .where("task_id", "=", task_id)
+      .where("deadline_at", "is not distinct from", deadline_at)
+      .where("interaction_id", "=", interaction_id)
       .execute();
   }
 }
 
 /** Runs whose key no process has, and whose deadline has passed or whose obstacle is not this yet. */
-export async function withoutKey(
+export const withoutKey = (
   db: Database,
-  { keys, now, limit, log }: { keys: string[]; now: number; limit: number; log: Log },
-): Promise<PolledRun[]> {
-  const rows = await polledRuns(db)
+  { keys, now, limit }: { keys: string[]; now: number; limit: number },
+): Promise<Row[]> =>
+  polledRuns(db)
     .selectAll()
     .where("status", "=", "running_async")
     .where("poll_key", "not in", ["", ...keys])
@@ -99,8 +80,6 @@ export async function withoutKey(
     .orderBy("deadline_at")
     .limit(limit)
     .execute();
-  return rows.flatMap((row) => ifReadable(row, polledRunOf, log) ?? []);
-}
 
 /** Schedules the run before all due runs, because a caller waits for it. Returns false if its poll is in flight. */
 export async function pollNow({ db, queue }: { db: Database; queue: Engine }, taskId: string): Promise<boolean> {
@@ -137,7 +116,7 @@ export async function runHolders(db: Database): Promise<string[]> {
 }
 
 /** Read-only, for use while the database rejects writes. */
-export async function unfinishedInteractions(db: Database, limit: number, log: Log): Promise<RunAtGoogle[]> {
+export async function unfinishedInteractions(db: Database, limit: number): Promise<RunAtGoogle[]> {
   const rows = await db
     .selectFrom("research_tasks")
     .selectAll()
@@ -146,5 +125,5 @@ export async function unfinishedInteractions(db: Database, limit: number, log: L
     .orderBy("next_poll_at")
     .limit(limit)
     .execute();
-  return rows.flatMap((row) => ifReadable(row, runAtGoogleOf, log) ?? []);
+  return rows.map(runAtGoogleOf);
 }

@@ -17,7 +17,7 @@ import type { ResearchDeps } from "../deps.ts";
 import { POLLS_BEFORE_EXPIRED } from "../poll/ask.ts";
 import { recordSeen, AGAIN, type Outcome } from "../poll/seen-store.ts";
 import { pollRun, waitForKey } from "../poll/poll.ts";
-import type { PolledRun } from "../run.ts";
+import { polledRunOf, type Row } from "../run-row.ts";
 import { markUnknownStarts } from "../recovery/unsettled-starts.ts";
 import { fairIntervals, priorityOf } from "./fair-intervals.ts";
 import { MAX_AHEAD_MS, pausePolls, rateOf, waitForPermit } from "./permits.ts";
@@ -45,8 +45,6 @@ const MAX_BATCH_MS = 8_000;
 const NO_PERMIT_DELAY_MS = 500;
 /** How often the runs of each owner are counted. */
 const COUNT_MS = 3_000;
-/** Until then the row may have been repaired. */
-const UNREADABLE_AGAIN_MS = 60_000;
 const HEARTBEAT_MS = 10_000;
 const REPAIRS = { name: "repair", perSecond: 1 / 60 };
 const MAX_WITHOUT_KEY = 100;
@@ -85,7 +83,7 @@ interface Polling {
 /** The result of one claim. Without `outcome` and `putBack` its run is no longer polled. */
 interface Polled {
   claim: Claim;
-  run?: PolledRun;
+  row?: Row;
   outcome?: Outcome;
   /** The poll got no permit and is due again after this time. */
   putBack?: { afterMs: number; lane: Lane };
@@ -161,25 +159,22 @@ function batchSizes({ perSecond }: RateLimit): Record<Lane, number> {
 async function pollBatch({ deps, rate, owners }: Polling, claims: Claim[], lane: Lane): Promise<Polled[]> {
   failpoint("after-claim");
   const taskIds = claims.map(({ taskId }) => taskId);
-  const runs = await readPolledRuns(deps.db, taskIds, deps.log);
+  const rows = await readPolledRuns(deps.db, taskIds);
   await owners.refresh();
   // Owners with few runs come first, and their runs in the order in which they were delivered.
   const known = taskIds
-    .flatMap((taskId) => runs.get(taskId) ?? [])
+    .flatMap((taskId) => rows.get(taskId) ?? [])
     .toSorted((one, other) => owners.of(other.owner).rank - owners.of(one.owner).rank);
   const requests = lane === "slow" ? POLLS_BEFORE_EXPIRED : 1;
   const reservation = { permits: known.length * requests, withinMs: MAX_AHEAD_MS, now: deps.clock.now() };
   const permits = known.length === 0 ? { fromMs: 0 } : await reservePermits(deps.db, rate, reservation);
   if ("waitMs" in permits) await deps.clock.sleep(NO_PERMIT_DELAY_MS, deps.leaving).catch(() => undefined);
-  const offsets = new Map(known.map((run, n) => [run, (n * requests * 1_000) / rate.perSecond]));
+  const offsets = new Map(known.map((row, n) => [row, (n * requests * 1_000) / rate.perSecond]));
   return Promise.all(
     claims.map(async (claim): Promise<Polled> => {
-      const run = runs.get(claim.taskId);
-      if (run === undefined) {
-        const isUnreadable = runs.has(claim.taskId);
-        return isUnreadable ? { claim, outcome: { next: { afterMs: UNREADABLE_AGAIN_MS } } } : { claim };
-      }
-      const offset = offsets.get(run) ?? 0;
+      const row = rows.get(claim.taskId);
+      if (row === undefined) return { claim };
+      const offset = offsets.get(row) ?? 0;
       const permit =
         "waitMs" in permits
           ? permits
@@ -189,17 +184,17 @@ async function pollBatch({ deps, rate, owners }: Polling, claims: Claim[], lane:
               inMs: permits.fromMs + offset,
               isScarce: permits.fromMs > 0,
             });
-      if (permit === "valid") return { claim, run, outcome: await pollOne(deps, run, lane) };
-      return { claim, run, putBack: { afterMs: Math.max(0, permit.waitMs - MAX_AHEAD_MS / 2 + offset), lane } };
+      if (permit === "valid") return { claim, row, outcome: await pollOne(deps, row, lane) };
+      return { claim, row, putBack: { afterMs: Math.max(0, permit.waitMs - MAX_AHEAD_MS / 2 + offset), lane } };
     }),
   );
 }
 
 /** A poll that fails is logged and repeated; it does not stop the others of its batch. */
-async function pollOne(deps: ResearchDeps, run: PolledRun, lane: Lane): Promise<Outcome> {
-  const { taskId } = run;
+async function pollOne(deps: ResearchDeps, row: Row, lane: Lane): Promise<Outcome> {
+  const { task_id: taskId } = row;
   if (deps.leaving.aborted) return { next: { afterMs: 0 } };
-  return inDetachedTrace(taskId, () => pollRun(deps, run, lane)).catch((error: unknown) => {
+  return inDetachedTrace(taskId, async () => pollRun(deps, polledRunOf(row), lane)).catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : "a poll failed";
     if (!deps.leaving.aborted) deps.log.forRun(taskId).warn(`Run ${taskId}: ${reason}`);
     return AGAIN;
@@ -234,7 +229,7 @@ const settle = (polling: Polling, polled: Polled[]): Promise<void> =>
     if (last.length === 0) return;
     await endPolling(
       transaction,
-      last.flatMap(({ run, outcome }) => (run === undefined || outcome?.recorded === true ? [] : [run])),
+      last.flatMap(({ row, outcome }) => (row === undefined || outcome?.recorded === true ? [] : [row])),
     );
     const taskIds = last.map(({ claim }) => claim.taskId);
     // Those that a user has reopened in the meantime.
@@ -242,8 +237,8 @@ const settle = (polling: Polling, polled: Polled[]): Promise<void> =>
   });
 
 /** Undefined: the run is no longer polled. */
-function nextPollOf({ owners, key }: Polling, { claim: { taskId }, run, outcome, putBack }: Polled): Due | undefined {
-  const { intervalMs, rank } = owners.of(run?.owner ?? "");
+function nextPollOf({ owners, key }: Polling, { claim: { taskId }, row, outcome, putBack }: Polled): Due | undefined {
+  const { intervalMs, rank } = owners.of(row?.owner ?? "");
   const due = { taskId, key, rank };
   if (putBack !== undefined) return { ...due, ...putBack };
   if (outcome === undefined || outcome.next === "never") return undefined;
@@ -258,8 +253,8 @@ async function repairIfTime(polling: Polling): Promise<void> {
   const turn = await reservePermits(db, REPAIRS, { permits: 1, withinMs: 0, now: clock.now() });
   if ("waitMs" in turn) return;
   await scheduleAll(polling);
-  await checkRunsWithoutKey(polling);
   await markUnknownStarts(polling.deps);
+  await checkRunsWithoutKey(polling);
 }
 
 /** Schedules a poll for every run without one; those that are scheduled already are kept. */
@@ -274,15 +269,16 @@ async function scheduleAll({ deps: { db }, engine, owners, pollIntervalMs }: Pol
 
 /** Runs whose key no process has are not delivered, but still show why, and end at their deadline. */
 async function checkRunsWithoutKey({ deps, key, rate }: Polling): Promise<void> {
-  const { db, clock, leaving, log } = deps;
+  const { db, clock, leaving } = deps;
   const keys = [key, ...(await polledKeys(db, clock.now()))];
-  for (const run of await withoutKey(db, { keys, now: clock.now(), limit: MAX_WITHOUT_KEY, log })) {
+  for (const row of await withoutKey(db, { keys, now: clock.now(), limit: MAX_WITHOUT_KEY })) {
     if (leaving.aborted) return;
+    const run = polledRunOf(row);
     const isAsked = clock.now() >= run.deadlineAt;
     if (isAsked) await clock.sleep(await reservePermit(db, rate, clock.now()), leaving);
     const { next, recorded, seen } = await waitForKey(deps, run);
     if (seen !== undefined) await recordSeen(db, [{ taskId: run.taskId, seen }]);
-    if (next === "never" && recorded !== true) await endPolling(db, [run]);
+    if (next === "never" && recorded !== true) await endPolling(db, [row]);
   }
 }
 

@@ -151,7 +151,6 @@ test("the end of a run that two processes see is written once, with one notifica
       run: {
         taskId: "done",
         interactionId: "v1_done",
-        epoch: 1,
         createdAt: 1,
         part: "question",
         cancelRequestedAt: undefined,

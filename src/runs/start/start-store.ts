@@ -120,7 +120,6 @@ const rowOf = (intent: Intent, taskId: string) => ({
   deadline_at: intent.now + intent.maxWaitMs,
   caller_waits_until: (intent.callerWaitsMs ?? 0) > 0 ? intent.now + (intent.callerWaitsMs ?? 0) : null,
   lease_owner: intent.processId,
-  lease_epoch: 1,
   lease_until: intent.now + START_LEASE_MS,
 });
 

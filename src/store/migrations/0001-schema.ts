@@ -62,7 +62,6 @@ const tablesOfRuns = (isPostgres: boolean): Statement[] => {
       deadline_at bigint,
       interaction_id text,
       lease_owner text,
-      lease_epoch integer not null default 0,
       lease_until bigint,
       poll_key text,
       next_poll_at bigint,

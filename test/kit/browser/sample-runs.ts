@@ -107,7 +107,6 @@ const DEFAULT_ROW: Omit<TaskRow, "task_id" | "created_at" | "started_at" | "upda
   deadline_at: null,
   interaction_id: null,
   lease_owner: null,
-  lease_epoch: 1,
   lease_until: null,
   next_poll_at: null,
   last_event_at: null,

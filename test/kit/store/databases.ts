@@ -96,14 +96,7 @@ export async function setClock(db: Database, at: number): Promise<void> {
   if (onPostgres) await sql`update stopped_clock set at = ${at}`.execute(db);
 }
 
-const TABLES = [
-  "research_tasks",
-  "research_attempts",
-  "research_results",
-  "research_events",
-  "processes",
-  "leases",
-];
+const TABLES = ["research_tasks", "research_attempts", "research_results", "research_events", "processes", "leases"];
 
 /** Makes the database read-only, like a server that became a standby. */
 export async function refuseWrites(url: string): Promise<void> {

@@ -35,7 +35,6 @@ export async function insertRun(db: Database, run: Partial<TaskRow> & { task_id:
       created_at: 1,
       updated_at: 1,
       interaction_id: `v1_${run.task_id}`,
-      lease_epoch: 1,
       keep_partial: 1,
       tokens_input: 0,
       tokens_output: 0,
