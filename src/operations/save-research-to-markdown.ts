@@ -163,6 +163,7 @@ export async function reportDocument(deps: OperationDeps, request: DocumentReque
         citations: result.citations,
         partial: result.partial ? run.status : undefined,
         reason: result.partial ? run.error?.message : undefined,
+        endedAt: run.completedAt,
         metadata,
         includeSources,
         pictures: result.pictures,

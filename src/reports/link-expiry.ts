@@ -11,6 +11,12 @@ const DAY_MS = 86_400_000;
 export const linkExpiry = ({ url, resolved_url: resolved }: Pick<Source, "url" | "resolved_url">, at: number) =>
   resolved === undefined && isRedirect(url) ? isoTime(at + REDIRECT_DAYS * DAY_MS).slice(0, 10) : undefined;
 
+/** What a file says beside the link of such a source: nothing, or that it is not the address of the page. */
+export const redirectRemark = (source: Pick<Source, "url" | "resolved_url">, endedAt: number | undefined): string[] => {
+  if (source.resolved_url !== undefined || !isRedirect(source.url)) return [];
+  return ["redirect link", ...(endedAt === undefined ? [] : [`expires ${linkExpiry(source, endedAt)}`])];
+};
+
 /** Sources as answers list them: one that has only a redirect link, with its last day. `at` is when the run ended. */
 export const withExpiry = (sources: readonly Source[], at: number): Source[] =>
   sources.map((source) => {

@@ -1,9 +1,27 @@
-/** Title and metadata of a saved report as text, for every output format. */
+/** What every saved file contains, and its title, date and metadata as text. */
 
 import type { Cost } from "../costs/actual.ts";
 import { cleanText } from "../platform/clean-text.ts";
 import { isoTime } from "../platform/clock.ts";
+import type { CitedRange } from "./citations.ts";
+import type { Source } from "./report.ts";
 import { type Verification, verificationLine } from "./verification.ts";
+
+export interface ReportFile {
+  query: string;
+  report: string;
+  /** Numbered as the report cites them. */
+  sources: readonly Source[];
+  citations?: readonly CitedRange[] | undefined;
+  /** How the run ended, if it ended before the report was complete. */
+  partial: string | undefined;
+  /** The reason, as one of our own sentences. */
+  reason?: string | undefined;
+  /** When the run ended. */
+  endedAt?: number | undefined;
+  /** Undefined: the file has none. */
+  metadata: ReportMetadata | undefined;
+}
 
 export interface ReportMetadata {
   taskId: string;
@@ -41,6 +59,11 @@ export function titleOf(query: string): string {
   return `${lastGap > MAX_TITLE_CHARACTERS / 2 ? cut.slice(0, lastGap) : cut}…`;
 }
 
+/** `17 November 2026`, in UTC. */
+export const longDate = (at: number): string =>
+  new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" }).format(at);
+
+/** Listed after the report, because its reader comes for the text. The note is shown above it. */
 export function reportFacts(
   about: ReportMetadata,
   { query, sources }: { query: string; sources: number },
@@ -56,7 +79,6 @@ export function reportFacts(
     Verified: verifiedText(about),
     Verification: about.verification === undefined ? undefined : verificationLine(about.verification),
     "Citations checked": about.citations,
-    Note: about.note,
     Sent: about.material === undefined || about.material.length === 0 ? undefined : about.material.join("; "),
     Started: isoTime(about.startedAt),
     Completed: about.completedAt === undefined ? undefined : isoTime(about.completedAt),

@@ -8,7 +8,11 @@ import { PAYLOADS } from "../security/xss-payloads.ts";
 import { type FuzzTarget, must, mustBeVisible } from "./target.ts";
 
 export const SOURCES = [{ n: 7, title: "A page", url: "https://a.example/(x)", domain: "a.example" }];
-const ENDING = "\n\n## Sources\n\n- \\[7\\] [A page](https://a.example/%28x%29) (a.example)\n";
+/** The report may define the number itself, and then it has the first word on what it means. */
+const ENDINGS = [
+  "\n\n## Sources\n\n- \\[7\\] [A page][7] (a.example)\n\n[7]: https://a.example/%28x%29\n",
+  "\n\n## Sources\n\n- \\[7\\] [A page](https://a.example/%28x%29) (a.example)\n",
+];
 
 export const markdownReport: FuzzTarget = {
   name: "Markdown",
@@ -42,6 +46,8 @@ export const markdownReport: FuzzTarget = {
     "https://a.example/x",
     "![cite: 7]",
     "[cite: 7]",
+    "[7]",
+    "\n[7]: https://evil.example/x",
     "[r]",
     "\n[r]: ",
   ],
@@ -63,7 +69,11 @@ export const markdownReport: FuzzTarget = {
         document.startsWith("> **PARTIAL**: this run ended as failed"),
         "N3: a partial report begins with a notice.",
       );
-      must(document.endsWith(ENDING), "N1: our list of sources ends the document.");
+      must(
+        ENDINGS.some((ending) => document.endsWith(ending)),
+        "N1: our list of sources ends the document.",
+      );
+      mustCite(document);
       for (const token of parse(document)) mustBeHarmless(token, `${report} https://a.example/%28x%29`);
       mustEndWithSources(document);
       return `${neutral === report} ${neutral.includes("`")} ${neutral.includes("&lt;")} ${document.includes("```")}`;
@@ -93,12 +103,19 @@ function mustBeHarmless(token: Token, known: string): void {
   );
 }
 
+/** A definition of the report must not take our links elsewhere. */
+function mustCite(document: string): void {
+  const entry = parse(document).findLastIndex(({ type, content }) => type === "text" && content === "A page");
+  const link = parse(document)[entry - 1];
+  must(link?.attrGet("href") === "https://a.example/%28x%29", "U3: our list leads to its sources.");
+}
+
 /** Without what the neutralizer changes, and what no address contains. */
 export const plain = (text: string): string => text.replaceAll(/[\s\\!]|image/g, "");
 
 /** Code without an end, or raw HTML, would swallow our list of sources. */
 function mustEndWithSources(document: string): void {
   const headings = PARSER.parse(document, {}).filter(({ type, level }) => type === "heading_open" && level === 0);
-  const line = document.trimEnd().split("\n").length - 3;
+  const line = document.slice(0, document.lastIndexOf("\n\n- \\[7\\]")).split("\n").length - 1;
   must(headings.at(-1)?.map?.[0] === line, "N1: our list of sources stands after the report, not in it.");
 }

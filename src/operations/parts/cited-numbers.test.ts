@@ -85,7 +85,13 @@ const claimsIn = (text: string, count: number, addresses: (claim: string) => str
     addresses(new RegExp(String.raw`Claim ${index} .*`).exec(text)?.[0] ?? ""),
   );
 
-const linksOf = (claim: string): string[] => [...claim.matchAll(/\]\((https:[^)]+)\)/g)].map(([, url = ""]) => url);
+/** Of links with their address, and of references to a source in brackets. */
+const linksOf =
+  (sources: readonly Source[]) =>
+  (claim: string): string[] => [
+    ...[...claim.matchAll(/\]\((https:[^)]+)\)/g)].map(([, url = ""]) => url),
+    ...[...claim.matchAll(/\\\[(.*?)\\\]/g)].flatMap(([, cited = ""]) => numbersOf(sources, /\[(\d+)\]/g)(cited)),
+  ];
 
 const numbersOf =
   (sources: readonly Source[], pattern: RegExp) =>
@@ -124,7 +130,7 @@ test("every number that a file, the page or an answer links leads to the page th
     fc.asyncProperty(written, async (report) => {
       const result = agentResult(report);
       const { length } = report.claims;
-      expectMeant(report, claimsIn(markdownOf(result), length, linksOf));
+      expectMeant(report, claimsIn(markdownOf(result), length, linksOf(result.sources)));
       const { html } = renderReportHtml({ ...result, query: "q" });
       expectMeant(report, claimsIn(html, length, htmlLinks(result.sources)));
       const answer = readReport(await withUrlsOnce(result), { section: "all", maxCharacters: 100_000 });
@@ -144,7 +150,7 @@ test("every number in the answer of a search leads to the page that its report c
       const sources = numberSources(rotated(report));
       const result: RunResult = { report: text, sources, metadata: {}, partial: false };
       const { length } = report.claims;
-      expectMeant(report, claimsIn(markdownOf(result), length, linksOf));
+      expectMeant(report, claimsIn(markdownOf(result), length, linksOf(result.sources)));
       expectMeant(report, claimsIn(renderReportHtml({ ...result, query: "q" }).html, length, htmlLinks(sources)));
       const answer = citeByNumber(text, sources);
       const shown = claimsIn(answer.report, length, numbersOf(sources, /(?<!\\)\[([\d, ]+)\]/g));
@@ -188,8 +194,9 @@ describe("a report without its list of sources", () => {
 
   test("has the same links in a file, an answer and the page (U3)", async () => {
     const text = markdownOf(result);
-    expect(text).toContain(String.raw`Alpha is true [\[3\]](https://alpha.example/)`);
-    expect(text).toContain(String.raw`Beta is false [\[1\]](https://gamma.example/)`);
+    expect(text).toContain(String.raw`Alpha is true \[[3]\]`);
+    expect(text).toContain(String.raw`Beta is false \[[1]\]`);
+    expect(text).toContain("\n[1]: https://gamma.example/\n[3]: https://alpha.example/\n");
     expect(text).toContain("Lost [cite: 2].");
     const answer = readReport(await withUrlsOnce(result), { section: undefined, maxCharacters: 100_000 });
     expect(answer.report).toBe(report);

@@ -79,6 +79,8 @@ export async function reportHtmlDocument(
     pictures: await findPictures(db, task_id),
     query: run.query,
     partial: result.partial ? run.status : undefined,
+    reason: result.partial ? run.error?.message : undefined,
+    endedAt: run.completedAt,
     metadata: await savedMetadata(db, { run, result, now }),
   });
   return { run, html };

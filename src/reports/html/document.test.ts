@@ -32,6 +32,7 @@ const render = (over: Partial<HtmlDocumentRequest> = {}): string =>
       { n: 2, title: "Page 2", url: "javascript:hit()", domain: "" },
     ],
     partial: undefined,
+    endedAt: METADATA.completedAt,
     metadata: METADATA,
     ...over,
   });
@@ -42,21 +43,7 @@ test("a report is rendered as one file", () => {
   expect(bodyOf(render())).toMatchInlineSnapshot(`
     "<main>
     <h1>Heat pumps</h1>
-    <dl class="facts">
-    <div><dt>Query</dt><dd>How do heat pumps do?</dd></div>
-    <div><dt>Task ID</dt><dd>3f2b8c1e-9a4d-4f6b-8e2a-1c5d7e9f0a2b</dd></div>
-    <div><dt>Tool</dt><dd>deep_search</dd></div>
-    <div><dt>Status</dt><dd>completed</dd></div>
-    <div><dt>Mode</dt><dd>async</dd></div>
-    <div><dt>Verified</dt><dd>yes</dd></div>
-    <div><dt>Started</dt><dd>2026-11-05T04:03:02.000Z</dd></div>
-    <div><dt>Completed</dt><dd>2026-11-05T04:15:32.000Z</dd></div>
-    <div><dt>Duration</dt><dd>12.5 minutes</dd></div>
-    <div><dt>Tokens</dt><dd>250,000 in, 60,000 out</dd></div>
-    <div><dt>Cost</dt><dd>$2.0713 at list prices</dd></div>
-    <div><dt>Sources</dt><dd>2</dd></div>
-    <div><dt>Saved</dt><dd>2026-11-06T00:00:00.000Z</dd></div>
-    </dl>
+    <p class="date">5 November 2026</p>
     <nav aria-labelledby="contents-title">
     <h2 id="contents-title">Contents</h2>
     <ul>
@@ -75,6 +62,24 @@ test("a report is rendered as one file", () => {
     <li id="source-1"><span class="number">[1]</span> <a href="https://example.org/1?a=1&amp;b=2" rel="noopener noreferrer nofollow" target="_blank" referrerpolicy="no-referrer">Page &lt;1&gt;</a> (example.org) <span class="address">https://example.org/1?a=1&amp;b=2</span> <span class="back">Cited 2 times <a href="#cite-1-1" aria-label="Back to citation 1 of source 1">↩1</a> <a href="#cite-1-2" aria-label="Back to citation 2 of source 1">↩2</a></span></li>
     <li id="source-2"><span class="number">[2]</span> Page 2 <span class="back">Cited once <a href="#cite-2-1" aria-label="Back to citation 1 of source 2">↩1</a></span></li>
     </ul>
+    </section>
+    <section class="about" aria-labelledby="about-title">
+    <h2 id="about-title">About this report</h2>
+    <dl class="facts">
+    <div><dt>Query</dt><dd>How do heat pumps do?</dd></div>
+    <div><dt>Task ID</dt><dd>3f2b8c1e-9a4d-4f6b-8e2a-1c5d7e9f0a2b</dd></div>
+    <div><dt>Tool</dt><dd>deep_search</dd></div>
+    <div><dt>Status</dt><dd>completed</dd></div>
+    <div><dt>Mode</dt><dd>async</dd></div>
+    <div><dt>Verified</dt><dd>yes</dd></div>
+    <div><dt>Started</dt><dd>2026-11-05T04:03:02.000Z</dd></div>
+    <div><dt>Completed</dt><dd>2026-11-05T04:15:32.000Z</dd></div>
+    <div><dt>Duration</dt><dd>12.5 minutes</dd></div>
+    <div><dt>Tokens</dt><dd>250,000 in, 60,000 out</dd></div>
+    <div><dt>Cost</dt><dd>$2.0713 at list prices</dd></div>
+    <div><dt>Sources</dt><dd>2</dd></div>
+    <div><dt>Saved</dt><dd>2026-11-06T00:00:00.000Z</dd></div>
+    </dl>
     </section>
     </main>
     </body>

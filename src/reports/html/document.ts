@@ -12,7 +12,8 @@ import {
 } from "./html.ts";
 import type { PictureSource } from "../pictures/html.ts";
 import type { Picture } from "../pictures/picture.ts";
-import { onOneLine, reportFacts, type ReportMetadata } from "../report-facts.ts";
+import { redirectRemark } from "../link-expiry.ts";
+import { longDate, onOneLine, type ReportFile, reportFacts } from "../report-facts.ts";
 import { readSuggestions } from "../suggestions/chips.ts";
 import { FRAME_SANDBOX, frameHeight, suggestionFrame } from "../suggestions/frame.ts";
 
@@ -32,12 +33,14 @@ a:focus-visible, .table:focus-visible, pre:focus-visible { outline: 3px solid va
 :target { background: var(--soft); outline: 2px solid var(--link); }
 .partial { border: 2px solid var(--warn); border-radius: 0.4rem; padding: 0.6rem 0.9rem; }
 .partial strong { color: var(--warn); }
-.facts { display: grid; gap: 0.15rem; margin: 0 0 2rem; padding: 0.8rem 1rem; background: var(--soft); border-radius: 0.4rem; font-size: 0.9rem; }
+.date { color: var(--quiet); margin: 0 0 2rem; }
+.note-above { border-inline-start: 4px solid var(--line); padding-inline-start: 1rem; }
+.facts { display: grid; gap: 0.15rem; margin: 0; padding: 0.8rem 1rem; background: var(--soft); border-radius: 0.4rem; font-size: 0.9rem; }
 .facts div { display: flex; flex-wrap: wrap; gap: 0 0.6rem; }
 .facts dt { font-weight: 600; min-width: 6rem; }
 .facts dd { margin: 0; flex: 1; min-width: 12rem; }
 nav ul { list-style: none; padding: 0; }
-nav h2, .sources h2 { font-size: 1.2rem; }
+nav h2, .sources h2, .about h2 { font-size: 1.2rem; }
 .level-3 { padding-inline-start: 1.2rem; } .level-4 { padding-inline-start: 2.4rem; } .level-5 { padding-inline-start: 3.6rem; } .level-6 { padding-inline-start: 4.8rem; }
 .table { position: relative; left: 50%; transform: translateX(-50%); width: fit-content; min-width: 100%; max-width: min(72rem, 100vw - 2.5rem); overflow-x: auto; margin: 1em 0; }
 table { border-collapse: separate; border-spacing: 0; overflow-wrap: normal; }
@@ -76,14 +79,10 @@ blockquote { margin: 1em 0; padding: 0 1rem; border-inline-start: 4px solid var(
   .back { display: none; } .address { display: block; font-size: 0.85em; color: var(--quiet); }
 }
 `;
-export interface HtmlDocumentRequest extends Omit<HtmlRequest, "pictureSource"> {
+export interface HtmlDocumentRequest extends ReportFile {
   pictures?: readonly Picture[] | undefined;
   /** Google's Search Suggestions as received. */
   searchSuggestions?: readonly string[] | undefined;
-  /** How the run ended, if it ended before the report was complete. */
-  partial: string | undefined;
-  /** Undefined: the document has no metadata. */
-  metadata: ReportMetadata | undefined;
 }
 
 const STYLE_HASH = `'sha256-${createHash("sha256").update(DOCUMENT_STYLE).digest("base64")}'`;
@@ -112,7 +111,7 @@ const withPictures = (request: HtmlDocumentRequest): HtmlRequest => ({
 });
 
 function documentOf(request: HtmlDocumentRequest, report: ReportHtml): string {
-  const { query, sources, partial, metadata, pictures = [], searchSuggestions = [] } = request;
+  const { query, sources, endedAt, metadata, pictures = [], searchSuggestions = [] } = request;
   const suggestions = readSuggestions(searchSuggestions);
   // The frame is subject to this document's policy and to its own, so its styles need a nonce that both contain.
   const nonce = suggestions.chips.length === 0 ? undefined : crypto.randomUUID();
@@ -133,13 +132,15 @@ function documentOf(request: HtmlDocumentRequest, report: ReportHtml): string {
 <body>
 <main>
 ${[
-  partialMark(partial),
+  partialMark(request),
   `<h1${directionOf(report.title)}>${title}</h1>`,
-  factList(facts),
+  endedAt === undefined ? "" : `<p class="date">${longDate(endedAt)}</p>`,
+  metadata?.note === undefined ? "" : `<p class="note-above">${escaped(metadata.note)}</p>`,
   contentsList(report),
   `<div class="report">${report.html}</div>`,
   nonce === undefined ? "" : suggestionsFrame(suggestionFrame(suggestions.html, nonce), searchSuggestions.length),
-  sourceList(report),
+  sourceList(report, endedAt),
+  factList(facts),
 ]
   .filter((part) => part !== "")
   .join("\n")}
@@ -173,17 +174,17 @@ const suggestionsFrame = (document: string, blocks: number): string =>
 <iframe title="Google Search Suggestions" sandbox="${FRAME_SANDBOX}" height="${frameHeight(blocks)}" srcdoc="${attribute(document)}"></iframe>
 </section>`;
 
-const partialMark = (ended: string | undefined): string =>
-  ended === undefined
+const partialMark = ({ partial, reason }: ReportFile): string =>
+  partial === undefined
     ? ""
-    : `<p class="partial"><strong>PARTIAL</strong>: this run ended as ${escaped(ended)} before its report was complete.</p>`;
+    : `<p class="partial"><strong>PARTIAL</strong>: ${escaped(`this run ended as ${partial} before its report was complete.${reason === undefined ? "" : ` ${reason}`}`)}</p>`;
 
 function factList(facts: readonly [string, string][]): string {
   if (facts.length === 0) return "";
   const lines = facts.map(
     ([name, value]) => `<div><dt>${escaped(name)}</dt><dd${directionOf(value)}>${escaped(value)}</dd></div>`,
   );
-  return `<dl class="facts">\n${lines.join("\n")}\n</dl>`;
+  return `<section class="about" aria-labelledby="about-title">\n<h2 id="about-title">About this report</h2>\n<dl class="facts">\n${lines.join("\n")}\n</dl>\n</section>`;
 }
 
 function contentsList({ contents }: ReportHtml): string {
@@ -195,9 +196,10 @@ function contentsList({ contents }: ReportHtml): string {
   return `<nav aria-labelledby="contents-title">\n<h2 id="contents-title">Contents</h2>\n<ul>\n${lines.join("\n")}\n</ul>\n</nav>`;
 }
 
-function sourceList({ sources }: ReportHtml): string {
+function sourceList({ sources }: ReportHtml, endedAt: number | undefined): string {
   if (sources.length === 0) return "";
-  return `<section class="sources" aria-labelledby="sources-title">\n<h2 id="sources-title">Sources</h2>\n<ul>\n${sources.map(sourceLine).join("\n")}\n</ul>\n</section>`;
+  const lines = sources.map((source) => sourceLine(source, endedAt));
+  return `<section class="sources" aria-labelledby="sources-title">\n<h2 id="sources-title">Sources</h2>\n<ul>\n${lines.join("\n")}\n</ul>\n</section>`;
 }
 
 /** For text outside of the blocks of a report. */
@@ -206,13 +208,21 @@ function directionOf(text: string): string {
   return `${hasRightToLeft(text) ? ' dir="auto"' : ""}${language === undefined ? "" : ` lang="${language}"`}`;
 }
 
-function sourceLine({ n, also = [], title, domain, url, cited_at: citationIds }: CitedSource): string {
+function sourceLine(
+  { n, also = [], title, domain, url, cited_at: citationIds }: CitedSource,
+  endedAt: number | undefined,
+): string {
   const name = escaped(title);
   const link =
     url === undefined
       ? name
       : `<a href="${escaped(url)}" rel="noopener noreferrer nofollow" target="_blank" referrerpolicy="no-referrer">${name}</a>`;
-  const site = domain === "" || domain === title ? "" : ` (${escaped(domain)})`;
+  const remarks = [
+    domain === title ? "" : escaped(domain),
+    ...(url === undefined ? [] : redirectRemark({ url }, endedAt)),
+  ];
+  const remark = remarks.filter((part) => part !== "").join(", ");
+  const site = remark === "" ? "" : ` (${remark})`;
   const printedUrl = url === undefined ? "" : ` <span class="address">${escaped(url)}</span>`;
   const numbers = [n, ...also].map((one) => `[${one}]`).join(" ");
   return `<li id="source-${n}"${directionOf(title)}><span class="number">${numbers}</span> ${link}${site}${printedUrl}${backLinks(n, citationIds)}</li>`;

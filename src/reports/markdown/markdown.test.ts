@@ -42,8 +42,19 @@ const render = (over: Partial<ReportDocument> = {}): string =>
   });
 
 test("the whole document is exactly this (N1, N4)", () => {
-  expect(render()).toMatchInlineSnapshot(`
+  expect(render({ endedAt: metadata.completedAt })).toMatchInlineSnapshot(`
     "# How do heat pumps do?
+
+    5 November 2026
+
+    They do well.\\[[1], [3]\\]
+
+    ## Sources
+
+    - \\[1\\] [Page 1][1] (example.org)
+    - \\[3\\] [Page 3][3] (example.org, redirect link, expires 2026-12-05)
+
+    ## About this report
 
     - **Query:** How do heat pumps do?
     - **Task ID:** 3f2b8c1e-9a4d-4f6b-8e2a-1c5d7e9f0a2b
@@ -59,36 +70,42 @@ test("the whole document is exactly this (N1, N4)", () => {
     - **Sources:** 2
     - **Saved:** 2026-11-06T00:00:00.000Z
 
-    They do well.[\\[1\\]](https://example.org/1)[\\[3\\]](https://vertexaisearch.cloud.google.com/grounding-api-redirect/AUZ3)
-
-    ## Sources
-
-    - \\[1\\] [Page 1](https://example.org/1) (example.org)
-    - \\[3\\] [Page 3](https://vertexaisearch.cloud.google.com/grounding-api-redirect/AUZ3) (example.org, redirect link)
+    [1]: https://example.org/1
+    [3]: https://vertexaisearch.cloud.google.com/grounding-api-redirect/AUZ3
     "
   `);
 });
 
 test("include_metadata:false drops every metadata line, include_sources:false the sources (N4)", () => {
   expect(render({ metadata: undefined, includeSources: false })).toBe(
-    `# How do heat pumps do?\n\nThey do well.[\\[1\\]](https://example.org/1)[\\[3\\]](${REDIRECT}3)\n`,
+    `# How do heat pumps do?\n\nThey do well.\\[[1], [3]\\]\n\n[1]: https://example.org/1\n[3]: ${REDIRECT}3\n`,
   );
 });
 
 test.each([
-  ["They do [cite: 1]: well", "They do [\\[1\\]](https://example.org/1): well"],
-  ["They do [1]: well", "They do [\\[1\\]](https://example.org/1): well"],
-  ["[cite: 1]: well", "[\\[1\\]](https://example.org/1): well"],
-  ["well[cite: 1][cite: 1]", "well[\\[1\\]](https://example.org/1)[\\[1\\]](https://example.org/1)"],
-  ["[1]: https://elsewhere.example/", "[1]: https://elsewhere.example/"],
-  ["[text][1] and array[1]", "[text][\\[1\\]](https://example.org/1) and array[1]"],
-  ["They do![cite: 1]", "They do\\![\\[1\\]](https://example.org/1)"],
-  ["They do `![cite: 1]`", "They do `![cite: 1]`"],
-  ["[1](https://elsewhere.example/)", "[1](https://elsewhere.example/)"],
+  ["They do [cite: 1]: well", String.raw`They do \[[1]\]: well`],
+  ["They do [1]: well", String.raw`They do \[[1]\]: well`],
+  ["[cite: 1]: well", String.raw`\[[1]\]: well`],
+  ["well[cite: 1][cite: 1]", String.raw`well\[[1]\]\[[1]\]`],
+  ["[text][1] and array[1]", String.raw`[text]\[[1]\] and array\[1\]`],
+  ["They do![cite: 1]", String.raw`They do\!\[[1]\]`],
+  ["They do `![cite: 1]` [cite: 1]", String.raw`They do ${"`![cite: 1]`"} \[[1]\]`],
+  ["[1](https://elsewhere.example/) [1]", String.raw`[1](https://elsewhere.example/) \[[1]\]`],
 ])("of %j the marks are links to sources, and nothing else is (U3)", (report, expected) => {
   const list = "\n\n**Sources:**\n1. [example.org](https://example.org/1)";
   const text = render({ report: `${report}${list}`, sources: [source(1)], metadata: undefined, includeSources: false });
-  expect(text).toBe(`# How do heat pumps do?\n\n${expected}\n`);
+  expect(text).toBe(`# How do heat pumps do?\n\n${expected}\n\n[1]: https://example.org/1\n`);
+});
+
+test.each([
+  "[1]: https://elsewhere.example/",
+  "> [\n> 1 ]: https://elsewhere.example/",
+  "- [1]:\n  https://elsewhere.example/",
+])("the report's own definition %j takes no citation to another page (N5, U3, T20)", (definition) => {
+  const report = `${definition}\n\nWell.[cite: 1]\n\n**Sources:**\n1. [example.org](https://example.org/1)`;
+  const text = render({ report, sources: [source(1)], metadata: undefined });
+  expect(text).toContain(String.raw`Well.\[[1](https://example.org/1)\]`);
+  expect(text).toContain(String.raw`- \[1\] [Page 1](https://example.org/1) (example.org)`);
 });
 
 test("a partial report is marked in its first line, with and without metadata (N3)", () => {
@@ -130,9 +147,9 @@ describe("sources", () => {
       .split("\n")
       .find((text) => text.startsWith("- \\[1\\]")) ?? "";
 
-  test("with a resolved redirect show both addresses (N1)", () => {
+  test("with a resolved redirect show the address of the page (N1)", () => {
     expect(line({ url: REDIRECT, resolved_url: "https://a.example/x" })).toBe(
-      `- \\[1\\] [Page 1](https://a.example/x) (example.org, [redirect link](${REDIRECT}))`,
+      String.raw`- \[1\] [Page 1][1] (example.org)`,
     );
   });
 
@@ -147,17 +164,23 @@ describe("sources", () => {
     ["&lt;b&gt; &#60;", "[&amp;lt;b&amp;gt; &\\#60;]"],
   ])("with the hostile title %j break nothing (T17, N1)", (title, expected) => {
     expect(line({ title })).toContain(expected);
-    expect(line({ title })).toMatch(/\]\(https:\/\/example\.org\/1\) \(example\.org\)$/);
+    expect(line({ title })).toMatch(/\]\[1\] \(example\.org\)$/);
   });
 
   test.each([
-    ["https://e.org/a_(b)", "(https://e.org/a_%28b%29)"],
-    ["https://e.org/a b", "(https://e.org/a%20b)"],
-    ["https://e.org/) [x](javascript:y", "(https://e.org/%29%20[x]%28javascript:y)"],
-    ["https://e.org/<b>`'\"\\", "(https://e.org/%3Cb%3E%60%27%22%5C)"],
-    ["https://e.org/\n# x", "(https://e.org/%0A#%20x)"],
+    ["https://e.org/a_(b)", "https://e.org/a_%28b%29"],
+    ["https://e.org/a b", "https://e.org/a%20b"],
+    ["https://e.org/) [x](javascript:y", "https://e.org/%29%20[x]%28javascript:y"],
+    ["https://e.org/<b>`'\"\\", "https://e.org/%3Cb%3E%60%27%22%5C"],
+    ["https://e.org/\n# x", "https://e.org/%0A#%20x"],
   ])("with the hostile address %j have one address (N1)", (url, expected) => {
-    expect(line({ url })).toBe(`- \\[1\\] [Page 1]${expected} (example.org)`);
+    const document = render({ metadata: undefined, sources: [source(1, { url })] });
+    expect(document.split("\n").slice(-4)).toEqual([
+      String.raw`- \[1\] [Page 1][1] (example.org)`,
+      "",
+      `[1]: ${expected}`,
+      "",
+    ]);
   });
 
   test.each(["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "", "not a url", "https://"])(

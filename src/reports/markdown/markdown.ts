@@ -1,34 +1,20 @@
-/** Renders a stored run as a Markdown document: escapes every value here, and a template arranges them. */
+/**
+ * Renders a stored run as a Markdown document: escapes every value here, and a template arranges them. Citations and
+ * sources are reference links, whose addresses are at the end, so that the file reads as text, too.
+ */
 
 import { cleanText } from "../../platform/clean-text.ts";
-import {
-  type CitedRange,
-  markAt,
-  removeSourceList,
-  resolveCitationNumbers,
-  withoutStartMarks,
-  wouldDefine,
-} from "../citations.ts";
+import { markAt, removeSourceList, resolveCitationNumbers, withoutStartMarks, wouldDefine } from "../citations.ts";
 import { headingOf } from "../document/lines.ts";
-import { neutralMarkdown, type RewriteMark } from "./neutral-markdown.ts";
+import { neutralMarkdown, type Piece, type RewriteMark } from "./neutral-markdown.ts";
 import type { PictureFacts } from "../pictures/picture.ts";
 import { describePicture, pictureAlt, locatePictures, withPictures } from "../pictures/positions.ts";
-import { onOneLine, type ReportMetadata, reportFacts, titleOf } from "../report-facts.ts";
-import { isRedirect, type Source } from "../report.ts";
+import { redirectRemark } from "../link-expiry.ts";
+import { longDate, onOneLine, type ReportFile, type ReportMetadata, reportFacts, titleOf } from "../report-facts.ts";
+import type { Source } from "../report.ts";
 import { renderTemplate, type TemplateOptions } from "./report-template.ts";
 
-export interface ReportDocument {
-  query: string;
-  report: string;
-  /** Numbered as the report cites them. */
-  sources: readonly Source[];
-  citations?: readonly CitedRange[] | undefined;
-  /** How the run ended, if it ended before the report was complete. */
-  partial: string | undefined;
-  /** The reason, as one of our own sentences. */
-  reason?: string | undefined;
-  /** Undefined: the document has no metadata. */
-  metadata: ReportMetadata | undefined;
+export interface ReportDocument extends ReportFile {
   includeSources: boolean;
   pictures?: readonly PictureFacts[] | undefined;
   /** Returns the URL of a picture; by default the document only mentions it. */
@@ -40,51 +26,92 @@ export interface ReportDocument {
  * the first line.
  */
 export function renderMarkdown(document: ReportDocument, options?: TemplateOptions): string {
-  const { query, sources, partial, reason, metadata, includeSources } = document;
+  const { query, sources, partial, reason, endedAt, metadata, includeSources } = document;
+  const links = referenceLinks(document.report, sources);
   const report = pictured(
     document,
-    neutralMarkdown(removeSourceList(withoutStartMarks(document.report), sources), linkMarks(document)),
+    neutralMarkdown(removeSourceList(withoutStartMarks(document.report), sources), linkMarks(document, links)),
   );
   const { title, body } = splitTitle(report);
   const because = reason === undefined ? "" : ` ${plain(reason)}`;
+  const listed = includeSources ? sources.map((source) => sourceValues(source, { links, endedAt })) : [];
   const text = renderTemplate(
     {
       title: title ?? plain(titleOf(query)),
+      date: endedAt === undefined ? undefined : longDate(endedAt),
       partial:
         partial === undefined
           ? undefined
           : `this run ended as ${plain(partial)} before its report was complete.${because}`,
+      note: metadata?.note && plain(metadata.note),
       metadata: metadata && metadataFacts(metadata, { query, sources: sources.length }),
       body,
-      sources: includeSources ? sources.map(sourceValues) : [],
+      sources: listed,
     },
     options,
   );
-  return `${text.trimEnd()}\n`;
+  return `${[text.trimEnd(), links.definitions()].filter((part) => part !== "").join("\n\n")}\n`;
 }
 
-const DEFINITION = /^ {0,3}\[(\d{1,4})\]:[ \t]*<?https?:\/\/[^\s<>]+>?[^\n]*$/gm;
+interface ReferenceLinks {
+  /** A link whose address is defined at the end; undefined if the address is none that may be linked. */
+  to(n: number, label?: string): string | undefined;
+  /** Of the links that were made. */
+  definitions(): string;
+}
 
-/** U3: `[cite: 1, 2]` and `[1]` become links to their sources; an unresolved number stays as it is. */
-function linkMarks(document: ReportDocument): RewriteMark {
-  const { report, sources } = document;
-  const marks = new Map(sources.map(({ n, url, resolved_url: resolved }) => [n, markOf(n, resolved ?? url)]));
-  const meant = resolveCitationNumbers(document);
-  const defined = new Set(report.includes("]:") ? [...report.matchAll(DEFINITION)].map(([, n]) => Number(n)) : []);
-  return (line, at) => {
-    const mark = markAt(line, at);
-    if (mark === undefined || (!mark.isGoogleMark && wouldDefine(line, mark))) return undefined;
-    const { end, numbers, isGoogleMark } = mark;
-    const known = isGoogleMark ? meant.google : meant.plain;
-    const links = numbers.map((n) => (isGoogleMark || !defined.has(n) ? marks.get(known.get(n) ?? -1) : undefined));
-    if (links.every((link) => link === undefined)) return undefined;
-    return { end, text: links.map((link, index) => link ?? plain(`[${numbers[index]}]`)).join("") };
+/**
+ * What may be a definition in the report, whatever precedes it in its line: the first definition of a label counts. Not
+ * after a word, as in "these points [1]:".
+ */
+const DEFINED = /(?:^|[>*+.):\]-])[ \t]*\[[\s>]*(\d{1,5})[\s>]*\]:/gm;
+
+/** A number that the report may define itself is linked without a reference. */
+function referenceLinks(report: string, sources: readonly Source[]): ReferenceLinks {
+  const urls = new Map(sources.map(({ n, url, resolved_url: resolved }) => [n, resolved ?? url]));
+  const taken = new Set([...report.matchAll(DEFINED)].map(([, n]) => Number(n)));
+  const used = new Set<number>();
+  return {
+    to(n, label) {
+      const url = urls.get(n) ?? "";
+      if (!isLinkable(url)) return undefined;
+      if (taken.has(n)) return linked(label ?? String(n), url);
+      used.add(n);
+      return label === undefined ? `[${n}]` : `[${label}][${n}]`;
+    },
+    definitions: () =>
+      [...used]
+        .toSorted((a, b) => a - b)
+        .map((n) => `[${n}]: ${address(urls.get(n) ?? "")}`)
+        .join("\n"),
   };
 }
 
-function markOf(n: number, url: string): string {
-  const label = plain(`[${n}]`);
-  return isLinkable(url) ? linked(label, url) : label;
+const DEFINITION = /^ {0,3}\[(\d{1,4})\]:[ \t]*<?https?:\/\/[^\s<>]+>?[^\n]*$/gm;
+/** It would be a link to the source with this number. */
+const REFERENCE = /\[[ \t]*(\d{1,4})[ \t]*\](?![:(])/y;
+
+/** U3: `[cite: 1, 2]` and `[1]` become links to their sources; an unresolved number stays as it is. */
+function linkMarks(document: ReportDocument, links: ReferenceLinks): RewriteMark {
+  const { report, sources } = document;
+  const meant = resolveCitationNumbers(document);
+  const known = new Set(sources.map(({ n }) => n));
+  const defined = new Set(report.includes("]:") ? [...report.matchAll(DEFINITION)].map(([, n]) => Number(n)) : []);
+  const asText = (line: string, at: number): Piece | undefined => {
+    REFERENCE.lastIndex = at;
+    const [text = "", n = ""] = REFERENCE.exec(line) ?? [];
+    return known.has(Number(n)) && !defined.has(Number(n)) ? { text: plain(text), end: at + text.length } : undefined;
+  };
+  return (line, at) => {
+    const mark = markAt(line, at);
+    if (mark === undefined || (!mark.isGoogleMark && wouldDefine(line, mark))) return asText(line, at);
+    const { end, numbers, isGoogleMark } = mark;
+    const sourceOf = isGoogleMark ? meant.google : meant.plain;
+    const cited = numbers.map((n) => (isGoogleMark || !defined.has(n) ? sourceOf.get(n) : undefined));
+    if (cited.every((n) => n === undefined || !known.has(n))) return asText(line, at);
+    const shown = cited.map((n, index) => (n === undefined ? String(numbers[index]) : (links.to(n) ?? String(n))));
+    return { end, text: String.raw`\[${shown.join(", ")}\]` };
+  };
 }
 
 /** Runs after the untrusted text is neutralized, so the only images in a document are the report's own pictures. */
@@ -121,25 +148,27 @@ const metadataFacts = (about: ReportMetadata, of: { query: string; sources: numb
   reportFacts(about, of).map(([name, value]) => ({ name, value: plain(value) }));
 
 /** The number is written as text: a Markdown list would renumber, and citations may skip numbers. */
-function sourceValues({ n, title, url, resolved_url: resolved, domain }: Source) {
+function sourceValues(
+  { n, title, url, resolved_url: resolved, domain }: Source,
+  { links, endedAt }: { links: ReferenceLinks; endedAt: number | undefined },
+) {
   const label = plain(title) || plain(domain) || "Source";
-  const redirect = resolved === undefined || resolved === url ? "" : `, ${linked("redirect link", url)}`;
-  const unresolved = resolved === undefined && isRedirect(url) ? ", redirect link" : "";
+  const target = resolved ?? url;
   return {
     n,
     title: label,
-    link: linked(label, resolved ?? url),
-    url: plain(resolved ?? url),
-    site: `${plain(domain)}${redirect}${unresolved}`,
+    link: links.to(n, label) ?? `${label}: ${plain(target)}`,
+    url: plain(target),
+    site: [plain(domain), ...redirectRemark({ url: target }, endedAt)].join(", "),
   };
 }
 
-function linked(label: string, url: string): string {
-  if (!isLinkable(url)) return `${label}: ${plain(url)}`;
-  return `[${label}](${cleanText(url)
+const linked = (label: string, url: string): string => `[${label}](${address(url)})`;
+
+const address = (url: string): string =>
+  cleanText(url)
     .trim()
-    .replaceAll(/[\s<>()\\`"']/g, encoded)})`;
-}
+    .replaceAll(/[\s<>()\\`"']/g, encoded);
 
 function isLinkable(url: string): boolean {
   const cleaned = cleanText(url).trim();

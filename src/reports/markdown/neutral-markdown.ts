@@ -14,7 +14,7 @@ interface Fence {
 }
 
 /** What is written instead of a part of a line, and where that part ends. */
-interface Piece {
+export interface Piece {
   text: string;
   end: number;
 }
@@ -114,7 +114,7 @@ const prefixOf = (line: string): number =>
 const kept = (line: string, from: number, end: number): Piece => ({ text: line.slice(from, end), end });
 
 /** What may start an escape, code, markup, an image, a citation mark or a bare address. */
-const MARK = /[\\`]|<(?=[a-z/!?])|!(?=\[)|\[(?=cite:|\d)|https?:\/\/|www\./gi;
+const MARK = /[\\`]|<(?=[a-z/!?])|!(?=\[)|\[(?=cite:|[ \t]*\d)|https?:\/\/|www\./gi;
 const ADDRESS = /[^\s<]*/y;
 
 interface LineReading {

@@ -8,7 +8,9 @@ import { onBusyMachine } from "../../../test/kit/clock/time-limits.ts";
 
 const VALUES: TemplateValues = {
   title: "Heat",
+  date: undefined,
   partial: undefined,
+  note: undefined,
   metadata: undefined,
   body: "Warm {{ title }} {% include 'x' %}.",
   sources: [{ n: 1, title: "A", link: "[A](https://a.example/)", url: "https://a.example/", site: "a.example" }],

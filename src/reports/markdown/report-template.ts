@@ -12,8 +12,12 @@ import type { Log } from "../../platform/log.ts";
 /** All values are Markdown already: untrusted text is escaped, the report is neutralized. */
 export interface TemplateValues {
   title: string;
+  /** When the run ended, in words. */
+  date: string | undefined;
   /** A sentence about a run that ended before its report was complete. */
   partial: string | undefined;
+  /** What is special about the report. */
+  note: string | undefined;
   /** Undefined if the metadata is not wanted. */
   metadata: { name: string; value: string }[] | undefined;
   body: string;
