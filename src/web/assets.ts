@@ -19,7 +19,7 @@ interface Asset {
   type: string;
 }
 
-const SHELL_PATHS = ["/", "/start", "/figures", "/runs/:id"];
+const SHELL_PATHS = ["/", "/figures", "/runs/:id"];
 
 export function serveAssets(web: Hono<CallerEnv>, { log }: Pick<App, "log">): void {
   let assets: Map<string, Asset> | undefined;

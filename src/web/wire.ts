@@ -29,12 +29,16 @@ export interface RunCounts {
  */
 export interface RunPage extends RunCounts {
   runs: ListedRun[];
+  /** The runs that began the conversations of listed follow-ups, if they are not in this page themselves. */
+  roots: RunHead[];
   next_cursor?: string | undefined;
   /** With a text: the matches. */
   found?: RunCounts | undefined;
 }
 
 export interface ListedRun extends RunHead {
+  /** Of a follow-up: the run that began its conversation. */
+  root_id?: string | undefined;
   /** An excerpt around the words that were found, which are marked. */
   found?: { text: string; marked?: boolean | undefined }[] | undefined;
 }

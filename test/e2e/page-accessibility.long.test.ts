@@ -46,7 +46,11 @@ const MORE: Pick<View, "name" | "open">[] = [
   { name: "all states", open: withResponse("/", withAllStates, "tr[data-status=pending]") },
   {
     name: "empty",
-    open: withResponse("/", (answer) => ({ ...answer, runs: [], counts: {}, total: 0 }), "text=No runs yet"),
+    open: withResponse(
+      "/",
+      (answer) => ({ ...answer, runs: [], counts: {}, total: 0, archived: 0 }),
+      "text=Nothing asked yet",
+    ),
   },
   {
     name: "nothing found",
@@ -187,8 +191,7 @@ describe.skipIf(installed === "missing")("accessibility of the page", () => {
   );
 
   test.each([
-    ["the list", "/", ".run-link"],
-    ["the start", "/start", "#question"],
+    ["home", "/", ".run-link"],
     ["a report", `/runs/${LONG_RUN}`, ".report-text table"],
     ["the figures", "/figures", ".figures table"],
   ])(

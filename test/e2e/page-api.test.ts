@@ -19,7 +19,7 @@ async function started(server: PageServer, more: object = {}, token?: string): P
 describe("the files of the page", () => {
   test("the shell is served at every address of the page, and the files are those of the build (A9)", async (context) => {
     const server = await (await openPageServer(context)).serve();
-    for (const path of ["/", "/start", "/figures", `/runs/${UNKNOWN_ID}`]) {
+    for (const path of ["/", "/figures", `/runs/${UNKNOWN_ID}`]) {
       const { status, headers, body } = await server.browse(path);
       expect({ path, status, type: headers.get("content-type") }).toEqual({
         path,

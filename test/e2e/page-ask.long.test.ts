@@ -52,7 +52,7 @@ describe.skipIf(installed === "missing")("a question on the page", () => {
       const { page, pageErrors } = await enterPage(browser, await scene.http());
       context.onTestFinished(() => page.context().close());
       const choice = page.getByRole("radio", { name: depth, exact: false }).first();
-      await page.goto("/start");
+      await page.goto("/");
       expect(await page.locator(SUBMIT).isDisabled()).toBe(true);
       await draftResearch(page, "AI");
       await page.getByText("This question is short. What should this research focus on").waitFor();
@@ -70,7 +70,7 @@ describe.skipIf(installed === "missing")("a question on the page", () => {
       await page.waitForURL((url) => url.pathname.startsWith("/runs/") && !url.pathname.endsWith(first));
       await page.locator(".report-text").waitFor();
       await page.getByRole("button", { name: "Edit and ask" }).click();
-      await page.waitForURL("**/start");
+      await page.waitForURL((url) => url.pathname === "/");
       expect(await page.inputValue("#question")).toBe(QUERY);
       expect(await choice.isChecked()).toBe(true);
       expect(await page.getByLabel("Prefer sources from").inputValue()).toBe("nature.com, who.int");
@@ -91,7 +91,7 @@ describe.skipIf(installed === "missing")("a question on the page", () => {
     await page.goto(path);
     await page.getByRole("button", { name: "Notify me" }).click();
     await page.getByText("This browser will notify you").waitFor();
-    await page.getByRole("link", { name: "Runs", exact: true }).click();
+    await page.getByRole("link", { name: "Home", exact: true }).click();
     await expect
       .poll(() => page.evaluate("shown.map(({ title, body }) => [title, body])"))
       .toEqual([["Completed", QUERY]]);
@@ -106,8 +106,9 @@ describe.skipIf(installed === "missing")("a question on the page", () => {
     context.onTestFinished(() => page.context().close());
     const charts = page.getByLabel("Draw charts if the question asks for them");
     const start = async (question: string, { drawn }: { drawn: boolean }): Promise<void> => {
-      await page.goto("/start");
+      await page.goto("/");
       await draftResearch(page, question);
+      await page.getByText("Options", { exact: true }).click();
       expect(await charts.isChecked()).toBe(true);
       await charts.setChecked(drawn);
       await page.locator(`${SUBMIT}:enabled`, { hasText: "Start" }).click();

@@ -123,8 +123,8 @@ describe("a browser that several people use", () => {
 
   test("shows nobody's unsent question to the next user: not after a sign-out, nor after the end of a session (T14)", async (context) => {
     const { ann, ben, page } = await twoUsers(context);
-    const question = page.getByLabel("Question");
-    await page.goto("/start");
+    const question = page.getByLabel("What do you want to know?");
+    await page.goto("/");
     await signIn(page, ann);
     await question.fill("What is wrong with me?");
     // The session ends by itself: the draft stays, for ann.
@@ -140,7 +140,7 @@ describe("a browser that several people use", () => {
     await page.getByLabel("Token").waitFor();
     expect(await page.evaluate("[localStorage.length, sessionStorage.length]")).toEqual([0, 0]);
     await signIn(page, ann);
-    await page.goto("/start");
+    await page.goto("/");
     await question.waitFor();
     expect(await question.inputValue()).toBe("");
   });

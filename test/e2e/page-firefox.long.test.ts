@@ -20,13 +20,13 @@ const overflow = (page: Page): Promise<unknown> =>
 
 /** Keys only: the question, the depth by its arrows, and Enter on the button. */
 async function askWithKeyboard(page: Page): Promise<void> {
-  await page.click("nav a[href='/start']");
+  await page.click("nav a[href='/']");
   await page.waitForSelector("#question");
   await page.focus("#question");
   await page.keyboard.type(QUESTION);
   await page.focus(".start input[type=radio]:checked");
   for (let presses = 0; presses < 2; presses += 1) await page.keyboard.press("ArrowDown");
-  expect(await textOf(page, ".start label:has(:checked) strong")).toBe("Deep Research");
+  expect(await textOf(page, ".start label:has(:checked) strong")).toBe("Deep research");
   await page.waitForSelector(`${SUBMIT}:enabled`);
   expect(await textOf(page, SUBMIT)).toMatch(/^Start · about \$\d/);
   await page.focus(SUBMIT);

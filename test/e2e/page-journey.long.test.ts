@@ -56,7 +56,7 @@ const status = (page: Page): Promise<string> => page.locator(".run-head .badge")
 const isFocused = (page: Page, selector: string): Promise<boolean> => page.locator(`${selector}:focus`).isVisible();
 
 async function startFromPage(page: Page, question: string): Promise<string> {
-  await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Ask", exact: true }).click();
+  await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Home", exact: true }).click();
   await draftResearch(page, question);
   await page.locator(`${SUBMIT}:enabled`).waitFor();
   expect(await page.locator(SUBMIT).innerText()).toMatch(/^Start · about \$\d/);
@@ -208,16 +208,16 @@ async function adopt({ page, scene, advance }: Journey): Promise<void> {
 }
 
 async function findAgain(page: Page): Promise<void> {
-  await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Runs" }).click();
+  await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Home" }).click();
   await page.fill("#search", "propane");
   await page.locator("mark", { hasText: "propane" }).waitFor();
   await expect.poll(() => page.locator(".run-link").allInnerTexts(), WITHIN).toEqual([QUESTION]);
 }
 
 async function readFigures(page: Page): Promise<void> {
-  await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Usage" }).click();
+  await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Costs" }).click();
   const kinds = page.getByRole("region", { name: "By kind" }).locator("tbody tr");
-  await expect.poll(() => kinds.allInnerTexts(), WITHIN).toEqual([expect.stringMatching(/^Deep Research\s+3\s+\$/)]);
+  await expect.poll(() => kinds.allInnerTexts(), WITHIN).toEqual([expect.stringMatching(/^Deep research\s+3\s+\$/)]);
 }
 
 test("a user gets from the question to the report, through a reload and a crash, and nothing is paid twice (I1, J3, L1, Q1)", async (context) => {

@@ -49,7 +49,7 @@ describe.skipIf(installed === "missing")("tidying up the list in a browser", () 
     const star = button(page, `Star: ${FIRST}`);
     await star.click();
     await expect.poll(() => star.getAttribute("aria-pressed")).toBe("true");
-    await expect.poll(() => chips(page)).toBe("All 2 Completed 2 Starred 1");
+    await expect.poll(() => chips(page)).toBe("All Completed Starred");
     await button(page, `Rename: ${FIRST}`).click();
     const field = page.getByRole("dialog").getByRole("textbox");
     await expect.poll(() => field.inputValue()).toBe(FIRST);
@@ -64,13 +64,13 @@ describe.skipIf(installed === "missing")("tidying up the list in a browser", () 
     await button(page, `Archive: ${TITLE}`).press("Enter");
     await expect.poll(() => names(page)).toEqual([SECOND]);
     await expect.poll(() => focused(page)).toBe(SECOND);
-    await expect.poll(() => chips(page)).toBe("All 1 Completed 1 Archived 1");
+    await expect.poll(() => chips(page)).toBe("All Completed Archived");
     await expect.poll(() => names(other)).toEqual([SECOND]);
-    await expect.poll(() => chips(other)).toBe("All 1 Completed 1 Archived 1");
+    await expect.poll(() => chips(other)).toBe("All Completed Archived");
     expect(pageErrors).toEqual([]);
   });
 
-  test("the filters are part of the address, their numbers follow the search, and titles are found", async (context) => {
+  test("the filters are part of the address and follow the search, and titles are found", async (context) => {
     const { open } = await openScene(context);
     const { page } = await open();
     await button(page, `Rename: ${FIRST}`).click();
@@ -78,7 +78,7 @@ describe.skipIf(installed === "missing")("tidying up the list in a browser", () 
     await button(page, "Save").click();
     await button(page, `Archive: ${TITLE}`).click();
     await button(page, `Star: ${SECOND}`).click();
-    await expect.poll(() => chips(page)).toBe("All 1 Completed 1 Starred 1 Archived 1");
+    await expect.poll(() => chips(page)).toBe("All Completed Starred Archived");
     await page.getByRole("link", { name: /^Starred/ }).click();
     await page.waitForURL("**/?starred=true");
     await expect.poll(() => names(page)).toEqual([SECOND]);
@@ -89,9 +89,9 @@ describe.skipIf(installed === "missing")("tidying up the list in a browser", () 
     await page.fill("#search", "heating");
     await page.waitForURL("**/?text=heating&archived=true");
     await expect.poll(() => page.locator(".run-link mark").allInnerTexts()).toEqual(["Heating"]);
-    await expect.poll(() => chips(page)).toBe("All 0 Archived 1");
+    await expect.poll(() => chips(page)).toBe("All Archived");
     await button(page, `Unarchive: ${TITLE}`).click();
-    await expect.poll(() => chips(page)).toBe("All 1 Completed 1 Archived 0");
+    await expect.poll(() => chips(page)).toBe("All Completed Archived");
     await page.getByRole("link", { name: /^All/ }).click();
     await expect.poll(() => names(page)).toEqual([TITLE]);
   });

@@ -66,7 +66,7 @@ const TYPE_EARLY = `{
   };
 }`;
 
-describe.skipIf(installed === "missing")("the list and the start form in a browser", () => {
+describe.skipIf(installed === "missing")("the first view in a browser", () => {
   beforeAll(async () => {
     browser = await sharedBrowser();
   });
@@ -75,9 +75,9 @@ describe.skipIf(installed === "missing")("the list and the start form in a brows
   test("the estimate is shown before the start can be pressed, and a double click is one paid start (I1, M1, I8)", async (context) => {
     const { page, pageErrors, posts } = await openScene(context);
     await page.goto("/");
-    await page.getByText("No runs yet").waitFor();
-    await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Ask" }).click();
-    await page.waitForURL("**/start");
+    await page.getByText("Nothing asked yet").waitFor();
+    // The cursor is in the question.
+    await page.locator("#question:focus").waitFor();
     expect(await page.locator(SUBMIT).isDisabled()).toBe(true);
     await draftResearch(page, QUERY);
     await ready(page);
@@ -96,7 +96,7 @@ describe.skipIf(installed === "missing")("the list and the start form in a brows
   test("an identical question is started again only on request, which says that it is charged (I9)", async (context) => {
     const { page, posts, start } = await openScene(context);
     await start(QUERY);
-    await page.goto("/start");
+    await page.goto("/");
     await draftResearch(page, QUERY);
     await ready(page);
     await page.click(SUBMIT);
@@ -109,7 +109,7 @@ describe.skipIf(installed === "missing")("the list and the start form in a brows
 
   test("a start above the limit needs consent to that very amount (T28)", async (context) => {
     const { page, posts } = await openScene(context, { env: { RESEARCH_CONFIRM_ABOVE_USD: "0.5" } });
-    await page.goto("/start");
+    await page.goto("/");
     await draftResearch(page, QUERY);
     const agree = page.getByRole("checkbox", { name: /more than your limit of \$0\.50/ });
     await agree.waitFor();
@@ -129,7 +129,7 @@ describe.skipIf(installed === "missing")("the list and the start form in a brows
 
   test("a start whose answer was lost says so, links to its run, and keeps the typed text (I10)", async (context) => {
     const { page } = await openScene(context, { interactions: { create: [{ fault: "accept-then-reset" }] } });
-    await page.goto("/start");
+    await page.goto("/");
     await draftResearch(page, QUERY);
     await ready(page);
     await page.click(SUBMIT);
@@ -142,22 +142,72 @@ describe.skipIf(installed === "missing")("the list and the start form in a brows
   test("a run that starts and ends while the list is open is shown and announced", async (context) => {
     const { page, start } = await openScene(context, { interactions: { speed: 200 } });
     await page.goto("/");
-    await page.getByText("No runs yet").waitFor();
+    await page.getByText("Nothing asked yet").waitFor();
     await start(QUERY);
     await page.locator(".runs").getByText(QUERY).waitFor();
     await page.locator(".runs tr[data-status=completed]").waitFor();
     await expect.poll(() => announced(page)).toBe(`Completed: ${QUERY}`);
-    await expect.poll(() => page.title()).toBe("Runs · gemini-search-mcp");
+    await expect.poll(() => page.title()).toBe("gemini-search-mcp");
+  });
+
+  test("a question with its follow-up is one entry, and free failures are one line (Z1)", async (context) => {
+    const { page, server, configDir, start } = await openScene(context);
+    const taskId = await start(QUERY);
+    await page.goto("/");
+    await page.locator("tr[data-status=completed]").waitFor();
+    await server.request(`/api/runs/${taskId}/followup`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ question: "And in apartments?" }),
+    });
+    await page.locator(".later", { hasText: "+ 1 follow-up" }).waitFor();
+    expect(await page.locator(".run-link").allInnerTexts()).toEqual([QUERY]);
+    const other = await start("Who makes solid-state batteries?");
+    await expect.poll(() => page.locator(".run-link").count()).toBe(2);
+    await page.locator("tr[data-status=completed]").nth(1).waitFor();
+    const database = new DatabaseSync(join(configDir, "deep_research.db"), { timeout: 5_000 });
+    database.exec(`update research_tasks set status = 'failed', cost_usd = 0 where task_id = '${other}'`);
+    database.close();
+    await page.reload();
+    await page.getByText("1 start failed and cost nothing.").waitFor();
+    expect(await page.locator(".run-link").allInnerTexts()).toEqual([QUERY]);
+    await page.getByRole("link", { name: "Show it" }).click();
+    await expect.poll(() => page.locator(".run-link").allInnerTexts()).toEqual(["Who makes solid-state batteries?"]);
+  });
+
+  test("several entries are selected and deleted together, with their follow-ups, after a question (Z1, T-2)", async (context) => {
+    const { page, server, start } = await openScene(context);
+    const taskId = await start(QUERY);
+    await start("Who makes solid-state batteries?");
+    await start("How deep is Lake Geneva?");
+    await page.goto("/");
+    await expect.poll(() => page.locator("tr[data-status=completed]").count()).toBe(3);
+    await server.request(`/api/runs/${taskId}/followup`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ question: "And in apartments?" }),
+    });
+    await page.locator(".later").waitFor();
+    await page.getByRole("button", { name: "Select", exact: true }).click();
+    await page.getByRole("checkbox", { name: `Select ${QUERY}` }).check();
+    await page.getByRole("checkbox", { name: "Select How deep is Lake Geneva?" }).check();
+    await page.getByText("2 selected").waitFor();
+    await page.getByRole("button", { name: "Delete…" }).click();
+    expect(await page.getByRole("dialog").locator("li").count()).toBe(2);
+    await page.getByRole("button", { name: "Delete for good" }).click();
+    await expect.poll(() => page.locator(".run-link").allInnerTexts()).toEqual(["Who makes solid-state batteries?"]);
+    const list = (await (await server.request("/api/runs")).json()) as { total: number };
+    expect(list.total).toBe(1);
   });
 
   test("letters typed in the first moment of the list, or while the address changes, stay in the field", async (context) => {
     const { page, start } = await openScene(context);
     await start(QUERY);
-    await page.goto("/start");
-    await page.locator("textarea").first().waitFor();
+    await page.goto("/figures");
+    await page.locator(".figures table").first().waitFor();
     await page.evaluate(TYPE_EARLY);
     const entries = await page.evaluate<number>("history.length");
-    await page.getByRole("link", { name: "Runs", exact: true }).click();
+    await page.getByRole("link", { name: "Home", exact: true }).click();
     await page.waitForURL("**/?text=solid");
     expect(await page.inputValue("#search")).toBe("solid");
     // One entry for the list, one for the search.
@@ -173,7 +223,7 @@ describe.skipIf(installed === "missing")("the list and the start form in a brows
     await page.fill("#search", "solid batter");
     await page.waitForURL("**/?text=solid+batter");
     await expect.poll(() => page.locator(".run-link").count()).toBe(1);
-    await expect.poll(() => page.locator(".states").innerText()).toMatch(/^All\s+1\s+Completed\s+1$/);
+    await expect.poll(() => page.locator(".states").innerText()).toMatch(/^All\s+Completed$/);
     await page.reload();
     // The words are marked in the question itself, which is not repeated below it.
     await page.locator(".run-link mark").first().waitFor();
@@ -234,7 +284,7 @@ describe.skipIf(installed === "missing")("the list and the start form in a brows
       await page.goto("/");
       await page.locator("tr[data-status=completed]").waitFor();
       expect(await violations(page)).toEqual([]);
-      await page.goto("/start");
+      await page.goto("/");
       await draftResearch(page, QUERY);
       await ready(page);
       expect(await violations(page)).toEqual([]);

@@ -20,7 +20,7 @@ describe.skipIf(installed === "missing")("files for a research run", () => {
     const scene = await openPageServer(context, SLOW);
     const { page, pageErrors } = await enterPage(browser, await scene.serve());
     context.onTestFinished(() => page.context().close());
-    await page.goto("/start");
+    await page.goto("/");
     await draftResearch(page, QUERY);
     const file = (name: string, content: string) => ({
       name,

@@ -84,7 +84,7 @@ test("a program on another port that gets the page's cookie can neither read nor
 
   // The user is still signed in, in this tab and in a new one.
   await page.goto(`${server.url}/`);
-  await page.getByRole("heading", { name: "No runs yet" }).waitFor();
+  await page.getByRole("heading", { name: "Nothing asked yet" }).waitFor();
   const tab = await page.context().newPage();
   await tab.goto(`${server.url}/figures`);
   await tab.getByText("No run has finished yet").waitFor();

@@ -28,7 +28,14 @@ describe("the list", () => {
   test("has pages, filters and counts (Q2)", async (context) => {
     const scene = await openPageServer(context, SLOW);
     const server = await scene.serve();
-    expect((await server.get("/api/runs")).body).toEqual({ runs: [], counts: {}, starred: 0, archived: 0, total: 0 });
+    expect((await server.get("/api/runs")).body).toEqual({
+      runs: [],
+      roots: [],
+      counts: {},
+      starred: 0,
+      archived: 0,
+      total: 0,
+    });
     insertRuns(scene, 25);
     const running = await finished(server);
     const first = await server.get("/api/runs?limit=10&status=&text=");
@@ -241,6 +248,7 @@ test("no owner reads or changes runs of another (T14)", async (context) => {
   const ben = await scene.tokenOf("ben");
   expect((await server.get("/api/runs", ben)).body).toEqual({
     runs: [],
+    roots: [],
     counts: {},
     starred: 0,
     archived: 0,

@@ -16,9 +16,9 @@ test("a view that is opened while the server is away appears when it is back, by
   const server = await scene.http();
   const { port } = server;
   const { page } = await enterPage(browser, server);
-  await page.getByRole("heading", { name: "No runs yet" }).waitFor();
+  await page.getByRole("heading", { name: "Nothing asked yet" }).waitFor();
   await server.close();
-  await page.getByRole("link", { name: "Usage" }).click();
+  await page.getByRole("link", { name: "Costs" }).click();
   await page.getByText(AWAY).first().waitFor();
   await scene.http({ args: ["--port", String(port)] });
   await page.getByText("No run has finished yet.").waitFor(SOON);
@@ -94,7 +94,7 @@ test("a search that is sent again after a lost answer is the same run, and a lat
     ((await (await server.request("/api/runs")).json()) as { total: number }).total;
   const ask = page.getByRole("button", { name: "Ask", exact: true });
   for (const runs of [1, 2]) {
-    await page.goto("/start");
+    await page.goto("/");
     await page.fill("#question", "When is the next total solar eclipse?");
     await loseNextAnswer(page);
     await ask.click();
@@ -140,7 +140,7 @@ test("a follow-up that was typed and not asked survives a reload, and a refusal 
   await page.reload();
   await question.waitFor();
   expect(await question.inputValue()).toBe("And in summer?");
-  await page.goto("/start");
+  await page.goto("/");
   await page.fill("#question", "When is the next total solar eclipse?");
   await page.getByText("Options", { exact: true }).click();
   await page.getByLabel("Language").fill("not a language!");

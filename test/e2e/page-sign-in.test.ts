@@ -58,7 +58,7 @@ describe("a link to the page (A9)", () => {
     expect(again.headers).not.toHaveProperty("set-cookie");
 
     const session = sessionOf(entered);
-    for (const inside of ["/", "/start", "/figures", "/runs/x", "/assets/page.js", "/api/runs"]) {
+    for (const inside of ["/", "/figures", "/runs/x", "/assets/page.js", "/api/runs"]) {
       expect((await ask(server, { path: inside, headers: session })).status, inside).not.toBe(OUT);
     }
     for (const method of ["GET", "POST", "DELETE"]) {

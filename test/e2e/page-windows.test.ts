@@ -79,13 +79,13 @@ test("windows of two users of one browser do not receive each other's runs (T14)
     await page.goto("/sign-in");
     await page.getByLabel("Token").fill(token);
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByRole("heading", { name: "No runs yet" }).waitFor();
+    await page.getByRole("heading", { name: "Nothing asked yet" }).waitFor();
   };
   const { page: one } = await openPage(browser, server.url);
   await signIn(one, ann);
   const other = await one.context().newPage();
   await other.goto("/");
-  await other.getByRole("heading", { name: "No runs yet" }).waitFor();
+  await other.getByRole("heading", { name: "Nothing asked yet" }).waitFor();
   const received =
     "globalThis.received = []; new BroadcastChannel('live ' + localStorage['page-secret']).onmessage = ({ data }) => received.push(JSON.stringify(data));";
   await signIn(one, ben);

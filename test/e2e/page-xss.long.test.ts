@@ -97,7 +97,7 @@ test("a run with a hostile question shows its thoughts and searches live, as tex
   const { page, pageErrors, otherOrigins } = await enterPage(browser, server);
   const seen: string[] = [];
   await page.context().exposeBinding("hit", (_source, id: unknown) => void seen.push(`payload ${String(id)} ran`));
-  await page.goto("/start");
+  await page.goto("/");
   await draftResearch(page, "</script><img src=x onerror=hit(0)>[x](javascript:hit(0)) <svg onload=hit(0)>");
   await page.locator(".start button[type=submit]:enabled").waitFor();
   await page.click(".start button[type=submit]");

@@ -200,7 +200,7 @@ describe.skipIf(installed === "missing")("the page", () => {
     const server = await scene.http({ env: { RESEARCH_POLL_INTERVAL_MS: "100", RESEARCH_MAX_RPS: "100" } });
     const { page, pageErrors } = await enterPage(browser, server);
     context.onTestFinished(() => page.context().close());
-    await page.goto("/start");
+    await page.goto("/");
     await draftResearch(page, QUERY);
     await page.getByRole("checkbox", { name: "Show me the plan first", exact: false }).check();
     await page.locator(`${SUBMIT}:enabled`, { hasText: "Show the plan" }).click();

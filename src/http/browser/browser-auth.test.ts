@@ -65,7 +65,7 @@ const sessionOf = async (response: Response): Promise<BrowserHeaders> =>
 
 /** Signs in as the form does. */
 const signIn = ({ ask }: Scene, token: string, headers: Record<string, string> = {}): Promise<Response> =>
-  ask("/sign-in", { method: "POST", body: new URLSearchParams({ token, to: "/start" }), headers });
+  ask("/sign-in", { method: "POST", body: new URLSearchParams({ token, to: "/figures" }), headers });
 
 const come = ({ browserAuth }: Scene, session: BrowserHeaders, path = "/", headers: Record<string, string> = {}) =>
   browserAuth.admit(new Request(`http://${HOST}${path}`, { headers: { host: HOST, ...session, ...headers } }), {
@@ -181,7 +181,7 @@ describe("the cookie without the page's secret", () => {
     const { path } = await linkFor(scene, "local");
     const entered = await sessionOf(await scene.ask(path));
     const { cookie } = entered;
-    for (const asked of [path, "/sign-in", "/sign-in?to=/start"]) {
+    for (const asked of [path, "/sign-in", "/sign-in?to=/figures"]) {
       const answer = await scene.ask(asked, { headers: { cookie } });
       expect(await answer.text()).not.toContain(entered["x-page-secret"]);
       expect(answer.headers.get("set-cookie")).toBeNull();

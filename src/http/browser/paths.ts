@@ -3,7 +3,7 @@
  * router matches (`context.req.path`), because in a URL the same path has many spellings.
  */
 
-const PATHS = new Set(["/", "/start", "/figures", "/sign-in", "/sign-out"]);
+const PATHS = new Set(["/", "/figures", "/sign-in", "/sign-out"]);
 const PREFIXES = ["/runs/", "/assets/", "/api/", "/enter/"];
 
 export const isPagePath = (path: string): boolean =>
@@ -13,14 +13,14 @@ export const isPagePath = (path: string): boolean =>
  * A view of the dashboard, with the filter of a list as its query; nothing that leads to another host. The query has
  * the characters that a browser does not encode: all of ASCII but spaces and `"#<>\`.
  */
-const REDIRECT_TARGET = /^\/(?:start|figures|runs\/[0-9a-f-]{36})?(?:\?[!$-;=?-[\]-~]{0,500})?$/;
+const REDIRECT_TARGET = /^\/(?:figures|runs\/[0-9a-f-]{36})?(?:\?[!$-;=?-[\]-~]{0,500})?$/;
 
 /** The view to open after signing in; the home view if the wanted target is not one of ours. */
 export const safeRedirect = (wanted: string | null | undefined): string =>
   wanted !== null && wanted !== undefined && REDIRECT_TARGET.test(wanted) ? wanted : "/";
 
 /** The HTML document of the dashboard, which is the same for every user and contains no user data. */
-const SHELL = /^\/(?:start|figures|runs\/[^/]+)?$/;
+const SHELL = /^\/(?:figures|runs\/[^/]+)?$/;
 
 /** The cookie alone grants access to the dashboard's files; every other path, existing or not, needs the secret too. */
 export const needsSecret = (path: string): boolean => !SHELL.test(path) && !isAssetPath(path);

@@ -55,6 +55,21 @@ export async function earlierTurns(db: Database, run: Run): Promise<Run[]> {
   return turns;
 }
 
+/** The run that began the conversation of each follow-up, by the id of the follow-up. */
+export async function conversationRoots(db: Database, runs: readonly Run[]): Promise<Map<string, Run>> {
+  const known = new Map<string, Run>();
+  const rootOf = async (run: Run): Promise<Run> => {
+    const found = known.get(run.parentTaskId ?? "");
+    if (found !== undefined) return found;
+    const [root = run] = await earlierTurns(db, run);
+    if (run.parentTaskId !== undefined) known.set(run.parentTaskId, root);
+    return root;
+  };
+  const roots = new Map<string, Run>();
+  for (const run of runs) if (run.followupContext !== undefined) roots.set(run.taskId, await rootOf(run));
+  return roots;
+}
+
 /** The follow-ups on a run and on those, in the order in which they were asked. */
 export async function laterTurns(db: Database, run: Run): Promise<Run[]> {
   const { followUpsOn } = await import("../../runs/run-store.ts");

@@ -30,6 +30,7 @@ export function headOf(run: Run, now: number): RunHead {
     is_table: isTableStart(run.options) || undefined,
     usual_minutes: isInProgress(run) ? usualMinutes(run) : undefined,
     error_code: run.status === "failed" ? run.error?.code : undefined,
+    error_message: run.status === "failed" ? run.error?.message : undefined,
   };
 }
 

@@ -65,6 +65,7 @@ export const runHead = z.object({
   usual_minutes: z.object({ likely: z.number(), max: z.number() }).optional(),
   /** Of a failed run. */
   error_code: text,
+  error_message: text,
 });
 
 /** The row of a run. */

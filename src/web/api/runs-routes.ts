@@ -13,7 +13,7 @@ import { headOf } from "../../operations/view/head-view.ts";
 import { readLive, timelineEntry } from "../../operations/view/read-view.ts";
 import { type CallerEnv, LOCAL_OWNER } from "../../caller.ts";
 import type { ConversationView, Figures, PlanView, RestartTerms, RunCounts, RunPage, Timeline, Turn } from "../wire.ts";
-import { earlierTurns, laterTurns } from "../../operations/followup/conversation.ts";
+import { conversationRoots, earlierTurns, laterTurns } from "../../operations/followup/conversation.ts";
 import { followupTerms } from "../../operations/followup/prepare.ts";
 import { isTableRun } from "../../operations/parts/table.ts";
 import { reportPresence } from "../../runs/result-store.ts";
@@ -38,8 +38,15 @@ export function serveRuns(web: Hono<CallerEnv>, { deps, shutdown }: App): void {
     const counts = await countListed(db, owner);
     const matches = await countMatches(db, owner, request);
     const now = deps.clock.now();
+    const roots = await conversationRoots(
+      db,
+      runs.map(({ run }) => run),
+    );
+    const listed = new Set(runs.map(({ run }) => run.taskId));
+    const others = new Map([...roots.values()].map((root) => [root.taskId, root]));
     const page: RunPage = {
-      runs: runs.map(({ run, found }) => ({ ...headOf(run, now), found })),
+      runs: runs.map(({ run, found }) => ({ ...headOf(run, now), root_id: roots.get(run.taskId)?.taskId, found })),
+      roots: [...others.values()].filter(({ taskId }) => !listed.has(taskId)).map((root) => headOf(root, now)),
       next_cursor,
       ...withTotal(counts),
       found: matches && withTotal(matches),

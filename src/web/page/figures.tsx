@@ -1,4 +1,4 @@
-/** The usage view: total cost, and tables by month, kind and user. */
+/** The costs: their sum, and tables by month, kind and user. */
 
 import { durationText } from "../../platform/duration.ts";
 import type { Figures } from "../wire.ts";
@@ -10,7 +10,7 @@ export function FiguresView() {
   const { value, error, reload } = useLoad("figures", (signal) => fetchJson<Figures>("/api/figures", { signal }));
   return (
     <div class="figures stack">
-      <h1 tabIndex={-1}>Usage</h1>
+      <h1 tabIndex={-1}>Costs</h1>
       <Problem error={error}>
         <button type="button" class="button" onClick={reload}>
           Load again

@@ -6,6 +6,6 @@ export const SUBMIT = ".start button[type=submit]";
 
 /** Chooses Deep Research and enters the question. */
 export async function draftResearch(page: Page, question: string): Promise<void> {
-  await page.getByRole("radio", { name: "Deep Research", exact: false }).first().check();
+  await page.getByRole("radio", { name: "Deep research", exact: false }).first().check();
   await page.fill("#question", question);
 }

@@ -37,8 +37,8 @@ const scrolledTo =
 
 export const VIEWS: View[] = [
   {
-    name: "runs",
-    caption: "All runs with status, progress and cost, updated live.",
+    name: "home",
+    caption: "The question, and below it everything asked so far, updated live.",
     open: goto("/", ".runs tr"),
   },
   {
@@ -50,7 +50,7 @@ export const VIEWS: View[] = [
     name: "start",
     caption: "The estimate before a start.",
     open: async (page) => {
-      await page.goto("/start");
+      await page.goto("/");
       await draftResearch(page, NEXT_QUESTION);
       // The button is not necessarily enabled: above the cost limit it also needs a confirmation.
       await page.locator(".start button[type=submit]", { hasText: "about" }).waitFor();

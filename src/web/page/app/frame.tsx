@@ -10,16 +10,14 @@ import { type Route, viewKey } from "./router.ts";
 import { useNotifications } from "../run/notify.tsx";
 
 const NAVIGATION: { path: string; view: Route["view"]; name: string }[] = [
-  { path: "/", view: "runs", name: "Runs" },
-  { path: "/start", view: "start", name: "Ask" },
-  { path: "/figures", view: "figures", name: "Usage" },
+  { path: "/", view: "home", name: "Home" },
+  { path: "/figures", view: "figures", name: "Costs" },
 ];
 
 const TITLES: Record<Route["view"], string> = {
-  runs: "Runs",
-  start: "Ask",
-  run: "Run",
-  figures: "Usage",
+  home: "",
+  run: "Research",
+  figures: "Costs",
   "not-found": "Not found",
 };
 
@@ -34,7 +32,7 @@ export function Frame({ route, children }: { route: Route; children: ComponentCh
         Skip to content
       </a>
       <header class="top">
-        <a class="brand" href="/" aria-label="gemini-search-mcp, runs">
+        <a class="brand" href="/" aria-label="gemini-search-mcp, home">
           <svg viewBox="0 0 24 24" aria-hidden="true">
             <circle cx="10.5" cy="10.5" r="6.5" />
             <path d="m15.5 15.5 5 5M10.5 7.5v6M7.5 10.5h6" />

@@ -5,16 +5,16 @@ const ID = "0f8fad5b-d9cb-469f-a165-70867728950e";
 const route = (address: string) => routeOf(new URL(address, "http://localhost:3000"));
 
 test.each([
-  ["/", "runs"],
-  ["/?text=a", "runs"],
-  ["/start", "start"],
+  ["/", "home"],
+  ["/?text=a", "home"],
+  ["/start", "not-found"],
   ["/figures", "figures"],
   [runPath(ID), "run"],
   [`${runPath(ID)}#source-3`, "run"],
   ["/runs/not-an-id", "not-found"],
   [`${runPath(ID)}/`, "not-found"],
   ["/api/runs", "not-found"],
-  ["/runs/../start", "start"],
+  ["/runs/../figures", "figures"],
 ])("%s shows %s", (address, view) => {
   expect(route(address).view).toBe(view);
 });

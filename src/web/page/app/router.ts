@@ -3,8 +3,7 @@
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 
 export type Route =
-  | { view: "runs"; filter: URLSearchParams }
-  | { view: "start" }
+  | { view: "home"; filter: URLSearchParams }
   | { view: "run"; taskId: string }
   | { view: "figures" }
   | { view: "not-found" };
@@ -12,8 +11,7 @@ export type Route =
 export const runPath = (taskId: string): string => `/runs/${taskId}`;
 
 export function routeOf({ pathname, search }: Pick<URL, "pathname" | "search">): Route {
-  if (pathname === "/") return { view: "runs", filter: new URLSearchParams(search) };
-  if (pathname === "/start") return { view: "start" };
+  if (pathname === "/") return { view: "home", filter: new URLSearchParams(search) };
   if (pathname === "/figures") return { view: "figures" };
   const taskId = /^\/runs\/([0-9a-f-]{36})$/.exec(pathname)?.[1];
   return taskId === undefined ? { view: "not-found" } : { view: "run", taskId };
@@ -21,7 +19,7 @@ export function routeOf({ pathname, search }: Pick<URL, "pathname" | "search">):
 
 /** Identifies a view; filters and anchors within it do not change the key. */
 export function viewKey(route: Route): string {
-  if (route.view === "runs") return `runs ${route.filter.get("cursor") ?? ""}`;
+  if (route.view === "home") return `home ${route.filter.get("cursor") ?? ""}`;
   return route.view === "run" ? `run ${route.taskId}` : route.view;
 }
 

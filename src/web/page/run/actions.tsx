@@ -246,7 +246,7 @@ function AskAgain({ run }: { run: RunLive }) {
   const draft = draftOf(run);
   const edit = (): void => {
     storeDraft(draft);
-    go("/start");
+    go("/");
   };
   const ask = (): Promise<boolean> =>
     send("ask", async () => {

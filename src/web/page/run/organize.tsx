@@ -152,14 +152,14 @@ function RenameDialog({ run, state, close, rename }: RenameDialogProps) {
   );
 }
 
-export interface Marks {
+interface Marks {
   title?: string;
   starred?: boolean;
   archived?: boolean;
 }
 
 /** Other pages receive the change with their event stream; this one need not wait for it. */
-async function organize(taskId: string, marks: Marks): Promise<void> {
+export async function organize(taskId: string, marks: Marks): Promise<void> {
   const run = await postJson<RunHead>(`/api/runs/${taskId}/organize`, { ...marks });
   receive("runs", { runs: [run], list_changed: true });
 }

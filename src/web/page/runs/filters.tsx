@@ -1,5 +1,6 @@
-/** The filters of the list: text, kind, and state or mark, all stored in the URL. */
+/** The filters of the list: text, depth, and state or mark, all stored in the URL. */
 
+import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { RUN_STATUSES, type RunStatus, STATUS_LABELS } from "../../../runs/run.ts";
 import type { RunCounts } from "../../wire.ts";
@@ -16,17 +17,24 @@ const STATES: Record<RunStatus, string> = {
   running_async: "Running at Google",
 };
 
-export function RunsFilters({ filter, counts }: { filter: RunsFilter; counts: RunCounts | undefined }) {
+interface RunsFiltersProps {
+  filter: RunsFilter;
+  counts: RunCounts | undefined;
+  /** Beside the states. */
+  children: ComponentChildren;
+}
+
+export function RunsFilters({ filter, counts, children }: RunsFiltersProps) {
   return (
     <search class="stack tight filters">
       <div class="row">
         <SearchBox filter={filter} />
         <select
-          aria-label="Kind"
+          aria-label="Depth"
           value={filter.kind}
           onChange={({ currentTarget }) => go(listPath(filter, { kind: currentTarget.value }))}
         >
-          <option value="">All kinds</option>
+          <option value="">Every depth</option>
           {Object.entries(KIND_NAMES).map(([kind, name]) => (
             <option key={kind} value={kind}>
               {name}
@@ -34,7 +42,10 @@ export function RunsFilters({ filter, counts }: { filter: RunsFilter; counts: Ru
           ))}
         </select>
       </div>
-      {counts === undefined ? null : <StateFilter filter={filter} counts={counts} />}
+      <div class="row apart">
+        {counts === undefined ? <span /> : <StateFilter filter={filter} counts={counts} />}
+        {children}
+      </div>
     </search>
   );
 }
@@ -55,9 +66,9 @@ function StateFilter({
   const shown = choices.filter(({ name, count, isCurrent: current }) => name === "All" || count > 0 || current);
   return (
     <nav aria-label="Filter" class="row chips states">
-      {shown.map(({ name, count, choice, isCurrent: current }) => (
+      {shown.map(({ name, choice, isCurrent: current }) => (
         <a key={name} href={listPath(filter, choice)} aria-current={current ? "true" : undefined}>
-          {name} <span class="count">{count.toLocaleString("en-US")}</span>
+          {name}
         </a>
       ))}
     </nav>
@@ -103,7 +114,7 @@ function SearchBox({ filter }: { filter: RunsFilter }) {
         id="search"
         type="search"
         aria-label="Search titles, questions and reports"
-        placeholder="Search titles, questions and reports"
+        placeholder="Search what you have asked and found"
         autocomplete="off"
         spellcheck={false}
         maxLength={500}

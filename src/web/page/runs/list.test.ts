@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { RunHead } from "../../../operations/view/run-view.ts";
 import type { ListedRun } from "../../wire.ts";
-import { apiPath, listPath, readFilter, withUpdates } from "./list.ts";
+import { apiPath, conversationsOf, isFreeFailure, listPath, readFilter, withUpdates } from "./list.ts";
 
 const run = (id: string, minute: number, more: Partial<RunHead> = {}): ListedRun => ({
   task_id: id,
@@ -50,4 +50,26 @@ test("a changed run is updated in place and keeps its excerpt", () => {
   expect(ids(next)).toEqual(["c", "b", "a"]);
   expect(next[1]).toMatchObject({ status: "failed", found });
   expect(next[0]).toBe(listed[0]);
+});
+
+test("a question with its follow-ups is one entry, where its newest run is (Z1)", () => {
+  const followUp = run("f", 9, { followup_context: "google" });
+  const runs = [{ ...followUp, root_id: "a" }, run("b", 5), run("a", 1), { ...followUp, task_id: "g", root_id: "z" }];
+  const entries = conversationsOf({ runs, roots: [run("z", 0)] });
+  expect(entries.map(({ first, later }) => [first.task_id, ids(later)])).toEqual([
+    ["a", ["f"]],
+    ["b", []],
+    ["z", ["g"]],
+  ]);
+  expect(entries[0]?.leading.task_id).toBe("f");
+});
+
+test("only a failed start that cost nothing and was never continued is left out of the list (Z1)", () => {
+  const isLeftOut = (more: Partial<RunHead>, later: ListedRun[] = []): boolean =>
+    isFreeFailure({ first: run("a", 1, more), later, leading: run("a", 1, more) });
+  expect(isLeftOut({ status: "failed", cost_usd: 0 })).toBe(true);
+  expect(isLeftOut({ status: "failed", cost_usd: 0.01 })).toBe(false);
+  expect(isLeftOut({ status: "failed" })).toBe(false);
+  expect(isLeftOut({ status: "completed", cost_usd: 0 })).toBe(false);
+  expect(isLeftOut({ status: "failed", cost_usd: 0 }, [run("b", 2)])).toBe(false);
 });

@@ -86,11 +86,37 @@ export const EVERYTHING = { text: "", status: "", kind: "", starred: "", archive
 
 export const apiPath = (filter: RunsFilter): string => `/api/runs?${filled({ ...filter, limit: String(PAGE_SIZE) })}`;
 
+/** A question with its follow-ups and tables: one entry of the list. */
+export interface Conversation {
+  first: ListedRun;
+  /** What continues it, among the listed runs. */
+  later: ListedRun[];
+  /** The run of it that is listed first: the newest one, or the best match. */
+  leading: ListedRun;
+}
+
+/** In the order of their first runs in the list. */
+export function conversationsOf({ runs, roots }: Pick<RunPage, "runs" | "roots">): Conversation[] {
+  const byId = new Map([...roots, ...runs].map((run) => [run.task_id, run]));
+  const entries = new Map<string, Conversation>();
+  for (const run of runs) {
+    const first = byId.get(run.root_id ?? run.task_id) ?? run;
+    const entry: Conversation = entries.get(first.task_id) ?? { first, later: [], leading: run };
+    entries.set(first.task_id, entry);
+    if (run.task_id !== first.task_id) entry.later.push(run);
+  }
+  return [...entries.values()];
+}
+
+/** A start that failed and cost nothing: nothing of it is worth reading. */
+export const isFreeFailure = ({ first: { status, cost_usd: cost }, later }: Conversation): boolean =>
+  status === "failed" && cost === 0 && later.length === 0;
+
 /** Replaces changed runs in place; their search excerpts stay. */
 export function withUpdates(listed: ListedRun[], changed: RunHead[]): ListedRun[] {
   const news = new Map(changed.map((run) => [run.task_id, run]));
   return listed.map((run) => {
     const next = news.get(run.task_id);
-    return next === undefined ? run : { ...next, ...(run.found === undefined ? {} : { found: run.found }) };
+    return next === undefined ? run : { ...next, root_id: run.root_id, found: run.found };
   });
 }

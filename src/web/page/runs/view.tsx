@@ -1,115 +1,145 @@
-/** The list of runs: its rows, with progress, and the links between its pages. */
+/** The conversations so far: one row each, with progress, and the links between the pages of the list. */
 
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { ListedRun, RunPage } from "../../wire.ts";
 import { Age, announce, Problem, Progress, Status } from "../ui/parts.tsx";
 import { RunsFilters } from "./filters.tsx";
-import { EVERYTHING, listPath, readFilter, type RunsFilter, useRunsPage } from "./list.ts";
+import {
+  type Conversation,
+  conversationsOf,
+  EVERYTHING,
+  isFreeFailure,
+  listPath,
+  type RunsFilter,
+  useRunsPage,
+} from "./list.ts";
 import type { RunHead } from "../../../operations/view/run-view.ts";
 import { OrganizeButtons } from "../run/organize.tsx";
-import { costRemark, durationOf, isUnfinished, kindName, markedMoney, money, nameOf } from "../ui/format.ts";
+import { costRemark, isUnfinished, kindName, markedMoney, money, nameOf } from "../ui/format.ts";
 import { runPath } from "../app/router.ts";
+import { type Selecting, SelectionBar } from "./selection.tsx";
 
-export function RunsView({ filter: parameters }: { filter: URLSearchParams }) {
-  const filter = readFilter(parameters);
+export function RunsList({ filter }: { filter: RunsFilter }) {
   const { page, error, loading } = useRunsPage(filter);
+  const [selected, setSelected] = useState<ReadonlySet<string>>();
   const foundNow = filter.text === "" || loading ? undefined : foundText(page?.found);
   useEffect(() => {
     if (foundNow !== undefined) announce(foundNow);
   }, [foundNow, filter.text]);
   return (
-    <div class="stack runs-view">
-      <div class="row apart">
-        <h1>Runs</h1>
-        <a class="button primary" href="/start">
-          Ask
-        </a>
-      </div>
+    <section class="stack runs-view" aria-labelledby="runs-title">
+      <h2 id="runs-title" class="unseen">
+        Your research
+      </h2>
       {page === undefined || hasRuns(page) ? (
-        <RunsFilters filter={filter} counts={filter.text === "" ? page : page?.found} />
+        <RunsFilters filter={filter} counts={filter.text === "" ? page : page?.found}>
+          {selected === undefined && page !== undefined && page.runs.length > 0 ? (
+            <button type="button" class="button small plain" onClick={() => setSelected(new Set())}>
+              Select
+            </button>
+          ) : null}
+        </RunsFilters>
       ) : null}
       <Problem error={error} />
       {page === undefined && error === undefined ? <p class="quiet soon">Loading…</p> : null}
-      {page === undefined ? null : <Listing {...{ page, filter, loading }} />}
-    </div>
+      {page === undefined ? null : <Listing {...{ page, filter, loading, selected, setSelected }} />}
+    </section>
   );
 }
 
-function Listing({ page, filter, loading }: { page: RunPage; filter: RunsFilter; loading: boolean }) {
+interface ListingProps extends Selecting {
+  page: RunPage;
+  filter: RunsFilter;
+  loading: boolean;
+}
+
+function Listing({ page, filter, loading, selected, setSelected }: ListingProps) {
   if (!hasRuns(page) && page.runs.length === 0) return <NoRuns />;
   if (page.runs.length === 0) {
     return (
       <div class="card stack tight" aria-busy={loading}>
-        <p>{filter.text === "" ? "No runs match this filter." : `No results for “${filter.text}”.`}</p>
+        <p>{filter.text === "" ? "Nothing matches this filter." : `No results for “${filter.text}”.`}</p>
         <p>
           {page.total === 0 ? (
-            <a href={listPath(filter, { ...EVERYTHING, archived: "true" })}>Show archived runs</a>
+            <a href={listPath(filter, { ...EVERYTHING, archived: "true" })}>Show what is archived</a>
           ) : (
-            <a href={listPath(filter, EVERYTHING)}>Show all runs</a>
+            <a href={listPath(filter, EVERYTHING)}>Show everything</a>
           )}
         </p>
       </div>
     );
   }
+  const all = conversationsOf(page);
+  const isUnfiltered = filter.text === "" && filter.status === "";
+  const shown = isUnfiltered ? all.filter((entry) => !isFreeFailure(entry)) : all;
+  const select = (taskId: string, isSelected: boolean): void => {
+    const next = new Set(selected);
+    if (isSelected) next.add(taskId);
+    else next.delete(taskId);
+    setSelected(next);
+  };
   return (
     <>
-      <table role="table" class="runs" aria-label={tableName(filter)} aria-busy={loading}>
-        <thead role="rowgroup">
-          <tr role="row">
-            {["Status", "Question", "Kind", "Started", "Cost"].map((name) => (
-              <th key={name} role="columnheader" scope="col" class={name.toLowerCase()}>
-                {name}
-              </th>
+      {selected === undefined ? null : <SelectionBar shown={shown} selected={selected} setSelected={setSelected} />}
+      {shown.length === 0 ? null : (
+        <table role="table" class="runs" aria-label={tableName(filter)} aria-busy={loading}>
+          <thead role="rowgroup">
+            <tr role="row">
+              {["Question", "Depth", "Asked", "Cost", "Tidy up"].map((name) => (
+                <th key={name} role="columnheader" scope="col" class={`of-${name.toLowerCase().replace(" ", "-")}`}>
+                  {name === "Tidy up" ? <span class="unseen">{name}</span> : name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody role="rowgroup">
+            {shown.map((entry) => (
+              <Row
+                key={entry.first.task_id}
+                entry={entry}
+                isSelected={selected?.has(entry.first.task_id)}
+                select={(isSelected) => select(entry.first.task_id, isSelected)}
+              />
             ))}
-          </tr>
-        </thead>
-        <tbody role="rowgroup">
-          {page.runs.map((run) => (
-            <RunRow key={run.task_id} run={run} />
-          ))}
-        </tbody>
-      </table>
+          </tbody>
+        </table>
+      )}
+      <LeftOut count={all.length - shown.length} filter={filter} />
       <RunsPaging page={page} filter={filter} />
     </>
   );
 }
 
+const LeftOut = ({ count, filter }: { count: number; filter: RunsFilter }) =>
+  count === 0 ? null : (
+    <p class="quiet small">
+      {count === 1 ? "1 start failed and cost nothing." : `${count} starts failed and cost nothing.`}{" "}
+      <a href={listPath(filter, { ...EVERYTHING, status: "failed" })}>Show {count === 1 ? "it" : "them"}</a>
+    </p>
+  );
+
 const hasRuns = ({ total, archived }: RunPage): boolean => total + archived > 0;
 
 const tableName = ({ text }: RunsFilter): string =>
-  text === "" ? "Runs, newest first" : `Runs with ${text}, best matches first`;
+  text === "" ? "Your research, newest first" : `Your research with ${text}, best matches first`;
 
 function foundText(found: RunPage["found"]): string | undefined {
   if (found === undefined) return undefined;
   if (found.total === 0) return "No results.";
-  return found.total === 1 ? "1 run found." : `${found.total.toLocaleString("en-US")} runs found.`;
+  return found.total === 1 ? "1 result." : `${found.total.toLocaleString("en-US")} results.`;
 }
 
-/** Before the first run: the three ways to start one. */
+/** Before the first question: the other places to ask from. */
 const NoRuns = () => (
-  <div class="card stack empty">
-    <h2>No runs yet</h2>
-    <p>Everything you research appears here, with its question, progress, report and cost.</p>
-    <ul class="stack">
-      <li>
-        <h3>Here</h3>
-        <p>
-          <a href="/start">Ask a question</a>. A search takes seconds; for Deep Research you see the likely cost first.
-        </p>
-      </li>
-      <li>
-        <h3>In a terminal</h3>
-        <pre tabIndex={0}>
-          <code>gemini-search-mcp ask "When is the next total solar eclipse?"</code>
-        </pre>
-      </li>
-      <li>
-        <h3>In your assistant</h3>
-        <p>
-          Ask it to research something with gemini-search-mcp. <code>gemini-search-mcp init</code> connects it.
-        </p>
-      </li>
-    </ul>
+  <div class="stack empty">
+    <h3>Nothing asked yet</h3>
+    <p>
+      Everything you research appears here, wherever you ask: above, in your assistant (
+      <code>gemini-search-mcp init</code> connects it), or in a terminal:
+    </p>
+    <pre tabIndex={0}>
+      <code>gemini-search-mcp search "When is the next total solar eclipse?"</code>
+    </pre>
   </div>
 );
 
@@ -134,48 +164,80 @@ function RunsPaging({ page, filter }: { page: RunPage; filter: RunsFilter }) {
 /** More than fits into two lines. */
 const MAX_SHOWN_CHARACTERS = 300;
 
-function RunRow({ run }: { run: ListedRun }) {
-  const name = nameOf(run);
-  const took = durationOf(run);
-  const found = (run.found ?? []).map(({ text }) => text).join("");
+interface RowProps {
+  entry: Conversation;
+  /** Undefined while nothing can be selected. */
+  isSelected: boolean | undefined;
+  select: (isSelected: boolean) => void;
+}
+
+function Row({ entry: { first, later, leading }, isSelected, select }: RowProps) {
+  const name = nameOf(first);
+  const found = (leading.found ?? []).map(({ text }) => text).join("");
+  const own = leading === first ? found : "";
+  const isExcerptNew = found !== "" && ![name, first.query].includes(found);
+  const running = [...later, first].find(({ status }) => isUnfinished(status)) ?? first;
   return (
-    <tr role="row" data-status={run.status}>
-      <td role="cell" class="state">
-        <Status status={run.status} />
-      </td>
+    <tr role="row" data-status={running.status}>
       <td role="cell" class="what">
-        <a class="run-link" href={runPath(run.task_id)}>
-          <Text text={name} run={run} found={found} />
+        {isSelected === undefined ? null : (
+          <input
+            type="checkbox"
+            class="select"
+            aria-label={`Select ${name.slice(0, 100)}`}
+            checked={isSelected}
+            onChange={({ currentTarget }) => select(currentTarget.checked)}
+          />
+        )}
+        <a class="run-link" href={runPath(first.task_id)}>
+          <Text text={name} run={first} found={own} />
         </a>
-        {run.title === undefined ? null : (
+        {running.status === "completed" ? null : <Status status={running.status} />}
+        {first.title === undefined ? null : (
           <p class="asked quiet small" dir="auto">
-            <Text text={run.query} run={run} found={found} />
+            <Text text={first.query} run={first} found={own} />
           </p>
         )}
-        {run.found === undefined || found === name || found === run.query ? null : (
+        {isExcerptNew ? (
           <p class="found quiet small">
-            <Marked pieces={run.found} />
+            {leading === first ? null : <span>{kindName(leading)}: </span>}
+            <Marked pieces={leading.found ?? []} />
           </p>
-        )}
-        <Progress run={run} />
-        {run.status === "start_unknown" ? (
-          <p class="small stalled">We can't tell whether Google started this. Open the run to resolve it.</p>
+        ) : null}
+        <Progress run={running} />
+        {first.status === "failed" && first.error_message !== undefined ? (
+          <p class="reason quiet small">{first.error_message}</p>
+        ) : null}
+        {first.status === "start_unknown" ? (
+          <p class="small stalled">It is not known whether Google started this. Open it to see what you can do.</p>
         ) : null}
       </td>
       <td role="cell" class="kind quiet">
-        {kindName(run)}
+        {kindName(first)}
+        <Later later={later} />
       </td>
-      <td role="cell" class="age">
-        <Age at={run.created_at} />
-        {took === undefined ? null : <span class="took quiet small">took {took}</span>}
+      <td role="cell" class="age quiet">
+        <Age at={first.created_at} />
       </td>
       <td role="cell" class="cost">
-        <Cost run={run} />
-        <OrganizeButtons run={run} compact />
+        <Cost run={first} />
+      </td>
+      <td role="cell" class="tidy">
+        <OrganizeButtons run={first} compact />
       </td>
     </tr>
   );
 }
+
+function Later({ later }: { later: ListedRun[] }) {
+  const tables = later.filter(({ is_table: isTable }) => isTable === true).length;
+  const parts = [countText(later.length - tables, "follow-up"), countText(tables, "table")];
+  const text = parts.filter((part) => part !== undefined).join(", ");
+  return text === "" ? null : <span class="later small">+ {text}</span>;
+}
+
+const countText = (count: number, what: string): string | undefined =>
+  count === 0 ? undefined : `${count} ${what}${count === 1 ? "" : "s"}`;
 
 type Pieces = NonNullable<ListedRun["found"]>;
 
@@ -187,8 +249,9 @@ const Marked = ({ pieces }: { pieces: Pieces }) => (
   <>{pieces.map(({ text, marked }, index) => (marked === true ? <mark key={index}>{text}</mark> : plain(text)))}</>
 );
 
-/** Heading marks are removed from excerpts. */
-const plain = (text: string): string => text.replaceAll(/(^|[\s…])#{1,6} /g, "$1");
+/** Excerpts are shown without the marks of Markdown. */
+const plain = (text: string): string =>
+  text.replaceAll(/(^|[\s…])(?:#{1,6}|[*+>-]|\|) /g, "$1").replaceAll(/\*\*|__|`|\|/g, "");
 
 function Cost({ run }: { run: RunHead }) {
   if (isUnfinished(run.status) && run.estimated_usd !== undefined) {

@@ -18,12 +18,12 @@ export interface Depth {
 }
 
 const SEARCHES: readonly Depth[] = [
-  { depth: "search", name: KIND_NAMES.search, about: "One answer with its sources.", price: "Seconds, about a cent" },
+  { depth: "search", name: KIND_NAMES.search, about: "One answer with its sources.", price: "Seconds · about a cent" },
   {
     depth: "deep_search",
     name: KIND_NAMES.deep_search,
     about: "Rounds from several perspectives, checked and corrected until one confirms the answer.",
-    price: "1 to 10 minutes, a few cents per round",
+    price: "Minutes · cents per round",
   },
 ];
 
@@ -34,13 +34,13 @@ const AGENTS: readonly Depth[] = [
     depth: STANDARD,
     name: KIND_NAMES.agent,
     about: "A thorough report with citations, written by Google’s agent in the background.",
-    price: "Usually within 20 minutes, about $1 to $3",
+    price: "About 20 min · $1 to $3",
   },
   {
     depth: "deep-research-max-preview-04-2026",
     name: `${KIND_NAMES.agent} Max`,
     about: "Reads and checks more.",
-    price: "Up to an hour, about $3 to $10",
+    price: "Up to 1 h · $3 to $10",
   },
 ];
 

@@ -54,49 +54,32 @@ const minutesText = (minutes: number): string => durationText(minutes * MINUTE_M
 const estimateText = ({ estimated_cost: cost, estimated_duration: duration }: EstimateView): string =>
   `about ${money(cost.likely_usd)}, about ${minutesText(duration.likely_minutes)}`;
 
-export function EstimateCard({ estimate, last, error, retry }: Estimating) {
+/** The likely cost and time in a line. */
+export function EstimateLine({ estimate, last, error, retry }: Estimating) {
   const shown = estimate ?? last;
   return (
-    <section class="card stack estimate" aria-labelledby="estimate-title" aria-busy={estimate === undefined}>
-      <h2 id="estimate-title">Estimate</h2>
+    <section class="estimate" aria-label="Estimate" aria-busy={estimate === undefined}>
       <Problem error={error}>
         <button type="button" class="button small" onClick={retry}>
           Estimate again
         </button>
       </Problem>
-      {shown === undefined ? (
-        <p class="quiet">The likely cost and duration appear here before you start.</p>
-      ) : (
-        <Figures {...shown} />
-      )}
+      {shown === undefined ? null : <Figures {...shown} />}
     </section>
   );
 }
 
-const Range = ({ text }: { text: string | undefined }) =>
-  text === undefined ? null : <span class="quiet">{text}</span>;
-
-const Figures = ({ estimated_cost: cost, estimated_duration: duration, recommendation }: EstimateView) => (
-  <>
-    <dl>
-      <div>
-        <dt>Cost</dt>
-        <dd>
-          <strong>about {money(cost.likely_usd)}</strong>
-          <Range text={rangeText(money(cost.min_usd), money(cost.max_usd))} />
-        </dd>
-      </div>
-      <div>
-        <dt>Time</dt>
-        <dd>
-          <strong>about {minutesText(duration.likely_minutes)}</strong>
-          <Range text={rangeText(minutesText(duration.min_minutes), minutesText(duration.max_minutes))} />
-        </dd>
-      </div>
-    </dl>
-    <details class="small">
-      <summary>How this is estimated</summary>
-      <p>{recommendation}</p>
+function Figures({ estimated_cost: cost, estimated_duration: duration, recommendation }: EstimateView) {
+  const costs = rangeText(money(cost.min_usd), money(cost.max_usd));
+  const times = rangeText(minutesText(duration.min_minutes), minutesText(duration.max_minutes));
+  return (
+    <details>
+      <summary>
+        About <strong>{money(cost.likely_usd)}</strong>
+        {costs === undefined ? "" : ` (${costs})`} and <strong>{minutesText(duration.likely_minutes)}</strong>
+        {times === undefined ? "" : ` (${times})`}
+      </summary>
+      <p class="small quiet">{recommendation}</p>
     </details>
-  </>
-);
+  );
+}

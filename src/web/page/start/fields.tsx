@@ -1,9 +1,9 @@
-/** The form fields of a start: question, depth, files, options, and wishes about language, length and sources. */
+/** The form fields of a start: question, depth, files, plan, and options. */
 
 import { useState } from "preact/hooks";
 import type { Wishes } from "../../../search/wishes.ts";
 import { Check } from "../ui/forms.tsx";
-import { DEPTHS, type KeptDraft, MAX_HOURS, MAX_QUESTION_CHARACTERS } from "./draft.ts";
+import { DEPTHS, isSearch, type KeptDraft, MAX_HOURS, MAX_QUESTION_CHARACTERS } from "./draft.ts";
 import type { Upload } from "../../wire.ts";
 
 type Fields = Pick<KeptDraft, "draft" | "change">;
@@ -13,13 +13,17 @@ export function QuestionField({ draft, change }: Fields) {
   const tooLong = length > MAX_QUESTION_CHARACTERS;
   return (
     <div class="stack tight">
-      <label for="question">Question</label>
+      <h1 tabIndex={-1}>
+        <label for="question">What do you want to know?</label>
+      </h1>
       <textarea
         id="question"
-        rows={7}
+        rows={2}
         required
+        dir="auto"
+        placeholder="Add purpose, time frame and region if they matter."
         aria-invalid={tooLong}
-        aria-describedby="question-hint question-count"
+        aria-describedby={tooLong ? "question-count" : undefined}
         value={draft.query}
         onInput={({ currentTarget }) => change({ query: currentTarget.value })}
         onKeyDown={(event) => {
@@ -28,42 +32,56 @@ export function QuestionField({ draft, change }: Fields) {
           event.currentTarget.form?.requestSubmit();
         }}
       />
-      <div class="row apart small quiet">
-        <span id="question-hint">What do you want to know? Add purpose, time frame and region if they matter.</span>
-        <span id="question-count" class={tooLong ? "too-long" : undefined}>
-          {length.toLocaleString("en-US")} / {MAX_QUESTION_CHARACTERS.toLocaleString("en-US")}
+      {tooLong ? (
+        <span id="question-count" class="small too-long">
+          {length.toLocaleString("en-US")} of {MAX_QUESTION_CHARACTERS.toLocaleString("en-US")} characters
         </span>
-      </div>
+      ) : null}
     </div>
   );
 }
 
-export const DepthField = ({ draft, change }: Fields) => (
-  <fieldset class="stack tight">
-    <legend>Depth</legend>
-    <div class="depths">
-      {DEPTHS.map(({ depth, name, about, price }) => (
-        <label key={depth} class="card depth">
-          <input
-            type="radio"
-            name="depth"
-            value={depth}
-            checked={draft.depth === depth}
-            onChange={() => change({ depth })}
-          />
-          <span>
-            <strong>{name}</strong>
-            <span class="small">{about}</span>
-            <span class="small quiet">{price}</span>
-          </span>
-        </label>
-      ))}
-    </div>
-  </fieldset>
+export function DepthField({ draft, change }: Fields) {
+  const about = DEPTHS.find(({ depth }) => depth === draft.depth)?.about;
+  return (
+    <fieldset class="stack tight">
+      <legend class="unseen">Depth</legend>
+      <div class="depths">
+        {DEPTHS.map(({ depth, name, price }) => (
+          <label key={depth} class="depth">
+            <input
+              type="radio"
+              name="depth"
+              value={depth}
+              checked={draft.depth === depth}
+              onChange={() => change({ depth })}
+            />
+            <span>
+              <strong>{name}</strong>
+              <span class="small quiet">{price}</span>
+            </span>
+          </label>
+        ))}
+      </div>
+      <p class="small quiet">{about}</p>
+    </fieldset>
+  );
+}
+
+export const PlanField = ({ draft, change }: Fields) => (
+  <Check checked={draft.plan} onChange={(plan) => change({ plan })}>
+    Show me the plan first: you can change it, and pay for the research when you start it
+  </Check>
 );
 
-export const OptionFields = ({ draft, change }: Fields) => (
-  <div class="stack tight">
+const ResearchOptions = ({ draft, change }: Fields) => (
+  <>
+    <Check checked={draft.charts} onChange={(charts) => change({ charts })}>
+      Draw charts if the question asks for them
+    </Check>
+    <Check checked={draft.notify} onChange={(notify) => change({ notify })}>
+      Show a notification on the server’s desktop when it is done
+    </Check>
     <div class="row">
       <label for="hours">Stop waiting after</label>
       <input
@@ -79,16 +97,7 @@ export const OptionFields = ({ draft, change }: Fields) => (
       />
       <span>hours</span>
     </div>
-    <Check checked={draft.plan} onChange={(plan) => change({ plan })}>
-      Show me the plan first: you can change it, and pay for the research when you start it
-    </Check>
-    <Check checked={draft.charts} onChange={(charts) => change({ charts })}>
-      Draw charts if the question asks for them
-    </Check>
-    <Check checked={draft.notify} onChange={(notify) => change({ notify })}>
-      Show a notification on the server’s desktop when it is done
-    </Check>
-  </div>
+  </>
 );
 
 type WishName = keyof Wishes;
@@ -103,17 +112,18 @@ function withWish(wishes: Wishes, name: WishName, value: string): Wishes {
   return { ...others, [name]: isList ? value.split(/[\s,]+/).filter((domain) => domain !== "") : value };
 }
 
-export function WishFields({ draft, change }: Fields) {
+/** What few questions need: wishes about the answer, and how deep research runs. */
+export function OptionFields({ draft, change }: Fields) {
   const { wishes } = draft;
   // Opened once: it must not close while its last field is emptied.
   const [isOpen] = useState(() => Object.keys(wishes).length > 0);
   const set = (name: WishName, value: string): void => change({ wishes: withWish(wishes, name, value) });
   const { length = "" } = wishes;
   return (
-    <details class="wishes" open={isOpen}>
+    <details class="options" open={isOpen}>
       <summary>Options</summary>
       <div class="stack tight">
-        <p class="small quiet">Asked of the model, not enforced; the answer says how many sources are outside.</p>
+        <p class="small quiet">The model is asked to follow these; the answer says how many of its sources do not.</p>
         <div class="wish-fields">
           <label for="wish-length">Length</label>
           <select id="wish-length" value={length} onChange={({ currentTarget }) => set("length", currentTarget.value)}>
@@ -128,6 +138,7 @@ export function WishFields({ draft, change }: Fields) {
           <Wish name="since" label="Sources since" {...{ wishes, set }} />
           <Wish name="until" label="Sources until" {...{ wishes, set }} />
         </div>
+        {isSearch(draft) ? null : <ResearchOptions draft={draft} change={change} />}
       </div>
     </details>
   );
@@ -174,22 +185,24 @@ interface Attachments {
 
 export const AttachmentField = ({ files, onChange }: Attachments) => (
   <div class="stack tight">
-    <label for="attachments">Files to send along</label>
-    <input
-      id="attachments"
-      type="file"
-      multiple
-      accept={TYPES}
-      aria-describedby="attachments-hint"
-      onChange={({ currentTarget }) => {
-        onChange([...files, ...(currentTarget.files ?? [])]);
-        // So that a file that was removed can be chosen again.
-        currentTarget.value = "";
-      }}
-    />
-    <span id="attachments-hint" class="small quiet">
-      PDF, text, Markdown, CSV or pictures, up to {MAX_FILES_BYTES / 1_000_000} MB. They are sent to Google.
-    </span>
+    <div class="row">
+      <label for="attachments">Files to send along</label>
+      <input
+        id="attachments"
+        type="file"
+        multiple
+        accept={TYPES}
+        aria-describedby="attachments-hint"
+        onChange={({ currentTarget }) => {
+          onChange([...files, ...(currentTarget.files ?? [])]);
+          // So that a file that was removed can be chosen again.
+          currentTarget.value = "";
+        }}
+      />
+      <span id="attachments-hint" class="small quiet">
+        PDF, text, Markdown, CSV or pictures, up to {MAX_FILES_BYTES / 1_000_000} MB. They are sent to Google.
+      </span>
+    </div>
     {files.length === 0 ? null : (
       <ul class="attachments">
         {files.map((file) => (

@@ -1,4 +1,4 @@
-/** The form that asks a question: a search at once, a research run after its likely cost was shown. */
+/** The form of the first view, which asks a question: a search at once, deep research after its likely cost was shown. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Acted, EstimateView } from "../../wire.ts";
@@ -12,14 +12,15 @@ import {
   attachmentProblem,
   DepthField,
   OptionFields,
+  PlanField,
   QuestionField,
   uploadsOf,
-  WishFields,
 } from "./fields.tsx";
 import { askSearch, type Draft, draftProblem, estimateKey, isSearch, useDraft } from "./draft.ts";
-import { EstimateCard, useEstimate } from "./estimate.tsx";
+import { EstimateLine, useEstimate } from "./estimate.tsx";
 
-export function StartView() {
+/** `focused`: the cursor is in the question, unless that would open the keyboard of a phone. */
+export function StartForm({ focused }: { focused: boolean }) {
   const { draft, change, forget } = useDraft();
   const [files, setFiles] = useState<readonly File[]>([]);
   const estimateAgain = useRef(() => {});
@@ -32,41 +33,47 @@ export function StartView() {
   estimateAgain.current = estimating.retry;
   const consent = useConsent(estimate?.question);
   const { agreed, isGiven } = consent;
+  useEffect(() => {
+    const isElsewhere = document.querySelector("#content")?.contains(document.activeElement) === true;
+    if (focused && !isElsewhere && matchMedia("(pointer: fine)").matches)
+      document.querySelector<HTMLElement>("#question")?.focus({ preventScroll: true });
+  }, []);
   const problem = (isSearch(draft) ? undefined : attachmentProblem(files)) ?? problemOf(draft, estimate, isGiven);
   return (
     <form
-      class="start"
+      class="start card stack"
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
         if (problem === undefined) start({ agreed });
       }}
     >
-      <div class="stack fields">
-        <h1>Ask</h1>
-        <QuestionField draft={draft} change={change} />
-        <DepthField draft={draft} change={change} />
-        {isSearch(draft) ? null : <AttachmentField files={files} onChange={setFiles} />}
-        {isSearch(draft) ? null : <OptionFields draft={draft} change={change} />}
-        <WishFields draft={draft} change={change} />
-      </div>
-      <div class="stack beside">
-        {isSearch(draft) ? null : <EstimateCard {...estimating} />}
-        {estimate?.is_vague === true ? <Clarification /> : null}
-        <Consent {...consent} />
-        {joined === undefined ? null : (
-          <Joined
-            joined={joined}
-            estimate={problem === undefined ? estimate : undefined}
-            onAgain={() => start({ agreed, force_new: true })}
-          />
-        )}
-        {error === undefined ? null : <Refusal error={error} />}
+      <QuestionField draft={draft} change={change} />
+      <DepthField draft={draft} change={change} />
+      {estimate?.is_vague === true ? <Clarification /> : null}
+      <Consent {...consent} />
+      {joined === undefined ? null : (
+        <Joined
+          joined={joined}
+          estimate={problem === undefined ? estimate : undefined}
+          onAgain={() => start({ agreed, force_new: true })}
+        />
+      )}
+      {error === undefined ? null : <Refusal error={error} />}
+      <div class="row apart submit">
+        {isSearch(draft) ? null : <EstimateLine {...estimating} />}
+        <p class="quiet small">{problem ?? "Or press Ctrl + Enter."}</p>
         <button type="submit" class="button primary" disabled={problem !== undefined || isPending}>
           {isPending ? "Starting…" : buttonText(draft, estimate)}
         </button>
-        <p class="quiet small hindrance">{problem ?? "Or press Ctrl + Enter. You can close this page meanwhile."}</p>
       </div>
+      {isSearch(draft) ? null : (
+        <>
+          <AttachmentField files={files} onChange={setFiles} />
+          <PlanField draft={draft} change={change} />
+        </>
+      )}
+      <OptionFields draft={draft} change={change} />
     </form>
   );
 }
@@ -151,7 +158,7 @@ const Joined = ({ joined, estimate, onAgain }: JoinedProps) => (
     <p>The same research was started a few minutes ago, so nothing new was started or charged.</p>
     <div class="row">
       <a class="button" href={runPath(joined.task_id)}>
-        Open that run
+        Open it
       </a>
       <button type="button" class="button danger" disabled={estimate === undefined} onClick={onAgain}>
         Start a new one anyway
@@ -170,8 +177,8 @@ function Refusal({ error }: { error: unknown }) {
       <Problem error={error}>
         {refused?.taskId === undefined ? null : (
           <p>
-            <a href={runPath(refused.taskId)}>
-              {refused.code === "START_UNKNOWN" ? "Open the run to link it or start again" : "Open the run"}
+            <a class="button" href={runPath(refused.taskId)}>
+              {refused.code === "START_UNKNOWN" ? "See what you can do" : "Open it"}
             </a>
           </p>
         )}

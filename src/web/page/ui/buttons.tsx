@@ -77,7 +77,7 @@ function copyBySelection(text: string): void {
 const REVOKE_AFTER_MS = 60_000;
 
 export const DownloadButton = ({ path, label }: { path: string; label: string }) => (
-  <ResultButton label={label} act={() => save(path)} />
+  <ResultButton label={label} act={() => saveFile(path)} />
 );
 
 export const TableDownloads = ({ taskId }: { taskId: string }) => (
@@ -87,7 +87,7 @@ export const TableDownloads = ({ taskId }: { taskId: string }) => (
   </>
 );
 
-async function save(path: string): Promise<void> {
+export async function saveFile(path: string): Promise<void> {
   const response = await fetchWithSecret(path);
   if (!response.ok) throw new Error("The file could not be read.");
   // A generic type, so that the file is saved and never displayed: displayed, it would have our origin.

@@ -10,7 +10,7 @@ export const KIND_NAMES: Record<RunHead["kind"] | "followup", string> = {
   search: "Search",
   deep_search: "Deep search",
   deep_research: "Quick report",
-  agent: "Deep Research",
+  agent: "Deep research",
   followup: "Follow-up",
 };
 
