@@ -123,7 +123,7 @@ export interface Upload {
  * `POST /api/research` with `{query, model?, max_wait_hours?, force_new?, enable_notifications?, plan?, uploads?, agreed}`,
  * `POST /api/runs/:id/followup` with `{question, columns?, agreed}`,
  * `POST /api/runs/:id/cancel` with `{save_partial}`,
- * `POST /api/runs/:id/delete` with `{delete_at_google}`,
+ * `POST /api/runs/:id/delete` with `{delete_at_google, seen_status}`, the status that the user was shown,
  * `POST /api/runs/:id/plan` with `{text, turn, agreed}`, the text of the changed plan,
  * `POST /api/runs/:id/approve` with `{turn, agreed}`,
  * `POST /api/runs/:id/resume` with `{interaction_id?, accept_possible_double_charge?, agreed?}`.

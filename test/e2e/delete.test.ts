@@ -217,7 +217,7 @@ test("of a fresh run, Google's 404 is no proof that its copy is deleted, and not
     suggestion: expect.stringContaining("Try again later"),
   });
   expect(tablesWith(scene, task_id)).toContain("research_attempts");
-  scene.sql("update research_attempts set sent_at = sent_at - 86400000.0");
+  scene.sql("update research_attempts set sent_at = sent_at - 86400000.0, created_at = created_at - 86400000.0");
   const gone = await remove(user, task_id, { delete_at_google: true });
   expect(gone.structured).toMatchObject({ status: "deleted", deleted_at_google: true });
 });
@@ -284,7 +284,7 @@ test("a run whose cancel Google has not confirmed is not deleted, however often 
   expect(scene.gemini.ledger.entries().filter(({ method }) => method === "DELETE")).toEqual([]);
 });
 
-test("the page deletes runs of its own owner only (T-2, T-5)", async (context) => {
+test("the page deletes runs of its own owner only, in the state in which it showed them (T-2, T-5, T28)", async (context) => {
   const scene = await openPageServer(context);
   const ann = await scene.tokenOf("ann");
   const ben = await scene.tokenOf("ben");
@@ -296,7 +296,20 @@ test("the page deletes runs of its own owner only (T-2, T-5)", async (context) =
   });
   const ofOtherOwner = await server.post(`/api/runs/${body.task_id}/delete`, {}, ben);
   expect(ofOtherOwner).toMatchObject({ status: 404, body: { error: { code: "TASK_NOT_FOUND" } } });
-  const own = await server.post(`/api/runs/${body.task_id}/delete`, { delete_at_google: true }, ann);
+  for (const stale of [{}, { seen_status: "failed" }]) {
+    expect(await server.post(`/api/runs/${body.task_id}/delete`, stale, ann)).toMatchObject({
+      status: 409,
+      body: {
+        status: "completed",
+        error: {
+          code: "CONFIRMATION_NEEDED",
+          message: "The run has changed since you were asked: it is now completed. Nothing was deleted.",
+        },
+      },
+    });
+  }
+  const seen = { delete_at_google: true, seen_status: "completed" };
+  const own = await server.post(`/api/runs/${body.task_id}/delete`, seen, ann);
   expect(own).toMatchObject({ status: 200, body: { status: "deleted" } });
   expect((await server.get(`/api/runs/${body.task_id}`, ann)).status).toBe(404);
 });

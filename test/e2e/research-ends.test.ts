@@ -126,7 +126,7 @@ describe.concurrent("a polled run", () => {
     const task_id = await startRun(server);
     await waitFor(() => expect(scene.gemini.ledger.interactionRequests()["get missing"]).toBeGreaterThan(1));
     expect(await statusOf(server, task_id)).toMatchObject({ status: "running_async" });
-    scene.sql("update research_attempts set sent_at = sent_at - 86400000.0");
+    scene.sql("update research_attempts set sent_at = sent_at - 86400000.0, created_at = created_at - 86400000.0");
     await waitFor(async () => {
       scene.sql("update research_tasks set next_poll_at = 0 where status = 'running_async'");
       await server.call("check_research_status", { task_id, wait_seconds: 10 });

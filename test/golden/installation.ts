@@ -128,7 +128,7 @@ export const INSTALLATION: Scenes = {
       await world.command("delete", run, "--yes", "--json");
       await glance(world, run);
       const other = await reported(world);
-      await world.post(`/api/runs/${other}/delete`, { delete_at_google: true });
+      await world.post(`/api/runs/${other}/delete`, { delete_at_google: true, seen_status: "completed" });
       await world.get("/api/runs");
     },
   },

@@ -3,7 +3,9 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { NO_COST } from "../../src/costs/actual.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 import { thisProcess } from "../../src/platform/process-identity.ts";
+import { canHaveExpired } from "../../src/runs/poll/ask.ts";
 import { markInterruptedSearches } from "../../src/runs/recovery/dead-processes.ts";
 import { insertRunning, recordBeat } from "../../src/runs/run-store.ts";
 import { polledKeys, recordHeartbeat, registerProcess } from "../../src/store/processes.ts";
@@ -46,5 +48,18 @@ test.each([-120_000, 120_000])(
     await setClock(db, NOW + 119_000);
     expect(await markInterruptedSearches(db, log, NOW)).toBe(1);
     expect(await rowOf(db, taskId)).toMatchObject({ status: "failed", error_code: "INTERRUPTED" });
+  },
+);
+
+test.each([-86_400_000, 86_400_000])(
+  "an interaction counts as expired a day after its start, on a machine whose clock is off by %i ms (P2)",
+  async (off) => {
+    const db = await openDatabase({ stoppedAt: NOW });
+    const run = { interactionId: "unknown", createdAt: NOW };
+    const clock = { ...systemClock, now: () => NOW + off };
+    await setClock(db, NOW + 86_399_000);
+    expect(await canHaveExpired({ db, clock }, run)).toBe(false);
+    await setClock(db, NOW + 86_400_000);
+    expect(await canHaveExpired({ db, clock }, run)).toBe(true);
   },
 );

@@ -41,7 +41,7 @@ describe("a turn that fails", () => {
     // Of a fresh plan a 404 says nothing.
     await decide(research, taskId);
     expect(await run()).toMatchObject({ status: "awaiting_approval", error: { code: "GEMINI_UNAVAILABLE" } });
-    await db.updateTable("research_attempts").set({ sent_at: 1 }).execute();
+    await db.updateTable("research_attempts").set({ created_at: 1, sent_at: 1 }).execute();
     await decide(research, taskId);
     expect(await run()).toMatchObject({ status: "failed", error: { code: "PLAN_EXPIRED" }, cost: { usd: 1 } });
     expect((await newestPlan(db, taskId))?.text).toBe("1. Ask fishermen");

@@ -30,7 +30,7 @@ test.for([
       .execute();
     await db
       .updateTable("research_attempts")
-      .set({ sent_at: clock.now() - hours * HOUR_MS })
+      .set({ created_at: clock.now() - hours * HOUR_MS, sent_at: clock.now() - hours * HOUR_MS })
       .execute();
     const run = await polledRun(db);
     expect(await ask(stage.deps({ poll }), run, "slow")).toEqual({ kind: "missing" });

@@ -6,6 +6,7 @@ import type { PollResult } from "../../gemini/research-agent.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { attemptWith } from "../interaction-store.ts";
 import type { PolledRun } from "../run.ts";
+import { databaseNow } from "../../store/dialect.ts";
 import { currentAttempt } from "../attempt-store.ts";
 import type { Obstacle } from "./obstacle.ts";
 
@@ -33,13 +34,17 @@ const UNCONFIRMED_MISSING: PollResult = {
   }),
 };
 
-/** Measured from the request that led to the interaction: a run that was sent again may be much older. */
+/**
+ * Measured from the request that led to the interaction, because a run that was sent again may be much older; by the
+ * clock of the database, because the clocks of the machine that sent it and of this one may differ.
+ */
 export async function canHaveExpired(
   { db, clock }: Pick<ResearchDeps, "db" | "clock">,
   { interactionId, createdAt }: Pick<PolledRun, "interactionId" | "createdAt">,
 ): Promise<boolean> {
   const attempt = await attemptWith(db, interactionId);
-  return clock.now() - (attempt?.sent_at ?? createdAt) >= MIN_RETENTION_MS;
+  const startedAt = attempt === undefined ? createdAt : Math.max(attempt.created_at, attempt.sent_at ?? 0);
+  return (await databaseNow(db, clock.now())) - startedAt >= MIN_RETENTION_MS;
 }
 
 export function pollTimeout({ leaving }: Pick<ResearchDeps, "leaving">, lane: Lane) {

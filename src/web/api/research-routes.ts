@@ -18,9 +18,10 @@ import {
   questionFor,
   type TaskOrOutcome,
 } from "../../operations/perform.ts";
+import type { Subject } from "../../operations/question/subject.ts";
 import { resumeResearch } from "../../operations/resume-research.ts";
 import { planReplacement } from "../../runs/plan/run-plan.ts";
-import type { Run } from "../../runs/run.ts";
+import { aboutRun, type Run, STATUS_LABELS } from "../../runs/run.ts";
 import { findRuns } from "../../runs/run-store.ts";
 import { search } from "../../operations/search.ts";
 import { startDeepResearch } from "../../operations/start-deep-research.ts";
@@ -68,8 +69,9 @@ export function serveResearch(web: Hono<CallerEnv>, app: App): void {
     return outcomeResponse({ ...outcome, structured: estimate });
   });
   web.post("/api/research", async (context) => {
+    const operation = startDeepResearch;
     const start = async ({ body: { agreed, ...input }, uploads }: WithUploads): Promise<Response> =>
-      acted(await act(context, { operation: startDeepResearch, input, agreed, uploads }));
+      acted(await act(context, { operation, input, consent: consentTo({ operation, input, agreed }), uploads }));
     return readUploads({ request: context.req.raw, owner: context.get("caller").owner }, start);
   });
 }
@@ -80,18 +82,18 @@ interface RunAct {
   operation: Operation<z.ZodObject, Acted & Body>;
   /** Without the `task_id`, which is in the path. */
   input: Body;
-  /** A dialog of the page has asked the operation's question. */
-  isConfirmed?: boolean;
+  /** A dialog of the page, which showed the run in this state, has asked the operation's question. */
+  seenStatus?: string;
 }
 
 /** What is done with a stored run, by the last part of the path. */
 const RUN_ACTS: Readonly<Record<string, (body: Body) => RunAct>> = {
   followup: ({ question, columns }) => ({ operation: askFollowup, input: { question, columns, wait: false } }),
   cancel: (input) => ({ operation: cancelResearch, input }),
-  delete: ({ delete_at_google }) => ({
+  delete: ({ delete_at_google, seen_status }) => ({
     operation: cancelResearch,
     input: { delete: true, delete_at_google },
-    isConfirmed: true,
+    seenStatus: String(seen_status),
   }),
   resume: (input) => ({ operation: resumeResearch, input }),
   plan: ({ text, turn }) => {
@@ -102,14 +104,35 @@ const RUN_ACTS: Readonly<Record<string, (body: Body) => RunAct>> = {
 };
 
 export function serveRunActions(web: Hono<CallerEnv>, app: App): void {
-  const { act } = createActor(app);
+  const { deps } = app;
+  const { act, callOf } = createActor(app);
   for (const [name, actOf] of Object.entries(RUN_ACTS)) {
     web.post(`/api/runs/:id/${name}`, async (context) => {
       const { agreed, ...body } = await readJsonBody(context.req.raw);
-      const { input, ...run } = actOf(body);
-      return acted(await act(context, { ...run, input: { ...input, task_id: context.req.param("id") }, agreed }));
+      const { operation, input: given, seenStatus } = actOf(body);
+      const taskId = context.req.param("id");
+      const input = { ...given, task_id: taskId };
+      let consent = consentTo({ operation, input, agreed });
+      if (seenStatus !== undefined) {
+        const call = callOf(context);
+        consent = (await questionFor(operation, deps, { input, call }))?.subject;
+        if (consent !== undefined) requireSeen(await deps.findRun(call.owner, taskId), seenStatus);
+      }
+      return acted(await act(context, { operation, input, consent }));
     });
   }
+}
+
+/** Read after the question, which is refused if the run ends between the two. */
+function requireSeen(run: Run, seenStatus: string): void {
+  const { status } = run;
+  if (status === seenStatus) return;
+  throw new AppError({
+    code: "CONFIRMATION_NEEDED",
+    message: `The run has changed since you were asked: it is now ${STATUS_LABELS[status].toLowerCase()}. Nothing was deleted.`,
+    suggestion: "Look at it, then delete it if you still want to.",
+    run: aboutRun(run),
+  });
 }
 
 /** Performs operations for the caller of a request. */
@@ -127,12 +150,9 @@ function createActor({ deps, shutdown }: App) {
   /** Not aborted by a disconnect: the action is completed, and a process that shuts down waits for it. */
   const act = async <Output extends Record<string, unknown>>(
     context: Context<CallerEnv>,
-    { operation, input, agreed, isConfirmed = false, uploads, expected }: Act<Output>,
+    { operation, input, consent, uploads, expected }: Act<Output>,
   ): Promise<Outcome<Output>> => {
     const call = { ...callOf(context), uploads, expectedTokens: expected };
-    const consent = isConfirmed
-      ? (await questionFor(operation, deps, { input, call }).catch(() => undefined))?.subject
-      : consentTo({ operation, input, agreed });
     const outcome = await shutdown.during(perform(operation, deps, { input, call: { ...call, agreed: consent } }));
     if (!outcome.failed || outcome.structured.error.code !== "CONFIRMATION_NEEDED") return outcome;
     const question = consentQuestion(await questionFor(operation, deps, { input, call }));
@@ -169,8 +189,8 @@ function uuidOf(value: unknown): string {
 interface Act<Output extends Record<string, unknown>> {
   operation: Operation<z.ZodObject, Output>;
   input: unknown;
-  agreed?: unknown;
-  isConfirmed?: boolean;
+  /** What the user has agreed to on the page. */
+  consent?: Subject | undefined;
   uploads?: WithUploads["uploads"] | undefined;
   /** Tokens of files that will be uploaded with the start. */
   expected?: number | undefined;

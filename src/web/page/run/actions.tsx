@@ -155,8 +155,10 @@ function CancelDialog(props: DialogProps) {
 
 function DeleteDialog(props: DialogProps) {
   const [atGoogle, setAtGoogle] = useState(false);
+  // As the dialog was opened for it: a report that arrives meanwhile is not deleted unread.
+  const [status] = useState(props.run.status);
   return (
-    <ActionDialog {...props} input={{ action: "delete", body: { delete_at_google: atGoogle } }}>
+    <ActionDialog {...props} input={{ action: "delete", body: { delete_at_google: atGoogle, seen_status: status } }}>
       {props.run.interaction_id === undefined ? null : (
         <Check checked={atGoogle} onChange={setAtGoogle}>
           Delete Google's copy too
