@@ -134,7 +134,10 @@ const reportsOf = ({ results }: Stored): Map<string, string> =>
 
 const ENDS = ["completed", "failed", "cancelled", "start_unknown"];
 
-/** Every run has ended with the status that Google reports, and completed runs have their whole report. */
+/**
+ * Every run has ended with the status that Google reports, unless the user cancelled it and it failed there before it read
+ * that, and completed runs have their whole report.
+ */
 function judgeEnds({ gemini, accepted }: Records, { runs, results, searchable }: Stored): string[] {
   const broken: string[] = [];
   const resultOf = new Map(results.map((result) => [result.task_id, result]));
@@ -154,7 +157,12 @@ function judgeEnds({ gemini, accepted }: Records, { runs, results, searchable }:
       if (status === "completed") broken.push(`Run ${task_id} is completed and never had an id.`);
       continue;
     }
-    if (google?.status !== status) broken.push(`Run ${task_id} is ${status}, but ${google?.status} at Google.`);
+    const failedBefore =
+      status === "cancelled" &&
+      google?.status === "failed" &&
+      gemini.ledger.trafficOf(interaction_id).cancels.length > 0;
+    if (google?.status !== status && !failedBefore)
+      broken.push(`Run ${task_id} is ${status}, but ${google?.status} at Google.`);
     const result = resultOf.get(task_id);
     if (status !== "completed") continue;
     const kept = result && keptAnswer(result);
