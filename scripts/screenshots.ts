@@ -11,6 +11,7 @@ import { UI_CAPABILITIES } from "../test/kit/chat/chat-host.ts";
 import { enterPage, openPage, startBrowser } from "../test/kit/browser/browser.ts";
 import { openHttpScene, type RunningHttpServer } from "../test/kit/server/http-server.ts";
 import { sampleMonths, sampleStatuses, insertSampleRuns } from "../test/kit/browser/sample-runs.ts";
+import { storeCheckedRuns } from "../test/kit/sites/contradicted-run.ts";
 import { VIEWS, type World } from "../test/kit/browser/page-views.ts";
 
 const DIRECTORY = resolve(import.meta.dirname, "../docs/screenshots");
@@ -31,6 +32,7 @@ async function main(): Promise<void> {
   });
   const now = Date.now();
   await insertSampleRuns(scene.configDir, [...sampleStatuses(now), ...sampleMonths(60, now)]);
+  const checked = await storeCheckedRuns(context, scene);
   const server = await scene.http({ env: { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100" } });
   const started = await server.request("/api/research", {
     method: "POST",
@@ -45,7 +47,8 @@ async function main(): Promise<void> {
     await shootCards(browser, { client, running, directory: DIRECTORY });
   }
   for (const theme of THEMES) {
-    for (const width of ["wide", "narrow"] as const) await shootAll(browser, { server, running }, { theme, width });
+    for (const width of ["wide", "narrow"] as const)
+      await shootAll(browser, { server, running, ...checked }, { theme, width });
   }
   writeFileSync(PAGE, withViews(readFileSync(PAGE, "utf8")));
 }

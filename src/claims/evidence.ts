@@ -1,15 +1,15 @@
 /** What was found out about a claim and one of its sources, and how. */
 
-/** From the most to the least informative: a claim has the first verdict that one of its pages has. */
+/** In every list, what a reader should see first. */
 export const VERDICTS = [
-  "confirmed",
-  "likely",
   "conflict",
+  "gone",
   "not_found",
   "unreadable",
-  "gone",
   "unreachable",
   "not_checked",
+  "likely",
+  "confirmed",
 ] as const;
 
 /**
@@ -20,20 +20,8 @@ export const VERDICTS = [
  */
 export type Verdict = (typeof VERDICTS)[number];
 
-/** What a reader should see first, in every list. */
-const SEVERITY: readonly Verdict[] = [
-  "conflict",
-  "gone",
-  "not_found",
-  "unreadable",
-  "unreachable",
-  "not_checked",
-  "likely",
-  "confirmed",
-];
-
 export const bySeverity = (one: { verdict: Verdict }, other: { verdict: Verdict }): number =>
-  SEVERITY.indexOf(one.verdict) - SEVERITY.indexOf(other.verdict);
+  VERDICTS.indexOf(one.verdict) - VERDICTS.indexOf(other.verdict);
 
 /**
  * - `read`: Gemini opened the page in a verification call and quoted a passage.
@@ -72,6 +60,10 @@ export const VERDICT_LABELS: Record<Verdict, string> = {
   unreachable: "unreachable",
   not_checked: "not checked",
 };
+
+/** Of a conflict: what the page says in the place of the claim's figure, date, name or direction. */
+export const saysInstead = (says: string | undefined): string | undefined =>
+  says === undefined ? undefined : `The page says “${says}”.`;
 
 /** What a verdict means, as a sentence. */
 export const VERDICT_MEANINGS: Record<Verdict, string> = {

@@ -53,4 +53,8 @@ function domainOf(url: string, title: string): string {
   return host.replace(/^www\./, "");
 }
 
+/** Google's redirect links have the domain as their title. */
+export const isBareTitle = ({ title, domain }: Pick<Source, "title" | "domain">): boolean =>
+  title === "" || title === domain || /^(?:https?:\/\/|www\.)?[\w-]+(?:\.[\w-]+)+(?:\/\S*)?$/i.test(title);
+
 export const unique = (items: string[]): string[] => [...new Set(items)];

@@ -157,7 +157,6 @@ export interface Tables {
     text_hash: string | null;
     /** Hashes that recognise copies of one text. */
     shingles_json: string | null;
-    title: string | null;
     published: string | null;
     author: string | null;
     checked_at: number;

@@ -15,7 +15,6 @@ export interface PageCheck extends Receipt {
   isUnfinished: boolean;
   /** A judge refused claims of the page for a reason that lasts, and is not offered them again soon. */
   isRefused: boolean;
-  title?: string | undefined;
   /** As the page states them. */
   date?: string | undefined;
   author?: string | undefined;
@@ -48,10 +47,9 @@ export function checkOf(source: number, reading: PageReading): PageCheck {
     isRefused: false,
   };
   if (reading.outcome === "text") {
-    const { title, date, author, blocks } = reading.page;
+    const { date, author, blocks } = reading.page;
     return {
       ...receipt,
-      title: line(title),
       date: line(date),
       author: line(author),
       shingles: shinglesOf(blocks),

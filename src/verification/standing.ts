@@ -10,7 +10,17 @@ import { type DatedEvidence, findEvidence } from "./evidence-store.ts";
  * A claim has the best verdict of its sources: one page that says it is enough. A conflict with another page is listed as
  * a finding of its own.
  */
-const rank = (verdict: Verdict): number => VERDICTS.indexOf(verdict);
+const INFORMATIVE: readonly Verdict[] = [
+  "confirmed",
+  "likely",
+  "conflict",
+  "not_found",
+  "unreadable",
+  "gone",
+  "unreachable",
+  "not_checked",
+];
+const rank = (verdict: Verdict): number => INFORMATIVE.indexOf(verdict);
 
 const bestVerdict = (verdicts: readonly Verdict[]): Verdict =>
   verdicts.toSorted((one, other) => rank(one) - rank(other))[0] ?? "not_checked";

@@ -10,11 +10,12 @@ import type { Claim } from "../claims/evidence.ts";
 import type { RedirectResolver } from "../gemini/redirect-links.ts";
 import type { PageReading, ReadPage } from "../pages/page.ts";
 import { failedOutcome } from "../pages/transport/request.ts";
+import { oneLine } from "../platform/clean-text.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import { pageKey } from "../reports/web-address.ts";
 import { isRedirect, type Source } from "../reports/report.ts";
-import { saveResolved } from "../runs/links/link-store.ts";
+import { saveSourceFacts } from "../runs/links/link-store.ts";
 import type { Database } from "../store/database.ts";
 import { runExclusively } from "../store/slots.ts";
 import { type ClaimsOfRun, claimsOfRun, type ReportOfRun } from "./claims-of-run.ts";
@@ -195,6 +196,10 @@ async function checkPage(deps: VerifyDeps, { sources, checks, ...page }: Checked
   const [first] = due;
   if (first === undefined) return true;
   const reading = await readSource(deps, taskId, { source: first, signal });
+  if (reading.outcome === "text") {
+    const title = oneLine(reading.page.title);
+    await saveSourceFacts(deps.db, taskId, new Map(due.map(({ url }) => [url, { title }])));
+  }
   let isAllComplete = true;
   for (const { n } of due) {
     const citing = claims.filter((claim) => claim.sources.includes(n));
@@ -221,7 +226,7 @@ async function readSource(
   signal.throwIfAborted();
   if (typeof target === "object") return { ...target, url, finalUrl: url, checkedAt: clock.now() };
   if (target !== undefined) {
-    await saveResolved(db, taskId, new Map([[url, target]]));
+    await saveSourceFacts(db, taskId, new Map([[url, { resolved_url: target }]]));
     return readPage(target, signal);
   }
   const reason = "Google's link to this page has expired or leads to no public page.";

@@ -1,46 +1,15 @@
-/** A page that says something else than the report, through the front door: the tool, its text and the terminal. */
+/** A page that says something else than the report, through the front door: the tools, their text, files and the terminal. */
 
-import { createServer } from "node:http";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { openHttpScene } from "../kit/server/http-server.ts";
 import { openScene } from "../kit/server/scene.ts";
-import { listen } from "../kit/sites/listen.ts";
-
-const PRELOAD = join(import.meta.dirname, "../kit/sites/simulated-internet.cjs");
-const SENTENCE = "The trial covered 412 homes in three countries between 2021 and 2025.";
-const FILLER = "<p>The people of the valley have kept records of the weather since the bridge was built.</p>".repeat(8);
-const PAGES: Record<string, string> = {
-  "trial.onda-press.com/report": `<title>Field trial</title><p>${SENTENCE} Simple changes in habits can lessen bothersome noise.</p>${FILLER}`,
-  "press.onda-press.com/trial": `<title>Press</title><p>The trial covered 512 homes in three countries.</p>${FILLER}`,
-};
-const LINKS = Object.keys(PAGES).map((address) => `http://${address}`);
-const [TRIAL, PRESS] = LINKS;
-const REPORT = [
-  `${SENTENCE.replace("412", "512")} ([report](${TRIAL}))`,
-  `The trial covered 512 homes in three countries ([report](${TRIAL}), [press](${PRESS})).`,
-  `Simple changes in habits can help lessen bothersome noise ([report](${TRIAL})).`,
-].join("\n\n");
+import { openSites, SENTENCE, storeContradictedRun, TITLE } from "../kit/sites/contradicted-run.ts";
 
 test("a page that says 412 where the report says 512 is a conflict, first everywhere, with its passage (W2, W3)", async (context) => {
-  const site = createServer(({ headers, url }, response) => {
-    const body = PAGES[`${headers.host ?? ""}${url ?? ""}`];
-    response.writeHead(body === undefined ? 404 : 200, { "content-type": "text/html; charset=utf-8" }).end(body);
-  });
-  const env = { NODE_OPTIONS: `--require ${PRELOAD}`, SIMULATED_INTERNET_PORT: String(await listen(site)) };
+  const env = await openSites(context);
   const scene = await openScene(context, { name: "citations", plain_urls: true });
-  const { stdout } = await scene.command(["ask", "where", "is", "Onda", "--json"]);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what this command prints
-  const taskId = (JSON.parse(stdout) as { metadata: { task_id: string } }).metadata.task_id;
-  const sources = LINKS.map((url, index) => ({ n: index + 1, title: "t", url, domain: new URL(url).hostname }));
-  const database = new DatabaseSync(join(scene.configDir, "deep_research.db"), { timeout: 5_000 });
-  database
-    .prepare(
-      "update research_results set report_markdown = ?, sources_json = ?, supports_json = null where task_id = ?",
-    )
-    .run(REPORT, JSON.stringify(sources), taskId);
-  database.close();
-
+  const taskId = await storeContradictedRun(scene);
   const server = await scene.server({ era: "modern", env });
   const { structured, text } = await server.call("verify_citations", { task_id: taskId });
   expect(structured).toMatchObject({
@@ -52,6 +21,8 @@ test("a page that says 412 where the report says 512 is a conflict, first everyw
       { claim: 2, source: 1, verdict: "conflict", page_says: "412", passage: SENTENCE },
     ],
   });
+  expect(Object.keys(structured["counts"])).toEqual(["claims", "uncited", "conflict", "likely", "confirmed"]);
+  expect(text).toContain("counts: claims 3, uncited 0, conflict 1, likely 1, confirmed 1");
   expect(text).toContain("- conflict (claim 1, source 1): The trial covered 512 homes");
   expect(text).toContain("The page says: 412");
   const likely = await server.call("verify_citations", { task_id: taskId, numbers: [1] });
@@ -61,5 +32,27 @@ test("a page that says 412 where the report says 512 is a conflict, first everyw
     "likely",
   ]);
   const shown = await scene.command(["check", taskId.slice(0, 8)], { env });
-  expect(shown.stdout).toMatch(/^conflict\t1\tThe trial covered 512 homes/m);
+  expect(shown.stdout).toMatch(/^conflict\t1\tThe trial covered 512 homes.*\tThe page says “412”\.\tThe trial/m);
+});
+
+test("the title of a page that a check has read takes the place of its domain wherever sources are listed (W6)", async (context) => {
+  const env = await openSites(context);
+  const scene = await openHttpScene(context, { name: "citations", plain_urls: true });
+  const taskId = await storeContradictedRun(scene);
+  const server = await scene.server({ era: "modern", env });
+  const { stdout: before } = await scene.command(["show", taskId]);
+  expect(before).not.toContain(TITLE);
+  await server.call("verify_citations", { task_id: taskId });
+  const { structured, text } = await server.call("get_research_results", { task_id: taskId });
+  expect(structured["sources"]).toMatchObject([{ title: TITLE, domain: "trial.onda-press.com" }, { title: "Press" }]);
+  expect(text).toContain(`1. ${TITLE} (trial.onda-press.com)`);
+  for (const more of [{}, { format: "bibtex" }]) {
+    const saving = { task_id: taskId, output_dir: scene.configDir, ...more };
+    const saved = await server.call("save_research_to_markdown", saving);
+    expect(readFileSync(saved.structured["file_path"], "utf8")).toContain(TITLE);
+  }
+  const shown = await scene.command(["show", taskId]);
+  expect(shown.stdout).toContain(TITLE);
+  const http = await scene.http();
+  expect(await (await http.request(`/api/runs/${taskId}/report.html`)).text()).toContain(TITLE);
 });

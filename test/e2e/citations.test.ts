@@ -101,7 +101,7 @@ test("tools, terminal and dashboard show the same verdicts, fetch nothing checke
       pages: { cited: 2, checked: 1, not_fetched: 1, left: 0 },
       findings: [],
     });
-    expect(text).toContain("counts: claims 2, uncited 0, confirmed 1, not_checked 1");
+    expect(text).toContain("counts: claims 2, uncited 0, not_checked 1, confirmed 1");
     const passages = await server.call("verify_citations", { task_id: taskId, numbers: [1] });
     expect(passages.structured["findings"]).toMatchObject([
       { source: 1, verdict: "confirmed", passage: "Lake Onda is 42 metres deep, says the survey." },
@@ -120,7 +120,7 @@ test("tools, terminal and dashboard show the same verdicts, fetch nothing checke
   }
   const shown = await scene.command(["check", taskId.slice(0, 8), "--source", "1,2"]);
   expect(shown).toMatchObject({ code: 0 });
-  expect(shown.stdout).toContain("1 confirmed · 1 not checked · 1 of 2 pages checked · 1 not fetched");
+  expect(shown.stdout).toContain("1 not checked · 1 confirmed · 1 of 2 pages checked · 1 not fetched");
   expect(shown.stdout).toMatch(/^confirmed\t1\tLake Onda is 42 metres deep\./m);
   expect(shown.stdout).toMatch(/^not checked\t2\tThe cellar is full of wine\./m);
   await exported(scene, taskId);
@@ -167,7 +167,7 @@ async function onDashboard(scene: HttpScene, taskId: string): Promise<void> {
   for (const ending of ["ris", "json"])
     expect((await server.request(`/api/runs/${taskId}/sources.${ending}`)).status).toBe(200);
   const saved = await server.request(`/api/runs/${taskId}/report.md`);
-  expect(await saved.text()).toContain("**Citations checked:** 2 claims: 1 confirmed, 1 not checked");
+  expect(await saved.text()).toContain("**Citations checked:** 2 claims: 1 not checked, 1 confirmed");
 }
 
 test("Google's grounding supports of a search tie its claims to sources without a request (W1)", async (context) => {

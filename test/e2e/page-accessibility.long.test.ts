@@ -7,13 +7,14 @@ import { z } from "zod";
 import { browserInstalled, closePages, enterPage, openPage, sharedBrowser } from "../kit/browser/browser.ts";
 import { openHttpScene, type RunningHttpServer } from "../kit/server/http-server.ts";
 import { LONG_RUN, sampleMonths, sampleStatuses, insertSampleRuns, UNKNOWN_RUN } from "../kit/browser/sample-runs.ts";
-import { type View, VIEWS } from "../kit/browser/page-views.ts";
+import { storeCheckedRuns } from "../kit/sites/contradicted-run.ts";
+import { type View, VIEWS, type World } from "../kit/browser/page-views.ts";
 
 const TIMEOUT_MS = 300_000;
 
 let browser: Browser;
 let server: RunningHttpServer;
-let running: string;
+let world: World;
 const endings: (() => Promise<void> | void)[] = [];
 
 /** For states that last only an instant, the test changes the response. */
@@ -113,6 +114,7 @@ describe.skipIf(installed === "missing")("accessibility of the page", () => {
     const scene = await openHttpScene(context, { name: "page", interactions: { speed: 1, duration_ms: 3_600_000 } });
     const now = Date.now();
     await insertSampleRuns(scene.configDir, [...sampleStatuses(now), ...sampleMonths(12, now)]);
+    const checked = await storeCheckedRuns(context, scene);
     server = await scene.http({
       env: { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100", RESEARCH_CONFIRM_ABOVE_USD: "0.5" },
     });
@@ -124,7 +126,8 @@ describe.skipIf(installed === "missing")("accessibility of the page", () => {
         agreed: { operation: "start_deep_research", input: "" },
       }),
     });
-    running = z.object({ task_id: z.string() }).parse(await started.json()).task_id;
+    const { task_id: running } = z.object({ task_id: z.string() }).parse(await started.json());
+    world = { running, ...checked };
     scene.gemini.skip(600_000);
     browser = await sharedBrowser();
     endings.unshift(() => closePages(browser));
@@ -152,7 +155,7 @@ describe.skipIf(installed === "missing")("accessibility of the page", () => {
         const { page } = await enterPage(browser, server, look);
         const seen: string[] = [];
         for (const { name, open } of EVERY_VIEW) {
-          await open(page, { running });
+          await open(page, world);
           seen.push(...(await judge(page, name)));
           seen.push(...(await page.evaluate<string[]>(MOVING)).map((what) => `${name} moves: ${what}`));
           await page.unrouteAll({ behavior: "ignoreErrors" });
@@ -178,7 +181,7 @@ describe.skipIf(installed === "missing")("accessibility of the page", () => {
       for (const { name, open } of EVERY_VIEW) {
         await page.setViewportSize({ width: 320, height: 640 });
         await page.evaluate("document.documentElement.style.fontSize = ''");
-        await open(page, { running });
+        await open(page, world);
         if (Number(await page.evaluate(SIDEWAYS)) > 0) wide.push(`${name} at 320 pixels`);
         await page.setViewportSize({ width: 1_280, height: 800 });
         await page.evaluate("document.documentElement.style.fontSize = '200%'");

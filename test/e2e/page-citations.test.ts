@@ -9,6 +9,7 @@ import { z } from "zod";
 import { browserInstalled, enterPage, openBrowser } from "../kit/browser/browser.ts";
 import { type HttpScene, openHttpScene } from "../kit/server/http-server.ts";
 import { BIN } from "../kit/server/server.ts";
+import { openSites as openTrial, SENTENCE, storeContradictedRun, TITLE } from "../kit/sites/contradicted-run.ts";
 import { listen } from "../kit/sites/listen.ts";
 
 const PRELOAD = join(import.meta.dirname, "../kit/sites/simulated-internet.cjs");
@@ -67,7 +68,7 @@ const textOf = (page: Page) => page.locator(".report-text").evaluate((body) => b
 const count = (verdict: string) => `.verdict-counts .verdict[data-verdict=${verdict}]`;
 
 test.skipIf((await browserInstalled()) === "missing")(
-  "one button checks one citation and one checks all; verdicts stand beside the text, and the judge names its cost and its limit (W3, W6)",
+  "one button checks all citations; verdicts stand beside the text, and the judge names its cost and its limit (W3, W6)",
   async (context) => {
     const sites = await openSites();
     const scene = await openHttpScene(context, { name: "citations", plain_urls: true });
@@ -96,14 +97,11 @@ async function withoutJudge(page: Page, { taskId, requests }: { taskId: string; 
   // Nothing is fetched because a report is read.
   expect(requests).toEqual([]);
   expect(await marks(page)).toEqual([null, null, null]);
-  await page.getByRole("button", { name: "Check this page: source 1", exact: true }).click();
-  await page.locator(count("confirmed")).waitFor();
-  expect(requests).toEqual(["lake.onda-press.com/depth"]);
-  expect(await marks(page)).toEqual(["confirmed", null, null]);
-  await page.getByRole("button", { name: "Check the rest", exact: true }).click();
+  // One button for all sources.
+  expect(await page.getByRole("button", { name: /^Check/ }).count()).toBe(1);
+  await all.click();
   await page.locator(count("gone")).waitFor();
   expect(await marks(page)).toEqual(["confirmed", "likely", "gone"]);
-  // A page that was checked is not fetched again.
   expect(requests.toSorted()).toEqual(LINKS.map((url) => url.replace("http://", "")).toSorted());
   const first = page.locator(".report-text .cite a").first();
   expect(await first.getAttribute("title")).toBe("confirmed");
@@ -115,18 +113,18 @@ async function withoutJudge(page: Page, { taskId, requests }: { taskId: string; 
   await expect.poll(() => marks(page)).toEqual(["confirmed", "likely", "gone"]);
 }
 
-/** The check of the rest judges what the one without a judge left open; nothing is asked above the limit, or twice. */
+/** The next check judges what the one without a judge left open; nothing is asked above the limit, or twice. */
 async function withJudge(page: Page, { taskId, scene }: { taskId: string; scene: HttpScene }): Promise<void> {
   const asked = (): number => scene.gemini.ledger.countByKind().decide ?? 0;
   await page.goto(`/runs/${taskId}`);
   await page.getByText("A model judges what the text of a page leaves open: at most $0.05 for this report.").waitFor();
-  const rest = page.getByRole("button", { name: "Check the rest", exact: true });
+  const again = page.getByRole("button", { name: "Check again", exact: true });
   expect(asked()).toBe(0);
-  await rest.click();
+  await again.click();
   await expect.poll(() => marks(page)).toEqual(["confirmed", "likely", "gone"]);
   await page.getByText("leaves open: <$0.01 so far, at most $0.05 for this report.").waitFor();
-  await page.getByRole("button", { name: "Check again: source 2", exact: true }).click();
-  await page.getByRole("button", { name: "Check again: source 2", exact: true, disabled: false }).waitFor();
+  await again.click();
+  await again.waitFor();
   expect(asked()).toBe(1);
   const decision = scene.gemini.ledger.entries().find(({ kind }) => kind === "decide");
   expect(decision).toMatchObject({ path: "/v1beta/decisions", question: expect.stringContaining("310 people") });
@@ -136,3 +134,45 @@ async function withJudge(page: Page, { taskId, scene }: { taskId: string; scene:
 }
 
 const FIGURES = z.looseObject({ judge_cost_usd: z.number() });
+
+test.skipIf((await browserInstalled()) === "missing")(
+  "a figure that the page contradicts is red, with what the page says and its passage, before and after a judge; titles of pages replace domains (W2, W3, W6)",
+  async (context) => {
+    const scene = await openHttpScene(context, { name: "citations", plain_urls: true });
+    const taskId = await storeContradictedRun(scene);
+    const env = await openTrial(context);
+    const browser = await openBrowser(context);
+    if (browser === undefined) return;
+    const plain = await enterPage(browser, await scene.http({ env: { ...env, VERIFY_JUDGE: "off" } }));
+    await plain.page.goto(`/runs/${taskId}`);
+    await plain.page.getByRole("button", { name: "Check citations", exact: true }).click();
+    await expectConflict(plain.page);
+    const judged = await enterPage(browser, await scene.http({ env }));
+    await judged.page.goto(`/runs/${taskId}`);
+    await judged.page.getByRole("button", { name: "Check again", exact: true }).click();
+    await judged.page.getByText("leaves open: <$0.01 so far").waitFor();
+    await expectConflict(judged.page);
+    expect([...plain.pageErrors, ...judged.pageErrors]).toEqual([]);
+  },
+);
+
+/** In the list above the sources, in the text and in the card. */
+async function expectConflict(page: Page): Promise<void> {
+  const listed = page.getByRole("list", { name: "Conflicts" }).getByRole("listitem").first();
+  await listed.getByText("The page says “412”.", { exact: true }).waitFor();
+  expect(await listed.locator("blockquote").textContent()).toContain(SENTENCE);
+  expect(await page.locator(".verdict-counts li").first().textContent()).toBe("1 ≠ conflict");
+  expect(await marks(page)).toEqual(["conflict", "conflict", "confirmed", "likely"]);
+  const mark = page.locator(".report-text .cite a").first();
+  expect(await mark.getAttribute("title")).toBe("The page says “412”.");
+  expect(await page.locator("#source-1").textContent()).toContain(TITLE);
+  await mark.hover();
+  const card = page.locator(".citation-card");
+  await card.getByText("The page says “412”.", { exact: true }).waitFor();
+  expect(await card.locator("blockquote").allTextContents()).toEqual([`The page says: ${SENTENCE}`]);
+  expect(await card.textContent()).toContain(TITLE);
+  const colour = await page.evaluate<string>("getComputedStyle(document.querySelector('.citation-card .says')).color");
+  const [red = 0, green = 0, blue = 0] = [...colour.matchAll(/\d+/g)].map(Number);
+  expect(red).toBeGreaterThan(Math.max(green, blue) + 60);
+  await page.keyboard.press("Escape");
+}

@@ -71,8 +71,8 @@ test("a citation has a card on hover and focus, which stays, can be pointed at, 
   await card.waitFor(SOON);
   expect(await card.innerText()).toContain("Laboratory tests down to −30 °C");
   expect(await card.innerText()).toContain("building-institute.example");
-  expect(await card.locator("blockquote").innerText()).toContain("Pumps work at −25 °C");
-  expect(await card.locator("blockquote").innerText()).not.toContain("First.");
+  // Only what a page says is quoted, and no page was read.
+  expect(await card.locator("blockquote").count()).toBe(0);
   expect(await page.locator("#cite-4-1").getAttribute("aria-describedby")).toBe("citation-card");
   await card.hover();
   // Longer than the time after which it closes.

@@ -42,6 +42,7 @@ function sourceView(
 ) {
   return {
     n: source.n,
+    title: source.title,
     is_cited: isCited,
     link_expires: linkExpiry(source, endedAt),
     ...(check === undefined

@@ -20,12 +20,10 @@ const CITED = {
       domain: "example.org",
     },
     { n: 2, title: "d.example", url: LINK, domain: "d.example" },
-    { n: 3, title: "d.example", url: LINK, resolved_url: "https://d.example/page", domain: "d.example" },
+    { n: 3, title: "The bridge", url: LINK, resolved_url: "https://d.example/page", domain: "d.example" },
     { n: 4, title: "x", url: "javascript:alert(1)", domain: "" },
   ],
-  pages: new Map([
-    [3, { title: "The bridge", date: "2024-03-01T10:00:00Z", author: "Müller, Anna and others", checkedAt: AT }],
-  ]),
+  pages: new Map([[3, { date: "2024-03-01T10:00:00Z", author: "Müller, Anna and others", checkedAt: AT }]]),
 };
 
 /** The fields that both writer and parser know. */
@@ -61,7 +59,7 @@ test("BibTeX is read back by a parser with the same titles, addresses, authors a
 test("no title, author or note ends its field for a reader that counts braces (W6, T27)", () => {
   const hostile = 'x}}, url = "https://evil.example/", author = "y"} @online(z, title = "w {';
   const sources = [{ n: 1, title: hostile, url: "https://a.example/{}", domain: hostile }];
-  const pages = new Map([[1, { title: hostile, author: hostile, checkedAt: AT }]]);
+  const pages = new Map([[1, { author: hostile, checkedAt: AT }]]);
   const text = bibliography({ ...CITED, sources, pages }, "bibtex");
   let depth = 0;
   const outside = [...text].filter((character) => {

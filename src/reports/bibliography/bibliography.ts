@@ -71,7 +71,6 @@ function risRecord(item: CslItem): string {
 
 /** What a page said about itself when it was read. */
 interface PageFacts {
-  title?: string | undefined;
   date?: string | undefined;
   author?: string | undefined;
   checkedAt: number;
@@ -115,8 +114,7 @@ function itemOf(
   const site = isRedirect(`https://${source.domain}`) || source.domain === "" ? undefined : source.domain;
   const author = onOneLine(page?.author ?? "");
   const issued = dateOf(page?.date);
-  // Google often gives the domain as the title.
-  const title = onOneLine(source.title === source.domain ? (page?.title ?? source.title) : source.title);
+  const title = onOneLine(source.title);
   return {
     id: `run${taskId.slice(0, 8)}-${source.n}`,
     type: "webpage",

@@ -1,7 +1,7 @@
 /** The sources of a report as they are listed: each page once, with the best title that is known. */
 
 import { pageKey, webUrl } from "../web-address.ts";
-import type { Source } from "../report.ts";
+import { isBareTitle, type Source } from "../report.ts";
 import { onOneLine } from "../report-facts.ts";
 
 export interface CitedSource {
@@ -53,10 +53,6 @@ const MAX_LABEL_CHARACTERS = 200;
 export function nameSource({ byNumber }: SourceIndex, { n, label }: { n: number; label: string }): void {
   const source = byNumber.get(n);
   const title = onOneLine(label);
-  const isTitle = title.includes(" ") && title.length <= MAX_LABEL_CHARACTERS && !isBare(title, "");
-  if (isTitle && source !== undefined && isBare(source.title, source.domain)) source.title = title;
+  const isTitle = title.includes(" ") && title.length <= MAX_LABEL_CHARACTERS && !isBareTitle({ title, domain: "" });
+  if (isTitle && source !== undefined && isBareTitle(source)) source.title = title;
 }
-
-/** Google's redirect links have the domain as their title. */
-const isBare = (title: string, domain: string): boolean =>
-  title === "" || title === domain || /^(?:https?:\/\/|www\.)?[\w-]+(?:\.[\w-]+)+(?:\/\S*)?$/i.test(title);

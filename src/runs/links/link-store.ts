@@ -1,10 +1,12 @@
-/** SQL that claims results for link resolution and for automatic checks of citations, and stores resolved URLs. */
+/** SQL that claims results for link resolution and for automatic checks of citations, and stores what they find out. */
 
 import { z } from "zod";
-import type { Database } from "../../store/database.ts";
+import { isBareTitle } from "../../reports/report.ts";
+import { type Database, storable } from "../../store/database.ts";
+import { lockRun } from "../lock-store.ts";
 import { storedJson } from "../run-row.ts";
 
-const sourceList = z.array(z.looseObject({ url: z.string(), resolved_url: z.string().optional() }));
+const sourceList = z.array(z.looseObject({ url: z.string(), title: z.string(), domain: z.string() }));
 
 interface Since {
   since: number;
@@ -47,9 +49,20 @@ const linksIn = (sourcesJson: string): string[] => [
   ...new Set(storedJson(sourcesJson, sourceList).map(({ url }) => url)),
 ];
 
-/** Re-reads the sources and matches them by URL, because the result may have changed since it was claimed. */
-export function saveResolved(db: Database, taskId: string, resolved: ReadonlyMap<string, string>): Promise<void> {
+/** What was found out about a source after its report was stored. */
+interface SourceFacts {
+  /** The target of a redirect link. */
+  resolved_url?: string;
+  /** Of the page; a better title than a domain is kept. */
+  title?: string;
+}
+
+const MAX_TITLE_CHARACTERS = 300;
+
+/** By URL, and read again, because the result may have changed since. */
+export function saveSourceFacts(db: Database, taskId: string, facts: ReadonlyMap<string, SourceFacts>): Promise<void> {
   return db.transaction().execute(async (transaction) => {
+    if (!(await lockRun(transaction, taskId))) return;
     const row = await transaction
       .selectFrom("research_results")
       .select("sources_json")
@@ -59,12 +72,17 @@ export function saveResolved(db: Database, taskId: string, resolved: ReadonlyMap
     const stored = storedJson(row.sources_json, sourceList);
     if (stored.length === 0) return;
     const sources = stored.map((source) => {
-      const resolved_url = resolved.get(source.url);
-      return resolved_url === undefined ? source : { ...source, resolved_url };
+      const { title = "", ...resolved } = facts.get(source.url) ?? {};
+      const isNamed = isBareTitle(source) && !isBareTitle({ title, domain: source.domain });
+      return {
+        ...source,
+        ...resolved,
+        ...(isNamed ? { title: title.slice(0, MAX_TITLE_CHARACTERS).toWellFormed() } : {}),
+      };
     });
     await transaction
       .updateTable("research_results")
-      .set({ sources_json: JSON.stringify(sources) })
+      .set({ sources_json: storable(JSON.stringify(sources)) })
       .where("task_id", "=", taskId)
       .execute();
   });

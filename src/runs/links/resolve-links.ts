@@ -4,7 +4,7 @@ import { isGoogleRedirect, type RedirectResolver } from "../../gemini/redirect-l
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Database } from "../../store/database.ts";
-import { claimUnresolved, saveResolved } from "./link-store.ts";
+import { claimUnresolved, saveSourceFacts } from "./link-store.ts";
 
 export interface LinkDeps {
   db: Database;
@@ -30,7 +30,7 @@ export async function resolveRecentLinks({ db, clock, log, resolver, leaving }: 
     if (claimed === undefined) break;
     const redirects = claimed.links.filter(isGoogleRedirect).slice(0, MAX_LINKS_PER_RUN);
     const resolved = await resolveAll(redirects, { resolver, leaving });
-    if (resolved.size > 0) await saveResolved(db, claimed.taskId, resolved);
+    if (resolved.size > 0) await saveSourceFacts(db, claimed.taskId, resolved);
     if (redirects.length > 0) {
       log.forRun(claimed.taskId).debug(`${resolved.size} of ${redirects.length} source links resolved.`);
     }
@@ -42,14 +42,14 @@ export async function resolveRecentLinks({ db, clock, log, resolver, leaving }: 
 async function resolveAll(
   links: readonly string[],
   { resolver, leaving }: Pick<LinkDeps, "resolver" | "leaving">,
-): Promise<Map<string, string>> {
+): Promise<Map<string, { resolved_url: string }>> {
   const signal = AbortSignal.any([leaving, AbortSignal.timeout(MAX_MS_PER_RUN)]);
-  const resolved = new Map<string, string>();
+  const resolved = new Map<string, { resolved_url: string }>();
   const queue = [...links];
   const worker = async (): Promise<void> => {
     for (let link = queue.shift(); link !== undefined && !signal.aborted; link = queue.shift()) {
-      const url = await resolver.resolve(link, signal).catch(() => undefined);
-      if (url !== undefined) resolved.set(link, url);
+      const resolved_url = await resolver.resolve(link, signal).catch(() => undefined);
+      if (resolved_url !== undefined) resolved.set(link, { resolved_url });
     }
   };
   await Promise.all(Array.from({ length: MAX_CONCURRENT_REQUESTS }, worker));

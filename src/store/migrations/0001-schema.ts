@@ -138,7 +138,6 @@ const tablesOfRuns = (isPostgres: boolean): Statement[] => {
       http_status integer,
       text_hash text,
       shingles_json text,
-      title text,
       published text,
       author text,
       checked_at bigint not null,

@@ -16,6 +16,9 @@ export interface View {
 export interface World {
   /** The id of an unfinished run. */
   running: string;
+  /** Runs whose page says something else, checked without and with a judge. */
+  contradicted: string;
+  judged: string;
 }
 
 const goto =
@@ -34,6 +37,13 @@ const scrolledTo =
       .first()
       .evaluate((element) => element.scrollIntoView({ block: "start" }));
   };
+
+/** The card of a checked citation. */
+async function cardOf(page: Page, taskId: string, which: "first" | "last"): Promise<void> {
+  await goto(`/runs/${taskId}`, ".conflicts")(page);
+  await page.locator(".report-text .cite a[data-verdict]")[which]().hover();
+  await page.locator(".citation-card .pair").waitFor();
+}
 
 export const VIEWS: View[] = [
   {
@@ -79,6 +89,16 @@ export const VIEWS: View[] = [
     name: "sources",
     caption: "Sources and where they are cited.",
     open: scrolledTo(`/runs/${LONG_RUN}`, "#sources"),
+  },
+  {
+    name: "conflict",
+    caption: "The page that is cited says another figure.",
+    open: async (page, { contradicted }) => cardOf(page, contradicted, "first"),
+  },
+  {
+    name: "conflict-judged",
+    caption: "A model's opinion on a sentence that the page says in other words.",
+    open: async (page, { judged }) => cardOf(page, judged, "last"),
   },
   { name: "timeline", caption: "The activity of a finished run.", open: scrolledTo(`/runs/${LONG_RUN}`, ".timeline") },
   { name: "failed", caption: "A failed run and what you can do.", open: goto(`/runs/${FAILED_RUN}`, ".actions") },

@@ -1,12 +1,12 @@
 /** Renders the check of a report's citations: the counts, then a table of what was found. */
 
-import { type Verdict, VERDICT_LABELS, VERDICTS } from "../../../claims/evidence.ts";
+import { saysInstead, type Verdict, VERDICT_LABELS, VERDICTS } from "../../../claims/evidence.ts";
 import type { CitationsAnswer } from "../../../operations/citations/verify-citations.ts";
 import { oneLine } from "../../../platform/clean-text.ts";
 import { countOf } from "../../../platform/count.ts";
 import { type AnswerSpace, nextCommands, shortId } from "../answer-view.ts";
 import { formatDollars } from "../durations.ts";
-import type { Style } from "../paint.ts";
+import type { Paint, Style } from "../paint.ts";
 import { type Column, tableLines } from "../table.ts";
 import { wrapToWidth } from "../words.ts";
 
@@ -17,7 +17,6 @@ const MAX_TEXT_COLUMNS = 100;
 const STYLES: Partial<Record<string, Style>> = {
   confirmed: "good",
   likely: "good",
-  conflict: "bad",
   gone: "bad",
 };
 
@@ -39,13 +38,15 @@ export async function citationsView(answer: CitationsAnswer, space: AnswerSpace)
       .join("\n");
   }
   const id = shortId(taskId);
+  const others = findings.filter((finding) => !isConflict(finding));
   const wrap = (text: string): string => wrapToWidth(text, Math.min(width, MAX_TEXT_COLUMNS)).join("\n");
   return [
     wrap(answer.message),
     wrap(countLine(answer)),
     wrap(answer.not_judged ?? ""),
-    findings.length === 0 ? "" : tableLines(COLUMNS, findings, { width, paint: space.paint }).join("\n"),
-    ...passages(answer, wrap),
+    ...findings.filter(isConflict).map((finding) => conflictText(finding, space.paint, wrap)),
+    others.length === 0 ? "" : tableLines(COLUMNS, others, { width, paint: space.paint }).join("\n"),
+    ...passages(others, wrap),
     space.paint("faint", wrap(MEANING)),
     nextCommands(
       [
@@ -63,8 +64,23 @@ export async function citationsView(answer: CitationsAnswer, space: AnswerSpace)
 const MEANING =
   "“not found” does not count against a claim: the page may say it in other words. Nothing is written into the report.";
 
+const isConflict = ({ verdict }: Finding): boolean => verdict === "conflict";
+
+/** Whole, because a cut sentence would hide what differs. */
+function conflictText({ source, text, page_says: says, passage }: Finding, paint: Paint, wrap: Wrap): string {
+  return [
+    paint("bad", wrap(`conflict with source ${source}: ${saysInstead(says) ?? ""}`.trim())),
+    wrap(oneLine(text)),
+    passage === undefined ? "" : paint("faint", wrap(`“${oneLine(passage)}”`)),
+  ]
+    .filter((line) => line !== "")
+    .join("\n");
+}
+
+type Wrap = (text: string) => string;
+
 /** The passages of one source are what a reader who names it wants to see. */
-function passages({ findings }: CitationsAnswer, wrap: (text: string) => string): string[] {
+function passages(findings: readonly Finding[], wrap: Wrap): string[] {
   if (!findings.every(({ source }) => source === findings[0]?.source)) return [];
   return findings.flatMap(({ passage, reason, probability, judged, checked_at: at }) => {
     const lines = [
@@ -98,5 +114,5 @@ function countLine({ counts, pages, independent_domains: domains, copies = [], j
   ].join(" · ");
 }
 
-const plainLine = ({ verdict, source, text, reason, passage }: Finding): string =>
-  [labelOf(verdict), source, oneLine(text), reason ?? "", oneLine(passage ?? "")].join("\t");
+const plainLine = ({ verdict, source, text, reason, page_says: says, passage }: Finding): string =>
+  [labelOf(verdict), source, oneLine(text), saysInstead(says) ?? reason ?? "", oneLine(passage ?? "")].join("\t");

@@ -11,11 +11,11 @@ const SOURCES_PER_REQUEST = 4;
 export interface CitationChecks {
   /** Undefined until it is read, and where it cannot be read. */
   view: CitationsView | undefined;
-  /** Sources that are being checked, and how many of them are done. */
-  running: { done: number; of: number; numbers: ReadonlySet<number> } | undefined;
+  /** The sources that are being checked. */
+  running: { done: number; of: number } | undefined;
   error: unknown;
-  /** Fetches the pages of these sources; `numbers` undefined: of all that are cited. */
-  check: (numbers?: readonly number[]) => void;
+  /** Fetches the cited pages; again: also those that were checked within a day. */
+  check: (how: { isAgain: boolean }) => void;
   stop: () => void;
 }
 
@@ -28,15 +28,15 @@ export function useCitationChecks(taskId: string): CitationChecks {
   const { value: view, update } = useLoad(path, (signal) => fetchJson<CitationsView>(path, { signal }));
   const setView = (checked: CitationsView): void => update(() => checked);
   useEffect(() => () => work.current?.abort(), [path]);
-  const check: CitationChecks["check"] = (numbers) => {
+  const check: CitationChecks["check"] = ({ isAgain }) => {
     if (view === undefined || work.current !== undefined) return;
-    const wanted = numbers ?? view.sources.filter(({ is_cited }) => is_cited).map(({ n }) => n);
+    const wanted = view.sources.filter(({ is_cited }) => is_cited).map(({ n }) => n);
     const mine = new AbortController();
     work.current = mine;
     setError(undefined);
-    const progress = (done: number): void => setRunning({ done, of: wanted.length, numbers: new Set(wanted) });
+    const progress = (done: number): void => setRunning({ done, of: wanted.length });
     progress(0);
-    checkAll(path, { wanted, isRefetch: numbers !== undefined, signal: mine.signal, progress, setView })
+    checkAll(path, { wanted, isAgain, signal: mine.signal, progress, setView })
       .then(
         () => announce("The citations are checked."),
         (failure: unknown) => mine.signal.aborted || setError(failure),
@@ -51,22 +51,21 @@ export function useCitationChecks(taskId: string): CitationChecks {
 
 interface Checking {
   wanted: readonly number[];
-  /** The user asks about one source again: the page may have changed. */
-  isRefetch: boolean;
+  isAgain: boolean;
   signal: AbortSignal;
   progress: (done: number) => void;
   setView: (view: CitationsView) => void;
 }
 
 async function checkAll(path: string, checking: Checking): Promise<void> {
-  const { wanted, isRefetch, signal, progress, setView } = checking;
+  const { wanted, isAgain, signal, progress, setView } = checking;
   for (let at = 0; at < wanted.length; at += SOURCES_PER_REQUEST) {
     signal.throwIfAborted();
     const numbers = wanted.slice(at, at + SOURCES_PER_REQUEST);
     const view = await fetchJson<CitationsView>(path, {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ numbers, refetch: isRefetch }),
+      body: JSON.stringify({ numbers, refetch: isAgain }),
       signal,
     });
     setView(view);

@@ -1,22 +1,25 @@
-/** The buttons that check all citations or those of one source, what that may cost, and the counts of what was found. */
+/** The button that checks the citations, what that may cost, the conflicts, and the counts of what was found. */
 
 import { VERDICTS } from "../../../claims/evidence.ts";
 import type { CitationsView } from "../../wire.ts";
 import { money } from "../ui/format.ts";
 import { Problem } from "../ui/parts.tsx";
 import type { CitationChecks } from "./checks.ts";
-import { VerdictBadge } from "./verdict.tsx";
+import { PairDetails, VerdictBadge } from "./verdict.tsx";
 
 export function CitationPanel({ checks }: { checks: CitationChecks }) {
   const { view, running, error } = checks;
-  if (view === undefined || !view.sources.some(({ is_cited }) => is_cited)) return null;
-  const isChecked = view.sources.some(({ checked_at }) => checked_at !== undefined);
+  if (view === undefined) return null;
+  const cited = view.sources.filter(({ is_cited }) => is_cited);
+  const left = cited.filter(({ checked_at }) => checked_at === undefined).length;
+  const isChecked = left < cited.length;
+  if (cited.length === 0) return null;
   return (
     <section class="citation-panel stack tight" aria-label="Check of the citations">
       <div class="row">
         {running === undefined ? (
-          <button type="button" class="button small" onClick={() => checks.check()}>
-            {isChecked ? "Check the rest" : "Check citations"}
+          <button type="button" class="button small" onClick={() => checks.check({ isAgain: left === 0 })}>
+            {left === 0 ? "Check again" : isChecked ? "Check the rest" : "Check citations"}
           </button>
         ) : (
           <button type="button" class="button small" onClick={checks.stop}>
@@ -31,6 +34,7 @@ export function CitationPanel({ checks }: { checks: CitationChecks }) {
           />
         )}
       </div>
+      <Conflicts view={view} />
       {isChecked ? <Counts view={view} /> : <p class="quiet small">{EXPLANATION}</p>}
       <JudgeCost view={view} />
       {error === undefined ? null : <Problem error={error} />}
@@ -61,23 +65,28 @@ function Counts({ view }: { view: CitationsView }) {
   );
 }
 
-/** The button that checks the page of one source. */
-export function CheckButton({ n, checks }: { n: number; checks: CitationChecks }) {
-  const { view, running } = checks;
-  const source = view?.sources.find((each) => each.n === n);
-  if (source === undefined) return null;
-  const isRunning = running?.numbers.has(n) === true;
-  const label = source.checked_at === undefined ? "Check this page" : "Check again";
+const MAX_CONFLICTS = 20;
+
+/** What a reader should see before the text is used: each sentence that a page contradicts. */
+function Conflicts({ view: { claims, sources } }: { view: CitationsView }) {
+  const found = claims.flatMap((claim) =>
+    claim.pairs.filter(({ verdict }) => verdict === "conflict").map((pair) => ({ claim, pair })),
+  );
+  if (found.length === 0) return null;
   return (
-    <button
-      type="button"
-      class="button small check"
-      disabled={running !== undefined}
-      aria-label={`${label}: source ${n}`}
-      onClick={() => checks.check([n])}
-    >
-      {isRunning ? "Checking…" : label}
-    </button>
+    <ul class="conflicts stack tight" aria-label="Conflicts">
+      {found.slice(0, MAX_CONFLICTS).map(({ claim, pair }) => (
+        <li key={`${claim.n} ${pair.source}`}>
+          <p dir="auto">
+            {claim.text}{" "}
+            <a href={`#source-${pair.source}`} class="quiet">
+              {sources.find(({ n }) => n === pair.source)?.title ?? `Source ${pair.source}`}
+            </a>
+          </p>
+          <PairDetails pair={pair} />
+        </li>
+      ))}
+    </ul>
   );
 }
 

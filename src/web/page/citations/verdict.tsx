@@ -1,6 +1,6 @@
 /** A verdict as people see it: a word and a shape, the passage that decided, and when the page was checked. */
 
-import { VERDICT_LABELS, VERDICT_MEANINGS } from "../../../claims/evidence.ts";
+import { saysInstead, VERDICT_LABELS, VERDICT_MEANINGS } from "../../../claims/evidence.ts";
 import type { CheckedSource, CitedPairView } from "../../wire.ts";
 import { Age } from "../ui/parts.tsx";
 
@@ -31,12 +31,19 @@ export function VerdictBadge({ verdict }: { verdict: Verdict }) {
 
 /** What the page says about the sentence. */
 export function PairDetails({ pair }: { pair: CitedPairView }) {
-  const { verdict, reason, passage, checked_at: at, judged = false, probability, kind } = pair;
+  const { verdict, reason, passage, page_says: says, checked_at: at, judged = false, probability, kind } = pair;
   const by = kind === "read" ? "Read by Gemini" : "Checked";
   return (
     <div class="pair stack tight small">
       <p>
-        <VerdictBadge verdict={verdict} /> <span class="quiet">{reason ?? VERDICT_MEANINGS[verdict]}</span>
+        <VerdictBadge verdict={verdict} />{" "}
+        {says === undefined ? (
+          <span class="quiet">{reason ?? VERDICT_MEANINGS[verdict]}</span>
+        ) : (
+          <strong class="says" dir="auto">
+            {saysInstead(says)}
+          </strong>
+        )}
       </p>
       {passage === undefined ? null : (
         <blockquote dir="auto">

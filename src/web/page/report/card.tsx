@@ -1,6 +1,6 @@
 /**
- * A card beside the citation that is pointed at, focused or tapped: title and domain of the source, and the sentence
- * that cites it. It stays while the pointer is on it, and Escape closes it (WCAG 1.4.13).
+ * A card beside the citation that is pointed at, focused or tapped: title and domain of the source, and what the page
+ * says about the sentence, once it was checked. It stays while the pointer is on it, and Escape closes it (WCAG 1.4.13).
  */
 
 import type { RefObject } from "preact";
@@ -8,10 +8,9 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ReportSource } from "../../wire.ts";
 import type { CitationChecks } from "../citations/checks.ts";
 import { pairFor } from "../citations/marks.ts";
-import { CheckButton } from "../citations/panel.tsx";
 import { PairDetails } from "../citations/verdict.tsx";
 import { citedSentence } from "./sentence.ts";
-import { SourceLink } from "./sources.tsx";
+import { SourceLink, titleOf } from "./sources.tsx";
 
 const CARD_ID = "citation-card";
 /** A pointer that only passes opens nothing. */
@@ -45,18 +44,13 @@ export function CitationCard({ body, sources, checks }: CardProps) {
   }, [shown]);
   if (shown === undefined) return null;
   const { source, number, sentence } = shown;
+  const title = titleOf(source, checks);
   return (
     <div class="citation-card" id={CARD_ID} ref={card} role="group" aria-label={`Source ${number}`}>
       <p class="card-title" dir="auto">
-        <span class="number">{number}</span> <SourceLink source={source} />
+        <span class="number">{number}</span> <SourceLink source={{ title, url: source.url }} />
       </p>
-      {source.domain === "" || source.domain === source.title ? null : <p class="quiet small">{source.domain}</p>}
-      {sentence === undefined ? null : (
-        <blockquote dir="auto">
-          <span class="unseen">Cited for: </span>
-          {sentence}
-        </blockquote>
-      )}
+      {source.domain === "" || source.domain === title ? null : <p class="quiet small">{source.domain}</p>}
       <CheckedCitation source={source} sentence={sentence} checks={checks} />
       <p class="small">
         <a href={`#source-${source.n}`}>Show in sources</a>
@@ -65,17 +59,12 @@ export function CitationCard({ body, sources, checks }: CardProps) {
   );
 }
 
-/** What the page says about the sentence, and the button that checks it. */
+/** What the page says about the sentence. */
 function CheckedCitation({ source, sentence, checks }: Pick<Shown, "source" | "sentence"> & Pick<CardProps, "checks">) {
   const { view } = checks;
   if (view === undefined) return null;
   const found = pairFor(view, source.n, sentence);
-  return (
-    <>
-      {found === undefined || found.pair.verdict === "not_checked" ? null : <PairDetails pair={found.pair} />}
-      <CheckButton key={source.n} n={source.n} checks={checks} />
-    </>
-  );
+  return found === undefined || found.pair.verdict === "not_checked" ? null : <PairDetails pair={found.pair} />;
 }
 
 /** Below the citation, or above it where there is no room; never outside of the text column. */

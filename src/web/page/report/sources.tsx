@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import type { ReportSource } from "../../wire.ts";
 import type { CitationChecks } from "../citations/checks.ts";
-import { CheckButton, CitationPanel } from "../citations/panel.tsx";
+import { CitationPanel } from "../citations/panel.tsx";
 import { SourceFacts } from "../citations/verdict.tsx";
 import { citedSentence } from "./sentence.ts";
 
@@ -30,27 +30,33 @@ interface SourceProps {
 }
 
 function Source({ source, checks }: SourceProps) {
-  const { n, also = [], title, domain, url, cited_at: citations } = source;
+  const { n, also = [], domain, url, cited_at: citations } = source;
   const check = checks.view?.sources.find((each) => each.n === n);
+  const title = titleOf(source, checks);
   return (
     <li id={`source-${n}`} tabIndex={-1}>
       <span class="number">{[n, ...also].join(", ")}</span>
       <div>
         <span dir="auto">
-          <SourceLink source={source} />
+          <SourceLink source={{ title, url }} />
         </span>{" "}
         {domain === "" || domain === title ? null : <span class="quiet domain">{domain}</span>}
         {/* The URL is printed, because links do not work on paper. */}
         {url === undefined ? null : <span class="on-paper">{url}</span>}
         {check === undefined ? null : <SourceFacts source={check} />}
-        {check?.is_cited === true ? <CheckButton n={n} checks={checks} /> : null}
         {citations.length === 0 ? null : <Citations n={n} citations={citations} />}
       </div>
     </li>
   );
 }
 
-export function SourceLink({ source: { title, url } }: { source: Pick<ReportSource, "title" | "url"> }) {
+/** A check that has just read the page knows its title. */
+export function titleOf({ n, title, domain }: ReportSource, { view }: CitationChecks): string {
+  const checked = view?.sources.find((each) => each.n === n)?.title ?? "";
+  return title === domain && checked !== "" ? checked : title;
+}
+
+export function SourceLink({ source: { title, url } }: { source: { title: string; url?: string | undefined } }) {
   if (url === undefined) return <span>{title}</span>;
   return (
     <a href={url} target="_blank" rel="noopener noreferrer nofollow" referrerpolicy="no-referrer">
