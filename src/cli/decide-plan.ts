@@ -11,7 +11,7 @@ import type { Call } from "../operations/operation.ts";
 import { perform, refused } from "../operations/perform.ts";
 import { resumeResearch } from "../operations/resume-research.ts";
 import { findProgram } from "../platform/find-program.ts";
-import { planReplacement } from "../runs/plan/run-plan.ts";
+import { planReplacement } from "../runs/plan/plan-store.ts";
 import { answerSpace } from "./answer-command.ts";
 import { withoutSettings } from "./browser/open-browser.ts";
 import { followRun } from "./commands/follow-run.ts";

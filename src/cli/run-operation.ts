@@ -125,7 +125,7 @@ async function pollBeforeReading(
 ): Promise<void> {
   if (config.settings.RESEARCH_MAX_RPS === 0) return;
   try {
-    const { pollOverdue } = await import("../runs/scheduling/poll-overdue.ts");
+    const { pollOverdue } = await import("../runs/scheduling/overdue-store.ts");
     const runner = async () => (await deps.research()).runner;
     await pollOverdue(
       { db: await deps.database(), clock: deps.clock, runner, signal: shutdown.signal },

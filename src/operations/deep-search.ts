@@ -6,7 +6,6 @@ import { allWarnings } from "../reports/gates/result-gates.ts";
 import { numberSources, unique } from "../reports/report.ts";
 import { verificationSchema } from "../reports/verification.ts";
 import type { FinishedRun } from "../runs/local/local-run.ts";
-import { MAX_ROUNDS } from "../search/max-rounds.ts";
 import type { Finding } from "../search/checks/check.ts";
 import type { Round } from "../search/deep.ts";
 import type { Wishes } from "../search/wishes.ts";
@@ -37,6 +36,7 @@ import { AppError } from "../errors.ts";
 import { findRounds } from "../runs/result-store.ts";
 import { isFinished, type Run, type RunStatus } from "../runs/run.ts";
 
+const MAX_ROUNDS = 20;
 const ROUNDS_ERROR = "{max_iterations} must be a whole number from 2 to 20.";
 
 const metadataSchema = z.looseObject({
@@ -175,7 +175,7 @@ async function runDeepSearch(deps: OperationDeps, request: DeepSearchRun, call: 
 
 /** Continues a search after its last finished round, as a new run in the background (Q1). */
 export async function continueDeepSearch(deps: OperationDeps, run: Run, call: Call) {
-  const { newestContinuation, beginContinuation } = await import("../runs/local/continuation-store.ts");
+  const { newestContinuation, beginContinuation } = await import("../runs/run-store.ts");
   const { db, processId, clock } = await deps.recorder();
   const { owner, client } = call;
   const newest = await newestContinuation(db, { taskId: run.taskId, owner });

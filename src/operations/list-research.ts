@@ -5,7 +5,7 @@ import { AppError } from "../errors.ts";
 import type { Database } from "../store/database.ts";
 import { type Run, RUN_KINDS, RUN_STATUSES } from "../runs/run.ts";
 import { findRuns, listRuns, type RunFilter } from "../runs/run-store.ts";
-import type { FoundPiece } from "../runs/history/search-terms.ts";
+import type { FoundPiece } from "../runs/history/search-store.ts";
 import { factLines } from "./parts/answer-text.ts";
 import { headOf } from "./view/head-view.ts";
 import { costSchema, type RunHead, runHead } from "./view/run-view.ts";
@@ -148,7 +148,7 @@ const filterOf = ({ status, kind, starred, archived }: ListRequest) => ({ status
 /** One page of matches: runs with a matching report first, then runs without a report whose question matches. */
 async function foundPage(db: Database, owner: string, request: ListRequest & { text: string }): Promise<ListedPage> {
   const { searchQuestions, searchReports } = await import("../runs/history/search-store.ts");
-  const { searchWords } = await import("../runs/history/search-terms.ts");
+  const { searchWords } = await import("../runs/history/search-store.ts");
   const { limit, cursor } = request;
   const seen = cursor === undefined ? { reports: 0, questions: 0 } : readFoundCursor(cursor);
   const search = { ...filterOf(request), owner, words: searchWords(request.text) };
@@ -171,7 +171,7 @@ async function foundPage(db: Database, owner: string, request: ListRequest & { t
 export async function countMatches(db: Database, owner: string, { text = "", kind }: ListRequest) {
   if (text.trim() === "") return undefined;
   const { countFound } = await import("../runs/history/search-store.ts");
-  const { searchWords } = await import("../runs/history/search-terms.ts");
+  const { searchWords } = await import("../runs/history/search-store.ts");
   return countFound(db, { owner, kind, words: searchWords(text) });
 }
 

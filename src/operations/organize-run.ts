@@ -4,7 +4,7 @@
  */
 
 import { z } from "zod";
-import { cleanTitle, MAX_TITLE_CHARACTERS } from "../runs/library/title.ts";
+import { cleanTitle, MAX_TITLE_CHARACTERS } from "../runs/library/organize-store.ts";
 import type { Run } from "../runs/run.ts";
 import { defineOperation, flagField, outputSchema, taskIdField } from "./operation.ts";
 

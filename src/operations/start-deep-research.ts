@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { LOCAL_OWNER } from "../caller.ts";
-import { currentAgent, DEFAULT_AGENT } from "../gemini/research-agent.ts";
+import { currentAgent, DEFAULT_AGENT, type Material, type RequestVariant } from "../gemini/research-agent.ts";
 import { readStored } from "../runs/history/read.ts";
 import { isFinished, type Run } from "../runs/run.ts";
 import { drawsPictures } from "../runs/start/start-options.ts";
@@ -14,6 +14,7 @@ import {
   messageOnceAccepted,
   requireDurable,
 } from "./start/started-run.ts";
+import { finishedResearch, researchText } from "./start/finished-research.ts";
 import { costSchema } from "./view/run-view.ts";
 import { costQuestion, dollars, estimateFor, requireCostConsent, runAgreedTo } from "./parts/cost-confirmation.ts";
 import { resultMetadataSchema, sourceSchema } from "./get-research-results.ts";
@@ -29,11 +30,9 @@ import {
 } from "./parts/material.ts";
 import { limitOf, readingFields } from "./reading/report-reading.ts";
 import { NO_PLAN, planFields, planned } from "./parts/plan.ts";
-import type { Wishes } from "../search/wishes.ts";
-import { asClarifiedBefore, joinsRun, variantFor, type Visualization } from "./question/same-start.ts";
-import { clarifyingQuestion, isVague } from "./question/vague-question.ts";
+import { questionWithWishes, type Wishes } from "../search/wishes.ts";
+import { beginningWithDetails, clarifyingQuestion, isVague } from "./question/vague-question.ts";
 import { wishesOf, withWishes } from "./question/wishes.ts";
-import { finishedResearch, researchText } from "./start/finished-research.ts";
 import { wholeOf } from "./view/whole-view.ts";
 import {
   type Call,
@@ -224,4 +223,59 @@ async function start(deps: OperationDeps, call: Call, { subject, input, agent, n
     notice,
     files,
   });
+}
+
+interface Asked extends Wishes {
+  query: string;
+  plan: boolean;
+  material: Material | undefined;
+  visualization?: Visualization | undefined;
+}
+
+type Visualization = "auto" | "off";
+
+/** Plan, wishes and material are part of the request, so a start with other wishes is another start. */
+function variantFor({ query, plan, material, visualization, ...input }: Asked): RequestVariant | undefined {
+  const wishes = wishesOf(input);
+  const variant: RequestVariant = {
+    ...(plan ? { collaborativePlanning: true } : {}),
+    ...(visualization === "auto" ? { visualization } : {}),
+    ...(wishes === undefined ? {} : { input: questionWithWishes(query, wishes) }),
+    ...(material === undefined ? {} : { material }),
+  };
+  return Object.keys(variant).length === 0 ? undefined : variant;
+}
+
+interface StartInput extends Asked {
+  model: string;
+}
+
+/** Whether the start would join a run instead of being paid for; a prediction until the start is committed. */
+async function joinsRun(deps: OperationDeps, input: StartInput, { owner }: Call): Promise<boolean> {
+  const { findSameStart, joinKeyOf } = await import("../runs/start/duplicate-start-store.ts");
+  const { query } = input;
+  const { agent } = currentAgent(input.model);
+  const joinKey = joinKeyOf({ owner, query, agent, variant: variantFor(input) });
+  return (await findSameStart(await deps.database(), { owner, joinKey, now: deps.clock.now() })) !== undefined;
+}
+
+/**
+ * The question as the user made it more precise minutes ago, if it is vague: a call that is repeated because its answer
+ * was lost joins that run instead of asking and paying again. Only a start that joins is changed: with other options it
+ * may mean something else.
+ */
+async function asClarifiedBefore<Input extends StartInput & { force_new: boolean }>(
+  deps: OperationDeps,
+  input: Input,
+  call: Call,
+): Promise<Input> {
+  if (input.force_new || !isVague(input.query) || (await joinsRun(deps, input, call))) return input;
+  const { findLongerQuestions } = await import("../runs/start/duplicate-start-store.ts");
+  const { owner } = call;
+  const beginning = beginningWithDetails(input.query);
+  for (const query of await findLongerQuestions(await deps.database(), { owner, beginning, now: deps.clock.now() })) {
+    const precise = { ...input, query };
+    if (await joinsRun(deps, precise, call)) return precise;
+  }
+  return input;
 }

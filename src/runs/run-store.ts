@@ -1,13 +1,13 @@
-/** SQL for searches that run in this process, and for reading and listing runs of every kind. */
+/** SQL for searches that run in this process and for what continues them, and for reading and listing runs of every kind. */
 
 import type { Cost } from "../costs/actual.ts";
 import { type Database, storable } from "../store/database.ts";
 import { databaseNow, progressAtLeast } from "../store/dialect.ts";
-import { SEARCH_LEASE_MS } from "./lock-store.ts";
+import { lockRun, SEARCH_LEASE_MS } from "./lock-store.ts";
 import { LOCAL_KINDS, type Run, type RunKind, type RunStatus } from "./run.ts";
 import { complexityIn } from "./history/run-estimate.ts";
 import { hasStatus, isListed, withEarlierCost } from "./conversation-store.ts";
-import { saveResult, recordFigures } from "./result-store.ts";
+import { recordFigures, saveResult } from "./result-store.ts";
 import { costColumns, isExact, runOf } from "./run-row.ts";
 import { endColumns, type Ending, errorColumns, transition } from "./transition-store.ts";
 
@@ -264,3 +264,38 @@ export const runsBeginningWith = (db: Database, owner: string, prefix: string): 
 
 export const newestRuns = (db: Database, owner: string, limit: number): Promise<NamedRun[]> =>
   namedRuns(db, owner).where(isListed).orderBy("created_at", "desc").orderBy("task_id", "desc").limit(limit).execute();
+
+export type Continuation = { kind: "begun" } | { kind: "known"; taskId: string; status: string };
+
+/** One transaction with the parent locked, so that a concurrent call gets the run of the first one. */
+export function beginContinuation(db: Database, run: NewRun & { parentTaskId: string }): Promise<Continuation> {
+  return db.transaction().execute(async (transaction) => {
+    const { parentTaskId: taskId, owner } = run;
+    await lockRun(transaction, taskId);
+    const newest = await newestContinuation(transaction, { taskId, owner });
+    if (newest !== undefined) return { kind: "known", taskId: newest.task_id, status: newest.status };
+    await insertRunning(transaction, run);
+    return { kind: "begun" };
+  });
+}
+
+/** The last run in the chain of continuations; undefined if there is none. */
+export async function newestContinuation(
+  db: Database,
+  { taskId, owner }: { taskId: string; owner: string },
+): Promise<{ task_id: string; status: string } | undefined> {
+  let newest: { task_id: string; status: string } | undefined;
+  for (let parent = taskId; ; parent = newest.task_id) {
+    const child = await db
+      .selectFrom("research_tasks")
+      .select(["task_id", "status"])
+      .where("parent_task_id", "=", parent)
+      .where("followup_context", "is", null)
+      .where("owner", "=", owner)
+      .orderBy("created_at", "desc")
+      .limit(1)
+      .executeTakeFirst();
+    if (child === undefined) return newest;
+    newest = child;
+  }
+}

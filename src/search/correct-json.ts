@@ -12,10 +12,9 @@ import {
 import { cancelled } from "../gemini/failures.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
-import { type CutAnswer, createCutAnswers } from "./cut-answers.ts";
 import { type Extraction, extractJsonFromOutput } from "./extract-json.ts";
 import type { Prompts } from "./prompts.ts";
-import type { AnswerSchema, ResearchAnswer } from "./schemas.ts";
+import { type AnswerSchema, isEcho, type ResearchAnswer } from "./schemas.ts";
 
 export interface SearchDeps {
   backend: Backend;
@@ -298,3 +297,47 @@ function exhausted({ cycles, corrections, bestText, partialText, lastFailure }: 
     reason: "no_answer",
   });
 }
+
+/** After the first truncation a shorter answer is requested; a second one shows that this does not help. */
+const MAX_CUTS = 2;
+
+const MIN_REPORT_CHARACTERS = 1_000;
+/** Used if nothing was written, because thinking used up the tokens. */
+const DEFAULT_REPORT_CHARACTERS = 4_000;
+
+interface CutAnswer {
+  report: string;
+  main: Answer;
+}
+
+interface CutAnswers {
+  /** `report` is undefined if the answer ended before its report began. */
+  add(report: string | undefined, main: Answer | undefined): void;
+  /** Whether no further attempt should be made. */
+  isFinal(): boolean;
+  longest(): CutAnswer | undefined;
+  /** The prompt, after a truncation with the request for a shorter answer. */
+  promptFor(prompt: string): string;
+}
+
+function createCutAnswers(): CutAnswers {
+  let cuts = 0;
+  let longest: CutAnswer | undefined;
+  return {
+    add: (report, main) => {
+      cuts += 1;
+      if (report === undefined || main === undefined || !isResult(report)) return;
+      if (longest === undefined || report.length > longest.report.length) longest = { report, main };
+    },
+    isFinal: () => cuts >= MAX_CUTS,
+    longest: () => longest,
+    promptFor: (prompt) => {
+      if (cuts === 0) return prompt;
+      const half = Math.max(MIN_REPORT_CHARACTERS, Math.round((longest?.report.length ?? 0) / 2));
+      const characters = longest === undefined ? DEFAULT_REPORT_CHARACTERS : half;
+      return `${prompt}\n\nThe last answer to this task was too long and was cut off. Answer again in the same form, with a report of at most ${characters} characters.`;
+    },
+  };
+}
+
+const isResult = (report: string): boolean => report.trim() !== "" && !isEcho({ success: true, report }, undefined);

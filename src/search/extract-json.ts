@@ -6,9 +6,8 @@
 import { parseJson } from "../gemini/parse-json.ts";
 import type { Cut } from "../gemini/search-backend.ts";
 import { isRecord } from "../platform/is-record.ts";
-import { readAnchored } from "./anchored-answer.ts";
+import { doubleLatexBackslashes, readAnchored, unescapeOnce } from "./anchored-answer.ts";
 import { type AnswerSchema, isEcho, type ResearchAnswer, withoutPlaceholders } from "./schemas.ts";
-import { doubleLatexBackslashes, unescapeOnce } from "./latex-escapes.ts";
 
 export type Extraction =
   | { kind: "valid"; answer: ResearchAnswer; repaired: boolean }

@@ -2,12 +2,11 @@
 
 import type { RunLive } from "../../operations/view/run-view.ts";
 import { oneLine } from "../../platform/clean-text.ts";
-import { activityCounts } from "../../runs/activity/counts.ts";
-import { minutesLeft, timeLeftText } from "../../runs/activity/time-left.ts";
+import { activityCounts, minutesLeft, timeLeftText } from "../../runs/activity/time-left.ts";
 import { type RunStatus, STATUS_LABELS } from "../../runs/run.ts";
 import { shortId } from "./answer-view.ts";
 import { formatCost, formatDollars, formatDuration } from "./durations.ts";
-import { type Style, type Paint, unpainted } from "./paint.ts";
+import { type Paint, type Style, unpainted } from "./paint.ts";
 import { cutToWidth } from "./text-width.ts";
 import { wrapToLines } from "./words.ts";
 

@@ -6,13 +6,7 @@ import { AppError, type FailureReason } from "../../errors.ts";
 import { startLimitMs } from "../../platform/failpoint.ts";
 import { isRecord } from "../../platform/is-record.ts";
 import type { Log } from "../../platform/log.ts";
-import {
-  type Agent,
-  type PollResult,
-  type StartOutcome,
-  type StartRequest,
-  type StreamRequest,
-} from "../research-agent.ts";
+import type { Agent, PollResult, StartOutcome, StartRequest, StreamRequest } from "../research-agent.ts";
 import { apiFailure, httpStatusOf, notGoogle, type RefusedRequest } from "../failures.ts";
 import { createGoogleClient, type GoogleClientOptions, missingKey } from "../transport/google-client.ts";
 import {
@@ -22,11 +16,10 @@ import {
   ResponseTooLarge,
   withTimeLimit,
 } from "../transport/guarded-fetch.ts";
-import { readEvent } from "./events.ts";
+import { readEvent, readInteraction } from "./reader.ts";
 import { bodyOf } from "./request-body.ts";
 import { createPaidRequest, retryAfterMs } from "../paid-start/paid-request.ts";
 import { sendOnce, type SendOnce } from "../paid-start/send-once.ts";
-import { readInteraction } from "./reader.ts";
 import { type StreamFault, withStreamGuard } from "./stream-guard.ts";
 
 interface InteractionsOptions extends GoogleClientOptions {

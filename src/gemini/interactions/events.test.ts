@@ -1,7 +1,7 @@
 /** Parsing single stream events: the pages that they name. */
 
 import { expect, test } from "vitest";
-import { readEvent } from "./events.ts";
+import { readEvent } from "./reader.ts";
 
 const eventId = "v1_e";
 const delta = (fields: object): unknown => ({ event_type: "step.delta", event_id: eventId, index: 1, delta: fields });

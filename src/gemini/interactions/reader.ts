@@ -1,12 +1,13 @@
 /**
- * Parses an interaction as Google sends it, in the current and the older schema, without trusting any field, and joins its
- * report from the output steps, with the positions of citations and pictures.
+ * Parses an interaction and the events of its stream as Google sends them, in the current and the older schema, without
+ * trusting any field, and joins its report from the output steps, with the positions of citations and pictures.
  */
 
 import { cleanTextAt } from "../../platform/clean-text.ts";
 import { isRecord } from "../../platform/is-record.ts";
 import type {
   AgentCitation,
+  AgentEvent,
   AgentPicture,
   AgentSource,
   AgentUsage,
@@ -115,7 +116,7 @@ function withoutSdkFields(raw: Record<string, unknown>): Record<string, unknown>
   return kept;
 }
 
-export type InteractionStep = Record<string, unknown>;
+type InteractionStep = Record<string, unknown>;
 
 interface JoinedReport {
   report: string;
@@ -241,9 +242,9 @@ function readCitation(
 
 const isOffset = (value: unknown): value is number => Number.isInteger(value) && Number(value) >= 0;
 
-export const readText = (value: unknown): string => (typeof value === "string" ? value : "");
+const readText = (value: unknown): string => (typeof value === "string" ? value : "");
 
-export const records = (value: unknown): InteractionStep[] => (Array.isArray(value) ? value.filter(isRecord) : []);
+const records = (value: unknown): InteractionStep[] => (Array.isArray(value) ? value.filter(isRecord) : []);
 
 /** String codes of the Interactions API, and the numeric google.rpc.Code and HTTP status that steps carry. */
 const CODES: readonly (readonly [cause: FailureCause, codes: readonly string[]])[] = [
@@ -274,4 +275,59 @@ function causeOf(code: unknown): FailureCause | undefined {
   if (typeof code !== "string" && typeof code !== "number") return undefined;
   const name = String(code).toLowerCase().replace(/^.*\//, "");
   return CODES.find(([, codes]) => codes.includes(name))?.[0];
+}
+
+const COMPLETED_EVENTS = new Set(["interaction.completed", "interaction.complete"]);
+const DELTA_EVENTS = new Set(["step.delta", "content.delta"]);
+/** The SDK and Google's documentation name the same delta differently. */
+const THOUGHT_TYPES = new Set(["thought_summary", "thought"]);
+
+export function readEvent(event: unknown): AgentEvent[] {
+  if (!isRecord(event)) return [];
+  const type = String(event["event_type"]);
+  const eventId = typeof event["event_id"] === "string" && event["event_id"] !== "" ? event["event_id"] : undefined;
+  if (COMPLETED_EVENTS.has(type)) return [{ kind: "done", eventId }];
+  if (type === "error") return [{ kind: "error", eventId }];
+  if (type === "interaction.status_update") return [{ kind: "status", rawStatus: String(event["status"]), eventId }];
+  const payload = DELTA_EVENTS.has(type) ? event["delta"] : event["step"];
+  return isRecord(payload) ? readPayload(payload, eventId) : [];
+}
+
+function readPayload(payload: Record<string, unknown>, eventId: string | undefined): AgentEvent[] {
+  const { type, content } = payload;
+  if (type === "text" && typeof payload["text"] === "string") return [{ kind: "text", text: payload["text"], eventId }];
+  if (typeof type === "string" && THOUGHT_TYPES.has(type)) {
+    const text = isRecord(content) ? content["text"] : (content ?? payload["text"] ?? payload["thought"]);
+    return typeof text === "string" && text !== "" ? [{ kind: "thought", text, eventId }] : [];
+  }
+  if (type === "google_search_call") {
+    return listIn(payload["arguments"], "queries").map((query) => ({ kind: "search", query: String(query), eventId }));
+  }
+  return pagesIn(payload).map((page) => ({ kind: "page", ...page, eventId }));
+}
+
+/** Far more than a call opens or a passage cites. */
+const MAX_PAGES_PER_EVENT = 50;
+
+interface Page {
+  use: "opened" | "cited";
+  url: string;
+  title: string;
+}
+
+/** Results of a search contain no addresses: only opened and cited pages are named. */
+function pagesIn({ type, result, annotations }: Record<string, unknown>): Page[] {
+  // The call names them, too, but only the result says whether they could be opened: `error`, `paywall` or `unsafe`.
+  const opened = records(type === "url_context_result" ? result : undefined)
+    .filter(({ status = "success" }) => status === "success")
+    .map(({ url }) => ({ use: "opened" as const, url: readText(url), title: "" }));
+  const cited = records(type === "text_annotation_delta" ? annotations : undefined)
+    .filter((annotation) => annotation["type"] === "url_citation")
+    .map(({ url, title }) => ({ use: "cited" as const, url: readText(url), title: readText(title) }));
+  return [...opened, ...cited].filter(({ url }) => url !== "").slice(0, MAX_PAGES_PER_EVENT);
+}
+
+function listIn(value: unknown, key: string): unknown[] {
+  const list = isRecord(value) ? value[key] : undefined;
+  return Array.isArray(list) ? list : [];
 }

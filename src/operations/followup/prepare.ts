@@ -16,7 +16,7 @@ import { costQuestion, dollars } from "../parts/cost-confirmation.ts";
 import { type FollowupRequest, readStoredContext, readTableContext, type TableRequest } from "./context.ts";
 import { currentOf } from "../../runs/conversation-store.ts";
 import { findTable } from "../../runs/table/find-table.ts";
-import { cleanTitle } from "../../runs/library/title.ts";
+import { cleanTitle } from "../../runs/library/organize-store.ts";
 
 export interface PreparedFollowup {
   followup: Followup;

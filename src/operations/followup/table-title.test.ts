@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MAX_TITLE_CHARACTERS } from "../../runs/library/title.ts";
+import { MAX_TITLE_CHARACTERS } from "../../runs/library/organize-store.ts";
 import { tableTitle } from "./prepare.ts";
 
 test("a table is named after the question of its report and its columns, on one line (V5)", () => {

@@ -3,7 +3,7 @@ import { insertRun, openDatabase } from "../../../test/kit/store/store-rows.ts";
 import { appendEvents } from "../event-store.ts";
 import { saveRound } from "../result-store.ts";
 import { readActivity } from "./activity.ts";
-import { activityCounts } from "./counts.ts";
+import { activityCounts } from "./time-left.ts";
 
 const taskId = "00000000-0000-4000-8000-000000000001";
 

@@ -1,4 +1,7 @@
-/** Estimates how long a run still takes: one formula for dashboard, terminal and status. The dashboard bundles it. */
+/**
+ * How much a run has searched and how long it still takes, worded once for dashboard, terminal and status. The dashboard
+ * bundles it.
+ */
 
 import { durationText } from "../../platform/duration.ts";
 
@@ -34,3 +37,14 @@ export function minutesLeft({ progress, elapsedMs, usual: { likely, max } }: Run
 
 export const timeLeftText = (minutes: number): string =>
   minutes === 0 ? "longer than usual" : `about ${durationText(minutes * MINUTE_MS)} left`;
+
+/** "12 searches · 34 sites"; undefined before the first of them. */
+export function activityCounts({ searches, sites }: { searches: number; sites: number }): string | undefined {
+  const counted = [counts(searches, "search", "searches"), counts(sites, "site", "sites")].filter(
+    (text) => text !== "",
+  );
+  return counted.length === 0 ? undefined : counted.join(" · ");
+}
+
+const counts = (count: number, one: string, many: string): string =>
+  count === 0 ? "" : `${count} ${count === 1 ? one : many}`;

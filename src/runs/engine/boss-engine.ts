@@ -1,6 +1,7 @@
 /**
  * The engine for PostgreSQL: pg-boss in the database of the runs, one job per delivery. Each key has a queue, so that a
- * run is delivered only to processes that have its key. Due times are by the clock of the database.
+ * run is delivered only to processes that have its key. Due times are by the clock of the database. The statistics of the
+ * queues are read through the API of pg-boss.
  */
 
 import type { JobInsert, PgBoss } from "pg-boss";
@@ -10,6 +11,7 @@ import type { Log } from "../../platform/log.ts";
 import { connectionConfig } from "../../store/postgres/postgres.ts";
 import { databaseError } from "../../store/postgres/driver.ts";
 import { type Claim, CLOSE_MS, type Due, type Engine, type Lane, rankOf, SLOW_RANK, type Worker } from "./engine.ts";
+import type { Database } from "../../store/database.ts";
 
 export interface BossEngineOptions {
   url: string;
@@ -21,7 +23,7 @@ export interface BossEngineOptions {
 }
 
 /** A schema of its own, because pg-boss has its own migrations. */
-export const SCHEMA = "gemini_search_jobs";
+const SCHEMA = "gemini_search_jobs";
 /** For the short queries of pg-boss; polls use the connections of the store. */
 const CONNECTIONS = 4;
 /** Longer than the driver's 10 s: opening a connection costs the database as much as ten fetches. */
@@ -42,9 +44,9 @@ const released = z.object({ settled: z.array(z.string()).nullish() });
 
 const PREFIX = "poll-";
 const queueOf = (key: string): string => PREFIX + key;
-export const keyOf = (queue: string): string => queue.slice(PREFIX.length);
+const keyOf = (queue: string): string => queue.slice(PREFIX.length);
 
-export const isPollQueue = (name: string): boolean => name.startsWith(PREFIX);
+const isPollQueue = (name: string): boolean => name.startsWith(PREFIX);
 
 export async function openBossEngine(options: BossEngineOptions): Promise<Engine> {
   const { PgBoss: Boss, fromKysely } = await importPgBoss();
@@ -224,7 +226,7 @@ const reasonOf = (error: unknown): string =>
     : databaseError(error).message;
 
 /** An optional dependency: installations that use SQLite do not need it. */
-export async function importPgBoss(): Promise<typeof import("pg-boss")> {
+async function importPgBoss(): Promise<typeof import("pg-boss")> {
   try {
     return await import("pg-boss");
   } catch (error) {
@@ -234,5 +236,69 @@ export async function importPgBoss(): Promise<typeof import("pg-boss")> {
       suggestion: "Install it beside gemini-search-mcp: npm install pg pg-boss@12.35.0",
       cause: error,
     });
+  }
+}
+
+export interface QueueCounts {
+  name: string;
+  /** Not due yet. */
+  deferred: number;
+  /** Due, but not fetched by a worker. */
+  ready: number;
+  active: number;
+  failed: number;
+}
+
+interface WaitingPoll {
+  taskId: string;
+  /** Identifies the API key that the poll needs; undefined when any key will do. */
+  key: string | undefined;
+  dueAt: number;
+  /** When the previous poll was finished. */
+  scheduledAt: number;
+}
+
+export interface QueueStats {
+  queues: QueueCounts[];
+  /** Jobs that no worker has fetched; undefined when there are too many to read. */
+  waiting: WaitingPoll[] | undefined;
+}
+
+/** Reading more jobs would cost more than making the polls. */
+const MAX_READ_JOBS = 50_000;
+
+/** Works without any polling process. pg-boss stores the counts, so the database must be writable. */
+export async function readQueueStats(db: Database): Promise<QueueStats> {
+  const { PgBoss, fromKysely } = await importPgBoss();
+  const boss = new PgBoss({ db: fromKysely(db), schema: SCHEMA, migrate: false, supervise: false, schedule: false });
+  // Without a listener an error event would end the process.
+  boss.on("error", () => {});
+  if (!(await boss.isInstalled())) return { queues: [], waiting: [] };
+  await boss.start();
+  try {
+    const names = (await boss.getQueues()).map(({ name }) => name).filter(isPollQueue);
+    // Workers update the counts every few seconds; `force` updates them when there are none.
+    const stats = await Promise.all(names.map((name) => boss.getQueueStats(name, { force: true })));
+    const queues = stats.flat().map((queue) => ({
+      name: queue.name,
+      deferred: queue.deferredCount,
+      ready: queue.readyCount,
+      active: queue.activeCount,
+      failed: queue.failedCount,
+    }));
+    const waiting = queues.reduce((sum, { deferred, ready }) => sum + deferred + ready, 0);
+    if (waiting > MAX_READ_JOBS) return { queues, waiting: undefined };
+    const jobs = await Promise.all(names.map((name) => boss.findJobs(name, { queued: true })));
+    return {
+      queues,
+      waiting: jobs.flat().map(({ name, singletonKey, startAfter, createdOn }) => ({
+        taskId: singletonKey ?? "",
+        key: keyOf(name),
+        dueAt: startAfter.getTime(),
+        scheduledAt: createdOn.getTime(),
+      })),
+    };
+  } finally {
+    await boss.stop({ graceful: false, close: false });
   }
 }

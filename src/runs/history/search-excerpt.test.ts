@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { excerptOf, soughtIn } from "./search-excerpt.ts";
-import { searchWords } from "./search-terms.ts";
+import { excerptOf, searchWords, soughtIn } from "./search-store.ts";
 
 const ALL = 10_000_000;
 

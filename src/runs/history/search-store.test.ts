@@ -2,8 +2,7 @@ import { describe, expect, test } from "vitest";
 import { insertRun, openDatabase } from "../../../test/kit/store/store-rows.ts";
 import type { Database } from "../../store/database.ts";
 import { saveResult } from "../result-store.ts";
-import { countFound, type RunSearch, searchQuestions, searchReports } from "./search-store.ts";
-import { searchWords } from "./search-terms.ts";
+import { countFound, type RunSearch, searchQuestions, searchReports, searchWords } from "./search-store.ts";
 
 const search = (typed: string, more: Partial<RunSearch> = {}): RunSearch => ({
   owner: "local",

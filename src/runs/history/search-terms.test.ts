@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { matchOf } from "../../store/full-text.ts";
-import { filterByWords, searchWords } from "./search-terms.ts";
+import { filterByWords, searchWords } from "./search-store.ts";
 
 const matched = (text: string): string => matchOf(searchWords(text));
 

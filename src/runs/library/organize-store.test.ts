@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { insertRun, openDatabase, rowOf } from "../../../test/kit/store/store-rows.ts";
 import type { Database } from "../../store/database.ts";
-import { countFound, searchQuestions, searchReports } from "../history/search-store.ts";
-import { searchWords } from "../history/search-terms.ts";
+import { countFound, searchQuestions, searchReports, searchWords } from "../history/search-store.ts";
 import { saveResult } from "../result-store.ts";
 import { listRuns } from "../run-store.ts";
 import { transition } from "../transition-store.ts";

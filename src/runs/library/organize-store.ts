@@ -3,10 +3,10 @@
 import { AppError } from "../../errors.ts";
 import { type Database, storable } from "../../store/database.ts";
 import { lockRun } from "../lock-store.ts";
-import { isFinished, type Run, aboutRun } from "../run.ts";
+import { aboutRun, isFinished, type Run } from "../run.ts";
 import { currentOf } from "../conversation-store.ts";
-import { cleanTitle } from "./title.ts";
-import { updateTitleInSearch } from "./search-index-store.ts";
+import { updateTitleInSearch } from "../result-store.ts";
+import { cleanText } from "../../platform/clean-text.ts";
 
 export interface RunMarks {
   owner: string;
@@ -55,3 +55,8 @@ const notEnded = (run: Run): AppError =>
     suggestion: "Archive it when it has ended.",
     run: aboutRun(run),
   });
+
+export const MAX_TITLE_CHARACTERS = 200;
+
+/** One line without control and invisible characters. */
+export const cleanTitle = (typed: string): string => cleanText(typed).replaceAll(/\s+/g, " ").trim();

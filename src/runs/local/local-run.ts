@@ -1,7 +1,7 @@
 /** Stores a search of this process as a run, so that its answer can be read even if the caller disconnects. */
 
 import type { Action } from "../../action.ts";
-import type { CostOf } from "../../costs/actual.ts";
+import { addCosts, type Cost, type CostOf, NO_COST, roundCost } from "../../costs/actual.ts";
 import { AppError, UnexpectedRunError } from "../../errors.ts";
 import type { Answer } from "../../gemini/search-backend.ts";
 import { cleanText } from "../../platform/clean-text.ts";
@@ -15,7 +15,7 @@ import { appendEvents } from "../event-store.ts";
 import type { Run, RunKind, RunResult, SavedRound } from "../run.ts";
 import { dropResult, findRounds, saveRound } from "../result-store.ts";
 import { type Finish, finishRun, insertRunning, recordBeat } from "../run-store.ts";
-import { createMeter, type Figures, type Meter } from "./meter.ts";
+import { countCost } from "../../gemini/call-telemetry.ts";
 
 export interface RunRecorder {
   db: Database;
@@ -303,4 +303,41 @@ function withRun(error: AppError, run: { taskId: string; status: string; next: r
   const { message, details, cause } = error;
   const about = { next, details: details && truncateDetails(details), run: { task_id: taskId, status } };
   return new AppError({ ...error, message, cause, ...about });
+}
+
+interface Figures {
+  backend: string | undefined;
+  /** Notices for the user from the backends, without duplicates. */
+  notices: string[];
+  tokens: { input: number; output: number };
+  cost: Cost;
+}
+
+type Meter = ReturnType<typeof createMeter>;
+
+function createMeter({ clock, costOf }: { clock: Clock; costOf: CostOf }) {
+  const tokens = { input: 0, output: 0 };
+  let cost = NO_COST;
+  const notices = new Set<string>();
+  let backend: string | undefined;
+  let model: string | undefined;
+  return {
+    answered: (answer: Answer) => {
+      tokens.input += answer.usage.input;
+      tokens.output += answer.usage.output;
+      model = answer.model ?? model;
+      backend = answer.backend;
+      for (const notice of answer.notices) notices.add(notice);
+      const added = costOf(answer.usage, answer.model, clock.now());
+      countCost(answer.model, added.usd);
+      cost = addCosts(cost, added);
+    },
+    model: () => model,
+    figures: (): Figures => ({
+      backend,
+      notices: [...notices],
+      tokens: { ...tokens },
+      cost: roundCost(cost),
+    }),
+  };
 }

@@ -6,13 +6,12 @@ import { currentOf } from "../conversation-store.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { missingSetting } from "../poll/ask.ts";
 import { flushUnchargedFailures } from "../recovery/unsettled-starts.ts";
-import { type Run, aboutRun } from "../run.ts";
+import { aboutRun, type Run } from "../run.ts";
 import { refuseBeforeIntent } from "../start/check-before-sending.ts";
 import { type Sending, startCarryingOn } from "../start/start.ts";
 import { variantOf } from "../start/start-options.ts";
 import type { CheckCost } from "../start/limits-store.ts";
-import { editOf, expirePlans, newestPlan, type StoredPlan } from "./plan-store.ts";
-import { PLAN_ENDED } from "./run-plan.ts";
+import { editOf, expirePlans, newestPlan, PLAN_ENDED, type StoredPlan } from "./plan-store.ts";
 
 /** Google continues the plan with it; any text would do, as `collaborative_planning: false` is what starts the research. */
 const GO_AHEAD = "Go ahead with this plan.";

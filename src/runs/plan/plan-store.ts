@@ -5,6 +5,7 @@ import { expirePlan, isNotCarriedOn, lineOf } from "../conversation-store.ts";
 import { lockRun } from "../lock-store.ts";
 import { findResult } from "../result-store.ts";
 import { parseOptions, variantOf } from "../start/start-options.ts";
+import type { Advice } from "../../action.ts";
 
 export interface StoredPlan {
   taskId: string;
@@ -69,3 +70,17 @@ export async function expirePlans(db: Database, { now, limit }: { now: number; l
   }
   return expired;
 }
+
+/** After a plan that cannot be approved here any more: its text is kept. */
+export const PLAN_CANCELLED: Advice = {
+  suggestion: "The text of the plan is kept.",
+  next: [{ do: "read" }, { do: "start", with: "this_plan" }],
+};
+
+export const PLAN_ENDED: Advice = {
+  suggestion: "The text of the plan is kept, and Google may still have the plan itself.",
+  next: [{ do: "poll_again" }, { do: "read" }, { do: "start", with: "this_plan" }],
+};
+
+/** The change that a user asks for by editing the text of the plan. */
+export const planReplacement = (text: string): string => `Replace the plan with this one:\n\n${text}`;

@@ -1,4 +1,7 @@
-/** Converts an interaction into a result: its report, and its sources numbered as the report cites them. */
+/**
+ * Converts an interaction into a result: its report, its sources numbered as the report cites them, and the response as
+ * it is kept.
+ */
 
 import type { Interaction } from "../../gemini/research-agent.ts";
 import type { Log } from "../../platform/log.ts";
@@ -17,6 +20,8 @@ import { keepPictures } from "../../reports/pictures/keep.ts";
 import { numberSources, type Source } from "../../reports/report.ts";
 import { keepSuggestions } from "../../reports/suggestions/keep.ts";
 import type { NewResult } from "../run.ts";
+import { deflateRawSync } from "node:zlib";
+import { isRecord } from "../../platform/is-record.ts";
 
 interface ResultFacts {
   partial: boolean;
@@ -122,4 +127,51 @@ function highestMarked(report: string): number {
     if (isGoogleMark) for (const n of numbers) highest = Math.max(highest, n);
   }
   return highest;
+}
+
+export function packRaw(raw: unknown, redact: (text: string) => string): Uint8Array | undefined {
+  if (raw === undefined) return undefined;
+  return deflateRawSync(redact(serialize(withoutRequest(raw)) ?? "{}"));
+}
+
+/** The request that Google may repeat: its input may hold files, the headers of its MCP servers hold secrets. */
+function withoutRequest(raw: unknown): unknown {
+  if (!isRecord(raw)) return raw;
+  const { input: _input, tools: _tools, ...response } = raw;
+  return withoutOwnFiles(response);
+}
+
+function withoutOwnFiles(raw: Record<string, unknown>): unknown {
+  if (!Array.isArray(raw["steps"])) return raw;
+  const steps = raw["steps"].map((step: unknown) => {
+    if (!isRecord(step) || step["type"] !== "user_input" || !Array.isArray(step["content"])) return step;
+    return { ...step, content: step["content"].map(withoutData) };
+  });
+  return { ...raw, steps };
+}
+
+function withoutData(part: unknown): unknown {
+  if (!isRecord(part) || part["data"] === undefined) return part;
+  const { data: _data, ...rest } = part;
+  return rest;
+}
+
+/** Falls back to field by field: thousands of nesting levels overflow the stack of JSON.stringify. */
+function serialize(raw: unknown): string | undefined {
+  const whole = tryStringify(raw);
+  if (whole !== undefined || !isRecord(raw)) return whole;
+  const fields = Object.entries(raw).flatMap(([name, value]) => {
+    const text = tryStringify(value);
+    return text === undefined ? [] : [`${JSON.stringify(name)}:${text}`];
+  });
+  return `{${fields.join(",")}}`;
+}
+
+function tryStringify(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }

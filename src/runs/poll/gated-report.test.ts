@@ -9,7 +9,7 @@ import { findResult } from "../result-store.ts";
 import { currentOf } from "../conversation-store.ts";
 import { startResearch } from "../start/start.ts";
 import { withTable } from "../table/table-result.ts";
-import { gateReport } from "./gated-report.ts";
+import { gateReport } from "./endings.ts";
 import { pollRun } from "./poll.ts";
 
 type Context = Parameters<typeof openRunner>[0];

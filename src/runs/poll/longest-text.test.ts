@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import type { Picture } from "../../reports/pictures/picture.ts";
 import type { NewResult } from "../run.ts";
-import { withLongestText } from "./longest-text.ts";
+import { withLongestText } from "./poll-result-store.ts";
 
 const picture = (hash: string, offset = 0): Picture => ({
   n: 1,

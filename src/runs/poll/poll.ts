@@ -7,25 +7,32 @@ import { oneLine } from "../../platform/clean-text.ts";
 import { headingOf } from "../activity/activity.ts";
 import { failpoint } from "../../platform/failpoint.ts";
 import { storable } from "../../store/database.ts";
-import { resultOrText } from "./agent-result.ts";
+import { packRaw, resultOrText } from "./agent-result.ts";
 import { type AgentFinish, finishAgentRun, keepLaterText } from "./poll-result-store.ts";
 import { ask, canHaveExpired, MIN_RETENTION_MS, missingSetting } from "./ask.ts";
-import { gateReport } from "./gated-report.ts";
-import { endedEarlyMessage, EXPIRED, failedMessage, failure, NO_REPORT, REJECTED, UNKNOWN_STATUS } from "./endings.ts";
+import {
+  endedEarlyMessage,
+  EXPIRED,
+  failedMessage,
+  failure,
+  gateReport,
+  NO_REPORT,
+  REJECTED,
+  UNKNOWN_STATUS,
+} from "./endings.ts";
 import type { PolledRun } from "../run.ts";
-import { usageOf, LATE_USAGE_MS, pollForUsage } from "./usage.ts";
+import { LATE_USAGE_MS, pollForUsage, usageOf } from "./usage.ts";
 import { type Obstacle, obstacleBehind } from "./obstacle.ts";
 import {
+  AGAIN,
   changesOf,
   clearOddAnswer,
-  REJECTION,
-  sameAnswerSince,
-  AGAIN,
   NEVER,
   type Outcome,
   RATE_LIMIT_MS,
+  REJECTION,
+  sameAnswerSince,
 } from "./seen-store.ts";
-import { packRaw } from "./raw-json.ts";
 import { progressBySeen } from "../history/run-estimate.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { savePartial } from "../result-store.ts";

@@ -2,7 +2,7 @@
 
 import { inflateRawSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { packRaw } from "./raw-json.ts";
+import { packRaw } from "./agent-result.ts";
 
 const unpack = (packed: Uint8Array | undefined): unknown =>
   packed === undefined ? undefined : JSON.parse(inflateRawSync(packed).toString());

@@ -1,7 +1,7 @@
 /** Shares of the rate by owner: small owners get what they can use, large ones share the rest. */
 
 import { expect, test } from "vitest";
-import { fairIntervals, priorityOf } from "./fair-intervals.ts";
+import { fairIntervals, priorityOf } from "./poller.ts";
 
 const intervals = (runs: Record<string, number>, rate: number) =>
   Object.fromEntries(

@@ -1,8 +1,8 @@
 /** SQL for the status of the fleet, and for the telemetry gauges: polling processes, runs, and late polls. */
 
-import { type QueueCounts, type QueueStats, readQueueStats } from "../engine/queue-stats.ts";
+import { type QueueCounts, type QueueStats, readQueueStats } from "../engine/boss-engine.ts";
 import type { Database } from "../../store/database.ts";
-import { isShared, databaseNow } from "../../store/dialect.ts";
+import { databaseNow, isShared } from "../../store/dialect.ts";
 import { type PollingProcess, pollingProcesses } from "../../store/processes.ts";
 import { MAX_LATE_MS } from "./overdue-store.ts";
 import { type SummedPolls, sumPolls } from "../../telemetry/poll-counts.ts";

@@ -1,7 +1,12 @@
-/** SQL for polls that are due although no process makes them. SQLite only: on PostgreSQL workers poll, by pg-boss. */
+/**
+ * Polls that are due although no process makes them, as at a terminal. A run is polled before it is read. SQLite only: on
+ * PostgreSQL workers poll, by pg-boss.
+ */
 
 import type { Database } from "../../store/database.ts";
 import { isShared } from "../../store/dialect.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Runner } from "./runner.ts";
 
 /** How late a poll may be when the process that held it was killed and this is yet to be detected. */
 export const MAX_LATE_MS = 60_000;
@@ -15,7 +20,7 @@ interface Overdue {
 }
 
 /** The newest runs whose poll is due and not in flight. */
-export async function overdueRuns(db: Database, { owner, taskId, now, limit }: Overdue): Promise<string[]> {
+async function overdueRuns(db: Database, { owner, taskId, now, limit }: Overdue): Promise<string[]> {
   if (isShared(db)) return [];
   const rows = await db
     .selectFrom("research_tasks")
@@ -32,7 +37,7 @@ export async function overdueRuns(db: Database, { owner, taskId, now, limit }: O
 }
 
 /** Whether each of these runs was polled, or is no longer polled, since they were overdue at this time. */
-export async function arePolled(db: Database, taskIds: string[], since: number): Promise<boolean> {
+async function arePolled(db: Database, taskIds: string[], since: number): Promise<boolean> {
   const waiting = await db
     .selectFrom("research_tasks")
     .select("task_id")
@@ -55,4 +60,37 @@ export async function unpolledSince(db: Database, taskId: string, now: number): 
   // 0 marks a run that a caller waits for; it is not a due time.
   const dueAt = row?.next_poll_at ?? 0;
   return dueAt > 0 && now - dueAt > MAX_LATE_MS ? dueAt : undefined;
+}
+
+export interface OverdueDeps {
+  db: Database;
+  clock: Clock;
+  /** Called only if a run is overdue. */
+  runner: () => Promise<Pick<Runner, "start" | "wake">>;
+  signal: AbortSignal;
+}
+
+/** Of a list. Each poll is a request to Google. */
+const MAX_RUNS = 5;
+/** A reader waits no longer for Google; the poll may still end before the process does. */
+const MAX_WAIT_MS = 4_000;
+const CHECK_MS = 50;
+
+/** `taskId`: only this run. `onPoll` is called before the first request. */
+export async function pollOverdue(
+  { db, clock, runner: openRunner, signal }: OverdueDeps,
+  { owner, taskId, onPoll }: { owner: string; taskId?: string | undefined; onPoll: () => void },
+): Promise<void> {
+  const now = clock.now();
+  const taskIds = await overdueRuns(db, { owner, taskId, now, limit: MAX_RUNS });
+  if (taskIds.length === 0) return;
+  onPoll();
+  const until = clock.monotonic() + MAX_WAIT_MS;
+  const runner = await openRunner();
+  // The runs are due already. Their due times say since when nobody has polled them, so they stay.
+  runner.start();
+  runner.wake();
+  while (!(await arePolled(db, taskIds, now)) && clock.monotonic() < until && !signal.aborted) {
+    await clock.sleep(CHECK_MS, signal).catch(() => undefined);
+  }
 }

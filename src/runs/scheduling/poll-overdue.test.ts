@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { clock, openRunner, request } from "../../../test/kit/store/runner.ts";
 import { startResearch } from "../start/start.ts";
-import { unpolledSince } from "./overdue-store.ts";
-import { pollOverdue } from "./poll-overdue.ts";
+import { pollOverdue, unpolledSince } from "./overdue-store.ts";
 
 test("a run whose poll was asked for and not made is still said to be unpolled since it was due (J2)", async (context) => {
   const { store, deps } = await openRunner(context);

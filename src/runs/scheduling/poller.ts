@@ -15,11 +15,10 @@ import { type RateLimit, reservePermit, reservePermits } from "../../store/rate-
 import { inDetachedTrace } from "../../telemetry/telemetry.ts";
 import type { ResearchDeps } from "../deps.ts";
 import { POLLS_BEFORE_EXPIRED } from "../poll/ask.ts";
-import { recordSeen, AGAIN, type Outcome } from "../poll/seen-store.ts";
+import { AGAIN, type Outcome, recordSeen } from "../poll/seen-store.ts";
 import { pollRun, waitForKey } from "../poll/poll.ts";
 import { polledRunOf, type Row } from "../run-row.ts";
 import { markUnknownStarts } from "../recovery/unsettled-starts.ts";
-import { fairIntervals, priorityOf } from "./fair-intervals.ts";
 import { MAX_AHEAD_MS, pausePolls, rateOf, waitForPermit } from "./permits.ts";
 import {
   allPolledRuns,
@@ -324,3 +323,29 @@ function createHeartbeat({ db, processId, clock, pollCounts }: ResearchDeps, key
     },
   };
 }
+
+export interface Demand {
+  runsOf: ReadonlyMap<string, number>;
+  /** Polls per second. */
+  rate: number;
+  minIntervalMs: number;
+}
+
+/** The share of the rate that is scheduled, so that due polls get a permit at once. */
+const SCHEDULED_SHARE = 0.95;
+
+/** Returns the interval of each owner in ms. Owners with few runs get all they can use; the others share the rest. */
+export function fairIntervals({ runsOf, rate, minIntervalMs }: Demand): Map<string, number> {
+  const ascending = [...runsOf].toSorted(([, a], [, b]) => a - b);
+  let left = rate * SCHEDULED_SHARE;
+  return new Map(
+    ascending.map(([owner, runs], n) => {
+      const share = Math.min((runs * 1_000) / minIntervalMs, left / (ascending.length - n));
+      left -= share;
+      return [owner, (runs * 1_000) / share];
+    }),
+  );
+}
+
+/** Among polls that are due, those of owners with few runs come first. */
+export const priorityOf = (runs: number): number => -Math.floor(Math.log2(Math.max(1, runs)));

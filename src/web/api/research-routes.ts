@@ -20,7 +20,7 @@ import {
 } from "../../operations/perform.ts";
 import type { Subject } from "../../operations/question/subject.ts";
 import { resumeResearch } from "../../operations/resume-research.ts";
-import { planReplacement } from "../../runs/plan/run-plan.ts";
+import { planReplacement } from "../../runs/plan/plan-store.ts";
 import { aboutRun, type Run, STATUS_LABELS } from "../../runs/run.ts";
 import { findRuns } from "../../runs/run-store.ts";
 import { search } from "../../operations/search.ts";

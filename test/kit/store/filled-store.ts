@@ -2,8 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { deflateRawSync } from "node:zlib";
-import { addToSearch } from "../../../src/runs/library/search-index-store.ts";
-import { saveRound } from "../../../src/runs/result-store.ts";
+import { addToSearch, saveRound } from "../../../src/runs/result-store.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { openSqlite } from "../../../src/store/sqlite/sqlite.ts";
 import { insertAttempt, insertRun } from "./store-rows.ts";

@@ -3,7 +3,7 @@
 import type { RunLive } from "../../../operations/view/run-view.ts";
 import { costRemark, durationOf, elapsed, isUnfinished, kindName, markedMoney, money } from "../ui/format.ts";
 import { Age, Progress, Status, useNow } from "../ui/parts.tsx";
-import { activityCounts } from "../../../runs/activity/counts.ts";
+import { activityCounts } from "../../../runs/activity/time-left.ts";
 import { durationText } from "../../../platform/duration.ts";
 import { SourceLink } from "../report/sources.tsx";
 

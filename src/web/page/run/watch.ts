@@ -1,7 +1,7 @@
 /** Loads a run and its timeline and keeps them current: live events, and a reload after each interruption. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { activityCounts } from "../../../runs/activity/counts.ts";
+import { activityCounts } from "../../../runs/activity/time-left.ts";
 import type { RunLive, TimelineEntry } from "../../../operations/view/run-view.ts";
 import type { LiveEvents, Timeline } from "../../wire.ts";
 import { fetchJson } from "../app/request.ts";
