@@ -1,6 +1,6 @@
 /** Claims with one changed figure, date or name, made of claims that their page says; always the same ones. */
 
-import { figuresIn } from "../../src/claims/figures/figures.ts";
+import { figuresIn } from "../../src/claims/figures.ts";
 import { wordsOf } from "../../src/claims/words.ts";
 import type { LabelledClaim } from "./collections.ts";
 

@@ -3,13 +3,12 @@
 import { setImmediate } from "node:timers/promises";
 import type { PageText } from "../pages/page.ts";
 import {
-  bestPassages,
   comparable,
   indexPage,
   matchTableCell,
   nearestSentences,
   otherCell,
-  passagesAround,
+  passageAround,
   type PageIndex,
   readPage,
   statementKey,
@@ -26,27 +25,16 @@ export type Comparison = Pick<Evidence, "reason" | "passage" | "pageSays" | "pro
 
 type ComparedText = Pick<Claim, "text" | "context">;
 
-export interface ComparedClaim {
-  comparison: Comparison;
-  /** The passages nearest to the claim, best first. */
-  passages: string[];
-}
-
 export interface ComparisonJob {
   page: PageText;
   claims: readonly ComparedText[];
-  /** The number of passages for each claim that the text does not confirm. */
-  passages: number;
 }
 
 /** The event loop gets its turn at least this often, whatever a page contains. */
 const MAX_BUSY_MS = 10;
 
 /** In the order of the claims. */
-export async function compareClaims(
-  { page, claims, passages }: ComparisonJob,
-  signal: AbortSignal,
-): Promise<ComparedClaim[]> {
+export async function compareClaims({ page, claims }: ComparisonJob, signal: AbortSignal): Promise<Comparison[]> {
   let since = performance.now();
   const pause = async (): Promise<void> => {
     if (performance.now() - since < MAX_BUSY_MS) return;
@@ -57,11 +45,9 @@ export async function compareClaims(
   const reading = readPage(page);
   let step = reading.next();
   for (; step.done !== true; step = reading.next()) await pause();
-  const compared: ComparedClaim[] = [];
+  const compared: Comparison[] = [];
   for (const claim of claims) {
-    const comparison = compare(claim, step.value);
-    const isOpen = comparison.verdict !== "confirmed" && passages > 0;
-    compared.push({ comparison, passages: isOpen ? bestPassages(claim, step.value, passages) : [] });
+    compared.push(compare(claim, step.value));
     await pause();
   }
   return compared;
@@ -111,7 +97,7 @@ function compareSentence(claim: ComparedText, page: PageIndex): Comparison {
   }
   const { probability, passage, isLikely } = likenessOf(text, page, nearest) ?? {};
   if (isLikely === true) return { verdict: "likely", probability, passage };
-  const [closest] = passagesAround(nearest, page, 1);
+  const closest = nearest[0] === undefined ? undefined : passageAround(nearest[0], page);
   return { verdict: "not_found", reason: "No sentence of the page says nearly this.", passage: closest, probability };
 }
 

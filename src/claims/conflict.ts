@@ -3,10 +3,10 @@
  * name or direction, or with a negation. A false alarm is worse than silence, so whatever is ambiguous is no conflict.
  */
 
-import { type DateMention, figuresIn, includesDate } from "./figures/figures.ts";
-import type { Quantity } from "./figures/quantities.ts";
-import { areOpposites, isNegation } from "./language.ts";
+import { type DateMention, figuresIn, includesDate, type Quantity } from "./figures.ts";
+import { areOpposites, hasOtherDirection, hasOtherNegation, isNegation } from "./language.ts";
 import { type PageIndex, rarity, readable } from "./page-index.ts";
+import { sentencesIn } from "./split/drafts.ts";
 import { type Word, wordsOf } from "./words.ts";
 
 export interface Conflict {
@@ -93,7 +93,7 @@ function readStatement(written: string): Statement {
       return {
         ...quantity,
         next: nextTo(quantity),
-        isInexact: quantity.approximation !== undefined || INEXACT.test(before),
+        isInexact: INEXACT.test(before),
         isChange: /(?<!\p{L})(?:by|um)\s$/iu.test(before),
       };
     }),
@@ -112,6 +112,30 @@ const missingFigures = (own: Statement, other: Statement): Amount[] =>
 
 const missingDates = (own: Statement, other: Statement): Dated[] =>
   own.dates.filter((one) => !other.dates.some((two) => includesDate(two, one) || includesDate(one, two)));
+
+const EXACT = 1e-9;
+
+/** Why a quotation cannot support a claim; undefined if nothing speaks against it, which alone is no support. */
+export function disagreement(claim: string, quote: string): string | undefined {
+  if (quote === claim) return undefined;
+  const [own, other] = [readStatement(claim), readStatement(quote)];
+  const isSame = (one: Amount, two: Amount): boolean =>
+    one.unit === two.unit && Math.abs(one.value - two.value) <= EXACT * Math.abs(one.value);
+  if (!own.quantities.every((one) => other.quantities.some((two) => isSame(one, two)))) {
+    return "A figure of the claim is not in the quotation.";
+  }
+  // A quotation without a date may come from a page that states it elsewhere.
+  if (other.dates.length > 0 && missingDates(own, other).length > 0) {
+    return "The quotation has another date than the claim.";
+  }
+  const keys = new Set(own.words.map(({ key }) => key));
+  const shared = (sentence: string): number => wordsOf(sentence).filter(({ key }) => keys.has(key)).length;
+  const [nearest = ""] = sentencesIn(quote)
+    .map(({ start, end }) => quote.slice(start, end))
+    .toSorted((one, two) => shared(two) - shared(one));
+  if (hasOtherNegation(claim, nearest)) return "The quotation and the claim differ in a negation.";
+  return hasOtherDirection(claim, nearest) ? "The quotation reports the opposite direction." : undefined;
+}
 
 interface Difference {
   about: Conflict["about"];
@@ -223,7 +247,7 @@ const ESTIMATE = 0.25;
 function isCompatible(one: Amount, two: Amount): boolean {
   if (one.unit !== two.unit && one.unit !== "" && two.unit !== "") return false;
   const isRound = [one, two].some(({ value }) => value >= 100 && Math.round(value) % 10 === 0);
-  const tolerance = one.isInexact || two.isInexact ? ESTIMATE : isRound ? ROUNDING : 1e-9;
+  const tolerance = one.isInexact || two.isInexact ? ESTIMATE : isRound ? ROUNDING : EXACT;
   return Math.abs(one.value - two.value) <= tolerance * Math.max(Math.abs(one.value), Math.abs(two.value));
 }
 

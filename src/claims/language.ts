@@ -46,7 +46,7 @@ const NEGATIONS: Readonly<Record<European, ReadonlySet<string>>> = {
 /** Endings of Japanese verbs, and 未, 無 and 非 before a noun. */
 const JAPANESE_NEGATION = /な(?:い|かっ|く|けれ)|ません|ず(?:に|、|。|$)|ぬ(?:。|$)|[未無非](?=\p{Script=Han})/u;
 
-export function isNegated(text: string, language: Language): boolean {
+function isNegated(text: string, language: Language): boolean {
   if (language === "ja") return JAPANESE_NEGATION.test(text);
   return (text.toLowerCase().match(/\p{L}+(?:'\p{L}+)?/gu) ?? []).some((word) => NEGATIONS[language].has(word));
 }
@@ -57,11 +57,21 @@ const DOWN =
   /^(?:f[ae]ll(?:s|en|ing)?|decreas(?:e|es|ed|ing)|declin(?:e|es|ed|ing)|drop(?:s|ped|ping)?|down|lower(?:s|ed|ing)?|cuts?|cutting|reduc(?:e|es|ed|ing|tion)|shorten(?:s|ed|ing)?|shr[aiu]nk(?:s|ing)?|s[aiu]nk(?:t|en)?|gesunken|fiel(?:en)?|fällt|gefallen|senkt(?:e)?|gesenkt|verringert(?:e)?|schrumpfte|abnahm|abgenommen|baiss(?:e|é|ée|ent)|diminu(?:e|é|ée|ent)|recul(?:e|é)|chut(?:e|é))$/u;
 
 /** Undefined if the text reports no rise or fall, or both. */
-export function directionOf(text: string): "up" | "down" | undefined {
+function directionOf(text: string): "up" | "down" | undefined {
   const found = text.toLowerCase().match(/\p{L}+/gu) ?? [];
   const [isUp, isDown] = [UP, DOWN].map((pattern) => found.some((word) => pattern.test(word)));
   if (isUp === isDown) return undefined;
   return isUp === true ? "up" : "down";
+}
+
+export function hasOtherNegation(claim: string, sentence: string): boolean {
+  const language = languageOf(claim) ?? "en";
+  return isNegated(claim, language) !== isNegated(sentence, language);
+}
+
+export function hasOtherDirection(claim: string, sentence: string): boolean {
+  const [claimed, stated] = [directionOf(claim), directionOf(sentence)];
+  return claimed !== undefined && stated !== undefined && claimed !== stated;
 }
 
 export const isNegation = (word: string): boolean =>
@@ -83,8 +93,7 @@ const OPPOSITES =
 export function areOpposites(one: string, other: string): boolean {
   const [first, second] = [one.toLowerCase(), other.toLowerCase()];
   if (first !== second && OPPOSITES.some((group) => group.includes(first) && group.includes(second))) return true;
-  const [direction, otherDirection] = [directionOf(first), directionOf(second)];
-  return direction !== undefined && otherDirection !== undefined && direction !== otherDirection;
+  return hasOtherDirection(first, second);
 }
 
 /** Words that make a statement less certain, or a plan or an opinion. */

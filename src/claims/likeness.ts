@@ -4,7 +4,7 @@
  */
 
 import { hasFigures } from "./conflict.ts";
-import { directionOf, isNegated, isOverstated, languageOf } from "./language.ts";
+import { hasOtherDirection, hasOtherNegation, isOverstated } from "./language.ts";
 import { type PageIndex, rarity, readable } from "./page-index.ts";
 import { type Word, wordsOf } from "./words.ts";
 
@@ -59,8 +59,8 @@ export function likenessOf(claim: string, page: PageIndex, nearest: readonly num
   const isLikely =
     probability >= LIKELY &&
     (features[FEATURES.indexOf("order")] ?? 0) >= MIN_ORDERED &&
-    !differs(claim, sentence) &&
-    !isOpposite(claim, sentence) &&
+    !hasOtherNegation(claim, sentence) &&
+    !hasOtherDirection(claim, sentence) &&
     !isMissingSign &&
     !isOverstated(claim, { sentence, passage }) &&
     hasFigures(claim, sentence);
@@ -121,8 +121,8 @@ export function featuresOf(
     shares.names,
     pairShare(content, best.own),
     longestRun(words, best.own) / words.length,
-    differs(claim, best.nearest) ? 1 : 0,
-    isOpposite(claim, best.nearest) ? 1 : 0,
+    hasOtherNegation(claim, best.nearest) ? 1 : 0,
+    hasOtherDirection(claim, best.nearest) ? 1 : 0,
     Math.log(content.length),
     best.share ** 2,
     part(best.own.filter(({ isContent }) => isContent).length, 3 * content.length),
@@ -200,14 +200,4 @@ function commonLength(one: readonly Word[], other: readonly Word[]): number {
     before = row;
   }
   return before.at(-1) ?? 0;
-}
-
-function differs(claim: string, sentence: string): boolean {
-  const language = languageOf(claim) ?? "en";
-  return isNegated(claim, language) !== isNegated(sentence, language);
-}
-
-function isOpposite(claim: string, sentence: string): boolean {
-  const [claimed, stated] = [directionOf(claim), directionOf(sentence)];
-  return claimed !== undefined && stated !== undefined && claimed !== stated;
 }

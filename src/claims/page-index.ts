@@ -1,8 +1,7 @@
 /** The sentences, clauses, table cells and words of a page, read once for all claims that cite it. */
 
 import { type Claim, MAX_CLAIM_CHARACTERS } from "./evidence.ts";
-import { figuresIn } from "./figures/figures.ts";
-import { quantitiesIn, type Quantity, sameAmount } from "./figures/quantities.ts";
+import { figuresIn, quantitiesIn, type Quantity } from "./figures.ts";
 import { type Language, languageOf } from "./language.ts";
 import { sentencesIn } from "./split/drafts.ts";
 import { keysOf, wordsIn, wordsOf } from "./words.ts";
@@ -109,7 +108,7 @@ export function indexPage(page: PageText): PageIndex {
   return step.value;
 }
 
-// The passages of a page that are nearest to a claim, for a model that judges them.
+// The sentences of a page that are nearest to a claim.
 
 const MAX_PASSAGE_CHARACTERS = 800;
 /** A figure or date identifies a passage better than a word, and in every language. */
@@ -132,24 +131,11 @@ export function nearestSentences({ text, context }: Pick<Claim, "text" | "contex
 export const rarity = (word: string, { sentences, words }: PageIndex): number =>
   Math.log(1 + sentences.length / (1 + (words.get(word)?.length ?? 0)));
 
-export const bestPassages = (claim: Pick<Claim, "text" | "context">, page: PageIndex, count: number): string[] =>
-  passagesAround(nearestSentences(claim, page), page, count);
-
-/** Best first; each is a sentence with its neighbours in the same block. */
-export function passagesAround(nearest: readonly number[], { sentences, blocks }: PageIndex, count: number): string[] {
-  const used = new Set<number>();
-  const passages: string[] = [];
-  for (const at of nearest) {
-    if (passages.length === count) break;
-    if (used.has(at)) continue;
-    const around = [at - 1, at, at + 1].filter((index) => blocks[index] === blocks[at] && !used.has(index));
-    for (const index of around) used.add(index);
-    const whole = around.map((index) => sentences[index] ?? "").join(" ");
-    passages.push(
-      whole.length <= MAX_PASSAGE_CHARACTERS ? whole : (sentences[at] ?? "").slice(0, MAX_PASSAGE_CHARACTERS),
-    );
-  }
-  return passages;
+/** A sentence with its neighbours in the same block. */
+export function passageAround(at: number, { sentences, blocks }: PageIndex): string {
+  const around = [at - 1, at, at + 1].filter((index) => blocks[index] === blocks[at]);
+  const whole = around.map((index) => sentences[index] ?? "").join(" ");
+  return whole.length <= MAX_PASSAGE_CHARACTERS ? whole : (sentences[at] ?? "").slice(0, MAX_PASSAGE_CHARACTERS);
 }
 
 // Forms of a text in which two spellings of the same words are equal.
@@ -210,7 +196,9 @@ function cellOf(block: string, title: string, language: Language): Cell | undefi
   if (parts.length < 3) return undefined;
   const [row = "", column = "", value = ""] = parts.slice(-3);
   const caption = parts.slice(0, -3).join(" ");
-  const { quantities, rest } = figuresIn(value, language);
+  const quantities = quantitiesIn(value, language);
+  const [amount] = quantities;
+  const rest = value.slice(0, amount?.start) + value.slice(amount?.end);
   const isAmount = quantities.length === 1 && wordsIn(rest).length === 0 && /\p{L}/u.test(row);
   const { scaled, phrase = "" } = (isAmount ? scaledValue(value, [column, caption, title], language) : undefined) ?? {};
   return {
@@ -266,7 +254,7 @@ export function matchTableCell(claim: Pick<Claim, "text" | "context">, cells: re
     if (claimed === undefined || others.length > 0) return false;
     const { amount, own } = claimed;
     const isSame = (stated: Quantity): boolean =>
-      sameAmount(amount, stated) || (amount.unit === "" && amount.value === stated.value);
+      amount.value === stated.value && (amount.unit === stated.unit || amount.unit === "");
     if (!amounts.some(isSame)) return false;
     return [...words].every((word) => NEUTRAL.has(word) || isNamed(word) || own.has(word));
   })?.block;

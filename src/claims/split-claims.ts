@@ -3,7 +3,7 @@
  *
  * The blocks of the parsed document (`split/blocks.ts`) become sentences with the citations written in them
  * (`split/drafts.ts`); Google's ranges and grounding supports add theirs (`split/google-ties.ts`). `compare-page.ts`
- * compares a claim with a page, literally: by the figures (`figures/`) and the words of its passages (`page-index.ts`).
+ * compares a claim with a page, literally: by the figures (`figures.ts`) and the words of its passages (`page-index.ts`).
  * What was found is evidence (`evidence.ts`).
  */
 

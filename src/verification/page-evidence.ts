@@ -36,10 +36,10 @@ export async function evidenceOf(
     return { evidence, isComplete: true, isRefused: false };
   }
   const { page, hash } = reading;
-  const found = await compareClaims({ page, claims, passages: 0 }, limits.signal);
+  const found = await compareClaims({ page, claims }, limits.signal);
   const compared = claims.map((claim, index) => ({
     claim,
-    evidence: bounded({ claim: claim.n, source, kind: "page", verdict: "not_found", ...found[index]?.comparison }),
+    evidence: bounded({ claim: claim.n, source, kind: "page", verdict: "not_found", ...found[index] }),
   }));
   // A judgement of the same text is kept, and not paid for again.
   const known: Probabilities = former?.hash !== undefined && former.hash === hash ? former.judged : new Map();

@@ -5,7 +5,7 @@
 
 import type { Claim } from "../../claims/evidence.ts";
 import { comparePage } from "../../claims/compare-page.ts";
-import { disagreement } from "../../claims/disagreement.ts";
+import { disagreement } from "../../claims/conflict.ts";
 import type { PagesRead } from "../correct-json.ts";
 import type { Check, Finding } from "./check.ts";
 import {
