@@ -30,16 +30,16 @@ interface Step {
 const STEPS: Step[] = [
   { title: "Checking the installation", command: "gemini-search-mcp doctor --offline" },
   { title: "Estimating the cost", command: `gemini-search-mcp estimate ${WORDS}` },
-  { title: "A quick answer", command: `gemini-search-mcp ask ${WORDS}` },
+  { title: "A quick answer", command: `gemini-search-mcp search ${WORDS}` },
   {
     title: "Starting Deep Research and watching it",
     command: `gemini-search-mcp research ${WORDS}`,
     during: /[3-6]\d % \(estimate\)/,
   },
   { title: "Listing earlier runs", command: "gemini-search-mcp list" },
-  { title: "Finding a run by words", command: "gemini-search-mcp find cold climates" },
+  { title: "Finding a run by words", command: "gemini-search-mcp list cold climates" },
   { title: "Reading a report by its short id", command: "gemini-search-mcp show 3f2a9c1e --section outline" },
-  { title: "Usage by month", command: "gemini-search-mcp figures" },
+  { title: "Usage by month", command: "gemini-search-mcp costs" },
   { title: "Completing commands and ids with Tab", command: 'eval "$(gemini-search-mcp completion bash)"' },
 ];
 

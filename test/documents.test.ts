@@ -7,6 +7,7 @@ import { CommanderError } from "commander";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { FACTS } from "../distribution/facts.ts";
+import { COMMANDS } from "../src/cli/commands.ts";
 import { commandsOf, createProgram } from "../src/cli/program.ts";
 import { documentedCommands, readDocument, ROOT, USER_DOCUMENTS } from "./kit/documents.ts";
 
@@ -20,7 +21,7 @@ describe("commands in code blocks", () => {
 
   test("are split as a shell would do it", () => {
     expect(own.find(({ line }) => line.includes("--rows"))?.words).toContain("one row per heat pump");
-    expect(own.find(({ line }) => line.startsWith("echo"))?.words).toEqual(["gemini-search-mcp", "ask", "-"]);
+    expect(own.find(({ line }) => line.startsWith("echo"))?.words).toEqual(["gemini-search-mcp", "search", "-"]);
     expect(own.find(({ line }) => line.startsWith("eval"))?.words[1]).toBe("completion");
   });
 
@@ -30,7 +31,9 @@ describe("commands in code blocks", () => {
       own.map(async ({ file, line, words }) => [`${file}: ${line}`, await problemOf(words.slice(1))]),
     );
     expect(problems.filter(([, problem]) => problem !== undefined)).toEqual([]);
-    expect(await problemOf(["ask", "--no-such-option", "x"])).toContain("--no-such-option");
+    const listed = new Set(COMMANDS.map(({ path }) => path));
+    expect(own.filter(({ words: [, name = ""] }) => /^[a-z]/.test(name) && !listed.has(name))).toEqual([]);
+    expect(await problemOf(["search", "--no-such-option", "x"])).toContain("--no-such-option");
   });
 
   test("name npm scripts that exist", () => {

@@ -23,7 +23,7 @@ import type { ShownTable } from "./render/answers/results-view.ts";
 import type { Cancelled, FollowedUp, Organized, Resumed, Status } from "./render/answers/run-views.ts";
 import type { RunList } from "./render/list-view.ts";
 import type { CommandCall } from "./run-operation.ts";
-import { RUN_ARGUMENT, TOO_SHORT } from "./task-id.ts";
+import { OPTIONAL_RUN, RUN_ARGUMENT } from "./run-name.ts";
 
 export interface CommandEntry {
   /** Two words for a command of a command. */
@@ -36,17 +36,13 @@ export interface CommandEntry {
   examples: readonly string[];
   /** Related commands. */
   seeAlso?: readonly string[];
-  /** Its help does not explain the usual exit codes. */
-  hasOwnExitCodes?: true;
   /** Adds its arguments, flags and action. */
   define(command: Command): unknown;
 }
 
 const ASK = "Ask:";
-const RESEARCH = "Long research:";
 const READ = "Your research:";
-const SERVE = "Serve:";
-export const SET_UP = "Set up:";
+export const OPERATE = "Set up and operate:";
 
 /** In the examples. */
 const ID = "3f2a9c1e";
@@ -98,6 +94,9 @@ const listView: TerminalView<RunList> = async (output, space) =>
   (await import("./render/list-view.ts")).listView(output, space);
 
 const confirmCancel: Confirmation = async (deps, asked) => (await import("./confirm.ts")).confirmCancel(deps, asked);
+const confirmStop: Confirmation = async (deps, asked) => (await import("./confirm.ts")).confirmStop(deps, asked);
+const confirmDeletion: Confirmation = async (deps, asked) =>
+  (await import("./confirm.ts")).confirmDeletion(deps, asked);
 const confirmTable: Confirmation = async (deps, asked) => (await import("./confirm.ts")).confirmTable(deps, asked);
 
 interface TableFlags extends Flags {
@@ -109,9 +108,6 @@ const csvView = async (shown: ShownTable): Promise<string> => (await results()).
 
 const isAtTerminal = (): boolean => process.stdout.isTTY && process.stderr.isTTY;
 
-/** Restores the user's quotation marks, which the shell has removed. */
-const asPhrase = (word: string): string => (/\s/.test(word.trim()) && !word.includes('"') ? `"${word}"` : word);
-
 /** Sets a mark of a run, or removes it. */
 const marking =
   (marks: { starred: boolean } | { archived: boolean }) =>
@@ -119,6 +115,38 @@ const marking =
     onRun(command).action((task_id: string, { json = false }: Flags) =>
       run(organizeRun, { input: { task_id, ...marks }, json, view: organizedView }),
     );
+
+const resuming = operationCommand(CATALOG.resume_research, {
+  fields: {
+    interaction_id: "adopt the interaction with this id, which AI Studio shows, for an unconfirmed start",
+    accept_possible_double_charge: "start again although the first start may be running and charged",
+    approve: "start the research of a plan, like the command approve",
+    plan_edit: "what to change in the plan, like plan --edit",
+    plan_turn: "the number of the plan that you saw; any other is refused",
+  },
+  view: resumedView,
+});
+
+interface EditFlags extends Flags {
+  title?: string;
+  star?: boolean;
+  archive?: boolean;
+}
+
+async function editRun(
+  task_id: string,
+  { title, star, archive, json = false }: EditFlags,
+  command: Command,
+): Promise<void> {
+  if (title === undefined && star === undefined && archive === undefined)
+    command.error("error: nothing to change: add --title, --star or --archive");
+  const marks = {
+    ...(title === undefined ? {} : { title }),
+    ...(star === undefined ? {} : { starred: star }),
+    ...(archive === undefined ? {} : { archived: archive }),
+  };
+  await run(organizeRun, { input: { task_id, ...marks }, json, view: organizedView });
+}
 
 interface AddressFlags {
   host?: string;
@@ -156,15 +184,12 @@ const showingPage = (command: Command): Command =>
     .option("--no-open", "print the link instead of opening it (single use, valid two minutes)")
     .option(...ANSWER_FLAG);
 
-async function openDashboard(first: string | undefined, { open, json = false, ...flags }: PageFlags): Promise<void> {
+async function openDashboard(
+  wanted: { name: string | undefined } | undefined,
+  { open, json = false, ...flags }: PageFlags,
+): Promise<void> {
   const { runDashboard } = await import("./commands/dashboard.ts");
-  await runDashboard({ flags: addressFlags(flags), run: first, open, json });
-}
-
-/** Completed in the database later; here only what can never be one is rejected. */
-function runId(text: string): string {
-  if (/^[0-9a-f][0-9a-f-]{5,35}$/i.test(text)) return text;
-  throw new InvalidArgumentError(TOO_SHORT);
+  await runDashboard({ flags: addressFlags(flags), run: wanted, open, json });
 }
 
 /** Characters that every client accepts; some make the name part of the tool names. */
@@ -207,28 +232,26 @@ Install it once, then open a new shell:
 /** In the order of the list of commands, below each heading. */
 export const COMMANDS: readonly CommandEntry[] = [
   {
-    path: "ask",
+    path: "search",
     group: ASK,
     summary: "Answer from the web in seconds",
     description: "Answer a question from the web: Gemini searches, reads pages and answers with sources. About a cent.",
-    examples: ["ask which heat pump is quietest", "ask - --json < question.txt"],
-    seeAlso: ["verify", "find"],
+    examples: ["search which heat pump is quietest", "search - --json < question.txt"],
+    seeAlso: ["deep-search", "research"],
     define: operationCommand(CATALOG.search, {
-      alias: "search",
       fields: { query: QUESTION, ...WISHES },
       view: async (output, space) => (await results()).searchView(output, space),
     }),
   },
   {
-    path: "verify",
+    path: "deep-search",
     group: ASK,
     summary: "Verified answer in minutes",
     description:
       "Research a question from five perspectives, then check and correct the answer until a round confirms it. 1 to 10 minutes, a few cents per round.",
-    examples: ["verify how do heat pumps perform in cold climates --max-iterations 3"],
-    seeAlso: ["ask", "research"],
+    examples: ["deep-search how do heat pumps perform in cold climates --max-iterations 3"],
+    seeAlso: ["search", "research"],
     define: operationCommand(CATALOG.deep_search, {
-      alias: "deep-search",
       fields: { query: QUESTION, max_iterations: "maximum number of rounds, 2 to 20 (default 5)", ...WISHES },
       view: async (output, space) => (await results()).deepSearchView(output, space),
     }),
@@ -238,9 +261,9 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: ASK,
     summary: "Long report in up to an hour",
     description:
-      "Start Google's Deep Research and watch it: a long report with citations, for broad or difficult questions. 5 to 60 minutes, about $1 to $10. It continues at Google when you leave.",
+      "Start deep research at Google and watch it: a long report with citations, for broad or difficult questions. 5 to 60 minutes, about $1 to $10. It continues at Google when you leave.",
     examples: ["research heat pumps in Norway --no-wait", "research --file offer.pdf is this a fair price"],
-    seeAlso: ["watch", "estimate", "stop"],
+    seeAlso: ["estimate", "watch", "cancel"],
     define: operationCommand(CATALOG.start_deep_research, {
       fields: {
         query: QUESTION,
@@ -261,8 +284,81 @@ export const COMMANDS: readonly CommandEntry[] = [
     }),
   },
   {
-    path: "followup",
+    path: "estimate",
     group: ASK,
+    summary: "Price and time before you start",
+    description: "Estimate what deep research on a question costs and how long it takes. Free, works without a key.",
+    examples: ["estimate heat pumps in Norway and Finland"],
+    seeAlso: ["research", "costs"],
+    define: operationCommand(CATALOG.estimate_research_cost, {
+      fields: { query: QUESTION, model: AGENT },
+      view: async (output, space) => (await runs()).estimateView(output, space),
+    }),
+  },
+  {
+    path: "list",
+    group: READ,
+    summary: "List your runs",
+    description:
+      "List your runs, newest first; with words, those that have them in title, question or report, best match first. When piped: tab-separated id, status, kind, start, cost and question.",
+    examples: ["list", "list heat pump", "list --status completed --limit 100", "list --starred", "list | cut -f1,6"],
+    seeAlso: ["show", "edit"],
+    define: operationCommand(listLibrary, {
+      words: "text",
+      fields: {
+        status: "only runs with this status",
+        kind: "only this kind; agent is deep research",
+        text: "words in titles, questions and reports, archived ones included; quotation marks keep words together",
+        limit: "maximum number of runs, 1 to 100 (default 20)",
+        cursor: "continue after the page that ended with this cursor",
+        starred: "only starred runs",
+        archived: "only archived runs, which are hidden otherwise",
+      },
+      view: listView,
+    }),
+  },
+  {
+    path: "show",
+    group: READ,
+    summary: "Show a report",
+    description:
+      "Show the report of a run: in full, or as far as it got when it failed or was cancelled. Free and local.",
+    examples: ["show", "show heat", `show ${ID} --section outline`],
+    seeAlso: ["save", "open", "list"],
+    define: operationCommand(CATALOG.get_research_results, {
+      fields: {
+        include_sources: "leave out the sources",
+        section: "outline, all, sources, or a section of the outline such as 2.1",
+        as: "table: show a table that was made of the report",
+        columns: "with --as table: a column of that table; repeatable",
+      },
+      isRunOptional: true,
+      view: resultsView,
+    }),
+  },
+  {
+    path: "watch",
+    group: READ,
+    summary: "Watch a run until it ends",
+    description: "Show a run live until it ends, then print its report. Ctrl-C leaves; the run continues.",
+    examples: ["watch", `watch ${ID}`],
+    seeAlso: ["show", "cancel"],
+    define: (command) =>
+      answering(command)
+        .argument("[run]", `${RUN_ARGUMENT}; default: the newest that has not ended, else the newest`)
+        .action((task_id: string | undefined, { json = false }: Flags) =>
+          run(CATALOG.check_research_status, {
+            input: { task_id },
+            wait: true,
+            prefersUnfinished: true,
+            json,
+            view: statusView,
+          }),
+        ),
+  },
+  {
+    path: "followup",
+    group: READ,
     summary: "Ask about a finished report",
     description:
       "Ask a further question about a finished run and watch the answer come. Google continues its own research; where it cannot, the stored report is sent along. About a minute, a few cents.",
@@ -281,7 +377,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     path: "table",
-    group: ASK,
+    group: READ,
     summary: "Make a table of a report",
     description:
       "Make a table of a finished report: every cell with its sources, or marked as not found. A model reads the stored report, for cents; the price is printed first. A table that was made before is free.",
@@ -312,101 +408,66 @@ export const COMMANDS: readonly CommandEntry[] = [
         ),
   },
   {
-    path: "deep-research",
-    group: RESEARCH,
-    summary: "Report without verification (legacy)",
-    description: "Legacy: a report in a single pass, without verification. Prefer verify, or ask.",
-    examples: ['deep-research "Heat pumps in cold climates" --depth concise'],
-    seeAlso: ["verify", "research"],
-    define: operationCommand(CATALOG.deep_research, {
-      fields: { topic: "what the report is about", depth: "concise: one page; detailed: sections and comparisons" },
-      view: async (output, space) => (await results()).deepResearchView(output, space),
-    }),
-  },
-  {
-    path: "estimate",
-    group: RESEARCH,
-    summary: "Price and time before you start",
-    description: "Estimate what Deep Research on a question costs and how long it takes. Free, works without a key.",
-    examples: ["estimate heat pumps in Norway and Finland"],
-    seeAlso: ["research", "figures"],
-    define: operationCommand(CATALOG.estimate_research_cost, {
-      fields: { query: QUESTION, model: AGENT },
-      view: async (output, space) => (await runs()).estimateView(output, space),
-    }),
-  },
-  {
-    path: "check-research-status",
-    group: RESEARCH,
-    summary: "Show the progress of a run",
-    description: "Show status, progress, cost and current action of a run. Free and local.",
-    examples: [`check-research-status ${ID}`, `check-research-status ${ID} --wait-seconds 45 --json`],
-    seeAlso: ["watch", "show"],
-    define: operationCommand(CATALOG.check_research_status, {
-      fields: {
-        wait_seconds: "wait up to this many seconds, 0 to 50, for news",
-        cursor: "cursor from the previous answer (--json shows it)",
-      },
-      view: statusView,
-    }),
-  },
-  {
-    path: "stop",
-    group: RESEARCH,
-    summary: "Stop a run for good",
+    path: "check",
+    group: READ,
+    summary: "Check a report against its sources",
     description:
-      "Stop a run for good, here and at Google; paid research only after confirmation. Finished rounds and text that has arrived are kept, but research writes its text at the end. What Google has charged stays charged.",
-    examples: [`stop ${ID}`],
-    seeAlso: ["resume", "delete"],
-    define: operationCommand(CATALOG.cancel_research, {
+      "Fetch the pages that a report cites and compare each with what the report says. Pages that were checked within a day are not fetched again. Free; with an API key a model judges what was not confirmed, for at most $0.05 a report (VERIFY_JUDGE). docs/google-terms.md explains what Google's terms say about it.",
+    examples: [`check ${ID}`, `check ${ID} --source 3 --refetch`],
+    seeAlso: ["show", "save"],
+    define: operationCommand(CATALOG.verify_citations, {
       fields: {
-        save_partial: "discard what was found so far",
-        delete: "delete the run with its report",
-        delete_at_google: "with --delete: delete Google's copy, too",
+        numbers: "only this source, with the passages that were found; repeatable, or separated by commas",
+        refetch: "fetch pages again that were checked within the last day",
       },
-      confirm: confirmCancel,
-      view: cancelledView,
+      isRunOptional: true,
+      view: async (output, space) => (await import("./render/answers/citations-view.ts")).citationsView(output, space),
     }),
   },
   {
-    path: "resume",
-    group: RESEARCH,
-    summary: "Check a failed run again, or continue it",
+    path: "save",
+    group: READ,
+    summary: "Save a report, table or sources",
     description:
-      "Resume a run that failed or was interrupted: check a failed research again (free), continue a verification at its next round (cents), or resolve an unconfirmed start. Never charges twice without your consent. Research that was stopped cannot be resumed.",
-    examples: [`resume ${ID}`, `resume ${ID} --interaction-id v1_abc`],
-    seeAlso: ["list", "watch"],
-    define: operationCommand(CATALOG.resume_research, {
+      "Save the report of a run as a Markdown file with metadata and numbered sources, its sources for a reference manager, or its table. Never overwrites.",
+    examples: ["save last", `save ${ID} --output-dir reports`, `save ${ID} --format bibtex`],
+    seeAlso: ["show"],
+    define: operationCommand(CATALOG.save_research_to_markdown, {
       fields: {
-        interaction_id: "adopt the interaction with this id, which AI Studio shows, for an unconfirmed start",
-        accept_possible_double_charge: "start again although the first start may be running and charged",
-        approve: "start the research of a plan, like the command approve",
-        plan_edit: "what to change in the plan, like plan --edit",
-        plan_turn: "the number of the plan that you saw; any other is refused",
+        output_dir: "directory, created if needed (default: RESEARCH_REPORTS_DIR, else ./research_reports)",
+        filename_prefix: "beginning of the file name (default research)",
+        include_metadata: "leave out model, times, tokens and cost",
+        include_sources: "leave out the sources",
+        format:
+          "md (default): the report; bibtex, ris or csl: its sources for a reference manager; csv or json: its table",
       },
-      view: resumedView,
+      defaults: { format: ["md", "markdown"] },
+      isRunOptional: true,
+      view: async (output, space) => (await runs()).savedView(output, space),
     }),
   },
   {
-    path: "watch",
-    group: RESEARCH,
-    summary: "Watch a run until it ends",
-    description: "Show a run live until it ends, then print its report. Ctrl-C leaves; the run continues.",
-    examples: [`watch ${ID}`],
-    seeAlso: ["show", "stop"],
+    path: "open",
+    group: READ,
+    summary: "Open a run in the browser",
+    description: "Open a run on the dashboard in the browser, starting a server if none is running.",
+    examples: ["open", `open ${ID}`, "open --home"],
+    seeAlso: ["show", "serve"],
     define: (command) =>
-      onRun(command).action((task_id: string, { json = false }: Flags) =>
-        run(CATALOG.check_research_status, { input: { task_id }, wait: true, json, view: statusView }),
-      ),
+      showingPage(atAddress(command.argument("[run]", OPTIONAL_RUN)))
+        .option("--home", "show your questions and runs instead of a run")
+        .action((name: string | undefined, { home = false, ...flags }: PageFlags & { home?: boolean }) =>
+          openDashboard(home ? undefined : { name }, flags),
+        ),
   },
   {
     path: "plan",
-    group: RESEARCH,
+    group: READ,
     summary: "Show or change a plan",
     description:
       "Show the plan of a research that waits for approval, or change it with --edit, for cents. At a terminal you can approve or change it there.",
     examples: [`plan ${ID}`, `plan ${ID} --edit "leave out Asia"`],
-    seeAlso: ["approve", "stop"],
+    seeAlso: ["approve", "cancel"],
     define: (command) =>
       command
         .argument("<run>", RUN_ARGUMENT)
@@ -427,7 +488,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     path: "approve",
-    group: RESEARCH,
+    group: READ,
     summary: "Approve a plan and start the research",
     description:
       "Start the research that a plan describes, and watch it. About $1 to $10; the plan shows what it will probably cost. Approving twice starts it once.",
@@ -445,335 +506,85 @@ export const COMMANDS: readonly CommandEntry[] = [
         ),
   },
   {
-    path: "list",
+    path: "retry",
     group: READ,
-    summary: "List your runs",
-    description: "List your runs, newest first. When piped: tab-separated id, status, kind, start, cost and question.",
-    examples: ["list", "list --status completed --limit 100", "list --starred", "list --archived", "list | cut -f1,6"],
-    seeAlso: ["find", "show", "archive"],
-    define: operationCommand(listLibrary, {
-      fields: {
-        status: "only runs with this status",
-        kind: "only this kind; agent is Deep Research",
-        text: "only runs with these words in question or report",
-        limit: "maximum number of runs, 1 to 100 (default 20)",
-        cursor: "continue after the page that ended with this cursor",
-        starred: "only starred runs",
-        archived: "only archived runs, which are hidden otherwise",
-      },
-      view: listView,
-    }),
+    summary: "Check a failed run again, or continue it",
+    description:
+      "Retry a run that failed or was interrupted: check a failed research again (free), continue a verification at its next round (cents), or resolve an unconfirmed start. Never charges twice without your consent.",
+    examples: [`retry ${ID}`, `retry ${ID} --interaction-id v1_abc`],
+    seeAlso: ["watch", "cancel"],
+    define: resuming,
   },
   {
-    path: "show",
+    path: "cancel",
     group: READ,
-    summary: "Show a report",
+    summary: "Cancel a run",
     description:
-      "Show the report of a run: in full, or as far as it got when it failed or was stopped. Free and local.",
-    examples: [`show ${ID}`, `show ${ID} --section outline`],
-    seeAlso: ["save", "open", "list"],
-    define: operationCommand(CATALOG.get_research_results, {
-      fields: {
-        include_sources: "leave out the sources",
-        section: "outline, all, sources, or a section of the outline such as 2.1",
-        as: "table: show a table that was made of the report",
-        columns: "with --as table: a column of that table; repeatable",
-      },
-      view: resultsView,
-    }),
-  },
-  {
-    path: "check",
-    group: READ,
-    summary: "Check a report against its sources",
-    description:
-      "Fetch the pages that a report cites and compare each with what the report says. Pages that were checked within a day are not fetched again. Free; with an API key a model judges what was not confirmed, for at most $0.05 a report (VERIFY_JUDGE). docs/google-terms.md explains what Google's terms say about it.",
-    examples: [`check ${ID}`, `check ${ID} --source 3 --refetch`],
-    seeAlso: ["show", "save"],
-    define: operationCommand(CATALOG.verify_citations, {
-      fields: {
-        numbers: "only this source, with the passages that were found; repeatable, or separated by commas",
-        refetch: "fetch pages again that were checked within the last day",
-      },
-      view: async (output, space) => (await import("./render/answers/citations-view.ts")).citationsView(output, space),
-    }),
-  },
-  {
-    path: "save",
-    group: READ,
-    summary: "Save a report, table or sources",
-    description:
-      "Save the report of a run as a Markdown file with metadata and numbered sources, its sources for a reference manager, or its table. Never overwrites.",
-    examples: [`save ${ID}`, `save ${ID} --output-dir reports`, `save ${ID} --format bibtex`],
-    seeAlso: ["show"],
-    define: operationCommand(CATALOG.save_research_to_markdown, {
-      fields: {
-        output_dir: "directory, created if needed (default: RESEARCH_REPORTS_DIR, else ./research_reports)",
-        filename_prefix: "beginning of the file name (default research)",
-        include_metadata: "leave out model, times, tokens and cost",
-        include_sources: "leave out the sources",
-        format:
-          "md (default): the report; bibtex, ris or csl: its sources for a reference manager; csv or json: its table",
-      },
-      defaults: { format: ["md", "markdown"] },
-      view: async (output, space) => (await runs()).savedView(output, space),
-    }),
-  },
-  {
-    path: "find",
-    group: READ,
-    summary: "Find runs by words",
-    description:
-      "Find runs by words in their titles, questions and reports, best matches first. Quotation marks keep words together.",
-    examples: ["find heat pump", 'find "cold climates" --json'],
-    seeAlso: ["show"],
+      "Cancel a run, here and at Google; research that you pay for only after a confirmation. Finished rounds and text that has arrived are kept, but research writes its text at the end. What Google has charged stays charged.",
+    examples: [`cancel ${ID}`, `cancel ${ID} --yes`],
+    seeAlso: ["retry", "delete"],
     define: (command) =>
-      answering(command)
-        .argument("<words...>", "words to find (all must match)")
-        .option("--limit <n>", "maximum number of runs, 1 to 100 (default 20)", Number)
-        .action((words: string[], { limit, json = false }: Flags & { limit?: number }) => {
-          const input = { text: words.map(asPhrase).join(" "), ...(limit === undefined ? {} : { limit }) };
-          return run(CATALOG.list_research, { input, json, view: listView });
+      onRun(command)
+        .option("--discard", "discard what was found so far")
+        .option("--yes", "skip the confirmation")
+        .action((task_id: string, { discard = false, yes = false, json = false }: Flags & { discard?: boolean }) => {
+          const input = { task_id, save_partial: !discard };
+          return run(CATALOG.cancel_research, { input, yes, json, confirm: confirmCancel, view: cancelledView });
         }),
   },
   {
-    path: "rename",
+    path: "edit",
     group: READ,
-    summary: "Give a run a title",
-    description: 'Give a run a title, which the list shows instead of its question. "" shows the question again.',
-    examples: [`rename ${ID} heat pumps for our house`, `rename ${ID} ""`],
-    seeAlso: ["star", "archive"],
+    summary: "Change its title, star or archive it",
+    description:
+      "Give a run a title, which the list shows instead of its question, star it, or archive it, which hides it from the list.",
+    examples: [`edit ${ID} --title "Heating our house"`, `edit ${ID} --star`, `edit ${ID} --archive`],
+    seeAlso: ["list", "delete"],
     define: (command) =>
       onRun(command)
-        .argument("<title...>", "the title, with or without quotation marks, at most 200 characters")
-        .action((task_id: string, words: string[], { json = false }: Flags) =>
-          run(organizeRun, { input: { task_id, title: words.join(" ") }, json, view: organizedView }),
-        ),
-  },
-  {
-    path: "star",
-    group: READ,
-    summary: "Star a run",
-    description: "Star a run; list --starred shows it.",
-    examples: [`star ${ID}`],
-    seeAlso: ["unstar", "list"],
-    define: marking({ starred: true }),
-  },
-  {
-    path: "unstar",
-    group: READ,
-    summary: "Remove a star",
-    description: "Remove a run's star.",
-    examples: [`unstar ${ID}`],
-    seeAlso: ["star"],
-    define: marking({ starred: false }),
-  },
-  {
-    path: "archive",
-    group: READ,
-    summary: "Hide a finished run from the list",
-    description:
-      "Hide a finished run from the list, here and on the dashboard. It still appears in list --archived and in find.",
-    examples: [`archive ${ID}`],
-    seeAlso: ["unarchive", "list", "delete"],
-    define: marking({ archived: true }),
-  },
-  {
-    path: "unarchive",
-    group: READ,
-    summary: "Return a run to the list",
-    description: "Return an archived run to the list.",
-    examples: [`unarchive ${ID}`],
-    seeAlso: ["archive"],
-    define: marking({ archived: false }),
+        .option("--title <text>", 'the title, at most 200 characters; "" shows the question again')
+        .option("--star", "star it; list --starred shows it")
+        .option("--no-star", "remove its star")
+        .option("--archive", "hide it from the list; list --archived shows it")
+        .option("--no-archive", "return it to the list")
+        .action(editRun),
   },
   {
     path: "delete",
     group: READ,
     summary: "Delete a run for good",
     description:
-      "Delete a run with its report, sources and timeline; one that is running is stopped first. Saved files are kept. Asks for confirmation.",
+      "Delete a run with its report, sources and timeline; one that is running is cancelled first. Saved files are kept. Asks for confirmation.",
     examples: [`delete ${ID}`, `delete ${ID} --at-google --yes`],
-    seeAlso: ["archive", "stop"],
+    seeAlso: ["edit", "cancel"],
     define: (command) =>
       onRun(command)
         .option("--at-google", "delete Google's copy, too")
         .option("--yes", "skip the confirmation")
         .action((task_id: string, { atGoogle = false, yes = false, json = false }: Flags & { atGoogle?: boolean }) => {
           const input = { task_id, delete: true, delete_at_google: atGoogle };
-          return run(CATALOG.cancel_research, { input, yes, json, confirm: confirmCancel, view: cancelledView });
+          return run(CATALOG.cancel_research, { input, yes, json, confirm: confirmDeletion, view: cancelledView });
         }),
   },
   {
-    path: "figures",
+    path: "costs",
     group: READ,
-    summary: "Usage by month and kind",
+    summary: "Costs by month and kind",
     description: "Show the cost and average time of finished runs by month and by kind.",
-    examples: ["figures", "figures --json"],
+    examples: ["costs", "costs --json"],
     seeAlso: ["estimate"],
     define: (command) =>
       answering(command).action(async ({ json = false }: Flags) =>
-        (await import("./commands/figures.ts")).printFigures({ json }),
+        (await import("./commands/costs.ts")).printCosts({ json }),
       ),
-  },
-  {
-    path: "open",
-    group: READ,
-    summary: "Open a run in the browser",
-    description: "Open the dashboard in the browser, on a run if you name one.",
-    examples: ["open", `open ${ID}`],
-    seeAlso: ["show", "dashboard"],
-    hasOwnExitCodes: true,
-    define: (command) =>
-      showingPage(atAddress(command.addArgument(new Argument("[run]", RUN_ARGUMENT).argParser(runId)))).action(
-        openDashboard,
-      ),
-  },
-  {
-    path: "worker",
-    group: SERVE,
-    summary: "Collect results in the background",
-    description: "Collect unfinished research in the background, with no client open, and notify you when it is done.",
-    examples: ["worker", "worker --until-idle"],
-    seeAlso: ["list"],
-    define: (command) =>
-      command
-        .option("--until-idle", "exit when all runs have finished")
-        .action(async ({ untilIdle = false }: { untilIdle?: boolean }) =>
-          (await import("./commands/worker.ts")).runWorker({ untilIdle }),
-        ),
-  },
-  {
-    path: "serve",
-    group: SERVE,
-    summary: "Serve MCP over HTTP",
-    description: "Serve the tools and the dashboard over HTTP (MCP Streamable HTTP at /mcp) to any number of clients.",
-    examples: ["serve", "serve --port 3100"],
-    seeAlso: ["token", "worker"],
-    define: (command) =>
-      atAddress(command)
-        .addOption(settingOption(PROFILE, "--profile <name>"))
-        .option("--no-auth", "run without tokens (loopback only)")
-        .option("--open", "open the dashboard in the browser")
-        .action(async ({ profile, auth, open = false, ...flags }: ServeFlags) => {
-          const { pageOnTerminal, runServe } = await import("./commands/serve.ts");
-          await runServe({ flags: addressFlags(flags), profile, auth, page: pageOnTerminal({ open }) });
-        }),
-  },
-  {
-    path: "dashboard",
-    group: SERVE,
-    summary: "Open the dashboard in the browser",
-    description:
-      "Open the dashboard, starting a server if none is running: research, reports and costs in the browser.",
-    examples: ["dashboard", "dashboard --no-open --json"],
-    seeAlso: ["serve"],
-    hasOwnExitCodes: true,
-    define: (command) =>
-      showingPage(
-        atAddress(command).addOption(new Option("--run <run>", "show this run first").argParser(runId)),
-      ).action(({ run: first, ...flags }: PageFlags & { run?: string }) => openDashboard(first, flags)),
-  },
-  {
-    path: "status",
-    group: SERVE,
-    summary: "Show workers and polls",
-    description: "Show workers, runs in progress, polls and errors, and what to do if runs are polled late.",
-    examples: ["status", "status --json"],
-    seeAlso: ["worker", "doctor"],
-    hasOwnExitCodes: true,
-    define: (command) =>
-      command
-        .option("--json", "print the status as JSON")
-        .addHelpText("after", "\nExits 1 if runs are late or not polled at all, so you can use it as a health check.")
-        .action(async ({ json = false }: Flags) => (await import("./commands/status.ts")).printStatus({ json })),
-  },
-  {
-    path: "token",
-    group: SERVE,
-    summary: "Manage access tokens",
-    description: "Manage access tokens for the server. Each name has a token and runs of its own.",
-    examples: ["token add anna", "token list"],
-    seeAlso: ["serve"],
-    define: (command) => command.addHelpText("after", TOKEN_HELP),
-  },
-  {
-    path: "token add",
-    group: SERVE,
-    description: "Create a token for a name and print it once.",
-    examples: ["token add anna"],
-    define: (command) =>
-      command
-        .option(...ANSWER_FLAG)
-        .argument("<name>", "1 to 64 of a-z, 0-9, dot, underscore, hyphen")
-        .addHelpText("after", TOKEN_HELP)
-        .action(async (name: string, { json = false }: Flags) =>
-          (await import("./commands/token.ts")).addNamedToken(name, { json }),
-        ),
-  },
-  {
-    path: "token list",
-    group: SERVE,
-    description: "List the names with a token, when it was created and last used; never the token itself.",
-    examples: ["token list --json"],
-    define: (command) =>
-      command
-        .option(...ANSWER_FLAG)
-        .action(async ({ json = false }: Flags) => (await import("./commands/token.ts")).listNamedTokens({ json })),
-  },
-  {
-    path: "token revoke",
-    group: SERVE,
-    description: "Revoke a token. Running servers reject it at once.",
-    examples: ["token revoke anna"],
-    define: (command) =>
-      command
-        .option(...ANSWER_FLAG)
-        .argument("<name>", "the name whose token is revoked")
-        .action(async (name: string, { json = false }: Flags) =>
-          (await import("./commands/token.ts")).revokeNamedToken(name, { json }),
-        ),
-  },
-  {
-    path: "doctor",
-    group: SET_UP,
-    summary: "Check this installation",
-    description:
-      "Check this installation (Node, database, key, network, assistants …) and show how to fix what is wrong.",
-    examples: ["doctor", "doctor --offline --json"],
-    seeAlso: ["demo"],
-    define: (command) =>
-      command
-        .option("--offline", "skip the checks that need the network")
-        .option("--json", "print the findings as JSON")
-        .addHelpText("after", "\nExits 1 if something must be fixed.")
-        .action(async ({ offline = false, json = false }: Flags & { offline?: boolean }) =>
-          (await import("./commands/doctor.ts")).runDoctor({ json, online: !offline }),
-        ),
-  },
-  {
-    path: "demo",
-    group: SET_UP,
-    summary: "Try it without a key",
-    description: "Try it without a key: a simulated research in ten seconds, then its report on the dashboard.",
-    examples: ["demo"],
-    seeAlso: ["doctor"],
-    define: (command) =>
-      command
-        .argument("[question...]", "a question of your own; its report is invented")
-        .option("--no-open", "print the link to the dashboard instead of opening it")
-        .action(async (words: string[], { open }: { open: boolean }) =>
-          (await import("./commands/demo.ts")).runDemo(words.join(" "), { open }),
-        ),
   },
   {
     path: "init",
-    group: SET_UP,
+    group: OPERATE,
     summary: "Connect your AI assistant",
     description: "Connect your AI assistants: tests your key, shows every change, asks before writing, keeps backups.",
     examples: ["init", "init claude-code codex --yes", "init --dry-run"],
     seeAlso: ["doctor"],
-    hasOwnExitCodes: true,
     define: (command) =>
       command
         .addArgument(
@@ -800,13 +611,119 @@ export const COMMANDS: readonly CommandEntry[] = [
         ),
   },
   {
+    path: "doctor",
+    group: OPERATE,
+    summary: "Check this installation",
+    description:
+      "Check this installation (Node, database, key, network, assistants …) and show how to fix what is wrong.",
+    examples: ["doctor", "doctor --offline --json"],
+    seeAlso: ["demo"],
+    define: (command) =>
+      command
+        .option("--offline", "skip the checks that need the network")
+        .option("--json", "print the findings as JSON")
+        .addHelpText("after", "\nExits 1 if something must be fixed.")
+        .action(async ({ offline = false, json = false }: Flags & { offline?: boolean }) =>
+          (await import("./commands/doctor.ts")).runDoctor({ json, online: !offline }),
+        ),
+  },
+  {
+    path: "serve",
+    group: OPERATE,
+    summary: "Serve MCP over HTTP",
+    description: "Serve the tools and the dashboard over HTTP (MCP Streamable HTTP at /mcp) to any number of clients.",
+    examples: ["serve", "serve --port 3100"],
+    seeAlso: ["token", "worker"],
+    define: (command) =>
+      atAddress(command)
+        .addOption(settingOption(PROFILE, "--profile <name>"))
+        .option("--no-auth", "run without tokens (loopback only)")
+        .option("--open", "open the dashboard in the browser")
+        .action(async ({ profile, auth, open = false, ...flags }: ServeFlags) => {
+          const { pageOnTerminal, runServe } = await import("./commands/serve.ts");
+          await runServe({ flags: addressFlags(flags), profile, auth, page: pageOnTerminal({ open }) });
+        }),
+  },
+  {
+    path: "worker",
+    group: OPERATE,
+    summary: "Collect results in the background",
+    description: "Collect unfinished research in the background, with no client open, and notify you when it is done.",
+    examples: ["worker", "worker --until-idle"],
+    seeAlso: ["status"],
+    define: (command) =>
+      command
+        .option("--until-idle", "exit when all runs have finished")
+        .action(async ({ untilIdle = false }: { untilIdle?: boolean }) =>
+          (await import("./commands/worker.ts")).runWorker({ untilIdle }),
+        ),
+  },
+  {
+    path: "status",
+    group: OPERATE,
+    summary: "Show workers and polls",
+    description: "Show workers, runs in progress, polls and errors, and what to do if runs are polled late.",
+    examples: ["status", "status --json"],
+    seeAlso: ["worker", "doctor"],
+    define: (command) =>
+      command
+        .option("--json", "print the status as JSON")
+        .addHelpText("after", "\nExits 1 if runs are late or not polled at all, so you can use it as a health check.")
+        .action(async ({ json = false }: Flags) => (await import("./commands/status.ts")).printStatus({ json })),
+  },
+  {
+    path: "token",
+    group: OPERATE,
+    summary: "Manage access tokens",
+    description: "Manage access tokens for the server. Each name has a token and runs of its own.",
+    examples: ["token add anna", "token list"],
+    seeAlso: ["serve"],
+    define: (command) => command.addHelpText("after", TOKEN_HELP),
+  },
+  {
+    path: "token add",
+    group: OPERATE,
+    description: "Create a token for a name and print it once.",
+    examples: ["token add anna"],
+    define: (command) =>
+      command
+        .option(...ANSWER_FLAG)
+        .argument("<name>", "1 to 64 of a-z, 0-9, dot, underscore, hyphen")
+        .addHelpText("after", TOKEN_HELP)
+        .action(async (name: string, { json = false }: Flags) =>
+          (await import("./commands/token.ts")).addNamedToken(name, { json }),
+        ),
+  },
+  {
+    path: "token list",
+    group: OPERATE,
+    description: "List the names with a token, when it was created and last used; never the token itself.",
+    examples: ["token list --json"],
+    define: (command) =>
+      command
+        .option(...ANSWER_FLAG)
+        .action(async ({ json = false }: Flags) => (await import("./commands/token.ts")).listNamedTokens({ json })),
+  },
+  {
+    path: "token revoke",
+    group: OPERATE,
+    description: "Revoke a token. Running servers reject it at once.",
+    examples: ["token revoke anna"],
+    define: (command) =>
+      command
+        .option(...ANSWER_FLAG)
+        .argument("<name>", "the name whose token is revoked")
+        .action(async (name: string, { json = false }: Flags) =>
+          (await import("./commands/token.ts")).revokeNamedToken(name, { json }),
+        ),
+  },
+  {
     path: "migrate",
-    group: SET_UP,
+    group: OPERATE,
     summary: "Migrate to PostgreSQL",
     description: "Copy everything from the database file to PostgreSQL, for use on several machines, and compare both.",
     examples: ["migrate --dry-run", "migrate --to -"],
     seeAlso: ["doctor"],
-    hasOwnExitCodes: true,
     define: (command) =>
       command
         .option("--from <file>", "the database file (default: the one in use)")
@@ -823,8 +740,23 @@ export const COMMANDS: readonly CommandEntry[] = [
         }),
   },
   {
+    path: "demo",
+    group: OPERATE,
+    summary: "Try it without a key",
+    description: "Try it without a key: a simulated research in ten seconds, then its report on the dashboard.",
+    examples: ["demo"],
+    seeAlso: ["doctor"],
+    define: (command) =>
+      command
+        .argument("[question...]", "a question of your own; its report is invented")
+        .option("--no-open", "print the link to the dashboard instead of opening it")
+        .action(async (words: string[], { open }: { open: boolean }) =>
+          (await import("./commands/demo.ts")).runDemo(words.join(" "), { open }),
+        ),
+  },
+  {
     path: "completion",
-    group: SET_UP,
+    group: OPERATE,
     summary: "Completion for your shell",
     description: "Print a script that completes commands, options, their values and the ids of your newest runs.",
     examples: ["completion bash", "completion zsh", "completion fish"],
@@ -833,5 +765,77 @@ export const COMMANDS: readonly CommandEntry[] = [
         .addArgument(new Argument("<shell>", "which shell").choices(SHELLS))
         .addHelpText("after", INSTALL_COMPLETION)
         .action((shell: Shell) => print(completionScript(shell, command.parent?.name() ?? ""))),
+  },
+];
+
+/** A spelling of an earlier version, which scripts may still use. It is not listed. */
+export interface OldSpelling {
+  path: string;
+  /** The command that has taken its place. */
+  now: string;
+  /** Where it takes other arguments, or does less. */
+  define?: CommandEntry["define"];
+}
+
+export const OLD_SPELLINGS: readonly OldSpelling[] = [
+  { path: "ask", now: "search" },
+  { path: "verify", now: "deep-search" },
+  { path: "find", now: "list" },
+  { path: "figures", now: "costs" },
+  {
+    path: "deep-research",
+    now: "deep-search",
+    define: operationCommand(CATALOG.deep_research, {
+      fields: { topic: "what the report is about", depth: "concise: one page; detailed: sections and comparisons" },
+      view: async (output, space) => (await results()).deepResearchView(output, space),
+    }),
+  },
+  {
+    path: "check-research-status",
+    now: "watch",
+    define: operationCommand(CATALOG.check_research_status, {
+      fields: {
+        wait_seconds: "wait up to this many seconds, 0 to 50, for news",
+        cursor: "cursor from the previous answer (--json shows it)",
+      },
+      view: statusView,
+    }),
+  },
+  {
+    path: "stop",
+    now: "cancel",
+    define: operationCommand(CATALOG.cancel_research, {
+      fields: {
+        save_partial: "discard what was found so far",
+        delete: "delete the run with its report",
+        delete_at_google: "with --delete: delete Google's copy, too",
+      },
+      confirm: confirmStop,
+      view: cancelledView,
+    }),
+  },
+  { path: "resume", now: "retry", define: resuming },
+  {
+    path: "rename",
+    now: "edit",
+    define: (command) =>
+      onRun(command)
+        .argument("<title...>", "the title, at most 200 characters")
+        .action((task_id: string, words: string[], { json = false }: Flags) =>
+          run(organizeRun, { input: { task_id, title: words.join(" ") }, json, view: organizedView }),
+        ),
+  },
+  { path: "star", now: "edit", define: marking({ starred: true }) },
+  { path: "unstar", now: "edit", define: marking({ starred: false }) },
+  { path: "archive", now: "edit", define: marking({ archived: true }) },
+  { path: "unarchive", now: "edit", define: marking({ archived: false }) },
+  {
+    path: "dashboard",
+    now: "open",
+    define: (command) =>
+      showingPage(atAddress(command).option("--run <run>", "show this run first")).action(
+        ({ run: name, ...flags }: PageFlags & { run?: string }) =>
+          openDashboard(name === undefined ? undefined : { name }, flags),
+      ),
   },
 ];

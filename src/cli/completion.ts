@@ -40,10 +40,13 @@ async function candidatesFor(program: Command, words: readonly string[]): Promis
     const options = command.createHelp().visibleOptions(command);
     return options.map(({ long, short, description }) => [long ?? short ?? "", firstSentence(description)]);
   }
+  const visible = new Set(command.createHelp().visibleCommands(command));
   const [argument] = command.registeredArguments;
   if (argument?.name() === "run") return newestIds();
   return [
-    ...command.commands.map((one): Candidate => [one.name(), firstSentence(one.summary() || one.description())]),
+    ...command.commands
+      .filter((one) => visible.has(one))
+      .map((one): Candidate => [one.name(), firstSentence(one.summary() || one.description())]),
     ...plain(argument?.argChoices ?? []),
   ];
 }
@@ -55,7 +58,7 @@ async function newestIds(): Promise<Candidate[]> {
   const { databaseFile } = loadConfig({ environment: readEnvironment() });
   if (!existsSync(databaseFile)) return [];
   const runs = await peek(databaseFile, (db) => newestRuns(db, LOCAL_OWNER, MAX_RUNS));
-  return runs.map(({ taskId, query }) => [taskId, cutToWidth(oneLine(query), MAX_QUESTION_COLUMNS)]);
+  return runs.map(({ taskId, title, query }) => [taskId, cutToWidth(oneLine(title ?? query), MAX_QUESTION_COLUMNS)]);
 }
 
 const MAX_ABOUT_CHARACTERS = 70;

@@ -57,17 +57,26 @@ export type Confirmation = (
   asked: { input: Record<string, unknown>; call: Call; canAsk: boolean },
 ) => Promise<Call["agreed"]>;
 
-/** Before a run is deleted, or paid research is stopped. */
-export const confirmCancel: Confirmation = (deps, asked) =>
-  asked.input["delete"] === true ? confirmDeletion(deps, asked) : confirmStop(deps, asked);
-
-/** Before paid research is stopped, or an unknown start is abandoned; a script has decided already, and the rest costs cents. */
-const confirmStop: Confirmation = async (deps, { input, call, canAsk }) => {
+/** Before paid research is cancelled, or an unknown start is abandoned; the rest costs cents. */
+export const confirmCancel: Confirmation = async (deps, { input, call, canAsk }) => {
   const run = await deps.findRun(call.owner, String(input["task_id"]));
-  const isPaid = run.kind === "agent" && PAID.has(run.status);
-  if (!isPaid || !canAsk || saysYes(await askTerminal(`${stopQuestion(run)} [y/N] `, call.signal))) return undefined;
+  if (run.kind !== "agent" || !PAID.has(run.status)) return undefined;
+  if (!canAsk) {
+    throw new AppError({
+      code: "CONFIRMATION_NEEDED",
+      message: `Not running interactively, so nothing was cancelled. ${priceOfCancel(run)}. Add --yes to cancel it.`,
+    });
+  }
+  const question = `Cancel research ${shortId(run.taskId)} "${cutToWidth(oneLine(run.query), MAX_QUESTION_WIDTH)}"?`;
+  if (saysYes(await askTerminal(`${question}\n${priceOfCancel(run)}. [y/N] `, call.signal))) return undefined;
   const remains = run.status === "start_unknown" ? "The run is unchanged." : "The research continues.";
-  throw new AppError({ code: "DECLINED", message: `Not stopped. ${remains}` });
+  throw new AppError({ code: "DECLINED", message: `Not cancelled. ${remains}` });
+};
+
+/** The earlier spelling: a script has decided already, except to delete. */
+export const confirmStop: Confirmation = async (deps, asked) => {
+  if (asked.input["delete"] === true) return confirmDeletion(deps, asked);
+  return asked.canAsk ? confirmCancel(deps, asked) : undefined;
 };
 
 /** Google charges, or may charge, dollars for a run with one of these states. */
@@ -76,7 +85,7 @@ const PAID: ReadonlySet<Run["status"]> = new Set(["pending", "running_async", "s
 const MAX_QUESTION_WIDTH = 50;
 const MAX_DELETED_WIDTH = 60;
 
-function stopQuestion({ taskId, query, cost, estimate, status }: Run): string {
+function priceOfCancel({ cost, estimate, status }: Run): string {
   const likely = estimateOf(estimate).usd?.likely;
   const spent =
     cost.usd !== undefined
@@ -84,15 +93,13 @@ function stopQuestion({ taskId, query, cost, estimate, status }: Run): string {
       : likely === undefined
         ? ""
         : ` (about ${formatDollars(likely)} at its end)`;
-  const price =
-    status === "start_unknown"
-      ? `Google may have started it${spent}: you then pay for it and get no report`
-      : `You pay what it has cost so far${spent} and get no report`;
-  return `Stop research ${shortId(taskId)} "${cutToWidth(oneLine(query), MAX_QUESTION_WIDTH)}"?\n${price}.`;
+  return status === "start_unknown"
+    ? `Google may have started it${spent}: you then pay for it and get no report`
+    : `You pay what it has cost so far${spent} and get no report`;
 }
 
 /** Names the run by its question too, which a dialog of an MCP client must not show. */
-const confirmDeletion: Confirmation = async (deps, { input, call, canAsk }) => {
+export const confirmDeletion: Confirmation = async (deps, { input, call, canAsk }) => {
   if (!canAsk) {
     throw new AppError({
       code: "CONFIRMATION_NEEDED",
@@ -109,7 +116,7 @@ const confirmDeletion: Confirmation = async (deps, { input, call, canAsk }) => {
 
 /** An unfinished run is stopped first. */
 export function questionAbout({ taskId, query, status }: Pick<Run, "taskId" | "query" | "status">): string {
-  const action = isFinished(status) ? "Delete" : "Stop and delete";
+  const action = isFinished(status) ? "Delete" : "Cancel and delete";
   return `${action} run ${shortId(taskId)} "${cutToWidth(oneLine(query), MAX_DELETED_WIDTH)}"`;
 }
 

@@ -37,7 +37,7 @@ interface Situation {
   paint: Paint;
 }
 
-const ASK: Step = ['ask "What is a heat pump?"', "get an answer now"];
+const SEARCH: Step = ['search "What is a heat pump?"', "get an answer now"];
 const DEMO: Step = ["demo", "try it without a key"];
 const DOCTOR: Step = ["doctor", "check this installation"];
 const HELP: Step = ["--help", "see all commands"];
@@ -50,11 +50,11 @@ function nextSteps({ canAsk, connections, paint }: Situation): string[] {
   }
   if (connected.length === 0) {
     const connect: Step = ["init", "connect your assistants (Claude Code, Codex, Cursor …)"];
-    return ["Ready to search; no assistant is connected yet.", "", ...steps([connect, ASK, DOCTOR, HELP], paint)];
+    return ["Ready to search; no assistant is connected yet.", "", ...steps([connect, SEARCH, DOCTOR, HELP], paint)];
   }
-  const page: Step = ["dashboard", "see all research in the browser"];
+  const page: Step = ["open", "see your research in the browser"];
   const connect: Step = ["init", "connect another assistant"];
-  return [`Connected to ${connected.join(", ")}.`, "", ...steps([ASK, page, connect, DOCTOR, HELP], paint)];
+  return [`Connected to ${connected.join(", ")}.`, "", ...steps([SEARCH, page, connect, DOCTOR, HELP], paint)];
 }
 
 type Step = [command: string, purpose: string];

@@ -8,7 +8,7 @@ import type { TerminalView } from "./render/answer-view.ts";
 import type { Confirmation } from "./confirm.ts";
 import { SETTINGS } from "../config/settings.ts";
 import { flagOf } from "./flags.ts";
-import { RUN_ARGUMENT } from "./task-id.ts";
+import { OPTIONAL_RUN, RUN_ARGUMENT } from "./run-name.ts";
 
 /** The parts of an input schema from which flags are generated. */
 const inputSchema = z.object({
@@ -27,8 +27,6 @@ type Property = z.infer<typeof inputSchema>["properties"][string];
 
 /** An operation as a command. The texts of its flags are for people; those of the operation are for models. */
 interface OperationCommand<Input extends z.ZodObject, Output> {
-  /** The name of its tool, where a user who types it would otherwise be led to `research`, which costs dollars. */
-  alias?: string;
   /**
    * For each field of the input, apart from the run, what its argument or flag does. The text of a negated flag describes
    * what that flag does.
@@ -36,6 +34,10 @@ interface OperationCommand<Input extends z.ZodObject, Output> {
   fields: Record<Exclude<keyof z.input<Input> & string, "task_id">, string>;
   /** The run is its first argument, before the question. */
   runFirst?: boolean;
+  /** Without a run, it is the newest. */
+  isRunOptional?: boolean;
+  /** A field whose words are also taken without its flag, which is then not listed. */
+  words?: keyof z.input<Input> & string;
   /** Values that stand for leaving the flag out. */
   defaults?: Partial<Record<keyof z.input<Input> & string, readonly string[]>>;
   /** Waits for the end of the run by default when it is typed at a terminal. */
@@ -67,13 +69,15 @@ export const operationCommand =
   ) =>
   (command: Command): void => {
     const { properties } = inputSchema.parse(z.toJSONSchema(operation.input, { io: "input" }));
-    if (definition.alias !== undefined) command.alias(definition.alias);
     const texts: Readonly<Record<string, string>> = { ...definition.fields, task_id: RUN_ARGUMENT };
     const defaults: Readonly<Record<string, readonly string[] | undefined>> = definition.defaults ?? {};
     const defaultsOf = (name: string): readonly string[] => defaults[name] ?? [];
     for (const [name, property] of Object.entries(properties)) {
       const about = texts[name] ?? "";
-      if (isArgument(name, operation, definition)) command.addArgument(argumentFor(name, about));
+      if (isArgument(name, operation, definition)) command.addArgument(argumentFor(name, about, definition));
+      else if (name === definition.words) {
+        command.addArgument(new Argument("[words...]", about)).addOption(new Option(`--${name} <words>`).hideHelp());
+      }
       // Its flags are those of every command that waits.
       else if (name !== operation.waitFlag) {
         command.addOption(optionFor(flagOf(name), property, { name, about, defaults: defaultsOf(name) }));
@@ -93,7 +97,7 @@ export const operationCommand =
       );
       const { runOperation } = await import("./run-operation.ts");
       await runOperation(operation, {
-        input: { ...input, ...positional },
+        input: { ...input, ...positional, ...wordsIn(definition, values[0]) },
         json: given["json"] === true,
         yes: given["yes"] === true,
         wait: waits(given, definition),
@@ -104,6 +108,14 @@ export const operationCommand =
       });
     });
   };
+
+const wordsIn = ({ words }: { words?: string }, given: unknown): Record<string, string> =>
+  words === undefined || !Array.isArray(given) || given.length === 0
+    ? {}
+    : { [words]: given.map((word) => asPhrase(String(word))).join(" ") };
+
+/** Restores the user's quotation marks, which the shell has removed. */
+const asPhrase = (word: string): string => (/\s/.test(word.trim()) && !word.includes('"') ? `"${word}"` : word);
 
 /** The order of arguments is that of the input fields. */
 const isArgument = (
@@ -142,10 +154,10 @@ function waits(given: Record<string, unknown>, { waitsOnTerminal = false }: { wa
 /** Words without quotation marks are one question. */
 const joined = (value: unknown): unknown => (Array.isArray(value) ? value.join(" ") : value);
 
-const argumentFor = (name: string, about: string): Argument =>
-  name === "task_id"
-    ? new Argument("<run>", about)
-    : new Argument("<question...>", `${about}; "-" reads it from stdin`);
+function argumentFor(name: string, about: string, { isRunOptional = false }: { isRunOptional?: boolean }): Argument {
+  if (name !== "task_id") return new Argument("<question...>", `${about}; "-" reads it from stdin`);
+  return isRunOptional ? new Argument("[run]", OPTIONAL_RUN) : new Argument("<run>", about);
+}
 
 interface OptionTexts {
   name: string;

@@ -4,7 +4,7 @@ import { type Argument, Command, CommanderError } from "commander";
 import { readPackage } from "../app.ts";
 import { disableColours } from "../config/environment.ts";
 import { cleanText } from "../platform/clean-text.ts";
-import { type CommandEntry, COMMANDS, SET_UP } from "./commands.ts";
+import { type CommandEntry, COMMANDS, OLD_SPELLINGS, OPERATE } from "./commands.ts";
 import { COMPLETE } from "./completion-scripts.ts";
 import { EXIT_CODES, print, showLog } from "./output.ts";
 
@@ -55,8 +55,13 @@ export function createProgram(): Command {
     .addHelpText("after", TOP_HELP)
     .exitOverride();
   for (const entry of COMMANDS) addCommand(program, entry);
+  for (const { path, now, define = definitionOf(now) } of OLD_SPELLINGS) {
+    const command = program.command(path, { hidden: true }).description(`Earlier spelling of: ${name} ${now}`);
+    define(command);
+    command.showHelpAfterError(`Try: ${name} ${path} --help`);
+  }
   return program.addHelpCommand(
-    new Command("help").argument("[command]").summary("Print the help of a command").helpGroup(SET_UP),
+    new Command("help").argument("[command]").summary("Print the help of a command").helpGroup(OPERATE),
   );
 }
 
@@ -71,15 +76,15 @@ function addCommand(program: Command, entry: CommandEntry): void {
     .description(description);
   if (parent === program) command.helpGroup(group);
   entry.define(command);
-  // Exit codes are explained only for commands that print an answer and exit.
-  const answers = entry.hasOwnExitCodes !== true && command.options.some(({ long }) => long === "--json");
   const lines = [
     `\nExamples:\n${examples.map((line) => `  ${name} ${line}`).join("\n")}`,
-    ...(answers ? [EXIT_HELP] : []),
     ...(seeAlso.length === 0 ? [] : [`\nSee also: ${seeAlso.join(", ")}`]),
   ];
   command.addHelpText("after", lines.join("\n")).showHelpAfterError(`Try: ${name} ${path} --help`);
 }
+
+const definitionOf = (path: string): CommandEntry["define"] =>
+  COMMANDS.find((entry) => entry.path === path)?.define ?? (() => undefined);
 
 /** All commands with their paths. */
 export const commandsOf = (parent: Command, before: readonly string[] = []): { path: string; command: Command }[] =>
@@ -88,21 +93,17 @@ export const commandsOf = (parent: Command, before: readonly string[] = []): { p
     return [{ path: words.join(" "), command }, ...commandsOf(command, words)];
   });
 
-const EXIT_HELP = `
-Exit codes:
-  0    the answer was printed
-  1    it failed; the reason is on stderr (with --json, on stdout too)
-  2    invalid command, flag or value
-  130  interrupted`;
-
 const TOP_HELP = `
-For <run>, the first 6 characters of its id are enough. Questions need no quotation marks.
+For <run>: the first characters of its id, words of its title, or last; [run] is the newest by default.
+Questions need no quotation marks.
 
 Examples:
-  gemini-search-mcp ask which heat pump is quietest
+  gemini-search-mcp search which heat pump is quietest
   gemini-search-mcp research heat pumps in Norway and Finland
   gemini-search-mcp <command> --help
-${EXIT_HELP}
+
+Exit codes: 0 answered, 1 failed (the reason is on stderr; with --json, on stdout too),
+2 invalid command, flag or value, 130 interrupted.
 
 Without a command, it runs as an MCP server on stdin and stdout; at a terminal it shows what to do next.`;
 

@@ -13,10 +13,18 @@ import { findRounds } from "../runs/result-store.ts";
 import { answerSpace, openCommand } from "./answer-command.ts";
 import { collectUsage, followRun } from "./commands/follow-run.ts";
 import { askForDetails, type Confirmation, confirmCost } from "./confirm.ts";
-import { createLogLines, createProgressLine, EXIT_CODES, type LogLines, print, type ProgressLine } from "./output.ts";
+import {
+  createLogLines,
+  createProgressLine,
+  EXIT_CODES,
+  type LogLines,
+  print,
+  printFailure as printMessage,
+  type ProgressLine,
+} from "./output.ts";
 import { printFailedOutcome } from "./print-error.ts";
 import { shortId, type TerminalView } from "./render/answer-view.ts";
-import { withWholeTaskId } from "./task-id.ts";
+import { withRun } from "./run-name.ts";
 
 export interface CommandCall<Output> {
   input: Record<string, unknown>;
@@ -25,6 +33,8 @@ export interface CommandCall<Output> {
   wait?: boolean;
   /** With --no-wait: return once the run is started, in a pipe and with --json, too. */
   isNotToWait?: boolean;
+  /** Without a run, the newest that has not ended is meant, if there is one. */
+  prefersUnfinished?: boolean;
   /** The user agreed to the cost beforehand. */
   yes?: boolean;
   flags?: Environment;
@@ -90,9 +100,11 @@ async function ask<Output extends Record<string, unknown>>(
   { operation, call, command, line }: Asked<Output> & { line: ProgressLine },
 ): Promise<{ input: Record<string, unknown>; call: Call }> {
   const { deps } = app;
-  const { input, yes = false, confirm } = command;
+  const { input, yes = false, prefersUnfinished = false, confirm } = command;
   const read = await readStdinFor(operation, input);
-  const whole = await withWholeTaskId(operation, deps, { input: read, owner: call.owner });
+  const wanted = { input: read, owner: call.owner, prefersUnfinished };
+  const { input: whole, remark } = await withRun(operation, deps, wanted);
+  if (remark !== undefined) await printMessage(remark);
   if (isReading(operation, command)) await pollBeforeReading(app, { taskId: whole["task_id"], call, line });
   // The question was read from stdin to its end: no answer can follow.
   const canAsk = process.stdin.isTTY && process.stderr.isTTY && read === input;

@@ -80,14 +80,13 @@ function deletionQuestion(
   input: { delete_at_google: boolean } & Record<string, unknown>,
 ): Question {
   const hasEnded = isFinished(status);
-  const action = hasEnded ? "Delete" : "Stop and delete";
+  const action = hasEnded ? "Delete" : "Cancel and delete";
   const price = cost.usd === undefined ? "" : `, ${dollars(cost.usd)}`;
   const where = input.delete_at_google ? ", here and at Google" : "";
   return {
     ask: `${action} run ${taskId.slice(0, 8)} (${isoTime(createdAt).slice(0, 10)}${price}) permanently${where}?`,
     because: "A deleted run and its report cannot be recovered.",
-    unasked: "delete it on the dashboard",
-    inTerminal: `use a terminal: gemini-search-mcp delete ${taskId.slice(0, 8)}`,
+    command: `delete ${taskId.slice(0, 8)}`,
     undone: "Nothing was deleted.",
     details: {},
     // A yes to stopping it is none to deleting the report that has arrived meanwhile.

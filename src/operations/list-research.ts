@@ -84,7 +84,12 @@ export const listLibrary = defineOperation({
   ...listResearch,
   webText: [],
   input: libraryInput,
-  run: async (deps, input, call) => listAnswer(await runPage(await deps.database(), call.owner, input), deps),
+  run: async (deps, { archived, ...input }, call) => {
+    // With words a certain run is looked for, which may have been archived.
+    const hasWords = (input.text ?? "").trim() !== "";
+    const request = hasWords && !archived ? input : { ...input, archived };
+    return listAnswer(await runPage(await deps.database(), call.owner, request), deps);
+  },
 });
 
 const listAnswer = ({ runs, next_cursor }: ListedPage, { clock }: Pick<OperationDeps, "clock">) => ({

@@ -146,8 +146,8 @@ export interface Question {
   because: string;
   /** How the user avoids the question, as a phrase that follows "can"; undefined if it is always asked. */
   unasked?: string | undefined;
-  /** How the user does it in a terminal, in the same way; default: the command of the operation with `--yes`. */
-  inTerminal?: string | undefined;
+  /** The command with which the user does it in a terminal; default: that of the operation. */
+  command?: string | undefined;
   /** What did not happen without a yes; default: nothing was started. */
   undone?: string | undefined;
   /** The figures, for a client that cannot ask. */

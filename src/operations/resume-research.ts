@@ -66,7 +66,9 @@ export const resumeResearch = defineOperation({
   question: async (deps, input, call) => {
     if (isDecision(input)) {
       const run = await deps.findRun(call.owner, input.task_id);
-      return questionOnPlan(deps, call, { run, ...decisionIn(input), edit: input.plan_edit });
+      const question = await questionOnPlan(deps, call, { run, ...decisionIn(input), edit: input.plan_edit });
+      const id = run.taskId.slice(0, 8);
+      return question && { ...question, command: input.approve === true ? `approve ${id}` : `plan ${id} --edit "…"` };
     }
     if (!input.accept_possible_double_charge || input.interaction_id !== undefined) return undefined;
     const newest = await newestRun(deps, input, call);
@@ -76,6 +78,7 @@ export const resumeResearch = defineOperation({
     return (
       question && {
         ...question,
+        command: `retry ${run.taskId.slice(0, 8)} --accept-possible-double-charge`,
         ask: `${question.ask} ${MAY_CHARGE_TWICE}`,
         because: `${question.because} ${MAY_CHARGE_TWICE}`,
       }

@@ -243,6 +243,9 @@ export async function pollKeyOfRun(db: Database, taskId: string): Promise<string
 export interface NamedRun {
   taskId: string;
   query: string;
+  title: string | null;
+  status: string;
+  createdAt: number;
 }
 
 const MAX_MATCHES = 10;
@@ -251,7 +254,10 @@ const MAX_MATCHES = 10;
 const AFTER_HEX_DIGITS = "g";
 
 const namedRuns = (db: Database, owner: string) =>
-  db.selectFrom("research_tasks").select(["task_id as taskId", "query"]).where("owner", "=", owner);
+  db
+    .selectFrom("research_tasks")
+    .select(["task_id as taskId", "query", "title", "status", "created_at as createdAt"])
+    .where("owner", "=", owner);
 
 export const runsBeginningWith = (db: Database, owner: string, prefix: string): Promise<NamedRun[]> =>
   namedRuns(db, owner)

@@ -30,7 +30,7 @@ async function openSecretSite({ onTestFinished }: TestContext) {
 
 /** A finished search whose report cites a page that was checked an hour ago, and one on this machine. */
 async function storeRun(scene: HttpScene, secretUrl: string): Promise<string> {
-  const asked = await scene.command(["ask", "where", "is", "Onda", "--json"]);
+  const asked = await scene.command(["search", "where", "is", "Onda", "--json"]);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what this command prints
   const taskId = (JSON.parse(asked.stdout) as { metadata: { task_id: string } }).metadata.task_id;
   const report = `Lake Onda is 42 metres deep ([depth](${LAKE})). The cellar is full of wine ([cellar](${secretUrl})).`;
@@ -172,7 +172,7 @@ async function onDashboard(scene: HttpScene, taskId: string): Promise<void> {
 
 test("Google's grounding supports of a search tie its claims to sources without a request (W1)", async (context) => {
   const scene = await openHttpScene(context);
-  const asked = await scene.command(["ask", "how", "deep", "is", "Lake", "Onda", "--json"]);
+  const asked = await scene.command(["search", "how", "deep", "is", "Lake", "Onda", "--json"]);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what this command prints
   const taskId = (JSON.parse(asked.stdout) as { metadata: { task_id: string } }).metadata.task_id;
   const server = await scene.http();

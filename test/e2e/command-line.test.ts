@@ -16,7 +16,7 @@ const { name: NAME, version: VERSION } = JSON.parse(readFileSync(join(ROOT, "pac
 describe("search", () => {
   test("prints the answer on stdout and progress on stderr only, exit 0 (F1)", async (context) => {
     const scene = await openScene(context);
-    const { code, stdout, stderr } = await scene.command(["ask", QUERY]);
+    const { code, stdout, stderr } = await scene.command(["search", QUERY]);
     expect(code).toBe(0);
     expect(stdout).toMatch(
       /^# How do heat pumps [\s\S]*\n\nSources:\n\d+\. [\s\S]*\n\n\d+ s · [\d,]+ tokens · \$0\.\d+ · \S+ · run [\w-]{36}\n$/,
@@ -28,14 +28,14 @@ describe("search", () => {
 
   test("reads the question from stdin for `-` (F1)", async (context) => {
     const scene = await openScene(context);
-    const { code } = await scene.command(["ask", "-"], { stdin: `${QUERY}\nAnd in deserts?\n` });
+    const { code } = await scene.command(["search", "-"], { stdin: `${QUERY}\nAnd in deserts?\n` });
     expect(code).toBe(0);
     expect(scene.gemini.ledger.entries()).toMatchObject([{ question: `${QUERY}\nAnd in deserts?` }]);
   });
 
   test("prints the same answer as the tool, as JSON (F2)", async (context) => {
     const scene = await openScene(context);
-    const { code, stdout } = await scene.command(["ask", QUERY, "--json"]);
+    const { code, stdout } = await scene.command(["search", QUERY, "--json"]);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
       success: true,
@@ -48,7 +48,7 @@ describe("search", () => {
     const report = `${"A long report. ".repeat(60_000)}The end.`;
     const text = `\`\`\`json\n${JSON.stringify({ success: true, report })}\n\`\`\``;
     const scene = await openScene(context, { name: "long", tasks: { search: [{ answer: "raw", text }] } });
-    const { code, stdout } = await scene.command(["ask", QUERY, "--json"]);
+    const { code, stdout } = await scene.command(["search", QUERY, "--json"]);
     expect(code).toBe(0);
     expect(JSON.parse(stdout).result).toBe(report);
   });
@@ -62,7 +62,7 @@ describe("search", () => {
 
   test("treats a reader that closes early as no error", async (context) => {
     const scene = await openScene(context, { name: "slow", latency_ms: 200 });
-    const { child, ended } = scene.startCommand(["ask", QUERY]);
+    const { child, ended } = scene.startCommand(["search", QUERY]);
     child.stdout.destroy();
     expect((await ended).code).toBe(0);
   });
@@ -87,7 +87,7 @@ describe("text from the web", () => {
     const text = `\`\`\`json\n${JSON.stringify({ success: true, report })}\n\`\`\``;
     const scene = await openScene(context, { name: "hostile", tasks: { search: [{ answer: "raw", text }] } });
     for (const flags of [[], ["--json"]]) {
-      const { code, stdout, stderr } = await scene.command(["ask", QUERY, ...flags]);
+      const { code, stdout, stderr } = await scene.command(["search", QUERY, ...flags]);
       expect(code).toBe(0);
       expect(stdout).toMatch(/Before .*red.* after\./);
       expect(stdout + stderr).not.toMatch(ACTS);
@@ -99,7 +99,7 @@ describe("text from the web", () => {
     const bad = [{ answer: "raw" as const, text }];
     const scene = await openScene(context, { name: "hostile", tasks: { search: bad, correct_json: bad } });
     const query = `What does ${Object.values(ESCAPES).join(" ")} do?`;
-    const failed = await scene.command(["ask", query], { env: { JSON_MAX_RETRIES: "1" } });
+    const failed = await scene.command(["search", query], { env: { JSON_MAX_RETRIES: "1" } });
     expect(failed.code).toBe(1);
     expect(failed.stderr).toMatch(/Received so far: Found .*red/);
     expect(failed.stderr).not.toMatch(ACTS);
@@ -132,24 +132,24 @@ describe("wrong arguments", () => {
 describe("exit codes", () => {
   test("1 is a failure; the reason is on stderr, with --json also on stdout", async (context) => {
     const scene = await openScene(context, { name: "x", tasks: { search: [{ fault: "http-403" }] } });
-    const plain = await scene.command(["ask", QUERY]);
+    const plain = await scene.command(["search", QUERY]);
     expect(plain).toMatchObject({ code: 1, stdout: "" });
     expect(plain.stderr).toContain("GEMINI_UNAVAILABLE: Google does not allow this key");
-    const json = await scene.command(["ask", QUERY, "--json"]);
+    const json = await scene.command(["search", QUERY, "--json"]);
     expect(json.code).toBe(1);
     expect(json.stderr).toContain("GEMINI_UNAVAILABLE: Google does not allow this key");
     expect(JSON.parse(json.stdout)).toMatchObject({ success: false, error: { code: "GEMINI_UNAVAILABLE" } });
   });
 
   test.for([
-    [["ask", "?!"], /INVALID_QUERY: The question must have at least one letter or digit/],
-    [["ask"], /missing required argument 'question'/],
-    [["verify", QUERY, "--max-iterations", "1"], /INVALID_INPUT: --max-iterations must be/],
+    [["search", "?!"], /INVALID_QUERY: The question must have at least one letter or digit/],
+    [["search"], /missing required argument 'question'/],
+    [["deep-search", QUERY, "--max-iterations", "1"], /INVALID_INPUT: --max-iterations must be/],
     [
-      ["verify", QUERY, "--max-iterations", "50"],
+      ["deep-search", QUERY, "--max-iterations", "50"],
       /INVALID_INPUT: --max-iterations must be a whole number from 2 to 20\./,
     ],
-    [["verify", QUERY, "--max-iterations", "two"], /INVALID_INPUT: --max-iterations must be/],
+    [["deep-search", QUERY, "--max-iterations", "two"], /INVALID_INPUT: --max-iterations must be/],
     [["deep-research", QUERY, "--depth", "endless"], /Allowed choices are concise, detailed/],
     [["show", "42"], /INVALID_TASK_ID/],
     [["list", "--limit", "0"], /INVALID_INPUT: --limit must be/],
@@ -166,7 +166,7 @@ describe("exit codes", () => {
 
   test("130 is an interruption, in time, with the run marked as such", async (context) => {
     const scene = await openScene(context, { name: "hangs", tasks: { search: [{ fault: "hang" }] } });
-    const { child, ended } = scene.startCommand(["ask", QUERY]);
+    const { child, ended } = scene.startCommand(["search", QUERY]);
     await waitFor(() => expect(scene.gemini.ledger.count()).toBe(1), SOON);
     const interrupted = performance.now();
     child.kill("SIGINT");
@@ -180,7 +180,7 @@ describe("exit codes", () => {
 describe("the other commands", () => {
   test("list and show return a stored run, as text and as JSON (Q2, K1)", async (context) => {
     const scene = await openScene(context);
-    await scene.command(["ask", QUERY]);
+    await scene.command(["search", QUERY]);
     const listed = JSON.parse((await scene.command(["list", "--json", "--limit", "5"])).stdout);
     const [{ task_id }] = listed.runs;
     expect(listed).toMatchObject({ success: true, runs: [{ kind: "search", query: QUERY, status: "completed" }] });
@@ -196,7 +196,7 @@ describe("the other commands", () => {
 
   test("verify accepts max-iterations, and logs warnings but no rounds (G1, G7)", async (context) => {
     const scene = await openScene(context, "never-verified");
-    const { code, stdout, stderr } = await scene.command(["verify", QUERY, "--max-iterations", "2"]);
+    const { code, stdout, stderr } = await scene.command(["deep-search", QUERY, "--max-iterations", "2"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/Not verified after 2 rounds\n\d+ claims: .+\nVerification was not completed/);
     expect(stderr).toContain("Round 2 of at most 2: verifying");
@@ -208,10 +208,10 @@ describe("the other commands", () => {
     expect(await scene.command(["--version"])).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: "" });
   });
 
-  test.for(["--help", "search --help"])("%s documents the exit codes", async (args, context) => {
-    const { code, stdout, stderr } = await (await openScene(context)).command(args.split(" "));
+  test("--help documents the exit codes", async (context) => {
+    const { code, stdout, stderr } = await (await openScene(context)).command(["--help"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain(`Usage: ${NAME}`);
-    expect(stdout).toMatch(/Exit codes:\n {2}0 .*\n {2}1 .*\n {2}2 .*\n {2}130 /);
+    expect(stdout).toMatch(/Exit codes: 0 .*, 1 [^]*\n2 .*, 130 /);
   });
 });

@@ -34,18 +34,16 @@ async function openShells(context: Pick<TestContext, "onTestFinished">) {
 }
 
 const COMMANDS = [
-  "ask",
-  "verify",
+  "search",
+  "deep-search",
   "research",
   "list",
   "show",
   "save",
-  "stop",
+  "cancel",
   "open",
   "delete",
-  "research",
   "watch",
-  "find",
   "completion",
 ];
 
@@ -61,11 +59,11 @@ test.skipIf(!READY)("bash completes commands, options, values and ids", async (c
   expect(await complete("rese")).toEqual(["research"]);
   expect(await complete("list", "--stat")).toEqual(["--status"]);
   expect(await complete("list", "--status", "c")).toEqual(["completed", "cancelled"]);
-  expect(await complete("ask", "--backend", "")).toEqual(["auto", "cli", "api"]);
+  expect(await complete("search", "--backend", "")).toEqual(["auto", "cli", "api"]);
   expect(await complete("token", "")).toEqual(["add", "list", "revoke"]);
   expect(await complete("completion", "")).toEqual(["bash", "zsh", "fish"]);
   expect(await complete("watch", taskId.slice(0, 3))).toEqual([taskId]);
-  expect(await complete("ask", "watch", "")).not.toContain(taskId);
+  expect(await complete("search", "watch", "")).not.toContain(taskId);
 });
 
 test.skipIf(!READY)("fish completes them with their descriptions", async (context) => {

@@ -33,7 +33,7 @@ describe("layers", () => {
     const scene = await openScene(context);
     const asked = async (args: string[], env: Record<string, string>): Promise<string | undefined> => {
       scene.gemini.ledger.clear();
-      expect((await scene.command(["ask", QUERY, ...args], { env })).code).toBe(0);
+      expect((await scene.command(["search", QUERY, ...args], { env })).code).toBe(0);
       return modelsAsked(scene)["search"];
     };
     expect(await asked([], {})).toBe(DEFAULT_MODEL);
@@ -48,7 +48,7 @@ describe("layers", () => {
   test("an alias in the environment overrides the name itself in config.json (B1, B2)", async (context) => {
     const scene = await openScene(context, "bad-json");
     writeConfig(scene, { GEMINI_CORRECTION_MODEL: "from-file" });
-    await scene.command(["ask", QUERY], { env: { SECONDARY_GEMINI_MODEL: "from-alias" } });
+    await scene.command(["search", QUERY], { env: { SECONDARY_GEMINI_MODEL: "from-alias" } });
     expect(modelsAsked(scene)["correct_json"]).toBe("from-alias");
   });
 
@@ -82,7 +82,7 @@ describe("layers", () => {
   test("a config.json that cannot be parsed is named in a warning and ignored (B1)", async (context) => {
     const scene = await openScene(context);
     writeConfig(scene, '{ "GEMINI_MODEL": "from-file", ');
-    const { code, stderr } = await scene.command(["ask", QUERY]);
+    const { code, stderr } = await scene.command(["search", QUERY]);
     expect(code).toBe(0);
     expect(stderr).toMatch(
       /^\[WARN\] .*config\.json cannot be read: it is not a JSON object\. None of its settings is used/m,
@@ -113,7 +113,7 @@ describe("layers", () => {
   test("a bad flag is an error that names it (B1)", async (context) => {
     const scene = await openScene(context);
     for (const args of [["--backend", "nope"], ["--model", ""], ["--no-such-flag"]]) {
-      const { code, stdout, stderr } = await scene.command(["ask", QUERY, ...args]);
+      const { code, stdout, stderr } = await scene.command(["search", QUERY, ...args]);
       expect(code).toBe(2);
       expect(stdout).toBe("");
       expect(stderr).toContain(args[0]);
@@ -197,11 +197,11 @@ describe.concurrent("directories", () => {
     const [parent, cwd] = [ownDirectory(context), ownDirectory(context)];
     const configDir = join(parent, "not", "yet");
     const env = { GEMINI_SEARCH_CONFIG_DIR: configDir };
-    expect((await scene.command(["ask", QUERY], { env, cwd })).code).toBe(0);
+    expect((await scene.command(["search", QUERY], { env, cwd })).code).toBe(0);
     expect(statSync(configDir).mode & 0o777).toBe(0o700);
     expect(statSync(join(configDir, "deep_research.db")).mode & 0o777).toBe(0o600);
     const other = { ...env, DEEP_RESEARCH_DB: "elsewhere.db" };
-    expect((await scene.command(["ask", QUERY], { env: other, cwd })).code).toBe(0);
+    expect((await scene.command(["search", QUERY], { env: other, cwd })).code).toBe(0);
     expect(existsSync(join(configDir, "elsewhere.db"))).toBe(true);
     expect(readdirSync(cwd)).toEqual([]);
   });
@@ -224,7 +224,7 @@ describe.concurrent("directories", () => {
     await server.close();
     expect(readdirSync(temporary)).toEqual([]);
 
-    const { code } = await scene.command(["ask", QUERY], { env });
+    const { code } = await scene.command(["search", QUERY], { env });
     expect(code).toBe(0);
     expect(readdirSync(temporary)).toEqual([]);
   });
@@ -235,7 +235,7 @@ test.skipIf(process.platform !== "linux")(
   async (context) => {
     const scene = await openScene(context);
     const env = { GEMINI_SEARCH_CONFIG_DIR: "/proc/none/config" };
-    const { code, stderr } = await scene.command(["ask", QUERY], { env });
+    const { code, stderr } = await scene.command(["search", QUERY], { env });
     expect(code).toBe(0);
     expect(stderr).toContain("[WARN] The config directory /proc/none/config cannot be created or written.");
   },

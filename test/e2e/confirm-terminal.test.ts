@@ -31,7 +31,7 @@ test("a cheap start asks nothing, an invalid one is a usage error, and only paid
   expect(scene.posts()).toBe(1);
   const invalid = await scene.command(["research", "?!"], { env });
   expect([invalid.code, invalid.stderr]).toEqual([2, expect.stringContaining("INVALID_QUERY")]);
-  expect((await scene.command(["ask", QUERY, "--yes"])).code).toBe(2);
+  expect((await scene.command(["search", QUERY, "--yes"])).code).toBe(2);
 });
 
 test.skipIf(!READY)(
@@ -90,7 +90,7 @@ test.skipIf(!READY)(
 );
 
 test.skipIf(!READY)(
-  "stop asks at the terminal before paid research is lost, and resume then says what can be done (L3, Q1)",
+  "cancel asks before paid research is lost, in a script it needs --yes, and its earlier name stop does not (L3)",
   async (context) => {
     const scene = await openResearch(context, SLOW);
     const start = async (query: string): Promise<string> =>
@@ -99,30 +99,35 @@ test.skipIf(!READY)(
     const status = (): unknown =>
       scene.sql<{ status: string }>("select status from research_tasks where task_id = ?", taskId)[0]?.status;
     const terminal = await openUserTerminal(context, scene.env, { columns: 100, rows: 40 });
-    const command = `clear; gemini-search-mcp stop ${taskId.slice(0, 8)}`;
-    const question = /Stop research [0-9a-f]{8} "How do[^"]+"\?\nYou pay what it has cost so far[^?]*\[y\/N\]\s*$/;
+    const command = `clear; gemini-search-mcp cancel ${taskId.slice(0, 8)}`;
+    const question = /Cancel research [0-9a-f]{8} "How do[^"]+"\?\nYou pay what it has cost so far[^?]*\[y\/N\]\s*$/;
     await terminal.type(`${command}; echo "no: $?"`);
     expect(await terminal.until(question)).toContain("(about $1.67 at its end) and get no report.");
     await terminal.key("Enter");
-    expect(await terminal.until(/^no: 1$/m)).toContain("Not stopped. The research continues.");
+    expect(await terminal.until(/^no: 1$/m)).toContain("Not cancelled. The research continues.");
     expect(status()).toBe("running_async");
     await terminal.type(`${command}; echo "yes: $?"`);
     await terminal.until(question);
     await terminal.type("yes");
     expect(await terminal.until(/^yes: 0$/m)).toContain("The run is cancelled.");
-    const resumed = await scene.command(["resume", taskId]);
+    const resumed = await scene.command(["retry", taskId]);
     expect(resumed.code).toBe(1);
     expect(resumed.stderr).toMatch(/it was cancelled\.\n.*gemini-search-mcp show .*gemini-search-mcp research …/s);
     scene.play({ create: [{ fault: "accept-then-reset" }] });
     const { task_id: unknown } = JSON.parse(
       (await scene.command(["research", "Are heat pumps safe?", "--json"])).stdout,
     );
-    await terminal.type(`clear; gemini-search-mcp stop ${unknown.slice(0, 8)}; echo "unknown: $?"`);
+    await terminal.type(`clear; gemini-search-mcp cancel ${unknown.slice(0, 8)}; echo "unknown: $?"`);
     await terminal.until(/Google may have started it \(about \$\d\.\d\d at its end\)[^?]*\[y\/N\]\s*$/);
     await terminal.key("Enter");
-    expect(await terminal.until(/^unknown: 1$/m)).toContain("Not stopped. The run is unchanged.");
+    expect(await terminal.until(/^unknown: 1$/m)).toContain("Not cancelled. The run is unchanged.");
     scene.play(SLOW);
-    // A script has decided already.
+    const third = await start("How long do heat pumps last?");
+    const refused = await scene.command(["cancel", third, "--json"]);
+    expect([refused.code, JSON.parse(refused.stdout).error.code]).toEqual([1, "CONFIRMATION_NEEDED"]);
+    expect(refused.stderr).toContain("You pay what it has cost so far (about $1.67 at its end) and get no report.");
+    const agreed = await scene.command(["cancel", third, "--yes", "--json"]);
+    expect([agreed.code, JSON.parse(agreed.stdout).status]).toEqual([0, "cancelled"]);
     const other = await scene.command(["stop", await start("How loud are heat pumps?"), "--json"]);
     expect([other.code, JSON.parse(other.stdout).status]).toEqual([0, "cancelled"]);
   },

@@ -184,7 +184,7 @@ describe.each(ERAS)("a %s client without elicitation", (era) => {
             "limit_usd": 5,
           },
           "message": "This research will cost about $7.75 (at most $10.50) with deep-research-max-preview-04-2026, more than your limit of $5. This needs the user's approval, which this client cannot ask for. Nothing was started.",
-          "suggestion": "Ask the user. To approve it, the user can raise RESEARCH_CONFIRM_ABOVE_USD for this server, or start it on the dashboard (gemini-search-mcp dashboard) or in a terminal: gemini-search-mcp research … --yes",
+          "suggestion": "Ask the user. To approve it, the user can raise RESEARCH_CONFIRM_ABOVE_USD for this server, or decide on the dashboard (gemini-search-mcp open) or in a terminal: gemini-search-mcp research "…"",
         },
         "success": false,
       }

@@ -34,12 +34,12 @@ test("a model without a price makes the cost a lower bound on every surface (S6)
   const saved = await server.call("save_research_to_markdown", { task_id, output_dir: scene.configDir });
   expect(saved.isError).toBe(false);
   expect((await scene.command(["list"])).stdout).toContain("\t≥0.014\t");
-  expect(parsed((await scene.command(["figures", "--json"])).stdout)).toMatchObject({
+  expect(parsed((await scene.command(["costs", "--json"])).stdout)).toMatchObject({
     total_cost_usd: 0.014,
     cost_incomplete: true,
     months: [marked],
   });
-  expect((await scene.command(["figures"])).stdout).toContain("≥ $0.01 total");
+  expect((await scene.command(["costs"])).stdout).toContain("≥ $0.01 total");
   expect(storedMetadata(scene, task_id)).toMatchObject({ ...marked, duration_ms: expect.any(Number) });
 });
 
@@ -62,7 +62,7 @@ test("the user's prices may have dates (S6, M2)", async (context) => {
     { input: 1_000, output: 1_000, from: "2020-01-02" },
   ];
   writeFileSync(join(scene.configDir, "prices.json"), JSON.stringify({ models: { "gemini-3.8-flash": rows } }));
-  const { stdout } = await scene.command(["ask", QUERY, "--json"]);
+  const { stdout } = await scene.command(["search", QUERY, "--json"]);
   expect(parsed(stdout)["metadata"]).toMatchObject({ cost_usd: expect.closeTo(1, -1) });
   const doctor = parsed((await scene.command(["doctor", "--json", "--offline"])).stdout);
   expect(doctor["checks"]).toContainEqual(

@@ -154,12 +154,16 @@ describe("dashboard (A9)", () => {
     expect(await scene.command(args(open.port))).toEqual({ code: 0, stdout: `${open.url}/\n`, stderr: "" });
     const run = await scene.command([...args(open.port), "--run", RUN]);
     expect(run.stdout).toBe(`${open.url}/runs/${RUN}\n`);
-    await scene.command(["ask", "What is a heat pump?"]);
+    await scene.command(["search", "What is a heat pump?"]);
     const [id = ""] = (await scene.command(["list"])).stdout.split("\t");
     const short = await scene.command([...args(open.port), "--run", id.slice(0, 6)]);
     expect(short.stdout).toBe(`${open.url}/runs/${id}\n`);
     const opened = await scene.command(["open", id.slice(0, 8), "--port", String(open.port), "--no-open"]);
     expect(opened.stdout).toBe(`${open.url}/runs/${id}\n`);
+    const newest = await scene.command(["open", "--port", String(open.port), "--no-open"]);
+    expect(newest).toMatchObject({ stdout: `${open.url}/runs/${id}\n`, stderr: expect.stringContaining("Newest run") });
+    const home = await scene.command(["open", "--home", "--port", String(open.port), "--no-open"]);
+    expect(home).toEqual({ code: 0, stdout: `${open.url}/\n`, stderr: "" });
     const missing = await scene.command([...args(open.port), "--run", id.startsWith("ffffff") ? "000000" : "ffffff"]);
     expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining("There is no run whose id begins")]);
   });

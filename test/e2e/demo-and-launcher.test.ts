@@ -163,15 +163,15 @@ describe.skipIf(node === undefined).concurrent("the launcher on an old Node (ski
     const scene = await openScene(context);
     const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
     expect(await scene.command(["--version"], { node })).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
-    const answered = await scene.command(["ask", "-", "--json"], { node, stdin: QUERY });
+    const answered = await scene.command(["search", "-", "--json"], { node, stdin: QUERY });
     expect(answered.code).toBe(0);
     expect(JSON.parse(answered.stdout)).toMatchObject({ success: true, metadata: { query: QUERY } });
-    expect((await scene.command(["ask", "?!"], { node })).code).toBe(2);
+    expect((await scene.command(["search", "?!"], { node })).code).toBe(2);
   });
 
   test("forwards signals", async (context) => {
     const scene = await openScene(context, { name: "hangs", tasks: { search: [{ fault: "hang" }] } });
-    const { child, ended } = scene.startCommand(["ask", QUERY], { node });
+    const { child, ended } = scene.startCommand(["search", QUERY], { node });
     await waitFor(() => expect(scene.gemini.ledger.count()).toBe(1), SOON);
     child.kill("SIGINT");
     expect((await ended).code).toBe(130);

@@ -23,7 +23,7 @@ async function examine(scene: Pick<Scene, "command">, env: Record<string, string
 
 test("a sound installation passes every check, as text and as JSON", async (context) => {
   const scene = await openScene(context);
-  await scene.command(["ask", "What is a heat pump?"]);
+  await scene.command(["search", "What is a heat pump?"]);
   const { code, stdout, stderr } = await scene.command(["doctor"]);
   expect(stderr).toBe("");
   expect(code).toBe(0);
@@ -105,7 +105,7 @@ test("a captive portal is not mistaken for Google, and the key is not sent to it
 
 test("a setting with a bad value, open modes and a damaged database are named (B1)", async (context) => {
   const scene = await openScene(context);
-  await scene.command(["ask", "What is a heat pump?"]);
+  await scene.command(["search", "What is a heat pump?"]);
   const file = join(scene.configDir, "deep_research.db");
   chmodSync(scene.configDir, 0o755);
   chmodSync(file, 0o644);

@@ -8,7 +8,7 @@ import { openResearch, QUERY, type ResearchScene, SLOW } from "../kit/server/res
 import { temporaryDirectory } from "../kit/server/server.ts";
 
 /** Run by tests of their own: they stay, open a browser, ask at a terminal, fetch pages or need PostgreSQL. */
-const ELSEWHERE = /^(?:serve|worker$|dashboard|open|demo|migrate|check |init$|init --(?!dry-run)|doctor$)/;
+const ELSEWHERE = /^(?:serve|worker$|open|demo|migrate|check |init$|init --(?!dry-run)|doctor$)/;
 /** The id in the examples. */
 const ID = "3f2a9c1e";
 /** The id at Google in the examples. */
@@ -70,17 +70,18 @@ type Preparation = (scene: ResearchScene) => Promise<string>;
 /** What has to be there for a command, where a finished run will not do; the first that fits. */
 const PREPARATIONS: readonly [RegExp, Preparation][] = [
   [/^(?:plan|approve) /, planned],
-  [/^resume .* --/, unconfirmed],
-  [/^resume /, failed],
-  [/^stop /, running],
+  [/^retry .* --/, unconfirmed],
+  [/^retry /, failed],
+  [/^cancel /, running],
   [/^table /, tabulated],
   [/^save .*(?:csv|json)/, withTable],
   [/^token revoke /, named],
-  [new RegExp(ID), finished],
+  [new RegExp(`${ID}|^(?:show|save|watch)\\b`), finished],
 ];
 
 /** What a script, which cannot be asked, adds. */
-const YES: ReadonlySet<string> = new Set(["delete", "stop", "approve", "table"]);
+const TWICE = "--accept-possible-double-charge";
+const YES: ReadonlySet<string> = new Set(["delete", "cancel", "approve", "table"]);
 
 const lines = new Map(
   USER_DOCUMENTS.flatMap(documentedCommands).flatMap(({ line, words: [program, ...args] }) =>
@@ -103,7 +104,7 @@ describe.concurrent("typed in a shell", () => {
     const interaction = scene.gemini.ledger.acceptedStarts()[0]?.id;
     const typed = args.map((word) => (word === ID ? run : word === INTERACTION ? interaction : word) ?? word);
     const { code, stderr } = await scene.command(
-      YES.has(args[0] ?? "") && !typed.includes("--yes") ? [...typed, "--yes"] : typed,
+      (YES.has(args[0] ?? "") || args.includes(TWICE)) && !typed.includes("--yes") ? [...typed, "--yes"] : typed,
       { cwd: folder, stdin: "how loud may heat pumps be" },
     );
     expect(code, stderr).toBe(0);

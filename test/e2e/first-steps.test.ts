@@ -38,7 +38,7 @@ test.skipIf(!hasDialogues)("at a terminal the bare command greets and says what 
   const key = { GEMINI_API_KEY: TEST_KEY };
   const unconnected = await bare(key);
   expect(unconnected.seen).toContain("no assistant is connected yet");
-  expect(unconnected.seen).toMatch(/gemini-search-mcp ask /);
+  expect(unconnected.seen).toMatch(/gemini-search-mcp search /);
   expect(unconnected.seen).not.toContain("demo");
   install("codex");
   mkdirSync(join(home, ".codex"));
@@ -55,7 +55,7 @@ test("without a terminal the bare command is the server, whatever is missing (A2
 
 test("a search without a key or CLI prints one message with the page that has keys, and stores no run (A3)", async () => {
   const { env, home } = openHome();
-  for (const command of ["ask", "verify", "deep-research"]) {
+  for (const command of ["search", "deep-search", "deep-research"]) {
     const { code, stdout, stderr } = await startCommand([command, "What is a heat pump?"], { env, cwd: home }).ended;
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr.match(/No Gemini API key found/g)).toHaveLength(1);

@@ -113,12 +113,12 @@ describe("the commands", () => {
     const starred = await scene.command(["star", one.slice(0, 8), "--json"]);
     expect(JSON.parse(starred.stdout)).toMatchObject({ success: true, task_id: one, title: TITLE, starred: true });
     expect(await runs(scene, "list", "--starred")).toMatchObject([{ task_id: one, title: TITLE, query: QUERY }]);
-    expect(await runs(scene, "find", "heating")).toMatchObject([{ task_id: one }]);
+    expect(await runs(scene, "list", "heating")).toMatchObject([{ task_id: one }]);
     expect((await scene.command(["archive", one.slice(0, 8)])).stdout).toBe(`Archived. Run ${one}\n`);
     expect(await runs(scene, "list")).toMatchObject([{ task_id: two }]);
     expect(await runs(scene, "list", "--archived")).toMatchObject([{ task_id: one, archived: true }]);
     // find looks everywhere.
-    expect(await runs(scene, "find", "heating")).toMatchObject([{ task_id: one, archived: true }]);
+    expect(await runs(scene, "list", "heating")).toMatchObject([{ task_id: one, archived: true }]);
     for (const undo of ["unarchive", "unstar"]) expect((await scene.command([undo, one])).code).toBe(0);
     expect((await scene.command(["rename", one, ""])).stdout).toBe(`The question is shown again. Run ${one}\n`);
     expect(await runs(scene, "list")).toHaveLength(2);

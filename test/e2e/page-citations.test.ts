@@ -45,7 +45,7 @@ async function openSites(): Promise<{ port: number; requests: string[] }> {
 
 /** A finished search with that report; its claims are split when the page asks for them. */
 async function storeRun(scene: HttpScene): Promise<string> {
-  const { stdout } = await scene.command(["ask", "where", "is", "Onda", "--json"]);
+  const { stdout } = await scene.command(["search", "where", "is", "Onda", "--json"]);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what this command prints
   const taskId = (JSON.parse(stdout) as { metadata: { task_id: string } }).metadata.task_id;
   const sources = LINKS.map((url, index) => ({ n: index + 1, title: "t", url, domain: new URL(url).hostname }));
@@ -128,7 +128,7 @@ async function withJudge(page: Page, { taskId, scene }: { taskId: string; scene:
   expect(asked()).toBe(1);
   const decision = scene.gemini.ledger.entries().find(({ kind }) => kind === "decide");
   expect(decision).toMatchObject({ path: "/v1beta/decisions", question: expect.stringContaining("310 people") });
-  const command = await scene.command(["figures", "--json"]);
+  const command = await scene.command(["costs", "--json"]);
   const { judge_cost_usd: cost } = FIGURES.parse(JSON.parse(command.stdout));
   expect(cost).toBeCloseTo(decision?.costUsd ?? 0, 4);
 }

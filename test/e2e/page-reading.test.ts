@@ -200,7 +200,7 @@ test("the figures have the cost of finished runs by day, month and kind (P6)", a
   expect(body).toMatchObject({ months: [sum], kinds: [{ kind: "agent", ...sum }] });
   expect(body.days).toHaveLength(30);
   expect(body.days.filter(({ runs }: { runs: number }) => runs > 0)).toMatchObject([sum]);
-  const { success, ...printed } = JSON.parse((await scene.command(["figures", "--json"])).stdout);
+  const { success, ...printed } = JSON.parse((await scene.command(["costs", "--json"])).stdout);
   expect([success, printed]).toEqual([true, body]);
 });
 

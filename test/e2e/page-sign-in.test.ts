@@ -54,7 +54,7 @@ describe("a link to the page (A9)", () => {
     ]);
     const again = await ask(server, { path, headers: HTML });
     expect(again.status).toBe(OUT);
-    expect(again.body).toContain("gemini-search-mcp dashboard");
+    expect(again.body).toContain("gemini-search-mcp open");
     expect(again.headers).not.toHaveProperty("set-cookie");
 
     const session = sessionOf(entered);

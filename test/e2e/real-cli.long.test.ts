@@ -135,7 +135,7 @@ test("a server that is started below its own Gemini CLI does not run (C4, T5)", 
     stdout: "",
     stderr: expect.stringMatching(/^\[ERROR\] .* does not run inside itself\. \([\d:.TZ-]{24}\)\n$/),
   });
-  const { code, stdout } = await startCommand(["ask", QUERY, "--json"], { env }).ended;
+  const { code, stdout } = await startCommand(["search", QUERY, "--json"], { env }).ended;
   expect(code).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject({
     error: { code: "EXECUTION_ERROR", message: expect.stringContaining("does not start another") },

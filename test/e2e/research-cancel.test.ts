@@ -240,7 +240,7 @@ describe("from another process", () => {
     const server = await scene.server();
     const task_id = await startRun(server);
     await server.close();
-    const { code, stdout } = await scene.command(["stop", task_id, "--json"]);
+    const { code, stdout } = await scene.command(["cancel", task_id, "--yes", "--json"]);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ status: "cancelled", confirmed: true });
   });

@@ -16,7 +16,7 @@ describe("a prefix of a task_id", () => {
   test("is accepted wherever a command takes a task_id", async (context) => {
     const scene = await openResearch(context, AT_ONCE);
     const taskId = await start(scene);
-    for (const length of [6, 8, 35]) {
+    for (const length of [4, 8, 35]) {
       const { code, stdout } = await scene.command(["watch", taskId.slice(0, length), "--json"]);
       expect([code, JSON.parse(stdout).task_id]).toEqual([0, taskId]);
     }
@@ -24,7 +24,7 @@ describe("a prefix of a task_id", () => {
     expect(JSON.parse(upper.stdout)).toMatchObject({ success: true, task_id: taskId });
   });
 
-  test("that is too short, unknown, ambiguous or of another owner is refused (A6)", async (context) => {
+  test("that is unknown, ambiguous or of another owner is refused (A6, A11)", async (context) => {
     const scene = await openResearch(context, AT_ONCE);
     const taskId = await start(scene);
     const twin = `${taskId.slice(0, 35)}${taskId.endsWith("0") ? "1" : "0"}`;
@@ -39,7 +39,7 @@ describe("a prefix of a task_id", () => {
       );
     copy(`eeeeee00${taskId.slice(8)}`, "anna");
     const cases = [
-      [taskId.slice(0, 5), 2, "INVALID_TASK_ID", /Enter a full run id or at least its first 6 characters/],
+      ["turbines", 2, "INVALID_TASK_ID", /There is no run with “turbines” in its title/],
       ["eeeeee", 1, "TASK_NOT_FOUND", /begins with eeeeee/],
     ] as const;
     for (const [given, code, error, message] of cases) {
@@ -56,26 +56,60 @@ describe("a prefix of a task_id", () => {
   });
 });
 
+describe("a run", () => {
+  test("is named by words of its title, as last, or not at all by commands that read; the answer says which (A11)", async (context) => {
+    const scene = await openResearch(context, AT_ONCE);
+    const none = await scene.command(["show"]);
+    expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("There is no run yet.")]);
+    const first = await start(scene, "How loud are heat pumps?");
+    const second = await start(scene, "Which heat pump is best?");
+    await scene.command(["edit", "loud", "--title", "Noise at night"]);
+    const shown = async (...args: string[]): Promise<[string, string]> => {
+      const { code, stdout, stderr } = await scene.command([...args, "--json"]);
+      expect([code, stderr]).toEqual([0, expect.stringMatching(/^(?:Newest run|Run): /)]);
+      return [JSON.parse(stdout).task_id, stderr.trim()];
+    };
+    const newest = `Newest run: “Which heat pump is best?” (${second.slice(0, 8)}, just now)`;
+    expect(await shown("show")).toEqual([second, newest]);
+    expect(await shown("show", "LAST")).toEqual([second, newest]);
+    expect(await shown("watch")).toEqual([second, newest]);
+    expect(await shown("show", "noise")).toEqual([first, `Run: “Noise at night” (${first.slice(0, 8)}, just now)`]);
+    expect((await shown("show", "best heat"))[0]).toBe(second);
+    const saved = await scene.command(["save", "--output-dir", scene.configDir]);
+    expect([saved.code, saved.stderr]).toEqual([0, expect.stringContaining(newest)]);
+  });
+
+  test("with a name that fits several is not guessed: the candidates are listed (A11)", async (context) => {
+    const scene = await openResearch(context, AT_ONCE);
+    const ids = [await start(scene, "How loud are heat pumps?"), await start(scene, "Which heat pump is best?")];
+    const { code, stdout, stderr } = await scene.command(["delete", "heat", "--yes"]);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain("2 runs have “heat” in their title.");
+    for (const id of ids) expect(stderr).toContain(id);
+    expect(JSON.parse((await scene.command(["list", "--json"])).stdout).runs).toHaveLength(2);
+  });
+});
+
 test("find searches questions and reports", async (context) => {
   const scene = await openResearch(context, { ...AT_ONCE, report: "# Heat\n\nA zebra crossing in Oslo.\n" });
   const taskId = await start(scene);
   await start(scene, "What is the newest version of Node.js?");
-  const found = JSON.parse((await scene.command(["find", "crossing in", "zebra", "cold", "--json"])).stdout);
+  const found = JSON.parse((await scene.command(["list", "crossing in", "zebra", "cold", "--json"])).stdout);
   expect(found.runs).toMatchObject([{ task_id: taskId, query: QUERY, found: expect.stringContaining("zebra") }]);
-  expect(JSON.parse((await scene.command(["find", "in crossing", "--json"])).stdout).runs).toEqual([]);
-  expect((await scene.command(["find", "heat", "--limit", "0"])).code).toBe(2);
+  expect(JSON.parse((await scene.command(["list", "in crossing", "--json"])).stdout).runs).toEqual([]);
+  expect((await scene.command(["list", "heat", "--limit", "0"])).code).toBe(2);
 });
 
 test("figures sums up the cost of finished runs", async (context) => {
   const scene = await openResearch(context, AT_ONCE);
-  expect((await scene.command(["figures"])).stdout).toBe("0 runs, $0.00 total. No run has finished yet.\n");
+  expect((await scene.command(["costs"])).stdout).toBe("0 runs, $0.00 total. No run has finished yet.\n");
   await start(scene);
-  const { code, stdout } = await scene.command(["figures", "--json"]);
+  const { code, stdout } = await scene.command(["costs", "--json"]);
   expect(code).toBe(0);
   const figures = JSON.parse(stdout);
   expect(figures).toMatchObject({ success: true, total_runs: 1, months: [{ runs: 1 }] });
-  expect((await scene.command(["figures"])).stdout).toMatch(
-    /^1 run, \$1\.\d\d total\n\nMONTH +RUNS +COST +AVERAGE TIME\n.+\n\nKIND +RUNS +COST +AVERAGE TIME\nresearch +1 /,
+  expect((await scene.command(["costs"])).stdout).toMatch(
+    /^1 run, \$1\.\d\d total\n\nMONTH +RUNS +COST +AVERAGE TIME\n.+\n\nKIND +RUNS +COST +AVERAGE TIME\ndeep research +1 /,
   );
 });
 

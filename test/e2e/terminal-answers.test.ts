@@ -20,7 +20,7 @@ describe.skipIf(!READY)("a question without quotation marks", () => {
   test("is answered: text, sources with titles and links, one line of figures, the next command (F1, U3)", async (context) => {
     const scene = await openScene(context);
     const terminal = await openUserTerminal(context, scene.env, WIDE);
-    await terminal.type("clear; gemini-search-mcp ask which heat pump is quietest; echo done");
+    await terminal.type("clear; gemini-search-mcp search which heat pump is quietest; echo done");
     const screen = await terminal.until(/^done/m);
     expect(screen.trimStart()).toMatch(/^which heat pump is quietest\n\nIn short: /);
     expect(screen).toMatch(/\n\nSources\n +\d+ \S/);
@@ -40,15 +40,15 @@ describe.skipIf(!READY)("a question without quotation marks", () => {
   test("shows nothing of an answer that was corrected; --verbose and a log file do (E5)", async (context) => {
     const scene = await openScene(context, "bad-json");
     const terminal = await openUserTerminal(context, scene.env, WIDE);
-    await terminal.type("gemini-search-mcp ask which is quietest; echo done");
+    await terminal.type("gemini-search-mcp search which is quietest; echo done");
     await terminal.until(/^done/m);
     expect(terminal.raw()).not.toContain("[WARN]");
     const before = terminal.raw().length;
-    await terminal.type("clear; gemini-search-mcp ask which is quietest --verbose; echo again");
+    await terminal.type("clear; gemini-search-mcp search which is quietest --verbose; echo again");
     expect(await terminal.until(/^again/m)).toContain("[WARN] Main search failed: the answer contains no JSON.");
     const shown = terminal.raw().slice(before).replaceAll(ERASED, "\n").replaceAll(CODES, "");
     expect(shown).not.toMatch(GLUED);
-    const piped = await scene.command(["ask", "which", "is", "quietest"]);
+    const piped = await scene.command(["search", "which", "is", "quietest"]);
     expect(piped.stderr).toContain("[WARN] Main search failed: the answer contains no JSON.");
   });
 });
@@ -62,7 +62,7 @@ describe.skipIf(!READY)("Ctrl-C", () => {
   test("during an answer reports that there is no answer (A8)", async (context) => {
     const scene = await openScene(context, STUCK);
     const terminal = await openUserTerminal(context, scene.env, WIDE);
-    await terminal.type('clear; gemini-search-mcp ask which is quietest; echo "code $?"');
+    await terminal.type('clear; gemini-search-mcp search which is quietest; echo "code $?"');
     await terminal.until(/Gemini is searching|Searching the web/);
     await terminal.key("C-c");
     const screen = await terminal.until(/code 130/);
@@ -73,16 +73,16 @@ describe.skipIf(!READY)("Ctrl-C", () => {
   test("after the first round of a verification says how to continue, and that command does (Q1)", async (context) => {
     const scene = await openScene(context, STUCK);
     const terminal = await openUserTerminal(context, scene.env, WIDE);
-    await terminal.type('clear; gemini-search-mcp verify which is quietest; echo "code $?"');
+    await terminal.type('clear; gemini-search-mcp deep-search which is quietest; echo "code $?"');
     await terminal.until(/Round 2 of at most 5/);
     await terminal.key("C-c");
     const screen = await terminal.until(/code 130/);
     const [, id = ""] =
-      /Stopped after round 1\.\nContinue with the next round \(cents\): gemini-search-mcp resume ([0-9a-f]{8})/.exec(
+      /Stopped after round 1\.\nContinue with the next round \(cents\): gemini-search-mcp retry ([0-9a-f]{8})/.exec(
         screen,
       ) ?? [];
     scene.gemini.setScenario("verified-at-once");
-    const resumed = await scene.command(["resume", id, "--wait"]);
+    const resumed = await scene.command(["retry", id, "--wait"]);
     expect([resumed.code, resumed.stdout]).toEqual([0, expect.stringContaining("✓ Verified in round 2")]);
   });
 });
@@ -150,7 +150,7 @@ test.skipIf(!READY)("the worker shows a person what it does, and logs otherwise 
 
 test("a piped list is tab-separated, without titles, with whole ids (Q2)", async (context) => {
   const scene = await openScene(context);
-  await scene.command(["ask", "two", "words"]);
+  await scene.command(["search", "two", "words"]);
   const { stdout } = await scene.command(["list"]);
   expect(stdout).toMatch(
     /^[0-9a-f]{8}-[0-9a-f-]{27}\tcompleted\tsearch\t\d{4}-\d\d-\d\dT[\d:.]+Z\t0\.\d+\ttwo words\n$/,
@@ -183,7 +183,7 @@ test.skipIf(!READY)(
     const terminal = await openUserTerminal(context, scene.env, WIDE);
     const before = terminal.raw().length;
     const title = await terminal.readVariable("pane_title");
-    await terminal.type("gemini-search-mcp ask what does it do; echo done");
+    await terminal.type("gemini-search-mcp search what does it do; echo done");
     await terminal.until(/^done/m);
     // oxlint-disable-next-line no-control-regex -- the links and styles of this program
     const OURS = /\u001B\]8;;(?:https:\/\/[\w.%/?=&+:;~-]+)?\u001B\\|\u001B\[[\d;]*m|\r\u001B\[2K|\r/g;

@@ -110,7 +110,7 @@ describe.skipIf(!READY)("the live view", () => {
   test("of a deep search shows its round (G4)", async (context) => {
     const scene = await openResearch(context);
     scene.gemini.setScenario({ name: "slow", tasks: { verify: [{ latency_ms: 600_000 }] } });
-    scene.startCommand(["verify", QUERY]);
+    scene.startCommand(["deep-search", QUERY]);
     const taskId = await waitFor(() => {
       const [round] = scene.sql<{ task_id: string }>("select task_id from research_events where kind = 'round'");
       expect(round).toBeDefined();
@@ -217,7 +217,7 @@ describe.skipIf(!READY)("text from the web and from models", () => {
     await terminal.until(/^[›·] /m);
     await terminal.key("C-c");
     await terminal.until(/Still running/);
-    await terminal.type("gemini-search-mcp list; gemini-search-mcp find safe; echo done");
+    await terminal.type("gemini-search-mcp list; gemini-search-mcp list safe; echo done");
     await terminal.until(/^done/m);
     const raw = terminal.raw().slice(before).replaceAll(OURS, "").replaceAll("\r", "");
     expect(raw).toContain("evil");

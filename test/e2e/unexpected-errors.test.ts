@@ -48,7 +48,7 @@ function sourceLineOf(stack: string): string {
 
 test("an unexpected error is logged with the source line it comes from, the version and the run (A2)", async (context) => {
   const scene = await openScene(context);
-  const { code, stderr } = await run(["ask", QUERY], { env: { ...scene.env, ...BROKEN_SEARCH } });
+  const { code, stderr } = await run(["search", QUERY], { env: { ...scene.env, ...BROKEN_SEARCH } });
   expect(code).toBe(1);
   const logged = `\\[ERROR\\] Unexpected error \\w{8} in version ${VERSION}: TypeError: forced \\(${TIME}, run [\\w-]{36}\\)`;
   expect(stderr).toMatch(new RegExp(`^${logged}$`, "m"));
@@ -59,7 +59,7 @@ test("an unexpected error is logged with the source line it comes from, the vers
 test("without maps the stack is logged as it is, and can be mapped later (A2)", async (context) => {
   const scene = await openScene(context);
   const root = copyWithoutMaps(context);
-  const { stderr } = await run(["ask", QUERY], { env: { ...scene.env, ...BROKEN_SEARCH }, root });
+  const { stderr } = await run(["search", QUERY], { env: { ...scene.env, ...BROKEN_SEARCH }, root });
   expect(stderr).toMatch(/^ +at .*file:\/\/\S+\/dist\/[\w-]+\.js:\d+:\d+\)?$/m);
   expect(stderr).not.toContain("src/");
 
@@ -80,8 +80,8 @@ test("a start, a search and an expected failure open no map (A2)", async (contex
     "mkfifo",
     maps.map((file) => join(root, "dist", file)),
   );
-  expect((await run(["ask", QUERY], { env: scene.env, root })).code).toBe(0);
-  expect((await run(["ask", "?"], { env: scene.env, root })).code).toBe(2);
+  expect((await run(["search", QUERY], { env: scene.env, root })).code).toBe(0);
+  expect((await run(["search", "?"], { env: scene.env, root })).code).toBe(2);
 });
 
 test("an error before the log exists is printed with its source line (A2)", async (context) => {

@@ -51,7 +51,7 @@ test.for<Era>(["modern", "legacy"])(
 test("are flags in the terminal, and a wrong one sends nothing (V6)", async (context) => {
   const scene = await openResearch(context);
   const flags = ["--language", "de", "--length", "300", "--prefer-domains", "example.org", "--since", "2025"];
-  const answered = await scene.command(["ask", QUERY, ...flags, "--until", "2025-06"]);
+  const answered = await scene.command(["search", QUERY, ...flags, "--until", "2025-06"]);
   expect(answered.stdout).toContain(ASKED);
   expect(scene.gemini.ledger.entries()).toMatchObject([{ wishes: LINES }]);
   scene.gemini.ledger.clear();

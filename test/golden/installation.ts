@@ -14,10 +14,10 @@ async function reported(world: World): Promise<string> {
 const LISTS = ["tools/list", "prompts/list", "resources/list", "resources/templates/list"];
 
 const COMMANDS = [
-  ["ask", "verify", "research", "followup", "table", "deep-research", "estimate"],
-  ["check-research-status", "stop", "resume", "watch", "plan", "approve", "list", "show", "check", "save", "find"],
-  ["rename", "star", "archive", "delete", "figures", "open", "worker", "serve", "dashboard", "status", "token"],
-  ["doctor", "demo", "init", "migrate", "completion"],
+  ["search", "deep-search", "research", "estimate"],
+  ["list", "show", "watch", "followup", "table", "check", "save", "open"],
+  ["plan", "approve", "retry", "cancel", "edit", "delete", "costs"],
+  ["init", "doctor", "serve", "worker", "status", "token", "migrate", "demo", "completion"],
 ].flat();
 
 export const INSTALLATION: Scenes = {
@@ -65,7 +65,7 @@ export const INSTALLATION: Scenes = {
       await world.callBoth("search", { query: QUESTION });
       await world.callBoth("start_deep_research", { query: QUESTION });
       await world.call("list_research");
-      for (const args of [["ask", QUESTION], ["research", QUESTION], ["list"], []]) {
+      for (const args of [["search", QUESTION], ["research", QUESTION], ["list"], []]) {
         await world.command(...args);
         await world.terminal(...args);
       }
@@ -102,20 +102,20 @@ export const INSTALLATION: Scenes = {
     play: async (world) => {
       const run = await reported(world);
       await world.call("search", { query: "Which heat pump is quietest?" });
-      await world.command("rename", run, "Cold", "climates");
-      await world.command("star", run);
-      await world.command("archive", run);
+      await world.command("edit", run, "--title", "Cold climates");
+      await world.command("edit", run, "--star");
+      await world.command("edit", run, "--archive");
       await world.command("list");
       await world.command("list", "--archived");
       await world.post(`/api/runs/${run}/organize`, { archived: false });
-      await world.command("find", "field", "study");
-      await world.terminal("find", "field", "study");
+      await world.command("list", "field", "study");
+      await world.terminal("list", "field", "study");
       await world.call("list_research", { text: "field study" });
       await world.get("/api/runs?text=field%20study");
       await world.get("/api/figures");
-      await world.command("figures");
-      await world.command("figures", "--json");
-      await world.terminal("figures");
+      await world.command("costs");
+      await world.command("costs", "--json");
+      await world.terminal("costs");
       await world.command("status", "--json");
       await portrait(world, run);
     },

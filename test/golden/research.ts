@@ -153,7 +153,7 @@ export const RESEARCH: Scenes = {
       const task_id = await start(world);
       await portrait(world, task_id);
       await world.call("resume_research", { task_id });
-      await world.command("resume", task_id);
+      await world.command("retry", task_id);
       await world.call("cancel_research", { task_id }, "2026");
     },
   },
@@ -172,7 +172,7 @@ export const RESEARCH: Scenes = {
     play: async (world) => {
       const task_id = await start(world);
       await world.call("resume_research", { task_id, accept_possible_double_charge: true });
-      await world.terminal("resume", task_id, "--accept-possible-double-charge", "--yes");
+      await world.terminal("retry", task_id, "--accept-possible-double-charge", "--yes");
       await glance(world, task_id);
       await world.pass(DONE_AFTER);
       await portrait(world, task_id);
@@ -201,8 +201,8 @@ export const RESEARCH: Scenes = {
         await start(world, { force_new: true }),
       ];
       await world.pass(MINUTE);
-      await world.command("stop", first);
-      await world.command("stop", first, "--yes");
+      await world.command("cancel", first);
+      await world.command("cancel", first, "--yes");
       await world.post(`/api/runs/${second}/cancel`, {});
       await world.raw("2026", "tasks/cancel", { taskId: third });
       await world.settle();

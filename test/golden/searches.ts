@@ -19,8 +19,8 @@ const searched = (...steps: Steps) => ({
   tasks: always(...steps),
   play: async (world: World) => {
     await world.call("search", { query: QUESTION });
-    await world.command("ask", QUESTION);
-    await world.terminal("ask", QUESTION);
+    await world.command("search", QUESTION);
+    await world.terminal("search", QUESTION);
   },
 });
 
@@ -44,9 +44,9 @@ export const SEARCHES: Scenes = {
   "search-done": {
     play: async (world) => {
       await world.callBoth("search", { query: QUESTION });
-      await world.command("ask", QUESTION);
-      await world.command("ask", QUESTION, "--json");
-      await world.terminal("ask", QUESTION);
+      await world.command("search", QUESTION);
+      await world.command("search", QUESTION, "--json");
+      await world.terminal("search", QUESTION);
       await world.call("search", { query: QUESTION, language: "de", length: "short", prefer_domains: ["example.org"] });
       await portrait(world, world.newest());
       await savedFiles(world, world.newest());
@@ -57,8 +57,8 @@ export const SEARCHES: Scenes = {
     tasks: { ...always({ answer: "prose" }), correct_json: [{ answer: "prose" }] },
     play: async (world) => {
       await world.callBoth("search", { query: QUESTION });
-      await world.command("ask", QUESTION);
-      await world.terminal("ask", QUESTION);
+      await world.command("search", QUESTION);
+      await world.terminal("search", QUESTION);
       await portrait(world, world.newest());
     },
   },
@@ -71,8 +71,8 @@ export const SEARCHES: Scenes = {
     play: async (world) => {
       await world.callBoth("search", { query: " " });
       await world.callBoth("search", { query: QUESTION, since: "yesterday" });
-      await world.command("ask", QUESTION, "--since", "yesterday");
-      await world.command("ask");
+      await world.command("search", QUESTION, "--since", "yesterday");
+      await world.command("search");
     },
   },
   "search-as-task": {
@@ -98,8 +98,8 @@ export const SEARCHES: Scenes = {
     play: async (world) => {
       await world.call("deep_search", { query: QUESTION });
       await portrait(world, world.newest());
-      await world.command("verify", QUESTION);
-      await world.terminal("verify", QUESTION);
+      await world.command("deep-search", QUESTION);
+      await world.terminal("deep-search", QUESTION);
     },
   },
   "deep-search-never-verified": verified([{ answer: "unverified" }]),

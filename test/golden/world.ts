@@ -56,7 +56,7 @@ const SETTINGS = {
 };
 
 /** Tools, commands, routes and methods that begin or change a run. */
-const ACTING = /^(?:search|ask|deep|verify|start|research|followup|table|cancel|stop|resume|approve|plan$|tools\/call)/;
+const ACTING = /^(?:search|ask|deep|start|research|followup|table|cancel|resume|retry|approve|plan$|tools\/call)/;
 
 const NOTIFY_SEND = `#!/bin/sh\nprintf '%s\\n' "$@" >> "$HOME/notifications.txt"\n`;
 

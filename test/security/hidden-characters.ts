@@ -125,7 +125,7 @@ async function tryReading({ server, tasks, hidden, seen }: Round): Promise<void>
 async function tryCommands({ scene, env, hidden, seen }: Round): Promise<void> {
   scene.gemini.setScenario("good");
   const question = `What is ${hidden.replaceAll("\0", "")}?`;
-  for (const args of [["ask", question], ["list"], ["show", "x\u001B[31m"]]) {
+  for (const args of [["search", question], ["list"], ["show", "x\u001B[31m"]]) {
     for (const flags of [[], ["--json"]]) {
       const { stdout, stderr } = await scene.command([...args, ...flags], { env });
       seen(`command ${args[0]}`, [stdout, stderr]);

@@ -9,7 +9,7 @@ import { openVerdict, type Stage, type Verdict } from "./trial.ts";
 const STANDIN = new URL("../../simulator/gemini-cli/standin-cli.ts", import.meta.url).href;
 
 /** The commands that it tries before it answers: the server, and every command that could reach Gemini. */
-const COMMANDS = [[], ["ask", "again"], ["verify", "again"], ["deep-research", "again"]];
+const COMMANDS = [[], ["search", "again"], ["deep-search", "again"], ["deep-research", "again"]];
 
 /**
  * A replacement for `gemini` that calls this program in its own environment, records the outcome, and answers as usual.

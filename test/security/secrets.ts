@@ -86,7 +86,7 @@ async function tryApi(stage: Stage, { check, fail, leaks }: Judge): Promise<void
   for (const more of failing) {
     // Without a valid address, doctor would ask Google itself.
     const doctor = more.GOOGLE_GEMINI_BASE_URL === "not an address" ? ["doctor", "--offline"] : ["doctor"];
-    for (const args of [["ask", QUESTION, "--json"], doctor]) {
+    for (const args of [["search", QUESTION, "--json"], doctor]) {
       const { stdout, stderr } = await scene.command(args, { env: { ...env, ...more } });
       check(`${args[0]} ${JSON.stringify(more)}: ${stdout}${stderr}`, !leaks(stdout + stderr));
       fail(`command ${JSON.stringify(more)}`);

@@ -1,7 +1,7 @@
-/** `dashboard`: opens the dashboard of the running server, or starts one. */
+/** `open`: opens the dashboard of the running server, or starts one. */
 
 import { z } from "zod";
-import { type App, readPackage } from "../../app.ts";
+import { type App, createApp, readPackage } from "../../app.ts";
 import { LOCAL_OWNER } from "../../caller.ts";
 import { loadConfig } from "../../config/config.ts";
 import { type Environment, readEnvironment } from "../../config/environment.ts";
@@ -14,20 +14,28 @@ import { openCommand } from "../answer-command.ts";
 import { type Opening, ownLink, type PageLink, tryToOpen, UNOPENED } from "../browser/dashboard-link.ts";
 import { EXIT_CODES, print, printFailure } from "../output.ts";
 import { printError } from "../print-error.ts";
-import { wholeRunId } from "../task-id.ts";
+import { findNamedRun } from "../run-name.ts";
 import { runServe } from "./serve.ts";
 
 export interface DashboardOptions {
   flags: Environment;
-  /** The run that the page shows first. */
-  run: string | undefined;
+  /** The run that the page shows first, the newest without a name; undefined: its home. */
+  run: { name: string | undefined } | undefined;
   /** False with --no-open: the link is only printed. */
   open: boolean;
   json: boolean;
 }
 
-export async function runDashboard(options: DashboardOptions): Promise<void> {
-  const { flags } = options;
+export async function runDashboard({ run: wanted, ...given }: DashboardOptions): Promise<void> {
+  const { flags, json } = given;
+  let run: string | undefined;
+  try {
+    run = await runToShow(wanted, flags);
+  } catch (error) {
+    process.exitCode = await printError(error, json);
+    return;
+  }
+  const options = { ...given, run };
   const { MCP_SERVER_HOST: host, MCP_SERVER_PORT: port } = loadConfig({
     environment: readEnvironment(),
     flags,
@@ -40,7 +48,7 @@ export async function runDashboard(options: DashboardOptions): Promise<void> {
     `${port === 0 ? "A server was started." : "No server was running, so one was started."} Press Ctrl-C to stop it.`,
   );
   const page = {
-    run: (app: App) => runToShow(app, options.run),
+    run,
     show: async (link: PageLink, app: App) => void (await show(link, app, { ...options, started: true })),
   };
   await runServe({ flags, auth: true, page });
@@ -48,14 +56,13 @@ export async function runDashboard(options: DashboardOptions): Promise<void> {
 
 async function openRunning(
   url: string,
-  { found, options }: { found: "ours" | "another program"; options: DashboardOptions },
+  { found, options }: { found: "ours" | "another program"; options: Shown },
 ): Promise<void> {
   const app = openCommand({ flags: options.flags });
   try {
     if (found === "another program") throw anotherProgram(url);
     const holder = (await requiresToken(url)) ? await ownHolder(url, app) : undefined;
-    const run = options.run === undefined ? undefined : await wholeRunId(app.deps, LOCAL_OWNER, options.run);
-    const link = await ownLink(app, holder, { url, run });
+    const link = await ownLink(app, holder, { url, run: options.run });
     const { opened, over } = await show(link, app, { ...options, started: false });
     // The file that redirects the browser is needed until then.
     const end = await over;
@@ -67,14 +74,26 @@ async function openRunning(
   }
 }
 
-/** An unknown run must not stop a server that has started: the page then shows the list. */
-async function runToShow({ deps }: App, run: string | undefined): Promise<string | undefined> {
+interface Shown extends Omit<DashboardOptions, "run"> {
+  run: string | undefined;
+}
+
+/** Looked up before any server is started. */
+async function runToShow(wanted: DashboardOptions["run"], flags: Environment): Promise<string | undefined> {
+  if (wanted === undefined) return undefined;
+  const { name } = wanted;
+  // It only closes the database: the server, or the link to one, has an app of its own.
+  const app = createApp({ flags, logFrom: "WARN", logTo: () => {}, maintains: false, exit: () => {} });
   try {
-    return run === undefined ? undefined : await wholeRunId(deps, LOCAL_OWNER, run);
+    const { taskId, remark } = await findNamedRun(app.deps, { owner: LOCAL_OWNER, name });
+    if (remark !== undefined) await printFailure(remark);
+    return taskId;
   } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    await printFailure(error.message);
-    return undefined;
+    // A dashboard without runs can be opened, too.
+    if (name === undefined && error instanceof AppError && error.code === "TASK_NOT_FOUND") return undefined;
+    throw error;
+  } finally {
+    await app.shutdown.leave();
   }
 }
 

@@ -78,7 +78,7 @@ async function research(question: string, run: CliRun): Promise<{ status: number
 /** Serves the dashboard until Ctrl-C, which the child receives as well. */
 async function showPage(taskId: string, { open, ...run }: CliRun & DemoOptions): Promise<void> {
   await print("\nThe same report on the dashboard, where you can also start more simulated research:");
-  await runCli(["dashboard", "--port", "0", "--run", taskId, ...(open ? [] : ["--no-open"])], run);
+  await runCli(["open", taskId, "--port", "0", ...(open ? [] : ["--no-open"])], run);
 }
 
 const FIRST_POLL_MS = 1_000;

@@ -32,7 +32,7 @@ function conclusion(checks: CheckResult[], { online, paint }: { online: boolean;
   }
   const skipped = online ? "" : " (The network was not checked.)";
   if (warnings !== "") return `${paint("good", "Ready to use,")} with ${warnings}.${skipped}`;
-  return `${paint("good", "Everything works.")}${skipped} Try: gemini-search-mcp ask "What is the newest LTS version of Node.js?"`;
+  return `${paint("good", "Everything works.")}${skipped} Try: gemini-search-mcp search "What is the newest LTS version of Node.js?"`;
 }
 
 const MARKS = { ok: "good", warn: "careful", fail: "bad" } as const;

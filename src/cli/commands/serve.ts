@@ -26,7 +26,7 @@ export interface ServeOptions {
   /** For clients that choose none with `/mcp?profile=`. */
   profile?: Profile | undefined;
   /** Receives the link to the dashboard once the server listens. */
-  page?: { run?(app: App): Promise<string | undefined>; show(link: PageLink, app: App): Promise<void> } | undefined;
+  page?: { run?: string | undefined; show(link: PageLink, app: App): Promise<void> } | undefined;
   /** Builds the MCP server of each connection, instead of the default one. */
   buildServer?: BuildServer | undefined;
 }
@@ -36,7 +36,7 @@ export function pageOnTerminal({ open }: { open: boolean }): ServeOptions["page"
   if (!open && !process.stderr.isTTY) return undefined;
   return {
     show: async (link, app) => {
-      const later = `gemini-search-mcp dashboard --port ${portOf(link.url)}`;
+      const later = `gemini-search-mcp open --port ${portOf(link.url)}`;
       const note = link.isUsed !== undefined ? ` (single use, valid two minutes; for a new one: ${later})` : "";
       await printFailure(`Dashboard: ${link.url}${note}`);
       if (open) await tryToOpen(link, app);
@@ -117,10 +117,9 @@ async function showPage(
   if (page === undefined) return;
   try {
     const url = pageUrl(app.config.settings.MCP_SERVER_HOST, port);
-    const run = await page.run?.(app);
-    await page.show(await ownLink(app, credentials?.own, { url, run }), app);
+    await page.show(await ownLink(app, credentials?.own, { url, run: page.run }), app);
   } catch {
-    app.log.warn("The dashboard link could not be created. Try: gemini-search-mcp dashboard");
+    app.log.warn("The dashboard link could not be created. Try: gemini-search-mcp open");
   }
 }
 

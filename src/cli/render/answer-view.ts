@@ -59,17 +59,17 @@ const COMMANDS: Record<Verb, (id: string, action: Action) => Command> = {
     section === undefined ? ["Read it", `show ${id}`] : ["To see them", `show ${id} --section ${section}`],
   list: () => ["To see your runs", "list"],
   save: (id) => ["Save it", `save ${id}`],
-  cancel: (id) => ["Abandon it", `stop ${id}`],
+  cancel: (id) => ["Abandon it", `cancel ${id}`],
   delete: (id) => ["Delete it", `delete ${id}`],
-  poll_again: (id) => ["Check again (free)", `resume ${id}`],
-  adopt: (id) => ["If AI Studio shows it, follow that run (free)", `resume ${id} --interaction-id <id>`],
-  continue: (id) => ["Continue with the next round (cents)", `resume ${id}`],
+  poll_again: (id) => ["Check again (free)", `retry ${id}`],
+  adopt: (id) => ["If AI Studio shows it, follow that run (free)", `retry ${id} --interaction-id <id>`],
+  continue: (id) => ["Continue with the next round (cents)", `retry ${id}`],
   edit_plan: (id) => ["Change the plan (cents)", `plan ${id} --edit "…"`],
   followup: () => ["Ask it again (cents)", "followup …"],
   table: (id) => ["Make a table of a report (cents)", `table ${id} …`],
   start: (_id, { with: how }) => (how === undefined ? ["Start a new one", "research …"] : STARTS[how]),
   approve: (id) => ["Start it", `approve ${id}`],
-  restart: (id) => ["Start it again (may be charged twice)", `resume ${id} --accept-possible-double-charge`],
+  restart: (id) => ["Start it again (may be charged twice)", `retry ${id} --accept-possible-double-charge`],
 };
 
 const STARTS: Record<NonNullable<Action["with"]>, Command> = {
@@ -88,6 +88,6 @@ export function planCommands(taskId: string): [purpose: string, command: string]
   return [
     ["Start it", `approve ${id}`],
     ["Change it", `plan ${id} --edit "…"`],
-    ["Drop it", `stop ${id}`],
+    ["Drop it", `cancel ${id}`],
   ];
 }

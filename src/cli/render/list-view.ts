@@ -86,9 +86,9 @@ const kindCell = ({ kind, follow_up: isFollowup }: ListedRun): string =>
 
 /** Short names of the kinds. */
 export const KIND_LABELS: Record<string, string> = {
-  agent: "research",
-  search: "ask",
-  deep_search: "verify",
-  deep_research: "report",
+  agent: "deep research",
+  search: "search",
+  deep_search: "deep search",
+  deep_research: "quick report",
   followup: "follow-up",
 };

@@ -100,7 +100,7 @@ test.each([
 test("the frame warns of a silent run (J3)", () => {
   const lines = runFrame({ ...frameOf({ stalled_since: STARTED_AT }), now: after(660_000) }, { columns: 80, rows: 24 });
   expect(lines.join(" ")).toContain(
-    "No activity for 11 min 0 s; it may be stuck. To stop it: gemini-search-mcp stop 3f2a9c1e",
+    "No activity for 11 min 0 s; it may be stuck. To cancel it: gemini-search-mcp cancel 3f2a9c1e",
   );
 });
 

@@ -117,7 +117,7 @@ function warningLines({ run: { task_id: taskId, stalled_since: since }, now }: F
   if (since === undefined) return [];
   const silent = formatDuration(now - Date.parse(since));
   return wrapToLines(
-    `No activity for ${silent}; it may be stuck. To stop it: gemini-search-mcp stop ${shortId(taskId)}`,
+    `No activity for ${silent}; it may be stuck. To cancel it: gemini-search-mcp cancel ${shortId(taskId)}`,
     width,
     2,
   );

@@ -261,7 +261,7 @@ describe("a link (A9)", () => {
     time += 2 * 60_000;
     const late = await scene.ask(path, { headers: { accept: "text/html" } });
     expect(late.status).toBe(401);
-    expect(await late.text()).toContain("gemini-search-mcp dashboard");
+    expect(await late.text()).toContain("gemini-search-mcp open");
     const tries = await Promise.all(Array.from({ length: 300 }, (_, at) => scene.ask(`/enter/guess${at}`)));
     expect(new Set(tries.map(({ status }) => status))).toEqual(new Set([401, 429]));
   });

@@ -124,7 +124,7 @@ function addLinks(routes: Hono, { app, credentials, origin, sessions, addresses 
    * The owner as whom the user has to confirm to sign in, if any. Everybody with a token can create a link and send it
    * to somebody else, whose questions would then go to the sender's account; from where it was opened says nothing about
    * that. Links for the server's own token can only be created on this machine, so a top-level navigation uses them at
-   * once, also from the local file of the `dashboard` command, which is another origin.
+   * once, also from the local file of the `open` command, which is another origin.
    */
   const ownerToConfirm = async (request: Request, code: string): Promise<string | undefined> => {
     const holder = await holderOfLink(await database(), code, { addresses: addresses(), now: clock.now() });
@@ -223,9 +223,9 @@ function createSessionRoutes({ app, credentials, sessions, addresses }: BrowserA
 }
 
 const INVALID_LINK =
-  "This link has been used, is older than two minutes, or was created for a server at another address or with another config directory. Get a new one: gemini-search-mcp dashboard";
+  "This link has been used, is older than two minutes, or was created for a server at another address or with another config directory. Get a new one: gemini-search-mcp open";
 const OTHER_TOKEN =
-  "This link was created with a different token than this server has now. Set MCP_AUTH_TOKEN to the server's token, then run: gemini-search-mcp dashboard";
+  "This link was created with a different token than this server has now. Set MCP_AUTH_TOKEN to the server's token, then run: gemini-search-mcp open";
 
 const TOKEN_NEEDED: Refusal = {
   status: 401,
@@ -269,8 +269,7 @@ const NOT_SIGNED_IN: Refusal = {
   status: 401,
   code: "PERMISSION_DENIED",
   message: "You are not signed in.",
-  suggestion:
-    "Open the dashboard with `gemini-search-mcp dashboard`, or send a token as `Authorization: Bearer` to /api.",
+  suggestion: "Open the dashboard with `gemini-search-mcp open`, or send a token as `Authorization: Bearer` to /api.",
 };
 
 /** The request has the cookie, but not the secret that only the dashboard itself can add. */
@@ -278,12 +277,12 @@ const SECRET_MISSING: Refusal = {
   status: 401,
   code: "PERMISSION_DENIED",
   message: "The cookie alone is not enough.",
-  suggestion: "Sign in again, with `gemini-search-mcp dashboard` or a token.",
+  suggestion: "Sign in again, with `gemini-search-mcp open` or a token.",
 };
 
 const OTHER_ORIGIN: Refusal = {
   status: 403,
   code: "PERMISSION_DENIED",
   message: "This request came from another web page, not from this server's dashboard.",
-  suggestion: "Open the dashboard: gemini-search-mcp dashboard",
+  suggestion: "Open the dashboard: gemini-search-mcp open",
 };

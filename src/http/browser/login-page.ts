@@ -27,7 +27,7 @@ ${fromAnotherOrigin ? `<p>Already signed in? <a href="${escaped(to)}">Open the d
 <button>Sign in</button>
 </form>
 <p>On the server's own machine you need no token. This command opens the dashboard:</p>
-<p><code>gemini-search-mcp dashboard</code></p>`;
+<p><code>gemini-search-mcp open</code></p>`;
   return htmlPage({
     status,
     title: "Sign in",

@@ -204,12 +204,13 @@ export const confirmationNeeded = ({ name }: Pick<Operation, "name">, question: 
     details: question.details,
   });
 
-/** The commands of the operations that can cost more than the limit. */
-const COMMANDS: Readonly<Record<string, string>> = {
-  start_deep_research: "research",
-  ask_followup: "followup",
-  resume_research: "resume",
+/** In a terminal the user is asked, with the price. */
+const COMMANDS: Readonly<Record<string, (run: string) => string>> = {
+  ask_followup: (run) => `followup ${run} "…"`,
+  resume_research: (run) => `retry ${run}`,
 };
 
-const waysToApprove = (operation: string, { unasked, inTerminal }: Question): string =>
-  `the user can ${unasked === undefined ? "" : `${unasked}, or `}${inTerminal ?? `start it on the dashboard (gemini-search-mcp dashboard) or in a terminal: gemini-search-mcp ${COMMANDS[operation] ?? "research"} … --yes`}`;
+function waysToApprove(operation: string, { unasked, command, subject }: Question): string {
+  const typed = command ?? COMMANDS[operation]?.(subject.run?.slice(0, 8) ?? "<run>") ?? 'research "…"';
+  return `the user can ${unasked === undefined ? "" : `${unasked}, or `}decide on the dashboard (gemini-search-mcp open) or in a terminal: gemini-search-mcp ${typed}`;
+}

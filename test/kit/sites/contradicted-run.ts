@@ -54,7 +54,7 @@ const answer = z.object({ metadata: z.object({ task_id: z.string() }) });
 
 /** Its sources have no titles but their domains. */
 export async function storeContradictedRun(scene: Pick<Scene, "command" | "configDir">): Promise<string> {
-  const { stdout } = await scene.command(["ask", "how", "large", "was", "the", "trial", "--json"]);
+  const { stdout } = await scene.command(["search", "how", "large", "was", "the", "trial", "--json"]);
   const taskId = answer.parse(JSON.parse(stdout)).metadata.task_id;
   const sources = LINKS.map((url, index) => {
     const domain = new URL(url).hostname;

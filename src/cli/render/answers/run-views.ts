@@ -93,7 +93,7 @@ async function begunView(
 
 const following = (taskId: string): Commands => [
   ["Follow it", `watch ${shortId(taskId)}`],
-  ["Stop it", `stop ${shortId(taskId)}`],
+  ["Cancel it", `cancel ${shortId(taskId)}`],
 ];
 
 interface ShownPlan {
@@ -156,7 +156,7 @@ function nextFor({ task_id: taskId, status }: Pick<Status, "task_id" | "status">
   if (status === "completed") return [["Read it", `show ${id}`]];
   if (status === "awaiting_approval") return planCommands(taskId);
   if (status === "cancelled") return [["Read what was found", `show ${id}`]];
-  if (status === "failed" || status === "start_unknown") return [["Resume it", `resume ${id}`]];
+  if (status === "failed" || status === "start_unknown") return [["Retry it", `retry ${id}`]];
   return following(taskId);
 }
 
@@ -177,8 +177,9 @@ export async function estimateView(estimate: Estimated, space: AnswerSpace): Pro
 }
 
 const ADVICE: Record<Estimated["query_complexity"], string> = {
-  simple: "This question is simple: ask answers it in seconds for about a cent, verify checks the answer in minutes.",
-  medium: "This question suits Deep Research; verify covers most of it for a few cents.",
+  simple:
+    "This question is simple: search answers it in seconds for about a cent, deep-search checks the answer in minutes.",
+  medium: "This question suits deep research; deep-search covers most of it for a few cents.",
   complex: "This question is complex: expect the upper part of the range. A narrower question costs less.",
 };
 

@@ -1,4 +1,4 @@
-/** `figures`: cost and number of finished runs by month and kind. */
+/** `costs`: cost and number of finished runs by month and kind. */
 
 import type { App } from "../../app.ts";
 import { LOCAL_OWNER } from "../../caller.ts";
@@ -15,7 +15,7 @@ import { type Column, tableLines } from "../render/table.ts";
 const PLAIN_WIDTH = 80;
 const MINUTE_MS = 60_000;
 
-export const printFigures = ({ json }: { json: boolean }): Promise<void> => runAnswer(json, answer);
+export const printCosts = ({ json }: { json: boolean }): Promise<void> => runAnswer(json, answer);
 
 async function answer({ deps }: App): Promise<Answer> {
   const usage = await readUsage(await deps.database(), LOCAL_OWNER, deps.clock.now());

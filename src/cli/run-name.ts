@@ -1,0 +1,118 @@
+/** Finds the run that a command names: by the first characters of its id, by words of its title, or as the newest. */
+
+import { AppError } from "../errors.ts";
+import type { Operation, OperationDeps } from "../operations/operation.ts";
+import { oneLine } from "../platform/clean-text.ts";
+import { UNFINISHED } from "../runs/run.ts";
+import { type NamedRun, newestRuns, runsBeginningWith } from "../runs/run-store.ts";
+import { shortId } from "./render/answer-view.ts";
+import { formatAge } from "./render/durations.ts";
+import { cutToWidth } from "./render/text-width.ts";
+
+/** Describes the argument of a command that names a run. */
+export const RUN_ARGUMENT = "the first characters of its id, words of its title, or last";
+export const OPTIONAL_RUN = `${RUN_ARGUMENT}; default: the newest`;
+
+const LAST = "last";
+const OPEN: ReadonlySet<string> = new Set(UNFINISHED);
+const WHOLE_LENGTH = 36;
+/** Shorter prefixes are soon ambiguous, and are words more often. */
+const ID_PREFIX = /^[0-9a-f][0-9a-f-]{3,35}$/;
+/** Older runs are found by `list` and named by their ids. */
+const MAX_SEARCHED = 2_000;
+const MAX_CANDIDATES = 10;
+const MAX_TITLE_COLUMNS = 60;
+
+export interface FoundRun {
+  taskId: string;
+  /** Which run it is, unless the user has typed its id. */
+  remark?: string;
+}
+
+interface Wanted {
+  owner: string;
+  /** Undefined: the newest run. */
+  name: string | undefined;
+  /** The newest run that has not ended, if there is one, rather than the newest. */
+  prefersUnfinished?: boolean;
+}
+
+type Deps = Pick<OperationDeps, "database" | "clock">;
+
+/** Completes the run in the input of a command. */
+export async function withRun(
+  operation: Operation,
+  deps: Deps,
+  { input, ...wanted }: Omit<Wanted, "name"> & { input: Record<string, unknown> },
+): Promise<{ input: Record<string, unknown>; remark?: string | undefined }> {
+  const { task_id: name } = input;
+  if (!("task_id" in operation.input.shape) || (name !== undefined && typeof name !== "string")) return { input };
+  const { taskId, remark } = await findNamedRun(deps, { ...wanted, name });
+  return { input: { ...input, task_id: taskId }, remark };
+}
+
+/** Throws unless exactly one run has this name. A complete id is not looked up. */
+export async function findNamedRun(deps: Deps, { owner, name, prefersUnfinished = false }: Wanted): Promise<FoundRun> {
+  const given = (name ?? LAST).trim().toLowerCase();
+  if (given.length === WHOLE_LENGTH && ID_PREFIX.test(given)) return { taskId: given };
+  const db = await deps.database();
+  const remarkOn = (run: NamedRun): string =>
+    `“${titleOf(run)}” (${shortId(run.taskId)}, ${agoText(deps.clock.now() - run.createdAt)})`;
+  if (given === LAST) {
+    const runs = await newestRuns(db, owner, MAX_SEARCHED);
+    const newest = (prefersUnfinished ? runs.find(({ status }) => OPEN.has(status)) : undefined) ?? runs[0];
+    if (newest === undefined) throw noRuns();
+    return { taskId: newest.taskId, remark: `Newest run: ${remarkOn(newest)}` };
+  }
+  const byId = ID_PREFIX.test(given) ? await runsBeginningWith(db, owner, given) : [];
+  if (byId.length > 1) throw ambiguous(`More than one run id begins with ${given}.`, byId);
+  if (byId[0] !== undefined) return { taskId: byId[0].taskId };
+  const named = withWords(await newestRuns(db, owner, MAX_SEARCHED), given);
+  const [only, ...others] = named;
+  const shown = cutToWidth(oneLine(name ?? ""), 40);
+  if (only === undefined) throw unknown(shown, ID_PREFIX.test(given));
+  if (others.length > 0) throw ambiguous(`${named.length} runs have “${shown}” in their title.`, named);
+  return { taskId: only.taskId, remark: `Run: ${remarkOn(only)}` };
+}
+
+/** Runs whose title has words that begin so, in any order; without such a run, those that have the text anywhere. */
+function withWords(runs: readonly NamedRun[], given: string): NamedRun[] {
+  const words = wordsOf(given);
+  if (words.length === 0) return [];
+  const begin = runs.filter((run) => {
+    const own = wordsOf(titleOf(run));
+    return words.every((word) => own.some((one) => one.startsWith(word)));
+  });
+  return begin.length > 0 ? begin : runs.filter((run) => titleOf(run).toLowerCase().includes(given));
+}
+
+const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+
+const titleOf = ({ title, query }: NamedRun): string => cutToWidth(oneLine(title ?? query), MAX_TITLE_COLUMNS);
+
+const agoText = (ms: number): string => (ms < 60_000 ? "just now" : `${formatAge(ms)} ago`);
+
+const LIST = "To see your runs: gemini-search-mcp list";
+
+const noRuns = (): AppError =>
+  new AppError({
+    code: "TASK_NOT_FOUND",
+    message: "There is no run yet.",
+    suggestion: "Ask something first: gemini-search-mcp search …",
+  });
+
+function unknown(shown: string, isId: boolean): AppError {
+  const details = { status: isId ? 404 : 400, field: "task_id" };
+  const message = isId
+    ? `There is no run whose id begins with ${shown}, or whose title has this word.`
+    : `There is no run with “${shown}” in its title.`;
+  return new AppError({ code: isId ? "TASK_NOT_FOUND" : "INVALID_TASK_ID", message, suggestion: LIST, details });
+}
+
+function ambiguous(message: string, runs: readonly NamedRun[]): AppError {
+  const lines = runs.slice(0, MAX_CANDIDATES).map((run) => `${run.taskId}  ${titleOf(run)}`);
+  const more = runs.length > MAX_CANDIDATES ? [`… and ${runs.length - MAX_CANDIDATES} more`] : [];
+  const details = { status: 400, matches: [...lines, ...more].join("\n") };
+  const suggestion = "Use more words, or the first characters of its id.";
+  return new AppError({ code: "INVALID_TASK_ID", message, suggestion, details });
+}
