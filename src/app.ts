@@ -16,7 +16,6 @@ import {
 import { type Config, loadConfig } from "./config/config.ts";
 import { stateDirectory } from "./config/directory.ts";
 import { disableSdkDebugLogging, type Environment, readEnvironment } from "./config/environment.ts";
-import { costCalculator } from "./costs/actual.ts";
 import { DEFAULT_API_MODEL } from "./costs/prices.ts";
 import type { Backend } from "./gemini/search-backend.ts";
 import { operationSettings } from "./operation-settings.ts";
@@ -170,7 +169,7 @@ interface Parts extends ResearchComposition {
 }
 
 function operationDeps(parts: Parts): OperationDeps {
-  const { config, log, shutdown, store } = parts;
+  const { config, log, store } = parts;
   const { settings } = config;
   const backend = lazy(() => createBackend(parts));
   const verification = lazy(async () => {
@@ -183,11 +182,6 @@ function operationDeps(parts: Parts): OperationDeps {
     log,
     database: async () => (await store()).db,
     notifications: async () => (await store()).notifications,
-    recorder: async () => {
-      const { db, processId } = await store();
-      const costOf = costCalculator(await parts.prices());
-      return { db, processId, clock: systemClock, log, leaving: shutdown.leaving, costOf };
-    },
     searchObstacle: async () => (await backend()).obstacle(),
     search: async (runLog) => {
       const { createPrompts } = await import("./search/prompts.ts");

@@ -21,7 +21,7 @@ import type { DesktopNotifier } from "./notifications/desktop.ts";
 import type { OutboxSender } from "./notifications/outbox.ts";
 import type { Engine } from "./runs/engine/engine.ts";
 import { createPollCounts, type PollCounts } from "./telemetry/poll-counts.ts";
-import { type Backups, createBackups } from "./reports/files/backups.ts";
+import { createBackups } from "./reports/files/backups.ts";
 import type { ResearchDeps as RunDeps } from "./runs/deps.ts";
 import type { UnsavedRun } from "./runs/run.ts";
 import type { StartFailure } from "./runs/start/start-store.ts";
@@ -46,9 +46,17 @@ export function researchDeps(parts: ResearchComposition) {
   const backups = createBackups(backupDirectories(config));
   const pollCounts = createPollCounts(systemClock);
   const agent = lazy(() => createAgent(parts, pollCounts));
-  const research = lazy(() => composeResearch(parts, { agent, backups, pollCounts }));
+  const backUp: RunDeps["backUp"] = ({ taskId, query }, report, usage) =>
+    backups.save({ taskId, query, report, usage, now: systemClock.now() });
+  const research = lazy(() => composeResearch(parts, { agent, backUp, pollCounts }));
   return {
     research,
+    recorder: async () => {
+      const { db, processId } = await store();
+      const costOf = costCalculator(await parts.prices());
+      const { signal: leaving, during } = shutdown;
+      return { db, processId, clock: systemClock, log, leaving, during, costOf, backUp };
+    },
     agent: async () => (config.settings.GEMINI_API_KEY === undefined && !config.vertex ? undefined : agent()),
     findRun: async (owner, taskId) => {
       const { findCurrentRun } = await import("./runs/recovery/dead-processes.ts");
@@ -84,7 +92,7 @@ async function createAgent({ config, log }: ResearchComposition, counts: PollCou
 
 async function composeResearch(
   parts: ResearchComposition,
-  { agent, backups, pollCounts }: { agent: () => Promise<Agent>; backups: Backups; pollCounts: PollCounts },
+  { agent, backUp, pollCounts }: { agent: () => Promise<Agent>; backUp: RunDeps["backUp"]; pollCounts: PollCounts },
 ): Promise<ResearchParts> {
   const { config, log, redact, shutdown, stateDir, store } = parts;
   const { createRunner } = await import("./runs/scheduling/runner.ts");
@@ -113,8 +121,7 @@ async function composeResearch(
     unsavedIds: new Map<string, UnsavedRun>(),
     unchargedFailures: new Map<string, StartFailure>(),
     notify,
-    backUp: (({ taskId, query }, report, usage) =>
-      backups.save({ taskId, query, report, usage, now: systemClock.now() })) satisfies RunDeps["backUp"],
+    backUp,
   };
   const { RESEARCH_POLL_INTERVAL_MS: pollIntervalMs } = config.settings;
   const makesPolls = config.settings.RESEARCH_MAX_RPS > 0;

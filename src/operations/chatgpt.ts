@@ -6,13 +6,14 @@ import { AppError } from "../errors.ts";
 import { cancelled } from "../gemini/failures.ts";
 import { oneLine } from "../platform/clean-text.ts";
 import { sectionsOf } from "../reports/sections.ts";
-import { readStored } from "../runs/history/read.ts";
+import { readStored, type StoredRun } from "../runs/history/read.ts";
 import type { Run, RunResult } from "../runs/run.ts";
 import { listRuns } from "../runs/run-store.ts";
+import type { Database } from "../store/database.ts";
 import { runExclusively } from "../store/slots.ts";
 import { runPage } from "./list-research.ts";
 import { type Call, CAUTION, defineOperation, type Operation, type OperationDeps, queryField } from "./operation.ts";
-import { search } from "./search.ts";
+import { runSearch } from "./search.ts";
 import { isoTime } from "../platform/clock.ts";
 import { withExpiry } from "../reports/link-expiry.ts";
 import { DEFAULT_LIMIT, readReport, withUrlsOnce } from "./reading/report-reading.ts";
@@ -89,8 +90,8 @@ const titleOf = ({ title, query }: Pick<Run, "title" | "query">): string => {
 
 /** The answer, and the pages that it is based on. */
 async function freshAnswer(deps: OperationDeps, call: Call, query: string): Promise<FoundItem[]> {
-  const taskId = await answeredOnce(deps, call, query);
-  const { run, result } = await readStored(await deps.database(), call.owner, taskId);
+  const { run, result } = await answeredOnce(deps, call, query);
+  const { taskId } = run;
   const sources = (result?.sources ?? []).slice(0, MAX_SOURCES).map(({ n, title, domain, url, resolved_url }) => ({
     id: itemId({ taskId, source: n }),
     title: oneLine(title === "" ? domain : title),
@@ -101,7 +102,7 @@ async function freshAnswer(deps: OperationDeps, call: Call, query: string): Prom
 }
 
 /** A call with a question that is being answered waits, and then finds the answer. */
-async function answeredOnce(deps: OperationDeps, call: Call, query: string): Promise<string> {
+async function answeredOnce(deps: OperationDeps, call: Call, query: string): Promise<StoredRun> {
   const { db, clock, log, processId } = await deps.recorder();
   const question = hash("sha256", JSON.stringify([call.owner, query]));
   const options = {
@@ -113,7 +114,7 @@ async function answeredOnce(deps: OperationDeps, call: Call, query: string): Pro
     signal: AbortSignal.any([call.signal, deps.leaving]),
     withoutStore: "The same question may be asked and paid for twice",
   };
-  const ask = async (): Promise<string> => (await recentAnswer(deps, call, query)) ?? answer(deps, call, query);
+  const ask = async (): Promise<StoredRun> => (await recentAnswer(deps, call, query)) ?? answer(deps, call, query);
   try {
     return await runExclusively(options, ask);
   } catch (error) {
@@ -122,20 +123,38 @@ async function answeredOnce(deps: OperationDeps, call: Call, query: string): Pro
 }
 
 /** The run that answered the same question minutes ago. Wishes of another call restrict its answer. */
-async function recentAnswer(deps: OperationDeps, { owner }: Call, query: string): Promise<string | undefined> {
+async function recentAnswer(deps: OperationDeps, { owner }: Call, query: string): Promise<StoredRun | undefined> {
   const filter = { owner, status: "completed", kind: "search", before: undefined, limit: MAX_COMPARED } as const;
   const since = deps.clock.now() - SAME_QUESTION_MS;
-  const runs = await listRuns(await deps.database(), filter);
+  const db = await deps.database();
+  const kept = [...lastAnswers.values()].map(({ run }) => run).filter((run) => run.owner === owner);
+  const runs = [...kept, ...(await listRuns(db, filter))];
   const isSame = ({ query: asked, options }: Run): boolean => asked === query && options["wishes"] === undefined;
-  return runs.find((run) => isSame(run) && (run.completedAt ?? run.createdAt) >= since)?.taskId;
+  const same = runs.find((run) => isSame(run) && (run.completedAt ?? run.createdAt) >= since);
+  return same && readAnswer(db, owner, same.taskId);
 }
 
-async function answer(deps: OperationDeps, call: Call, query: string): Promise<string> {
+async function answer(deps: OperationDeps, call: Call, query: string): Promise<StoredRun> {
   const obstacle = await deps.searchObstacle();
   if (obstacle !== undefined) throw obstacle;
-  const { metadata } = await search.run(deps, { query }, call);
-  const { task_id: taskId } = z.looseObject({ task_id: z.string() }).parse(metadata);
-  return taskId;
+  const finished = await runSearch(deps, { query }, call);
+  lastAnswers.set(finished.run.taskId, finished);
+  const [oldest = ""] = lastAnswers.keys();
+  if (lastAnswers.size > MAX_KEPT_ANSWERS) lastAnswers.delete(oldest);
+  return finished;
+}
+
+/** Answers that were paid for and that the database may have refused: ChatGPT reads them in a second call. */
+const lastAnswers = new Map<string, StoredRun>();
+const MAX_KEPT_ANSWERS = 20;
+
+async function readAnswer(db: Database, owner: string, taskId: string): Promise<StoredRun> {
+  const kept = lastAnswers.get(taskId);
+  const stored = await readStored(db, owner, taskId).catch((error: unknown) => {
+    if (kept?.run.owner !== owner) throw error;
+    return kept;
+  });
+  return stored.result === undefined && kept?.run.owner === owner ? kept : stored;
 }
 
 /** Earlier reports with the words of the question, each with the sections whose titles have most of them. */
@@ -175,7 +194,7 @@ const unknownItem = (): AppError =>
 
 const MAX_PASSAGES = 20;
 
-const chatgptFetch = defineOperation({
+export const chatgptFetch = defineOperation({
   name: "fetch",
   title: "Fetch",
   description: "Returns the full text of an item that search found. Free, instant, local.",
@@ -199,7 +218,7 @@ const chatgptFetch = defineOperation({
   run: async (deps, { id }, { owner }) => {
     const item = parseItemId(id);
     if (item === undefined) throw unknownItem();
-    const { run, result } = await readStored(await deps.database(), owner, item.taskId);
+    const { run, result } = await readAnswer(await deps.database(), owner, item.taskId);
     if (result === undefined) throw unknownItem();
     const metadata = metadataOf(run, result);
     if (item.source !== undefined) return { id, ...(await sourceItem(result, item.source)), metadata };

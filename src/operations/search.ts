@@ -2,7 +2,9 @@
 
 import { z } from "zod";
 import { noteSection, searchText } from "./parts/answer-text.ts";
-import { defineOperation, outputSchema, queryField } from "./operation.ts";
+import type { FinishedRun } from "../runs/local/local-run.ts";
+import type { Wishes } from "../search/wishes.ts";
+import { type Call, defineOperation, type OperationDeps, outputSchema, queryField } from "./operation.ts";
 import { wishesOf, withWishes } from "./question/wishes.ts";
 import {
   finishedSearch,
@@ -36,19 +38,24 @@ export const search = defineOperation({
     kind: "search",
     answer: async (deps, stored) => answerOf(await finishedSearch(deps, stored)),
   },
-  run: async (deps, { query, ...input }, call) => {
-    const wishes = wishesOf(input);
-    const { quickSearch } = await import("../search/quick.ts");
-    const finished = await runSingleRound(deps, call, {
-      start: { kind: "search", query, options: { wishes } },
-      wishes,
-      search: (searchDeps, searchCall) => quickSearch(searchDeps, { query, wishes }, searchCall),
-    });
-    return answerOf(await finishedSearch(deps, finished));
-  },
+  run: async (deps, { query, ...input }, call) =>
+    answerOf(await finishedSearch(deps, await runSearch(deps, { query, wishes: wishesOf(input) }, call))),
   toText: ({ result, incomplete, note, metadata }) =>
     searchText({ report: result, metadata, sections: noteSection(note), figures: { incomplete } }),
 });
+
+export async function runSearch(
+  deps: OperationDeps,
+  { query, wishes }: { query: string; wishes?: Wishes | undefined },
+  call: Call,
+): Promise<FinishedRun> {
+  const { quickSearch } = await import("../search/quick.ts");
+  return runSingleRound(deps, call, {
+    start: { kind: "search", query, options: { wishes } },
+    wishes,
+    search: (searchDeps, searchCall) => quickSearch(searchDeps, { query, wishes }, searchCall),
+  });
+}
 
 const answerOf = (run: RunWhole) => ({
   success: true,

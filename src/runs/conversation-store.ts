@@ -123,6 +123,8 @@ export interface Yielding {
   error: RunError;
   /** Google no longer has the plan. */
   isPlanExpired?: boolean | undefined;
+  /** When to poll it all the same: Google may finish it yet. */
+  nextPollAt?: number | undefined;
   now: number;
 }
 
@@ -131,7 +133,7 @@ export async function giveWay(transaction: Database, yielding: Yielding): Promis
   const { taskId, origin, error, now } = yielding;
   await transaction
     .updateTable("research_tasks")
-    .set({ gave_way: 1, next_poll_at: null })
+    .set({ gave_way: 1, next_poll_at: yielding.nextPollAt ?? null })
     .where("task_id", "=", taskId)
     .execute();
   // Its sender was suspended, and it was sent again meanwhile: that run takes its place.
@@ -187,7 +189,7 @@ export async function standAlone(transaction: Database, taskId: string): Promise
   await next.set(ALONE).where("status", "!=", "pending").execute();
 }
 
-/** The run had given way, but was being sent already, and may be charged: it is another one, and shown. */
+/** The run had given way, but was being sent already, or Google has finished it after all: it is another one, and shown. */
 export async function standAloneAgain(transaction: Database, taskId: string): Promise<void> {
   await transaction
     .updateTable("research_tasks")

@@ -32,11 +32,7 @@ export interface ResearchDeps {
   leaving: AbortSignal;
   pollCounts: PollCounts;
   /** Writes a report that the database rejected to a file; resolves with its path. */
-  backUp: (
-    run: Pick<Run, "taskId" | "query">,
-    report: string,
-    usage: AgentUsage | undefined,
-  ) => Promise<string | undefined>;
+  backUp: (run: Pick<Run, "taskId" | "query">, report: string, usage?: AgentUsage) => Promise<string | undefined>;
   /** Started runs whose interaction id the database rejected, by task_id. */
   unsavedIds: Map<string, UnsavedRun>;
   /** Failed starts that were certainly not charged but could not be stored, by attempt id. */

@@ -2,13 +2,14 @@
 
 import { NO_COST } from "../costs/actual.ts";
 import type { Engine } from "./engine/engine.ts";
-import type { Database } from "../store/database.ts";
+import type { Transaction } from "kysely";
+import type { Database, Tables } from "../store/database.ts";
 import { lockExclusive } from "../store/dialect.ts";
 import { pollKeyOf } from "../store/processes.ts";
 import { lineOf, standAlone, standAloneAgain } from "./conversation-store.ts";
 import { costColumns } from "./run-row.ts";
 import { lockRun } from "./lock-store.ts";
-import { dropResult } from "./result-store.ts";
+import { moveResult } from "./result-store.ts";
 import { STORED_STATUSES } from "./run.ts";
 import { maxWaitOf, parseOptions } from "./start/start-options.ts";
 import { errorColumns, NO_ACTION, transition } from "./transition-store.ts";
@@ -37,7 +38,8 @@ export function saveInteractionId(db: Database, answer: AnsweredAttempt, queue?:
     const holder = await attemptWith(transaction, interactionId);
     if (holder !== undefined && (await isOfRun(transaction, holder, taskId))) return false;
     // Another run adopted the id, but Google's response to this start proves that it belongs here.
-    if (holder !== undefined) await undoAdoption(transaction, { interactionId, attemptId: holder.attempt_id, now });
+    if (holder !== undefined)
+      await undoAdoption(transaction, { interactionId, attemptId: holder.attempt_id, rightful: taskId, now });
     const isFirst = await setInteractionId(transaction, answer);
     // The user adopted another interaction for this start: both are paid for, and each has a run of its own.
     const owned = isFirst ? { taskId, attemptId } : await insertRunLike(transaction, { ...answer, taskId });
@@ -206,10 +208,14 @@ const NOT_ITS_OWN = errorColumns({
 });
 
 /**
- * The user adopted an id for the wrong start. That run loses the other's text and is unknown again, since its own start
- * may be charged; a cancelled run stays cancelled. A poll in flight stores nothing: it names its interaction.
+ * The user adopted an id for the wrong start. Its text goes to the run that it belongs to, because Google may have deleted
+ * it by now. The adopter is unknown again, since its own start may be charged; a cancelled run stays cancelled. A poll in
+ * flight stores nothing: it names its interaction.
  */
-async function undoAdoption(transaction: Database, { interactionId, attemptId, now }: AnsweredAttempt): Promise<void> {
+async function undoAdoption(
+  transaction: Transaction<Tables>,
+  { interactionId, attemptId, rightful, now }: AnsweredAttempt & { rightful: string },
+): Promise<void> {
   await transaction
     .updateTable("research_attempts")
     .set({ interaction_id: null, state: "unknown", answered_at: null })
@@ -239,6 +245,6 @@ async function undoAdoption(transaction: Database, { interactionId, attemptId, n
       .where("status", "=", "cancelled")
       .execute();
     await transaction.deleteFrom("research_events").where("task_id", "=", taskId).execute();
-    await dropResult(transaction, taskId);
+    await moveResult(transaction, { from: taskId, to: rightful, now });
   }
 }

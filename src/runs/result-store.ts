@@ -7,8 +7,8 @@ import { cleanText } from "../platform/clean-text.ts";
 import type { Source } from "../reports/report.ts";
 import { type Database, storable, type Tables } from "../store/database.ts";
 import { appendEvents } from "./event-store.ts";
-import { lockRun } from "./lock-store.ts";
-import { dropPictures, pictureFacts, savePictures } from "./file-store.ts";
+import { lockRun, readColumns } from "./lock-store.ts";
+import { dropPictures, findPictures, pictureFacts, savePictures } from "./file-store.ts";
 import { anyRecord, costOfRow, storedJson } from "./run-row.ts";
 import type { NewResult, SavedRound, StoredResult } from "./run.ts";
 import { costFields } from "../costs/actual.ts";
@@ -229,6 +229,21 @@ async function havePicturesChanged(
   const marks = (list: readonly { hash: string; offset: number }[]): string =>
     list.map(({ hash, offset }) => `${hash} ${offset}`).join();
   return marks(pictures) !== marks(await pictureFacts(db, taskId));
+}
+
+/** Gives the text of a run to the run that it belongs to, unless that has one. The next poll of that run completes it. */
+export async function moveResult(
+  transaction: Transaction<Tables>,
+  { from, to, now }: { from: string; to: string; now: number },
+): Promise<void> {
+  const result = await findResult(transaction, from);
+  const run = await readColumns(transaction, to, ["query", "part"]);
+  if (result !== undefined && run !== undefined && (await findResult(transaction, to)) === undefined) {
+    const moved = { ...result, pictures: await findPictures(transaction, from), partial: true };
+    const { query, part } = run;
+    await saveResult(transaction, { taskId: to, query, result: moved, isSearched: part !== "plan", now });
+  }
+  await dropResult(transaction, from);
 }
 
 /** Deletes the text of a cancelled run whose caller asked to keep nothing. */

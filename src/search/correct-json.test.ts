@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { AppError } from "../errors.ts";
-import type { Answer } from "../gemini/search-backend.ts";
+import { type Answer, PaidFailure } from "../gemini/search-backend.ts";
 import { executeResearchWithCorrection, type SearchDeps } from "./correct-json.ts";
 import { SEARCH_SCHEMA } from "./schemas.ts";
 import { silentLog as log } from "../../test/kit/log.ts";
@@ -28,6 +28,21 @@ function research(ask: () => Promise<Answer>) {
   return executeResearchWithCorrection(deps, { prompt: "question", echo: "question", schema: SEARCH_SCHEMA }, call);
 }
 
+const prose = (text: string): Answer => ({
+  text,
+  model: "m",
+  backend: "api",
+  usage: { input: 1, output: 1, cached: 0, searches: 0 },
+  cut: false,
+  sources: [],
+  unreadUrls: [],
+  openedUrls: [],
+  queries: [],
+  isGrounded: true,
+  searchSuggestions: [],
+  notices: [],
+});
+
 const broken = (partial: string, retryable: boolean) => async (): Promise<Answer> => {
   throw new AppError({
     code: "GEMINI_UNAVAILABLE",
@@ -48,6 +63,34 @@ test("an incomplete answer of a failed call is not used, but its text is kept (D
   await expect(research(broken(half, true))).rejects.toMatchObject({
     code: "GEMINI_UNAVAILABLE",
     details: { partial_text: "The bridge opened" },
+  });
+});
+
+const PROSE = "The bridge opened in 1932, after eight years of work. ".repeat(40);
+
+test.each([
+  new AppError({ code: "GEMINI_UNAVAILABLE", message: "Too slow." }),
+  new AppError({ code: "CANCELLED", message: "Cancelled." }),
+])("the text of an earlier answer is in the error that ends the search: $code (E6, L2)", async (failure) => {
+  const answers = [prose(PROSE), failure, failure];
+  const ask = async (): Promise<Answer> => {
+    const next = answers.shift();
+    if (next === undefined || next instanceof AppError) throw next ?? failure;
+    return next;
+  };
+  const error: unknown = await research(ask).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: failure.code });
+  expect(JSON.stringify(error instanceof AppError ? error.details : "")).toContain("after eight years of work");
+});
+
+test("what a cancelled call had received is in its error (L2)", async () => {
+  const cancelled = new AppError({ code: "CANCELLED", message: "Cancelled." });
+  const ask = async (): Promise<Answer> => {
+    throw new PaidFailure(cancelled, prose(PROSE));
+  };
+  await expect(research(ask)).rejects.toMatchObject({
+    code: "CANCELLED",
+    details: { best_text: expect.stringContaining("after eight years of work") },
   });
 });
 

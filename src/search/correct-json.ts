@@ -83,8 +83,28 @@ export async function executeResearchWithCorrection(
   question: Question,
   call: SearchCall,
 ): Promise<Research> {
-  const attempts: Attempts = { cycles: 0, corrections: 0, bestText: "", partialText: "", lastFailure: undefined };
-  const cuts = createCutAnswers();
+  const attempts: Attempts = {
+    cycles: 0,
+    corrections: 0,
+    bestText: "",
+    partialText: "",
+    cuts: createCutAnswers(),
+    lastFailure: undefined,
+  };
+  try {
+    return await tryUntilUsable(deps, { question, attempts }, call);
+  } catch (error) {
+    throw withPaidText(error, { question, attempts });
+  }
+}
+
+interface Asked {
+  question: Question;
+  attempts: Attempts;
+}
+
+async function tryUntilUsable(deps: SearchDeps, { question, attempts }: Asked, call: SearchCall): Promise<Research> {
+  const { cuts } = attempts;
   while (attempts.cycles < deps.maxCycles && !cuts.isFinal()) {
     attempts.cycles += 1;
     if (attempts.cycles > 1) await pause(deps, attempts.cycles, call);
@@ -122,6 +142,16 @@ export async function executeResearchWithCorrection(
   return incomplete(deps, longest);
 }
 
+/** Whatever ends the search, the longest text of its answers is in the error: it was paid for. */
+function withPaidText(error: unknown, { question, attempts }: Asked): unknown {
+  if (!(error instanceof AppError) || error.details?.["best_text"] !== undefined) return error;
+  const last = answerIn(error, question);
+  const ofLast = last?.kind === "valid" ? (last.answer.report ?? "") : (last?.bestText ?? "");
+  const text = [attempts.bestText, attempts.partialText, attempts.cuts.longest()?.report ?? ""].reduce(longer, ofLast);
+  if (text === "") return error;
+  return new AppError({ ...error, message: error.message, details: { ...error.details, best_text: text } });
+}
+
 /** Returns the longest truncated answer, because it was paid for and is mostly complete (E9). */
 function incomplete(deps: SearchDeps, { report, main }: CutAnswer): Research {
   deps.log.warn("The answer breaks off; the longest text is returned as incomplete.");
@@ -134,7 +164,7 @@ const longer = (first: string, second: string): string => (second.length > first
 
 /** A call may fail after the model has finished: a complete answer is used, because it was paid for. */
 function answerIn(failure: AppError, question: Question): Extraction | undefined {
-  const text = failure.details?.["partial_text"];
+  const text = failure.details?.["partial_text"] ?? (failure instanceof PaidFailure ? failure.answer.text : undefined);
   if (typeof text !== "string" || text.trim() === "") return undefined;
   return extractJsonFromOutput(text, question.schema, { prompt: question.echo, cut: true });
 }
@@ -269,6 +299,7 @@ interface Attempts {
   bestText: string;
   /** The longest text of answers whose call failed. */
   partialText: string;
+  cuts: ReturnType<typeof createCutAnswers>;
   lastFailure: AppError | undefined;
 }
 

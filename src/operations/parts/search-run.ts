@@ -4,9 +4,11 @@ import { z } from "zod";
 import { costSchema, tokensUsed } from "../view/run-view.ts";
 import { type ResultFacts, type RunWhole, wholeOf } from "../view/whole-view.ts";
 import { AppError, isErrorCode } from "../../errors.ts";
+import type { Log } from "../../platform/log.ts";
+import { unexpectedError } from "../../platform/unexpected-error.ts";
 import type { NumberedReport } from "../../reports/document/numbered.ts";
 import { allWarnings } from "../../reports/gates/result-gates.ts";
-import { numberSources, unique } from "../../reports/report.ts";
+import { numberSources, type Source, unique } from "../../reports/report.ts";
 import { keepSuggestions } from "../../reports/suggestions/keep.ts";
 import type { StoredRun } from "../../runs/history/read.ts";
 import {
@@ -71,10 +73,9 @@ export function runSingleRound(
 ): Promise<FinishedRun> {
   return trackSearch(deps, { start, call }, async (tracked) => {
     const findings = await search(tracked.search, tracked.call);
-    const { isGrounded, model, supports } = findings;
+    const { model, supports } = findings;
     const written = findings.answer.report ?? "";
-    const { report, sources } = await numberedReport(written, findings.sources);
-    const warnings = allWarnings({ report, question: start.query, language: wishes?.language, isGrounded });
+    const { sources, warnings } = await examined({ ...start, written, findings, wishes }, tracked.run.log);
     const facts: ResultFacts = {
       ...searchFacts(tracked.run, findings),
       ...(findings.incomplete === false ? {} : { incomplete: true }),
@@ -93,6 +94,28 @@ export function runSingleRound(
       model,
     };
   });
+}
+
+/** A defect of a check must not cost the answer that was paid for. */
+async function examined(
+  { query, written, findings: { sources: visited, isGrounded }, wishes }: Examined,
+  log: Log,
+): Promise<{ sources: Source[]; warnings: string[] }> {
+  try {
+    const { report, sources } = await numberedReport(written, visited);
+    return { sources, warnings: allWarnings({ report, question: query, language: wishes?.language, isGrounded }) };
+  } catch (error) {
+    const { id, message } = unexpectedError(error);
+    log.error(message);
+    const unchecked = `The answer could not be checked (unexpected error ${id}; see the log). It is kept as it is.`;
+    return { sources: numberSources(visited), warnings: [unchecked] };
+  }
+}
+
+interface Examined extends Pick<SearchStart, "query"> {
+  written: string;
+  findings: Pick<Research, "isGrounded" | "sources">;
+  wishes: Wishes | undefined;
 }
 
 /** What a search stores beside its report. */

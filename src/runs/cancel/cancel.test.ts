@@ -4,6 +4,7 @@ import { insertRun, openDatabase, rowOf } from "../../../test/kit/store/store-ro
 import { thisProcess } from "../../platform/process-identity.ts";
 import { registerProcess } from "../../store/processes.ts";
 import { SEARCH_LEASE_MS } from "../lock-store.ts";
+import { beginContinuation } from "../run-store.ts";
 import { cancelRun } from "./cancel.ts";
 import { cancelHere } from "./cancel-store.ts";
 import { polledRun } from "../../../test/kit/store/polled.ts";
@@ -189,3 +190,22 @@ test.each([
     expect((await rowOf(db, "a")).cancel_requested_at).not.toBeNull();
   },
 );
+
+test("the id of an interrupted search cancels the search that continues it (L1, Q1)", async () => {
+  const db = await openDatabase();
+  const stopped = { kind: "deep_search", status: "failed", query: "q" } as const;
+  await insertRun(db, { ...stopped, task_id: "stopped" });
+  const next = {
+    owner: "local",
+    client: undefined,
+    kind: "deep_search",
+    query: "q",
+    options: {},
+    now: clock.now(),
+  } as const;
+  const { processId } = thisProcess();
+  await beginContinuation(db, { ...next, taskId: "next", parentTaskId: "stopped", processId });
+  const cancelling = { db, clock, agent: undefined, pollNow: async () => {} };
+  const run = await cancelRun(cancelling, { owner: "local", taskId: "stopped", keepPartial: true });
+  expect(run).toMatchObject({ taskId: "next", cancelRequestedAt: expect.any(Number) });
+});

@@ -10,6 +10,7 @@ import { cancelHere, leaseOf, requestCancel } from "./cancel-store.ts";
 import { isAbandoned } from "../lock-store.ts";
 import { isFinished, type Run, aboutRun } from "../run.ts";
 import { currentOf, lineOf } from "../conversation-store.ts";
+import { newestContinuation } from "../run-store.ts";
 import { waitForRun } from "../history/read.ts";
 
 export interface CancelDeps {
@@ -37,7 +38,11 @@ export async function cancelRun(deps: CancelDeps, request: CancelRequest): Promi
   const { taskId } = run;
   // Cancelling is idempotent.
   if (run.status === "cancelled") return run;
-  if (isFinished(run.status)) throw finishedAlready(run);
+  if (isFinished(run.status)) {
+    const next = run.kind === "deep_search" ? await newestContinuation(db, { taskId, owner }) : undefined;
+    if (next?.status !== "running") throw finishedAlready(run);
+    return cancelRun(deps, { ...request, taskId: next.task_id });
+  }
   await requestCancel(db, { taskId, keepPartial, now: clock.now() });
   failpoint("after-cancel-flag");
   // A start that was sent again may be running, too, although its id is unknown.

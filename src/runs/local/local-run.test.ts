@@ -29,11 +29,34 @@ async function openRecorder() {
     log,
   });
   onTestFinished(() => close());
+  const leaving = new AbortController();
+  const writes = { areRefused: false };
+  const refusing = db.withPlugin({
+    transformQuery: ({ node }) => {
+      if (!writes.areRefused || node.kind !== "UpdateQueryNode") return node;
+      throw new AppError({ code: "SQLITE_ERROR", message: "The database is locked." });
+    },
+    transformResult: async ({ result }) => result,
+  });
+  const clock = { ...systemClock, sleep: (_ms: number, signal?: AbortSignal) => systemClock.sleep(10, signal) };
+  const backups: { query: string; report: string }[] = [];
   const messages: string[] = [];
   const tasks: string[] = [];
   const track = (work: (run: TrackedRun) => Promise<Finished>) =>
     trackRun(
-      { db, processId, clock: systemClock, log, leaving: () => false, costOf: costCalculator(LIST_PRICES) },
+      {
+        db: refusing,
+        processId,
+        clock,
+        log,
+        leaving: leaving.signal,
+        costOf: costCalculator(LIST_PRICES),
+        during: (work) => work,
+        backUp: async (run, report) => {
+          backups.push({ ...run, report });
+          return "backup.md";
+        },
+      },
       START,
       {
         progress: (message) => messages.push(message),
@@ -41,7 +64,7 @@ async function openRecorder() {
         work,
       },
     );
-  return { db, lines, messages, tasks, track };
+  return { db, lines, messages, tasks, track, writes, leaving, backups };
 }
 
 test("a search term that the model chose is cleaned before it is sent or stored (T17)", async () => {
@@ -128,4 +151,32 @@ test("a call becomes a task when its run is stored, and none if it could not be 
   await db.destroy();
   expect(await track(async () => DONE)).toMatchObject({ result: DONE.result });
   expect(tasks).toEqual([stored]);
+});
+
+test("the end of a run that the database refuses is stored as soon as it can be (P5, G8)", async () => {
+  const { db, lines, track, writes } = await openRecorder();
+  const { run } = await track(async () => {
+    writes.areRefused = true;
+    return DONE;
+  });
+  expect(lines).toEqual([expect.stringMatching(/^\[WARN\] The result could not be stored: /)]);
+  expect(await currentOf(db, "local", run.taskId)).toMatchObject({ status: "running" });
+  writes.areRefused = false;
+  await waitFor(async () => {
+    const stored = await readStored(db, "local", run.taskId);
+    expect(stored).toMatchObject({ run: { status: "completed" }, result: { report: "the answer" } });
+  });
+});
+
+test("a report that the database refuses until the process ends is kept in a file (P5)", async () => {
+  const { lines, track, writes, leaving, backups } = await openRecorder();
+  const { run } = await track(async () => {
+    writes.areRefused = true;
+    return DONE;
+  });
+  leaving.abort();
+  await waitFor(async () =>
+    expect(backups).toEqual([{ taskId: run.taskId, query: "a question", report: "the answer" }]),
+  );
+  await waitFor(async () => expect(lines.at(-1)).toContain("It is kept in backup.md."));
 });

@@ -22,9 +22,13 @@ export interface RunRecorder {
   processId: string;
   clock: Clock;
   log: Log;
-  /** True while the process shuts down: a run that it leaves unfinished is interrupted, not cancelled. */
-  leaving: () => boolean;
+  /** Aborted when the process shuts down: a run that it leaves unfinished is interrupted, not cancelled. */
+  leaving: AbortSignal;
   costOf: CostOf;
+  /** Registers work that a shutdown waits for. */
+  during: <T>(work: Promise<T>) => Promise<T>;
+  /** Writes a report that the database refused to a file; resolves with its path. */
+  backUp: (run: Pick<Run, "taskId" | "query">, report: string) => Promise<string | undefined>;
 }
 
 export interface RunStart extends Pick<Run, "client" | "kind" | "options" | "owner" | "query"> {
@@ -147,7 +151,7 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, { progress: no
   const taskId = start.taskId ?? crypto.randomUUID();
   const startedAt = clock.now();
   const meter = createMeter(recorder);
-  const writer = createWriter(recorder, taskId, meter);
+  const writer = createWriter(recorder, { taskId, query: start.query, meter });
   let currentAction = "Starting";
   let progress = 0;
   let isStored = false;
@@ -172,6 +176,7 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, { progress: no
     begin: async () => {
       const run = { ...start, taskId, processId, now: startedAt };
       isStored = start.stored === true || (await writer.store("The run", () => insertRunning(db, run)));
+      writer.keepsEnd = isStored;
       if (isStored) onStored?.(taskId);
       notify(STARTING[start.kind], taskId);
     },
@@ -218,7 +223,10 @@ function watchCancel(db: Database, taskId: string): { signal: AbortSignal; stop:
 type Writer = ReturnType<typeof createWriter>;
 
 /** Logs a rejected write instead of throwing, so that the user still gets the answer that was paid for. */
-function createWriter(recorder: RunRecorder, taskId: string, meter: Meter) {
+function createWriter(
+  recorder: RunRecorder,
+  { taskId, query, meter }: Pick<Run, "taskId" | "query"> & { meter: Meter },
+) {
   const { db, processId, clock } = recorder;
   const log = recorder.log.forRun(taskId);
   const store = async (what: string, write: () => Promise<unknown>): Promise<boolean> => {
@@ -232,18 +240,51 @@ function createWriter(recorder: RunRecorder, taskId: string, meter: Meter) {
       return false;
     }
   };
-  return {
+  const writer = {
     log,
     store,
+    /** The run is stored, and must not stay unfinished because one write was refused. */
+    keepsEnd: false,
     /** Returns what was stored, or could not be. */
     finish: async (end: Pick<Finish, "to" | "result" | "error"> & { model?: string }): Promise<Finish> => {
       const { backend, tokens, cost } = meter.figures();
       const model = end.model ?? meter.model();
       const finish = { ...end, model, taskId, processId, backend, tokens, cost, usageFinal: true, now: clock.now() };
-      await store("The result", () => finishRun(db, finish));
+      const isStored = await store("The result", () => finishRun(db, finish));
+      if (!isStored && writer.keepsEnd) void recorder.during(storeLater(recorder, { query, finish, log }));
       return finish;
     },
   };
+  return writer;
+}
+
+const STORE_AGAIN_MS = 5_000;
+
+/**
+ * Tries again until the database takes the end of the run, because nobody may be waiting for the answer. If the process
+ * ends before that, a report goes to a file.
+ */
+async function storeLater(
+  { db, clock, leaving, backUp }: RunRecorder,
+  { query, finish, log }: { query: string; finish: Finish; log: Log },
+): Promise<void> {
+  const store = (): Promise<boolean> =>
+    finishRun(db, finish).then(
+      () => true,
+      () => false,
+    );
+  while (!leaving.aborted) {
+    await clock.sleep(STORE_AGAIN_MS, leaving).catch(() => undefined);
+    if (await store()) return;
+  }
+  const { taskId, result } = finish;
+  if (result === undefined) return;
+  const path = await backUp({ taskId, query }, result.report);
+  log.error(
+    path === undefined
+      ? `Run ${taskId} has ended, but neither the database nor a file could be written.`
+      : `Run ${taskId} has ended, but the database refused its report. It is kept in ${path}.`,
+  );
 }
 
 /** Ends the run as failed, cancelled or interrupted, with its partial text, and returns the error for the caller. */
@@ -259,7 +300,7 @@ async function fail(
     return new UnexpectedRunError(taskId, error);
   }
   const partial = await partialResult(db, taskId, error).catch(() => undefined);
-  const ended = recorder.leaving() && error.code === "CANCELLED" ? interrupted(partial) : error;
+  const ended = recorder.leaving.aborted && error.code === "CANCELLED" ? interrupted(partial) : error;
   const to = ended.code === "CANCELLED" ? "cancelled" : "failed";
   const isKept = to !== "cancelled" || (await keepsPartial(db, taskId).catch(() => true));
   const { code, message, suggestion } = ended;

@@ -8,6 +8,7 @@ import type { ResearchDeps } from "../deps.ts";
 import { findResult } from "../result-store.ts";
 import { markUnknownStarts } from "../recovery/unsettled-starts.ts";
 import { resumeAgentRun } from "../start/resume.ts";
+import { currentOf } from "../conversation-store.ts";
 import { newestPlan } from "./plan-store.ts";
 import { decideOnPlan } from "./decide.ts";
 import { ACCEPT, stage, planned, decisionOn, decide, usdOf } from "../../../test/kit/store/planning.ts";
@@ -97,6 +98,39 @@ describe("a turn that fails", () => {
     );
     expect((await run()).cost.usd).toBe(2);
     expect((await newestPlan(db, taskId))?.text).toBe("1. Ask fishermen");
+  });
+
+  test("that Google finishes after all is a plan of its own, because it is paid for (V2)", async (context) => {
+    const { db, research, polls, poll, taskId, run } = await stage(context);
+    await poll();
+    await decide(research, taskId, "Ask divers");
+    const { taskId: changed } = await run();
+    polls.set("v1_2", { status: "unknown", rawStatus: "odd", report: "1. Ask half" });
+    const later = { ...research, clock: { ...clock, now: () => clock.now() + 3 * 60_000, sleep: async () => {} } };
+    for (const deps of [research, later]) await poll(deps);
+    expect(await run()).toMatchObject({ status: "awaiting_approval", interactionId: "v1_1" });
+    polls.set("v1_2", planned("1. Ask divers"));
+    await poll();
+    const found = await currentOf(db, request.owner, changed);
+    expect(found).toMatchObject({ status: "awaiting_approval", interactionId: "v1_2", parentTaskId: taskId });
+    expect((await newestPlan(db, changed))?.text).toBe("1. Ask divers");
+    expect(await run()).toMatchObject({ status: "awaiting_approval", interactionId: "v1_1" });
+  });
+
+  test("at Google, after it was sent again, leaves the change whose start is unknown (V2, Q1)", async (context) => {
+    const { research, polls, poll, taskId, run } = await stage(context, [ACCEPT, UNKNOWN, ACCEPT]);
+    await poll();
+    await decide(research, taskId, "Ask divers");
+    const { taskId: newest } = await run();
+    const again = { owner: request.owner, taskId, interactionId: undefined, acceptDoubleCharge: true, newest };
+    const resumed = await resumeAgentRun(research, again);
+    if (resumed.kind === "restarted") await resumed.sending;
+    polls.set("v1_3", { ...planned(""), status: "failed", rawStatus: "failed" });
+    await poll();
+    expect(await run()).toMatchObject({ status: "start_unknown", taskId: newest });
+    expect((await run()).error?.message).toBe(
+      "Google did not return a changed plan. It is still unknown whether Google accepted the earlier start.",
+    );
   });
 
   test("with a text leaves no report, whether it fails or is cancelled (V2)", async (context) => {

@@ -6,7 +6,7 @@ import type { Transaction } from "kysely";
 import type { Engine } from "../engine/engine.ts";
 import type { Database, Tables } from "../../store/database.ts";
 import { dropLine } from "../cancel/cancel-store.ts";
-import { giveWay, lockWithOrigin, repeatsUnknown } from "../conversation-store.ts";
+import { giveWay, lockWithOrigin, repeatsUnknown, standAloneAgain } from "../conversation-store.ts";
 import { costColumns } from "../run-row.ts";
 import { lockRun } from "../lock-store.ts";
 import type { NewResult, PolledRun, Run } from "../run.ts";
@@ -62,13 +62,15 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
       await saveResult(transaction, { taskId, query: updated.query, result, raw, now, isSearched: part !== "plan" });
     }
     if (finish.to === "failed" && part === "plan" && origin !== undefined && run.cancelRequestedAt === undefined) {
-      // However a change of a plan fails, the plan before it waits for approval again.
-      const error = { code: "RESEARCH_FAILED", message: CHANGE_FAILED };
-      if (!(await repeatsUnknown(transaction, origin))) {
-        await giveWay(transaction, { taskId, origin, error, now });
-        return true;
-      }
+      // However a change of a plan fails, what it was made from is open again: the plan, or the change whose start is unknown.
+      const message = (await repeatsUnknown(transaction, origin))
+        ? NO_CHANGED_PLAN
+        : `${NO_CHANGED_PLAN} ${STILL_WAITING}`;
+      const error = { code: "RESEARCH_FAILED", message };
+      await giveWay(transaction, { taskId, origin, error, nextPollAt: finish.nextPollAt, now });
+      return true;
     }
+    if (finish.to === "completed") await standAloneAgain(transaction, taskId);
     await recordFigures(transaction, taskId);
     if (updated.enable_notifications === 1) await announce(transaction, finish, updated.caller_waits_until);
     return true;
@@ -88,7 +90,8 @@ async function announce(
   await enqueue(transaction, { taskId, channel: "desktop", kind, payload, now, callerWaitsUntil });
 }
 
-const CHANGE_FAILED = "Google did not return a changed plan. The plan before it is still waiting for approval.";
+const NO_CHANGED_PLAN = "Google did not return a changed plan.";
+const STILL_WAITING = "The plan before it is still waiting for approval.";
 
 /** The result stored so far, with the bytes of its pictures. */
 async function storedDraft(transaction: Database, taskId: string): Promise<NewResult | undefined> {

@@ -6,6 +6,7 @@
 import type { Database } from "../../store/database.ts";
 import { isShared } from "../../store/dialect.ts";
 import type { Clock } from "../../platform/clock.ts";
+import { currentOf } from "../conversation-store.ts";
 import type { Runner } from "./runner.ts";
 
 /** How late a poll may be when the process that held it was killed and this is yet to be detected. */
@@ -76,13 +77,14 @@ const MAX_RUNS = 5;
 const MAX_WAIT_MS = 4_000;
 const CHECK_MS = 50;
 
-/** `taskId`: only this run. `onPoll` is called before the first request. */
+/** `taskId`: only the run that this id stands for. `onPoll` is called before the first request. */
 export async function pollOverdue(
   { db, clock, runner: openRunner, signal }: OverdueDeps,
   { owner, taskId, onPoll }: { owner: string; taskId?: string | undefined; onPoll: () => void },
 ): Promise<void> {
   const now = clock.now();
-  const taskIds = await overdueRuns(db, { owner, taskId, now, limit: MAX_RUNS });
+  const only = taskId === undefined ? undefined : (await currentOf(db, owner, taskId)).taskId;
+  const taskIds = await overdueRuns(db, { owner, taskId: only, now, limit: MAX_RUNS });
   if (taskIds.length === 0) return;
   onPoll();
   const until = clock.monotonic() + MAX_WAIT_MS;

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import { clock, openRunner, request } from "../../../test/kit/store/runner.ts";
+import { decide, planned, stage } from "../../../test/kit/store/planning.ts";
+import { currentOf } from "../conversation-store.ts";
 import { startResearch } from "../start/start.ts";
 import { pollOverdue, unpolledSince } from "./overdue-store.ts";
 
@@ -23,4 +25,22 @@ test("a run whose poll was asked for and not made is still said to be unpolled s
   );
   expect(calls).toEqual(["asking", "start", "wake"]);
   expect(await unpolledSince(db, started.taskId, clock.now())).toBe(dueAt);
+});
+
+test("the id of a plan has the research of it polled, which took its place (J2, V2)", async (context) => {
+  const { db, research, polls, poll, taskId } = await stage(context);
+  await poll();
+  await decide(research, taskId);
+  polls.set("v1_2", planned("# Report"));
+  await db.updateTable("research_tasks").set({ next_poll_at: 1 }).where("interaction_id", "=", "v1_2").execute();
+  await pollOverdue(
+    {
+      db,
+      clock: { ...clock, sleep: () => poll() },
+      runner: async () => ({ start: () => {}, wake: () => {} }),
+      signal: new AbortController().signal,
+    },
+    { owner: request.owner, taskId, onPoll: () => {} },
+  );
+  expect((await currentOf(db, request.owner, taskId)).status).toBe("completed");
 });

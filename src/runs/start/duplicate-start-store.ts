@@ -106,10 +106,13 @@ export async function joinSameStart(transaction: Database, start: SameStart): Pr
 }
 
 /** Finds the run that an earlier call with this id has started, in whatever state it is. */
-export async function joinById(transaction: Database, taskId: string): Promise<string | undefined> {
+export async function joinById(
+  transaction: Database,
+  { taskId, owner }: { taskId: string; owner: string },
+): Promise<string | undefined> {
   await lockExclusive(transaction, `start:${taskId}`);
-  const run = transaction.selectFrom("research_tasks").select("task_id").where("task_id", "=", taskId);
-  return (await run.executeTakeFirst())?.task_id;
+  const runs = transaction.selectFrom("research_tasks").select("task_id").where("owner", "=", owner);
+  return (await runs.where("task_id", "=", taskId).executeTakeFirst())?.task_id;
 }
 
 const MAX_LONGER_QUESTIONS = 20;

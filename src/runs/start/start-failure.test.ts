@@ -6,6 +6,7 @@ import { attemptRow, insertAttempt, insertRun, openDatabase, rowOf } from "../..
 import type { Database } from "../../store/database.ts";
 import { START_LEASE_MS } from "../lock-store.ts";
 import { currentAttempt } from "../attempt-store.ts";
+import { cancelHere } from "../cancel/cancel-store.ts";
 import { currentOf } from "../conversation-store.ts";
 import { recordStartFailure } from "./start-store.ts";
 
@@ -83,6 +84,20 @@ describe("a failed start", () => {
     await fail(db, { taskId: "a", attemptId: "of a" }, "failed");
     expect(await rowOf(db, "a")).toMatchObject({ status: "cancelled", error_code: null });
     expect(await attemptRow(db, "of a")).toMatchObject({ state: "accepted", answered_at: null });
+  });
+
+  test("that Google refuses after a cancel was not charged, and the cancel is certain (L1, P6)", async () => {
+    const db = await openDatabase();
+    const { taskId, attemptId } = await intended(db);
+    await cancelHere(db, { taskId, confirmed: false, keepPartial: true, now: NOW });
+    await fail(db, { taskId, attemptId }, "start_unknown");
+    expect(await currentOf(db, "local", taskId)).toMatchObject({ status: "cancelled", cost: { usd: undefined } });
+    await fail(db, { taskId, attemptId }, "failed");
+    expect(await currentOf(db, "local", taskId)).toMatchObject({
+      status: "cancelled",
+      cancelConfirmed: true,
+      cost: { usd: 0 },
+    });
   });
 
   test("that was an uncharged restart leaves the first start unknown (Q1)", async () => {

@@ -74,7 +74,7 @@ export function commitIntent(
     const { joinKey, carriesOn } = intent;
     const before = carriesOn && (await undecided(transaction, carriesOn));
     if (carriesOn !== undefined && before === undefined) return { kind: "decided" };
-    const repeated = once ? await joinById(transaction, ids.taskId) : undefined;
+    const repeated = once ? await joinById(transaction, { taskId: ids.taskId, owner: intent.owner }) : undefined;
     const same =
       repeated ??
       (join && joinKey !== undefined ? await joinSameStart(transaction, { ...intent, joinKey }) : undefined);
@@ -183,11 +183,33 @@ export function recordStartFailure(db: Database, failure: StartFailure): Promise
         ...(to === "cancelled" ? { cancel_confirmed: 1 } : {}),
       },
     }).executeTakeFirst();
+    if (to !== "start_unknown") await confirmCancel(transaction, taskId);
     if (origin === undefined || ended.numUpdatedRows === 0n) return;
     if (to === "start_unknown") return standAloneAgain(transaction, taskId);
     if (to === "failed" || (await repeatsUnknown(transaction, origin)))
       await giveWay(transaction, { taskId, origin, error, isPlanExpired, now });
   });
+}
+
+/** The run was cancelled while its request was on its way. Once every request of it was refused, it cost nothing. */
+async function confirmCancel(transaction: Database, taskId: string): Promise<void> {
+  await transaction
+    .updateTable("research_tasks")
+    .set({ cancel_confirmed: 1 })
+    .where("task_id", "=", taskId)
+    .where("status", "=", "cancelled")
+    .where((run) =>
+      run.not(
+        run.exists(
+          run
+            .selectFrom("research_attempts")
+            .select("attempt_id")
+            .whereRef("research_attempts.task_id", "=", "research_tasks.task_id")
+            .where("state", "!=", "refused"),
+        ),
+      ),
+    )
+    .execute();
 }
 
 /**

@@ -43,6 +43,7 @@ export const fillStore = (file: string, runs = 230): Promise<void> =>
       for (let number = 0; number < runs; number += 1) await addRun(transaction, number, runs);
       await addRest(transaction);
     });
+    for (let number = 0; number < runs; number += 2) await addRound(db, number);
   });
 
 async function addRun(db: Database, number: number, runs: number): Promise<void> {
@@ -97,8 +98,12 @@ async function addResult(db: Database, task_id: string, { text, number }: { text
       search_rowid: number === 2 ? null : await addToSearch(db, { taskId: task_id, query, report }),
     })
     .execute();
-  const round = { roundNumber: 1, report, verified: true, summary: text, sources: [], queries: [], metadata: {} };
-  await saveRound(db, task_id, { ...round, now: number });
+}
+
+async function addRound(db: Database, number: number): Promise<void> {
+  const text = AWKWARD[number % AWKWARD.length] ?? "";
+  const round = { roundNumber: 1, report: text, verified: true, summary: text, sources: [], queries: [], metadata: {} };
+  await saveRound(db, runId(number), { ...round, now: number });
 }
 
 async function addRest(db: Database): Promise<void> {
