@@ -101,7 +101,7 @@ test("an answer that the database refuses is found, and fetched, all the same (A
     }),
   };
   for (const _ of ["first", "again"]) {
-    const { results = [] } = await chatgptSearch.run(deps, { query }, call);
+    const { results } = await chatgptSearch.run(deps, { query }, call);
     expect(results.map(({ url }) => url)).toContain("https://lake.example/");
     const fetched = await chatgptFetch.run(deps, { id: results[0]?.id ?? "" }, call);
     expect(fetched.text).toContain("214 metres.");
