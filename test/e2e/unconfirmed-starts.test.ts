@@ -34,7 +34,7 @@ test("forty starts at once, from two processes, are sent up to the sum of a day 
     expect(error).toMatchObject({
       code: "CONFIRMATION_NEEDED",
       message: expect.stringMatching(/about \$1\d\.\d\d was started without a confirmation.* your limit of \$20\./),
-      suggestion: expect.stringMatching(/RESEARCH_CONFIRM_ABOVE_USD_PER_DAY.*dashboard.*terminal.*--yes/),
+      suggestion: expect.stringMatching(/RESEARCH_CONFIRM_ABOVE_USD_PER_DAY.*dashboard.*terminal/),
       details: { estimated_cost_usd: usd, unconfirmed_usd: expect.closeTo(sent * usd), limit_usd: 20 },
     });
   }

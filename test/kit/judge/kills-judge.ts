@@ -21,6 +21,7 @@ export interface Verdict {
 interface StoredRun extends ShowingRun {
   part: string;
   enable_notifications: number;
+  completed_at: number | null;
 }
 
 interface StoredResult {
@@ -228,14 +229,15 @@ export function judgeLostNotifications(world: KillWorld): string[] {
 
 /** Every saved report is whole: exactly what is rendered from the database. */
 function judgeFiles(world: KillWorld, runs: StoredRun[], results: StoredResult[]) {
-  const queryOf = new Map(runs.map(({ task_id, query }) => [task_id, query]));
+  const runOf = new Map(runs.map((run) => [run.task_id, run]));
   const expected = new Set(
     results.map(({ task_id, report_markdown, sources_json }) =>
       renderMarkdown({
-        query: queryOf.get(task_id) ?? "",
+        query: runOf.get(task_id)?.query ?? "",
         report: report_markdown,
         sources: JSON.parse(sources_json) as Source[],
         partial: undefined,
+        endedAt: runOf.get(task_id)?.completed_at ?? undefined,
         metadata: undefined,
         includeSources: true,
       }),
