@@ -7,6 +7,7 @@ import { Argument, type Command, InvalidArgumentError, Option } from "commander"
 import type { z } from "zod";
 import { SETTINGS } from "../config/settings.ts";
 import { type Profile, profileSchema } from "../config/tool-sets.ts";
+import { MAX_AGENT } from "../gemini/research-agent.ts";
 import { CATALOG } from "../operations/catalog.ts";
 import type { Results } from "../operations/get-research-results.ts";
 import { listLibrary } from "../operations/list-research.ts";
@@ -48,7 +49,10 @@ export const OPERATE = "Set up and operate:";
 const ID = "3f2a9c1e";
 
 const QUESTION = "your question, with or without quotation marks";
-const AGENT = "the agent; deep-research-max-preview-04-2026 is more thorough";
+const AGENT = "the agent by its name";
+const MAX = {
+  max: { about: "Deep Research Max: more thorough, takes longer and costs more", field: "model", value: MAX_AGENT },
+};
 const ROWS = "One row per item that the report compares.";
 
 /** Flags of the three depths. */
@@ -262,7 +266,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: "Long report in up to an hour",
     description:
       "Start deep research at Google and watch it: a long report with citations, for broad or difficult questions. 5 to 60 minutes, about $1 to $10. It continues at Google when you leave.",
-    examples: ["research heat pumps in Norway --no-wait", "research --file offer.pdf is this a fair price"],
+    examples: [
+      "research heat pumps in Norway --no-wait",
+      "research heat pumps in Norway --max",
+      "research --file offer.pdf is this a fair price",
+    ],
     seeAlso: ["estimate", "watch", "cancel"],
     define: operationCommand(CATALOG.start_deep_research, {
       fields: {
@@ -279,6 +287,7 @@ export const COMMANDS: readonly CommandEntry[] = [
         file_search_stores: "search this file search store, too; repeatable",
         mcp_servers: "use this server of GEMINI_SEARCH_MCP_SERVERS, too; repeatable",
       },
+      presets: MAX,
       waitsOnTerminal: true,
       view: async (output, space) => (await runs()).startedView(output, space),
     }),
@@ -288,10 +297,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: ASK,
     summary: "Price and time before you start",
     description: "Estimate what deep research on a question costs and how long it takes. Free, works without a key.",
-    examples: ["estimate heat pumps in Norway and Finland"],
+    examples: ["estimate heat pumps in Norway and Finland", "estimate heat pumps in Norway --max"],
     seeAlso: ["research", "costs"],
     define: operationCommand(CATALOG.estimate_research_cost, {
       fields: { query: QUESTION, model: AGENT },
+      presets: MAX,
       view: async (output, space) => (await runs()).estimateView(output, space),
     }),
   },

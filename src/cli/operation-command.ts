@@ -25,6 +25,12 @@ const inputSchema = z.object({
 });
 type Property = z.infer<typeof inputSchema>["properties"][string];
 
+interface Preset {
+  about: string;
+  field: string;
+  value: string;
+}
+
 /** An operation as a command. The texts of its flags are for people; those of the operation are for models. */
 interface OperationCommand<Input extends z.ZodObject, Output> {
   /**
@@ -38,6 +44,8 @@ interface OperationCommand<Input extends z.ZodObject, Output> {
   isRunOptional?: boolean;
   /** A field whose words are also taken without its flag, which is then not listed. */
   words?: keyof z.input<Input> & string;
+  /** Flags that stand for the value of a field. */
+  presets?: Readonly<Record<string, Preset>>;
   /** Values that stand for leaving the flag out. */
   defaults?: Partial<Record<keyof z.input<Input> & string, readonly string[]>>;
   /** Waits for the end of the run by default when it is typed at a terminal. */
@@ -83,6 +91,9 @@ export const operationCommand =
         command.addOption(optionFor(flagOf(name), property, { name, about, defaults: defaultsOf(name) }));
       }
     }
+    const presets = Object.entries(definition.presets ?? {});
+    for (const [flag, { about, field }] of presets)
+      command.addOption(new Option(`--${flag}`, about).conflicts(camel(flagOf(field))));
     if (operation.asksBackend === true) addSettingFlags(command);
     addCommonFlags(command, operation, definition);
     command.action(async (...values: unknown[]) => {
@@ -95,9 +106,12 @@ export const operationCommand =
           return value === undefined || defaultsOf(name).some((text) => text === value) ? [] : [[name, value]];
         }),
       );
+      const chosen = Object.fromEntries(
+        presets.flatMap(([flag, { field, value }]) => (given[flag] === true ? [[field, value]] : [])),
+      );
       const { runOperation } = await import("./run-operation.ts");
       await runOperation(operation, {
-        input: { ...input, ...positional, ...wordsIn(definition, values[0]) },
+        input: { ...input, ...chosen, ...positional, ...wordsIn(definition, values[0]) },
         json: given["json"] === true,
         yes: given["yes"] === true,
         wait: waits(given, definition),

@@ -6,7 +6,7 @@ import { disableColours } from "../config/environment.ts";
 import { cleanText } from "../platform/clean-text.ts";
 import { type CommandEntry, COMMANDS, OLD_SPELLINGS, OPERATE } from "./commands.ts";
 import { COMPLETE } from "./completion-scripts.ts";
-import { EXIT_CODES, print, showLog } from "./output.ts";
+import { EXIT_CODES, print, printFailure, showLog } from "./output.ts";
 
 export async function runCommand(argv: string[]): Promise<void> {
   // `--help | head` closes stdout early; that is not an error. Commands with more to do leave then.
@@ -22,9 +22,21 @@ export async function runCommand(argv: string[]): Promise<void> {
     if (!(error instanceof CommanderError)) throw error;
     // Help and version are thrown too, with exit code 0.
     process.exitCode = error.exitCode === 0 ? 0 : EXIT_CODES.usage;
+    if (error.code === "commander.unknownCommand") await suggestSearch(program.args);
     if (error.exitCode !== 0 && asksForJson(argv)) await print(usageError(error));
   }
 }
+
+/** Several words that begin with no command are a question. */
+async function suggestSearch(words: readonly string[]): Promise<void> {
+  const question = cleanText(words.join(" ")).trim();
+  if (!/\s/.test(question)) return;
+  const typed = NEEDS_QUOTES.test(question) ? `'${question.replaceAll("'", String.raw`'\''`)}'` : question;
+  await printFailure(`To ask this question: ${readPackage().name} search ${typed}`);
+}
+
+/** What a shell takes for something else than words. */
+const NEEDS_QUOTES = /[^\p{L}\p{M}\p{N}\s.,:_/-]/u;
 
 const asksForJson = (argv: string[]): boolean => argv.slice(0, argv.indexOf("--") >>> 0).includes("--json");
 

@@ -1,6 +1,7 @@
 /** SEARCH_BACKEND=auto: the backend that is used, and the notice that its answer carries. */
 
 import { expect, test } from "vitest";
+import { AppError } from "../errors.ts";
 import type { Answer, AskRequest } from "./search-backend.ts";
 import { createAutoBackend } from "./choose-backend.ts";
 import { cliNotFound } from "./cli/failures.ts";
@@ -38,17 +39,27 @@ function autoBackend(cli: { isInstalled: boolean; ask: () => Promise<Answer> }) 
   });
 }
 
-test("an answer of the API names the missing CLI as the reason (B11)", async () => {
+test("a missing CLI is no news in an answer of the API (B11)", async () => {
   const missing = autoBackend({ isInstalled: false, ask: async () => answer("cli") });
   const vanished = autoBackend({ isInstalled: true, ask: () => Promise.reject(cliNotFound()) });
   for (const backend of [missing, vanished]) {
     const { backend: name, notices } = await backend.ask(REQUEST);
     expect(name).toBe("api");
-    expect(notices).toEqual([expect.stringMatching(/^The Gemini CLI is not installed/)]);
+    expect(notices).toEqual([]);
   }
 });
 
-test("an answer of the CLI has no such notice (B11)", async () => {
-  const { notices } = await autoBackend({ isInstalled: true, ask: async () => answer("cli") }).ask(REQUEST);
-  expect(notices).toEqual([]);
+test("a CLI that cannot sign in is named once it was tried, and is not tried again (B11)", async () => {
+  let asked = 0;
+  const signedOut = new AppError({ code: "EXECUTION_ERROR", message: "no", reason: "auth" });
+  const refuse = (): Promise<Answer> => {
+    asked += 1;
+    return Promise.reject(signedOut);
+  };
+  const backend = autoBackend({ isInstalled: true, ask: refuse });
+  for (let times = 0; times < 2; times += 1) {
+    const { notices } = await backend.ask(REQUEST);
+    expect(notices).toEqual([expect.stringMatching(/^The Gemini CLI cannot sign in/)]);
+  }
+  expect(asked).toBe(1);
 });

@@ -3,7 +3,7 @@
 import { AppError } from "../errors.ts";
 import type { Log } from "../platform/log.ts";
 import { nothingConfigured } from "./cli/failures.ts";
-import type { Answer, AskRequest, Backend } from "./search-backend.ts";
+import type { Backend } from "./search-backend.ts";
 
 interface AutoBackendOptions {
   cli: Backend & { isInstalled(): boolean };
@@ -16,34 +16,29 @@ interface AutoBackendOptions {
 const SIGNED_OUT =
   "The Gemini CLI cannot sign in (Google ended consumer logins for it on 2026-06-18); the Gemini API was used instead.";
 
-const NOT_INSTALLED =
-  "The Gemini CLI is not installed, so the Gemini API was used. Set SEARCH_BACKEND=api to choose it explicitly.";
-
 export function createAutoBackend({ cli, api, apiReady, log }: AutoBackendOptions): Backend {
   let signedOut = false;
-  const viaApi = async (request: AskRequest, notice: string): Promise<Answer> => {
-    const answer = await api.ask(request);
-    return { ...answer, notices: [...answer.notices, notice] };
-  };
   return {
     name: "auto",
     obstacle: () => (apiReady || cli.isInstalled() ? undefined : nothingConfigured()),
     ask: async (request) => {
       if (!apiReady) return cli.ask(request);
       if (!signedOut) {
-        if (!cli.isInstalled()) return viaApi(request, NOT_INSTALLED);
+        // `doctor` says that no CLI was found; it is no news with each answer.
+        if (!cli.isInstalled()) return api.ask(request);
         try {
           return await cli.ask(request);
         } catch (error) {
           const vanished = error instanceof AppError && error.code === "CLI_NOT_FOUND";
           const refused = error instanceof AppError && error.reason === "auth";
           if (!vanished && !refused) throw error;
-          if (vanished) return viaApi(request, NOT_INSTALLED);
+          if (vanished) return api.ask(request);
           signedOut = true;
           (request.log ?? log).warn(SIGNED_OUT);
         }
       }
-      return viaApi(request, SIGNED_OUT);
+      const answer = await api.ask(request);
+      return { ...answer, notices: [...answer.notices, SIGNED_OUT] };
     },
   };
 }

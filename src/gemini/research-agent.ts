@@ -227,7 +227,10 @@ export function materialToSend({
 
 export const DEFAULT_AGENT = "deep-research-preview-04-2026";
 
-export const AGENTS = [DEFAULT_AGENT, "deep-research-max-preview-04-2026"] as const;
+/** More thorough, and dearer. */
+export const MAX_AGENT = "deep-research-max-preview-04-2026";
+
+export const AGENTS = [DEFAULT_AGENT, MAX_AGENT] as const;
 
 /** Agents that Google has shut down, each with its replacement. */
 const SUCCESSORS = new Map<string, string>([

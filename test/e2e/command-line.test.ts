@@ -164,6 +164,17 @@ describe("exit codes", () => {
     expect(scene.gemini.ledger.count()).toBe(0);
   });
 
+  test("a question without a command names the command that asks it (A4)", async (context) => {
+    const scene = await openScene(context);
+    const hint = async (...args: string[]) => /^To ask.*$/m.exec((await scene.command(args)).stderr)?.[0];
+    const search = "To ask this question: gemini-search-mcp search";
+    expect(await hint("heat", "pumps", "in", "Norway")).toBe(`${search} heat pumps in Norway`);
+    expect(await hint("What is Norway's share?")).toBe(`${search} 'What is Norway'\\''s share?'`);
+    expect(await hint("no-such-command")).toBeUndefined();
+    expect(await hint("show", "--no-such-flag", "x")).toBeUndefined();
+    expect(scene.gemini.ledger.count()).toBe(0);
+  });
+
   test("130 is an interruption, in time, with the run marked as such", async (context) => {
     const scene = await openScene(context, { name: "hangs", tasks: { search: [{ fault: "hang" }] } });
     const { child, ended } = scene.startCommand(["search", QUERY]);

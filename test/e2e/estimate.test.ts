@@ -10,6 +10,8 @@ import { openScene } from "../kit/server/scene.ts";
 const COMPLEX =
   "Compare the EV battery market in China, the US and Europe from 2015 to 2025: technology trends, market share of each manufacturer, and regulatory outlook.";
 
+const MAX = "deep-research-max-preview-04-2026";
+
 describe("estimate_research_cost", () => {
   test("answers in exactly this shape, without a key and without any request (M1, A3)", async (context) => {
     const scene = await openScene(context);
@@ -65,7 +67,7 @@ describe("estimate_research_cost", () => {
     };
     const scene = await openResearch(context, { usage });
     const server = await scene.server({ env: { RESEARCH_CONFIRM_ABOVE_USD: "100" } });
-    const model = "deep-research-max-preview-04-2026";
+    const model = MAX;
     const { structured } = await server.call("estimate_research_cost", { query: COMPLEX, model });
     const task_id = await startRun(server, COMPLEX, { model });
     const { cost_so_far: cost } = await untilStatus(server, task_id, "completed");
@@ -75,7 +77,7 @@ describe("estimate_research_cost", () => {
 
   test("estimates for the agent that would be used, and says so if it is another than requested (M1, I2)", async (context) => {
     const server = await (await openScene(context)).server();
-    const max = { query: COMPLEX, model: "deep-research-max-preview-04-2026" };
+    const max = { query: COMPLEX, model: MAX };
     expect((await server.call("estimate_research_cost", max)).structured["estimated_cost"].max_usd).toBe(10.5);
     const retired = { query: COMPLEX, model: "deep-research-pro-preview-12-2025" };
     const { structured } = await server.call("estimate_research_cost", retired);
@@ -87,6 +89,21 @@ describe("estimate_research_cost", () => {
     }
     const empty = await server.call("estimate_research_cost", { query: " " });
     expect(empty.structured["error"]).toMatchObject({ code: "INVALID_QUERY", details: { status: 400 } });
+  });
+
+  test("--max names the thorough agent, with its price in the question (M1, I13)", async (context) => {
+    const scene = await openResearch(context);
+    const estimated = JSON.parse((await scene.command(["estimate", COMPLEX, "--max", "--json"])).stdout);
+    expect(estimated).toMatchObject({ model: MAX, estimated_cost: { max_usd: 10.5 } });
+    const refused = await scene.command(["research", COMPLEX, "--max", "--json"]);
+    expect(JSON.parse(refused.stdout).error).toMatchObject({
+      code: "CONFIRMATION_NEEDED",
+      message: expect.stringContaining("$7.75"),
+    });
+    const started = await scene.command(["research", COMPLEX, "--max", "--yes", "--json"]);
+    expect(started.code).toBe(0);
+    expect(scene.sql("select model from research_tasks")).toEqual([{ model: MAX }]);
+    expect((await scene.command(["estimate", COMPLEX, "--max", "--model", MAX])).code).toBe(2);
   });
 
   test("uses the user's own prices, and names a price file it cannot use (M2)", async (context) => {
