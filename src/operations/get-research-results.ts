@@ -18,7 +18,7 @@ import { headOf } from "./view/head-view.ts";
 import { costSchema, type RunHead, tokensUsed } from "./view/run-view.ts";
 import { figuresOf, type RunWhole, wholeOf } from "./view/whole-view.ts";
 import { type Conversation, conversationFields, conversationOf } from "./followup/conversation.ts";
-import { materialField } from "./parts/material.ts";
+import { materialField } from "./view/sent-material.ts";
 import {
   type Call,
   defineOperation,

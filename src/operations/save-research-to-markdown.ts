@@ -7,7 +7,7 @@ import { AppError } from "../errors.ts";
 import { backupOf, finishedReport, refusedByDatabase } from "./parts/after-failure.ts";
 import { isoTime } from "../platform/clock.ts";
 import type { PictureFacts } from "../reports/pictures/picture.ts";
-import { materialSent, materialTexts } from "./parts/material.ts";
+import { materialSent, materialTexts } from "./view/sent-material.ts";
 import { BIBLIOGRAPHY_FILES, BIBLIOGRAPHY_FORMATS } from "../reports/bibliography/bibliography-formats.ts";
 import { TABLE_FORMATS, type TableFormat } from "../reports/table/table-files.ts";
 import type { ReportMetadata } from "../reports/report-facts.ts";

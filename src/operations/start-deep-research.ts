@@ -19,15 +19,8 @@ import { costSchema } from "./view/run-view.ts";
 import { costQuestion, dollars, estimateFor, requireCostConsent, runAgreedTo } from "./parts/cost-confirmation.ts";
 import { resultMetadataSchema, sourceSchema } from "./get-research-results.ts";
 import { pictureField, suggestionsField } from "./parts/answer-text.ts";
-import {
-  type GivenMaterial,
-  hasMaterial,
-  materialField,
-  materialFields,
-  materialSent,
-  readMaterial,
-  withFiles,
-} from "./parts/material.ts";
+import { type GivenMaterial, hasMaterial, materialFields, readMaterial, withFiles } from "./parts/material.ts";
+import { materialField, materialSent } from "./view/sent-material.ts";
 import { limitOf, readingFields } from "./reading/report-reading.ts";
 import { NO_PLAN, planFields, planned } from "./parts/plan.ts";
 import { questionWithWishes, type Wishes } from "../search/wishes.ts";

@@ -8,7 +8,7 @@ import type { Source } from "../../reports/report.ts";
 import type { OutlineEntry } from "../../reports/sections.ts";
 import { type Table, tableText } from "../../reports/table/table.ts";
 import type { Conversation } from "../followup/conversation.ts";
-import { materialTexts, type SentMaterial } from "./material.ts";
+import { materialTexts, type SentMaterial } from "../view/sent-material.ts";
 import type { PictureLink } from "../operation.ts";
 
 interface UsageFigures {

@@ -15,7 +15,8 @@ import { adviceText } from "./advice.ts";
 import { adviceWithoutReport } from "./after-failure.ts";
 import { costQuestion, estimateFor, requireCostConsent } from "./cost-confirmation.ts";
 import { followRun } from "./follow-run.ts";
-import { materialSent, tokensSent } from "./material.ts";
+import { materialSent } from "../view/sent-material.ts";
+import { tokensSent } from "./material.ts";
 import {
   ANSWER_WITHIN_MS,
   failedStart,

@@ -3,7 +3,7 @@
 import type { Table } from "../../reports/table/table.ts";
 import { resultMetadata } from "../get-research-results.ts";
 import { joinNotes, picturesIn, reportText } from "../parts/answer-text.ts";
-import { type SentMaterial } from "../parts/material.ts";
+import type { SentMaterial } from "../view/sent-material.ts";
 import { NO_PLAN } from "../parts/plan.ts";
 import type { AnswerLimit } from "../operation.ts";
 import { fitAnswer, fittingReport, type Room } from "../reading/report-reading.ts";

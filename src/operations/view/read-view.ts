@@ -11,7 +11,7 @@ import { isFinished, isIdle, type Run } from "../../runs/run.ts";
 import { unpolledSince } from "../../runs/scheduling/overdue-store.ts";
 import type { OperationDeps } from "../operation.ts";
 import { withRefusedEnd } from "../parts/after-failure.ts";
-import { materialSent, materialTexts } from "../parts/material.ts";
+import { materialSent, materialTexts } from "./sent-material.ts";
 import { wishesIn } from "../question/wishes.ts";
 import { headOf, isInProgress, timeOf } from "./head-view.ts";
 import type { RunAction, RunLive, TimelineEntry } from "./run-view.ts";

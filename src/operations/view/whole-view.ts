@@ -8,7 +8,7 @@ import { verificationSchema } from "../../reports/verification.ts";
 import type { StoredRun } from "../../runs/history/read.ts";
 import type { Run, RunError, StoredResult } from "../../runs/run.ts";
 import { pictureLinks, suggestionLinks, withPictureLinks } from "../parts/answer-text.ts";
-import { materialSent, type SentMaterial } from "../parts/material.ts";
+import { materialSent, type SentMaterial } from "./sent-material.ts";
 import { type WishesAnswer, wishesAnswer, wishesIn } from "../question/wishes.ts";
 import { withUrlsOnce } from "../reading/report-reading.ts";
 import { headOf } from "./head-view.ts";

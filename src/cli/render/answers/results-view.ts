@@ -4,7 +4,7 @@ import type { deepResearch } from "../../../operations/deep-research.ts";
 import type { deepSearchOperation } from "../../../operations/deep-search.ts";
 import type { Results } from "../../../operations/get-research-results.ts";
 import type { OutputOf } from "../../../operations/operation.ts";
-import { materialTexts } from "../../../operations/parts/material.ts";
+import { materialTexts } from "../../../operations/view/sent-material.ts";
 import type { search } from "../../../operations/search.ts";
 import { oneLine } from "../../../platform/clean-text.ts";
 import { countOf } from "../../../platform/count.ts";

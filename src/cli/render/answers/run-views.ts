@@ -8,7 +8,7 @@ import type { askFollowup } from "../../../operations/followup/ask-followup.ts";
 import type { Results } from "../../../operations/get-research-results.ts";
 import type { OutputOf } from "../../../operations/operation.ts";
 import type { organizeRun } from "../../../operations/organize-run.ts";
-import { materialTexts } from "../../../operations/parts/material.ts";
+import { materialTexts } from "../../../operations/view/sent-material.ts";
 import type { resumeResearch } from "../../../operations/resume-research.ts";
 import type { saveResearchToMarkdown } from "../../../operations/save-research-to-markdown.ts";
 import type { startDeepResearch } from "../../../operations/start-deep-research.ts";
