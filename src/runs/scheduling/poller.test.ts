@@ -1,16 +1,23 @@
 /** The poller on the table of runs: what one run may do to the others of its batch, and the rate of all. */
 
 import { expect, test } from "vitest";
-import { clock as fastClock, follow, openRunner, WORKING } from "../../../test/kit/store/runner.ts";
+import { follow, openRunner, WORKING } from "../../../test/kit/store/runner.ts";
 import { insertRun, rowOf } from "../../../test/kit/store/store-rows.ts";
 import { waitFor } from "../../../test/kit/wait-for.ts";
 import { AppError } from "../../errors.ts";
 import type { PollResult } from "../../gemini/research-agent.ts";
 import { systemClock } from "../../platform/clock.ts";
+import type { ResearchDeps } from "../deps.ts";
 import { isShared } from "../../store/dialect.ts";
 import { createTableEngine } from "../engine/table-engine.ts";
 import { createPoller } from "./poller.ts";
 import { createRunner } from "./runner.ts";
+
+function onSystemClock(deps: ResearchDeps, processId: string): ResearchDeps {
+  const { db, log, leaving } = deps;
+  const queue = createTableEngine({ db, clock: systemClock, processId, log, leaving });
+  return { ...deps, processId, clock: systemClock, queue };
+}
 
 const working = async (): Promise<PollResult> => ({ kind: "found", interaction: WORKING });
 
@@ -73,10 +80,12 @@ test.for(["failed", "cancelled"] as const)(
   "a poll of a %s run that Google does not answer is settled like any other (J3)",
   async (status, context) => {
     const { store, deps } = await openRunner(context);
-    const deadline_at = fastClock.now() + 3_600_000;
+    const deadline_at = systemClock.now() + 3_600_000;
     await insertRun(store.db, { task_id: "a", status, next_poll_at: 1, deadline_at });
     const error = new AppError({ code: "GEMINI_UNAVAILABLE", message: "away" });
-    follow(deps({ poll: async () => ({ kind: "unreachable", error }) }));
+    const stage = deps({ poll: async () => ({ kind: "unreachable", error }) });
+    // By the fast clock, the next poll would soon hold the lease again.
+    follow(onSystemClock(stage, store.processId));
     await waitFor(async () => {
       const row = await rowOf(store.db, "a");
       expect(row).toMatchObject({ status, lease_until: null });
@@ -95,10 +104,7 @@ test("polls of all processes together stay within 110 % of the rate, and near it
     return working();
   };
   for (const processId of [stage.store.processId, "another"]) {
-    const common = stage.deps({ poll });
-    const { log, leaving } = common;
-    const queue = createTableEngine({ db, clock: systemClock, processId, log, leaving });
-    const deps = { ...common, processId, clock: systemClock, queue };
+    const deps = onSystemClock(stage.deps({ poll }), processId);
     createRunner({ deps, pollIntervalMs: 1_000, maxRps: 40, deliver: async () => 0 }).start();
   }
   await waitFor(() => expect(times.length).toBeGreaterThan(150), { timeout: 20_000, interval: 100 });
