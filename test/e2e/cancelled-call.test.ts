@@ -109,6 +109,24 @@ test("a run that another call has joined goes on when its first call is cancelle
   await expectRunning(scene, taskId);
 });
 
+test("an approval that is cancelled while Google has not answered is not taken back: the research goes on (I12, V2)", async (context) => {
+  const scene = await openResearch(context);
+  const server = await scene.server();
+  const { task_id } = (await server.call("start_deep_research", { query: QUERY, plan: true })).structured;
+  await untilStatus(server, task_id, "awaiting_approval");
+  scene.play({ ...SLOW, create: [{ latency_ms: 1_500 }] });
+  const before = scene.posts();
+  const controller = new AbortController();
+  const approved = server
+    .call("resume_research", { task_id, approve: true }, { signal: controller.signal })
+    .catch(() => "cancelled");
+  await waitFor(() => expect(scene.posts()).toBe(before + 1), SOON);
+  controller.abort();
+  expect(await approved).toBe("cancelled");
+  await untilStatus(server, task_id, "running_async");
+  expect([scene.posts(), cancels(scene)]).toEqual([before + 1, 0]);
+});
+
 test("a follow-up that is cancelled is cancelled at Google, too (V1, I12)", async (context) => {
   const scene = await openResearch(context);
   const server = await scene.server();

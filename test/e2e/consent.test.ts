@@ -1,17 +1,20 @@
 /** A yes is a yes to something: to one plan, one attempt, one input and one price, in both protocol eras. */
 
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { ElicitResult } from "@modelcontextprotocol/client";
 import { describe, expect, test } from "vitest";
 import { askingClient } from "../kit/server/asking-client.ts";
 import { openHttpScene } from "../kit/server/http-server.ts";
 import { openResearch, QUERY, type ResearchScene, SLOW, statusOf, untilStatus } from "../kit/server/research.ts";
-import type { Era, RunningServer } from "../kit/server/server.ts";
+import { type Era, ROOT, type RunningServer, temporaryDirectory } from "../kit/server/server.ts";
 import { envelope, openTasks } from "../kit/server/tasks.ts";
 
 const YES: ElicitResult = { action: "accept", content: {} };
 const ERAS: Era[] = ["legacy", "modern"];
 const ALWAYS = { RESEARCH_CONFIRM_ABOVE_USD: "0" };
 const LOST = { fault: "accept-then-reset" as const };
+const SHIFTED_CLOCK = join(ROOT, "test/kit/clock/shifted-clock.ts");
 const RESTART = { accept_possible_double_charge: true };
 const RESUME = { tool: "resume_research" };
 const JOINED =
@@ -144,6 +147,23 @@ describe("a yes over the 2026 protocol", () => {
     const started = await other.raw("tools/call", call({ ...accepted, requestState: state }));
     expect(started.result).toMatchObject({ structuredContent: { status: "running_async" } });
     expect(scene.posts()).toBe(1);
+  });
+
+  test("that comes after ten minutes asks the user again (T28)", async (context) => {
+    const scene = await openResearch(context, SLOW);
+    const directory = temporaryDirectory();
+    context.onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    const shift = join(directory, "shift");
+    const clock = { TEST_CLOCK_SHIFT_FILE: shift, NODE_OPTIONS: `--import=${SHIFTED_CLOCK}` };
+    const { raw } = openTasks(await scene.server({ era: "modern", env: { ...ALWAYS, ...clock } }));
+    const late: unknown = (await raw("tools/call", call())).result?.["requestState"];
+    writeFileSync(shift, "601000");
+    const again = await raw("tools/call", call({ ...accepted, requestState: late }));
+    expect(again.result).toMatchObject(ASKED);
+    expect(scene.posts()).toBe(0);
+    const requestState: unknown = again.result?.["requestState"];
+    const started = await raw("tools/call", call({ ...accepted, requestState }));
+    expect(started.result).toMatchObject({ structuredContent: { status: "running_async" } });
   });
 
   test("for another input or a lower price starts nothing (T28)", async (context) => {

@@ -136,9 +136,14 @@ describe("a browser that several people use", () => {
     await page.reload();
     await signIn(page, ann);
     expect(await question.inputValue()).toBe("What is wrong with me?");
+    const other = await page.context().newPage();
+    await other.goto("/");
+    await other.getByLabel("What do you want to know?").fill("And with my brother?");
     await page.getByRole("button", { name: "Sign out" }).click();
-    await page.getByLabel("Token").waitFor();
-    expect(await page.evaluate("[localStorage.length, sessionStorage.length]")).toEqual([0, 0]);
+    for (const tab of [page, other]) {
+      await tab.getByLabel("Token").waitFor();
+      expect(await tab.evaluate("[localStorage.length, sessionStorage.length]")).toEqual([0, 0]);
+    }
     await signIn(page, ann);
     await page.goto("/");
     await question.waitFor();

@@ -30,9 +30,17 @@ export const keep = (name: string, value: string | undefined): void =>
 
 const keptKey = (name: string): string => [name, signedInUser()].filter((part) => part !== undefined).join(" of ");
 
-/** When the user signs out. */
+const SIGNED_OUT_ITEM = "signed-out";
+
+/** When the user signs out: what is not sent is deleted in every tab, which a change of the storage reaches. */
 export function forgetUser(): void {
+  writeStored("localStorage", SIGNED_OUT_ITEM, "now");
+  writeStored("localStorage", SIGNED_OUT_ITEM, undefined);
   writeStored("localStorage", PAGE_USER_ITEM, undefined);
+  forgetKept();
+}
+
+function forgetKept(): void {
   try {
     sessionStorage.clear();
   } catch {
@@ -43,6 +51,7 @@ export function forgetUser(): void {
 /** What another tab shows would otherwise go on under the name of somebody else. */
 export function reloadWhenUserChanges(): void {
   addEventListener("storage", ({ key }) => {
-    if (key === PAGE_USER_ITEM) location.reload();
+    if (key === SIGNED_OUT_ITEM) forgetKept();
+    if (key === SIGNED_OUT_ITEM || key === PAGE_USER_ITEM) location.reload();
   });
 }
