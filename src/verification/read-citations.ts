@@ -1,5 +1,6 @@
 /** Everything that is known about the citations of a report, read from the store without a request. */
 
+import { bySeverity, displayedClaim, saysInstead, type Verdict, VERDICT_LABELS } from "../claims/evidence.ts";
 import { independentDomains } from "../reports/independent-domains.ts";
 import type { Source } from "../reports/report.ts";
 import { claimsOfRun, type ClaimsDeps, type ReportOfRun } from "./claims-of-run.ts";
@@ -35,3 +36,33 @@ export async function readCitations(deps: ClaimsDeps, run: ReportOfRun): Promise
     independentDomains: independentDomains(cited),
   };
 }
+
+// The verdicts as rows, for the table of a saved file.
+
+export interface VerdictRow {
+  verdict: Verdict;
+  /** In words: `conflict`, `not found`. */
+  label: string;
+  sentence: string;
+  /** Number of the source. */
+  source: number;
+  /** What the page says instead, or why there is no verdict; empty where the verdict says it all. */
+  note: string;
+  /** The passage of the page that is closest to the sentence; text from the web. */
+  passage: string;
+}
+
+/** A row for each sentence and source that was checked, conflicts first; empty if nothing was. */
+export const verdictRows = ({ claims }: Pick<Citations, "claims">): VerdictRow[] =>
+  claims
+    .flatMap(({ claim, pairs }) => pairs.map((pair) => ({ claim, pair })))
+    .filter(({ pair }) => pair.checkedAt !== undefined)
+    .toSorted((one, other) => bySeverity(one.pair, other.pair))
+    .map(({ claim, pair: { source, verdict, pageSays, reason, passage = "" } }) => ({
+      verdict,
+      label: VERDICT_LABELS[verdict],
+      sentence: displayedClaim(claim),
+      source,
+      note: saysInstead(pageSays) ?? reason ?? "",
+      passage,
+    }));

@@ -11,6 +11,7 @@ import { checkFinishedRuns } from "./automatic-checks.ts";
 import { claimsOfRun } from "./claims-of-run.ts";
 import { findEvidence, findPageChecks, saveEvidence } from "./evidence-store.ts";
 import { countsOf, standings } from "./standing.ts";
+import { readCitations, verdictRows } from "./read-citations.ts";
 import { planVerification, type Verification, verifyCitations, type VerifyDeps } from "./verify.ts";
 
 test("each cited page is fetched, compared, and stored with verdict, receipt and reason; links at Google are resolved first (W2, W3)", async () => {
@@ -36,6 +37,30 @@ test("each cited page is fetched, compared, and stored with verdict, receipt and
   expect(stored?.report).toBe(REPORT);
   const evidence = await findEvidence(db, "run");
   expect(evidence.find(({ source }) => source === 1)?.passage).toContain("42 metres");
+});
+
+test("what was checked is a table: a row for each sentence and source, the worst first (W2)", async () => {
+  const db = await openRun();
+  const { deps, verify } = openWorld(db);
+  const result = await findResult(db, "run");
+  if (result === undefined) throw new Error("There is no report.");
+  const read = () => readCitations(deps, { taskId: "run", result });
+  expect(verdictRows(await read())).toEqual([]);
+  await verify();
+  const rows = verdictRows(await read());
+  expect(rows.map(({ label, source }) => `${label} ${source}`)).toEqual([
+    "gone 3",
+    "not found 2",
+    "unreadable 4",
+    "confirmed 1",
+  ]);
+  expect(rows.at(-1)).toMatchObject({
+    verdict: "confirmed",
+    sentence: "Lake Onda is 42 metres deep.",
+    note: "",
+    passage: expect.stringContaining("42 metres"),
+  });
+  expect(rows[0]?.note).toBe("The page was removed.");
 });
 
 test("a redirect link that cannot be reached is checked again soon, not taken for an expired one (W3)", async () => {
