@@ -9,7 +9,7 @@ import { type Caller, type CallerEnv, LOCAL_OWNER } from "../caller.ts";
 import { isoTime } from "../platform/clock.ts";
 import { unexpectedError } from "../platform/unexpected-error.ts";
 import type { Authenticate, Authenticated } from "./auth/authenticate.ts";
-import type { Guard } from "./host-guard.ts";
+import { type Guard, isLoopback } from "./host-guard.ts";
 import type { WellKnown } from "./auth/oauth.ts";
 import { isPagePath } from "./browser/paths.ts";
 import type { BrowserAuth } from "./browser/browser-auth.ts";
@@ -18,7 +18,7 @@ import { measureRequest, inRequestSpan } from "./request-telemetry.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { type Refusal, refuse } from "./error-response.ts";
 import type { EndWhenRevoked } from "./revocation.ts";
-import { createWeb } from "../web/web.ts";
+import { createWeb, type WebParts } from "../web/web.ts";
 
 export interface HttpParts {
   app: App;
@@ -29,7 +29,8 @@ export interface HttpParts {
   wellKnown: WellKnown;
   rateLimit: RateLimit;
   endWhenRevoked: EndWhenRevoked;
-  streams: Parameters<typeof createWeb>[1];
+  streams: WebParts["streams"];
+  restart: WebParts["keyEntry"]["restart"];
 }
 
 const PUBLIC_PREFIX = "/.well-known/";
@@ -85,7 +86,7 @@ export function createHttpApp(parts: HttpParts): Hono<CallerEnv> {
   http.all("/mcp", (context) => mcp.handle(context.req.raw, context.get("caller")));
   http.get("/metrics", (context) => metrics(app, context.get("caller")));
   http.route("/", browserAuth.sessionRoutes);
-  http.route("/", createWeb(app, parts.streams));
+  http.route("/", createWeb(app, { streams: parts.streams, keyEntry: { isLocal, restart: parts.restart } }));
   http.notFound(() => refuse(NO_SUCH_PATH));
   http.onError((error) => {
     const { id, message } = unexpectedError(error);
@@ -93,6 +94,15 @@ export function createHttpApp(parts: HttpParts): Hono<CallerEnv> {
     return refuse(unexpected(id));
   });
   return http;
+}
+
+const PROXY_HEADERS = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"];
+
+/** Whether the request comes from a browser on this machine and through no proxy, as far as its headers show. */
+function isLocal(context: Context): boolean {
+  const address = (getConnInfo(context).remote.address ?? "").replace(/^::ffff:/, "");
+  const host = new URL(context.req.url).hostname.replaceAll(/[[\]]/g, "");
+  return isLoopback(address) && isLoopback(host) && !PROXY_HEADERS.some((name) => context.req.raw.headers.has(name));
 }
 
 /** Lets web pages use the MCP endpoint whose origin passed the guard. */

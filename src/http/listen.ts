@@ -17,7 +17,8 @@ const KEEP_ALIVE_MS = 65_000;
 const CLOSE_TIMEOUT_MS = 300;
 
 export interface ListenOptions {
-  fetch: (request: Request) => Response | Promise<Response>;
+  /** The bindings name the connection. */
+  fetch: (request: Request, bindings?: object) => Response | Promise<Response>;
   host: string;
   port: number;
 }

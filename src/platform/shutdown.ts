@@ -59,7 +59,7 @@ async function runAll(steps: (() => Promise<void> | void)[]): Promise<void> {
 
 const TERMINATION_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
-export function leaveOnSignals(shutdown: Shutdown, exitCode: (signal: string) => number): void {
+export function leaveOnSignals(shutdown: Pick<Shutdown, "leave">, exitCode: (signal: string) => number): void {
   for (const name of TERMINATION_SIGNALS) process.on(name, () => void shutdown.leave(exitCode(name)));
 }
 

@@ -10,6 +10,7 @@ import type { App } from "../app.ts";
 import type { StreamPermits } from "../operations/parts/stream-permits.ts";
 import { serveAssets } from "./assets.ts";
 import type { CallerEnv } from "../caller.ts";
+import { type KeyEntry, serveKey } from "./api/key-routes.ts";
 import { serveCitations } from "./api/citations-routes.ts";
 import { serveConversations, serveFigures, servePlans, serveRestarts, serveRuns } from "./api/runs-routes.ts";
 import { serveLive } from "./api/live-routes.ts";
@@ -18,8 +19,13 @@ import { refused } from "../operations/perform.ts";
 import { serveReports } from "./api/report-routes.ts";
 import { serveResearch, serveRunActions } from "./api/research-routes.ts";
 
+export interface WebParts {
+  streams: StreamPermits;
+  keyEntry: KeyEntry;
+}
+
 /** To be mounted at the root, behind authentication. */
-export function createWeb(app: App, streams: StreamPermits): Hono<CallerEnv> {
+export function createWeb(app: App, { streams, keyEntry }: WebParts): Hono<CallerEnv> {
   const web = new Hono<CallerEnv>();
   serveAssets(web, app);
   serveRuns(web, app);
@@ -32,6 +38,7 @@ export function createWeb(app: App, streams: StreamPermits): Hono<CallerEnv> {
   serveRunActions(web, app);
   serveFigures(web, app);
   serveLive(web, app, streams);
+  serveKey(web, app, keyEntry);
   web.onError((error) => outcomeResponse(refused(error, app.deps)));
   return web;
 }

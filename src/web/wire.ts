@@ -48,6 +48,17 @@ export interface Turn extends RunHead {
   has_report: boolean;
 }
 
+/**
+ * `GET /api/key`, and the answer of `POST /api/key` with `{key, untested?}`: it saves a key that works, and with `untested`
+ * also one that could not be tested.
+ */
+export interface KeyView {
+  /** No key is set, and nothing can be asked without one. */
+  is_missing: boolean;
+  /** Where the page would save it; undefined if it cannot be entered here. */
+  file?: string | undefined;
+}
+
 /** `GET /api/runs/:id/conversation` */
 export interface ConversationView {
   /** What the run continues, the first question first. */

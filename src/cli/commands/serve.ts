@@ -14,7 +14,7 @@ import { createRateLimit } from "../../http/rate-limit.ts";
 import { createEndWhenRevoked } from "../../http/revocation.ts";
 import { createMcpEndpoint, type McpEndpoint } from "../../mcp/http/endpoint.ts";
 import type { BuildServer } from "../../mcp/server.ts";
-import { createStreamPermits, STREAM_LIMITS, type StreamPermits } from "../../operations/parts/stream-permits.ts";
+import { createStreamPermits, STREAM_LIMITS } from "../../operations/parts/stream-permits.ts";
 import { leaveOnSignals } from "../../platform/shutdown.ts";
 import { ownLink, type PageLink, portOf, tryToOpen } from "../browser/dashboard-link.ts";
 import { EXIT_CODES, printFailure, serviceLogLevel } from "../output.ts";
@@ -44,69 +44,121 @@ export function pageOnTerminal({ open }: { open: boolean }): ServeOptions["page"
   };
 }
 
-export async function runServe({ flags, auth, profile, page, buildServer }: ServeOptions): Promise<void> {
-  const app = createApp({ flags, logFrom: serviceLogLevel(), showsAnnouncements: true, scrapable: true });
-  const { shutdown, log, config } = app;
-  const { MCP_SERVER_HOST: host } = config.settings;
+export async function runServe(options: ServeOptions): Promise<void> {
+  const { flags, auth, page } = options;
+  let app = createServedApp(flags, (one) => one === app);
+  const { log } = app;
+  const { MCP_SERVER_HOST: host, MCP_SERVER_PORT: port } = app.config.settings;
   if (!auth && !isLoopback(host)) {
     await printFailure(
       `--no-auth works on loopback addresses only, and ${host} can be reached from other machines. Drop one of the two.`,
     );
-    return shutdown.leave(EXIT_CODES.usage);
+    return app.shutdown.leave(EXIT_CODES.usage);
   }
-  leaveOnSignals(shutdown, () => EXIT_CODES.ok);
+  leaveOnSignals({ leave: (code) => app.shutdown.leave(code) }, () => EXIT_CODES.ok);
   process.stderr.on("error", () => {});
   await app.telemetry;
   await app.openStore();
-  const streams = createStreamPermits(STREAM_LIMITS);
-  const mcp = createMcpEndpoint(app, { streams, profile, build: buildServer });
-  const opened = await openServer(app, { mcp, auth, streams }).catch(async (error: unknown) => {
+  let listening: Listening | undefined;
+  let answer: Listener;
+  const compose = async (served: App): Promise<Credentials | undefined> => {
+    const isCurrent = (): boolean => served === app;
+    // With port 0 the address is known only after listen().
+    const addresses = (): string[] => (listening === undefined ? [] : addressesOf(host, portOf(listening.url)));
+    const { fetch, credentials, mcp } = await composeServer(served, { options, addresses, restart });
+    answer = fetch;
+    served.shutdown.signal.addEventListener("abort", () => isCurrent() && listening?.stop());
+    served.shutdown.finally(async () => {
+      await answersWritten();
+      await mcp.close();
+      if (isCurrent()) await listening?.close();
+    });
+    return credentials;
+  };
+  /** On the same port, with the settings of now: an app reads them once. */
+  const restart = async (): Promise<void> => {
+    const before = app;
+    const next = createServedApp(flags, (one) => one === app);
+    await next.openStore();
+    await compose(next);
+    app = next;
+    void startPolling(next);
+    setTimeout(() => void before.shutdown.leave(), ANSWER_MS);
+  };
+  let credentials: Credentials | undefined;
+  try {
+    credentials = await compose(app);
+    listening = await listen({ fetch: (...request) => answer(...request), host, port });
+  } catch (error) {
     if (!(error instanceof AppError)) throw error;
     await printFailure(`${error.message} ${error.suggestion ?? ""}`);
-  });
-  if (opened === undefined) return shutdown.leave(EXIT_CODES.failed);
-  const { listening, credentials } = opened;
-  shutdown.signal.addEventListener("abort", listening.stop);
-  shutdown.finally(async () => {
-    await answersWritten();
-    await mcp.close();
-    await listening.close();
-  });
+    return app.shutdown.leave(EXIT_CODES.failed);
+  }
   log.announce(`Listening on ${listening.url}/mcp`);
+  await warnWithoutKey(app);
   void showPage(app, { page, credentials, port: portOf(listening.url) });
-  await app.startPolling().catch(() => log.warn("Unfinished research could not be resumed."));
+  await startPolling(app);
 }
 
-interface Server {
-  listening: Listening;
-  credentials: Credentials | undefined;
+/** For the answer to the request that restarts it. */
+const ANSWER_MS = 1_000;
+
+/** The process ends with the app, unless another one has taken its place. */
+function createServedApp(flags: Environment, isCurrent: (app: App) => boolean): App {
+  const app: App = createApp({
+    flags,
+    logFrom: serviceLogLevel(),
+    showsAnnouncements: true,
+    scrapable: true,
+    exit: (code) => {
+      if (isCurrent(app)) process.exit(code);
+    },
+  });
+  return app;
 }
+
+const startPolling = (app: App): Promise<unknown> =>
+  app.startPolling().catch(() => app.log.warn("Unfinished research could not be resumed."));
+
+const NO_KEY =
+  "No Gemini API key is set, so nothing can be asked yet. Enter one on the dashboard, or run gemini-search-mcp init and restart.";
+
+/** Before the first question is written. */
+async function warnWithoutKey({ config, deps, log }: App): Promise<void> {
+  if (config.settings.GEMINI_API_KEY !== undefined || config.vertex) return;
+  const obstacle = await deps.searchObstacle().catch(() => undefined);
+  if (obstacle !== undefined) log.warn(NO_KEY);
+}
+
+type Listener = Parameters<typeof listen>[0]["fetch"];
 
 interface ServerParts {
-  mcp: McpEndpoint;
-  auth: boolean;
-  streams: StreamPermits;
+  options: ServeOptions;
+  addresses: () => readonly string[];
+  restart: () => Promise<void>;
 }
 
-async function openServer(app: App, { mcp, auth, streams }: ServerParts): Promise<Server> {
-  const { MCP_SERVER_HOST: host, MCP_SERVER_PORT: port, MCP_RATE_LIMIT_PER_MINUTE: perMinute } = app.config.settings;
+async function composeServer(
+  app: App,
+  { options: { auth, profile, buildServer }, addresses, restart }: ServerParts,
+): Promise<{ fetch: Listener; credentials: Credentials | undefined; mcp: McpEndpoint }> {
+  const streams = createStreamPermits(STREAM_LIMITS);
+  const mcp = createMcpEndpoint(app, { streams, profile, build: buildServer });
   const credentials = await createCredentials(app, { noAuth: !auth });
-  // With port 0 the address is known only after listen().
-  let addresses: string[] = [];
   const { fetch } = createHttpApp({
     app,
     mcp,
     guard: guardFor(app),
     authenticate: createAuthenticate(credentials),
-    browserAuth: createBrowserAuth(app, credentials, () => addresses),
+    browserAuth: createBrowserAuth(app, credentials, addresses),
     wellKnown: createWellKnown(app),
-    rateLimit: createRateLimit({ perMinute }),
+    rateLimit: createRateLimit({ perMinute: app.config.settings.MCP_RATE_LIMIT_PER_MINUTE }),
     streams,
     endWhenRevoked: createEndWhenRevoked({ findRevoked: credentials?.findRevoked ?? (async () => new Set()) }),
+    // OpenTelemetry is registered once in a process.
+    restart: app.telemetry === undefined ? restart : undefined,
   });
-  const listening = await listen({ fetch, host, port });
-  addresses = addressesOf(host, portOf(listening.url));
-  return { listening, credentials };
+  return { fetch, credentials, mcp };
 }
 
 /** An error does not stop the server. */

@@ -2,15 +2,14 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { readEnvironment } from "../../config/environment.ts";
-import { checkCli, checkReach } from "../../doctor/gemini.ts";
+import { checkCli } from "../../doctor/gemini.ts";
+import { keyFile, type KeyFinding, saveKey, testKey } from "../../doctor/key.ts";
 import { AppError } from "../../errors.ts";
 import { KEY_PAGE } from "../../gemini/failures.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { KEY_VARIABLE } from "../../setup/clients.ts";
-import { setSecret } from "../../setup/own-setting.ts";
 import { printFailure } from "../output.ts";
 import { askForKey, confirmStep, showFinding } from "./terminal.ts";
 import { isKeyInEnvironment, isKeySaved } from "./text.ts";
@@ -22,14 +21,12 @@ export interface KeyDecision {
   key?: string | undefined;
 }
 
-const keyFile = ({ configDir }: Config): string => join(configDir, "config.json");
-
 /** Undefined if the user aborted. */
 export async function decideKey(config: Config): Promise<KeyDecision | undefined> {
   if (config.vertex) return { isReady: true };
   const { GEMINI_API_KEY: present } = config.settings;
   if (present === undefined) return askUntilAccepted(config);
-  const finding = await testKey(present, config);
+  const finding = await testKey(present, config, systemClock.now);
   showFinding(finding);
   if (finding.verdict === "rejected") return askUntilAccepted(config);
   const isReady = finding.verdict === "works";
@@ -43,34 +40,14 @@ async function askUntilAccepted(config: Config): Promise<KeyDecision | undefined
     const typed = await askForKey(`Gemini API key (${purpose}; Enter to skip)`);
     if (typed === undefined) return undefined;
     if (typed === "") return { isReady: hasCli };
-    const finding = await testKey(typed, config);
+    const finding = await testKey(typed, config, systemClock.now);
     showFinding(finding);
     if (finding.verdict === "rejected") continue;
     return offerToSave(typed, config, { isReady: finding.verdict === "works", proposed: true });
   }
 }
 
-interface Finding {
-  verdict: "works" | "rejected" | "unknown";
-  message: string;
-}
-
-/** With the free request of `doctor`. */
-async function testKey(key: string, config: Config): Promise<Finding> {
-  const tested = { ...config, settings: { ...config.settings, GEMINI_API_KEY: key } };
-  const checks = await checkReach(tested, systemClock.now);
-  const about = checks.find(({ name }) => name === "key");
-  if (about?.status === "ok") return { verdict: "works", message: "Your Gemini API key works." };
-  if (about?.status === "fail") {
-    return { verdict: "rejected", message: `Google rejects this key. Create a new one at ${KEY_PAGE}` };
-  }
-  const refusal = checks.find(({ name }) => name === "access");
-  if (refusal !== undefined) return { verdict: "unknown", message: `${refusal.message} ${refusal.remedy ?? ""}` };
-  const problem = about ?? checks.find(({ status }) => status === "fail");
-  return { verdict: "unknown", message: `The key could not be tested. ${problem?.message ?? ""}`.trim() };
-}
-
-const OVERRIDDEN: Finding = {
+const OVERRIDDEN: KeyFinding = {
   verdict: "unknown",
   message: `${KEY_VARIABLE} in your environment takes precedence over the saved key. Unset it there.`,
 };
@@ -85,15 +62,15 @@ async function offerToSave(
   const question = `Save the key in ${keyFile(config)}, readable only by you, so that every assistant finds it?`;
   const agreed = await confirmStep(question, { proposed });
   if (agreed === undefined) return undefined;
-  if (agreed) showFinding(await saveKey(key, config));
+  if (agreed) showFinding(await trySaving(key, config));
   if (agreed && isKeyInEnvironment(config) && key !== config.settings.GEMINI_API_KEY) showFinding(OVERRIDDEN);
   return decision;
 }
 
-async function saveKey(key: string, config: Config): Promise<Finding> {
+async function trySaving(key: string, config: Config): Promise<KeyFinding> {
   const file = keyFile(config);
   try {
-    await setSecret({ file, name: KEY_VARIABLE, value: key });
+    await saveKey(key, config);
     return { verdict: "works", message: `Your key is saved in ${file} (readable only by you).` };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
@@ -111,7 +88,7 @@ export async function saveEnvironmentKey(config: Config): Promise<string> {
       suggestion: `Set it to a key from ${KEY_PAGE}, or run init at a terminal.`,
     });
   }
-  return (await saveKey(key, config)).message;
+  return (await trySaving(key, config)).message;
 }
 
 const QUESTION = "What is the newest LTS version of Node.js?";

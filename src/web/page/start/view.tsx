@@ -20,7 +20,7 @@ import { askSearch, type Draft, draftProblem, estimateKey, isSearch, useDraft } 
 import { EstimateLine, useEstimate } from "./estimate.tsx";
 
 /** `focused`: the cursor is in the question, unless that would open the keyboard of a phone. */
-export function StartForm({ focused }: { focused: boolean }) {
+export function StartForm({ focused, isKeyMissing }: { focused: boolean; isKeyMissing: boolean }) {
   const { draft, change, forget } = useDraft();
   const [files, setFiles] = useState<readonly File[]>([]);
   const estimateAgain = useRef(() => {});
@@ -38,7 +38,10 @@ export function StartForm({ focused }: { focused: boolean }) {
     if (focused && !isElsewhere && matchMedia("(pointer: fine)").matches)
       document.querySelector<HTMLElement>("#question")?.focus({ preventScroll: true });
   }, []);
-  const problem = (isSearch(draft) ? undefined : attachmentProblem(files)) ?? problemOf(draft, estimate, isGiven);
+  const problem =
+    (isKeyMissing ? "Add your API key first." : undefined) ??
+    (isSearch(draft) ? undefined : attachmentProblem(files)) ??
+    problemOf(draft, estimate, isGiven);
   return (
     <form
       class="start card stack"
