@@ -99,6 +99,30 @@ test("what the page says in nearly the same words is likely, with a probability 
 });
 
 test.for([
+  ["The dam holds 40 million litres of water.", "This is not so."],
+  ["The dam holds 40 million litres of water.", "However, that figure was never correct."],
+  ["The dam holds 40 million litres of water.", "Wrong!"],
+  ["The dam holds about 40 million litres of water in spring.", "None of this is true."],
+  ["The dam holds 40 million litres of water.", "The claim was later retracted."],
+  ["Der Damm hat zwölf Tore aus Stahl.", "Das stimmt nicht."],
+  ["Der Damm hat zwölf Tore aus Stahl.", "Dies ist falsch."],
+  ["Le barrage compte douze portes en acier.", "Mais c’est faux."],
+  ["会社は8450人を雇用している。", "しかし、これは事実ではない。"],
+])("%s is not confirmed by a page that goes on: %s (W2)", ([text = "", next = ""]) => {
+  const stated = text.replace("about 40", "40").replace(" in spring", "");
+  const compared = comparePage(claim(text), { title: "", blocks: [`${stated} ${next}`] });
+  expect(compared).toMatchObject({ verdict: "not_found", passage: expect.stringContaining(next) });
+  for (const harmless of ["This is not only true of dams.", "It is a myth that it leaks.", "That is enough."]) {
+    expect(comparePage(claim(text), { title: "", blocks: [`${text} ${harmless}`] }).verdict).toBe("confirmed");
+  }
+});
+
+test("words that join a sentence to the one before it are no part of what is compared (W2)", () => {
+  expect(verdictOf("However, net profit fell to 112 million francs.")).toBe("confirmed");
+  expect(verdictOf("Net profit, however, fell to 112 million francs.")).not.toBe("confirmed");
+});
+
+test.for([
   [
     "C# is a programming language with classes and generic types.",
     "C is a programming language with classes and generic types.",

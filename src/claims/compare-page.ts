@@ -5,6 +5,7 @@ import type { PageText } from "../pages/page.ts";
 import {
   comparable,
   indexPage,
+  isTakenBack,
   matchTableCell,
   nearestSentences,
   otherCell,
@@ -12,6 +13,7 @@ import {
   type PageIndex,
   readPage,
   statementKey,
+  withoutJoint,
 } from "./page-index.ts";
 import { wordsIn } from "./words.ts";
 import { type Conflict, conflictWith } from "./conflict.ts";
@@ -81,7 +83,7 @@ function ofRow(cells: readonly Comparison[]): Comparison {
 }
 
 function compareSentence(claim: ComparedText, page: PageIndex): Comparison {
-  const text = claim.text.slice(0, MAX_CLAIM_CHARACTERS);
+  const text = withoutJoint(claim.text.slice(0, MAX_CLAIM_CHARACTERS));
   const cell = matchTableCell({ text, context: claim.context }, page.cells);
   if (cell !== undefined) return { verdict: "confirmed", passage: cell };
   const other = otherCell({ text, context: claim.context }, page.cells);
@@ -114,6 +116,10 @@ function literal(claim: ComparedText, key: string, { page, at }: { page: PageInd
   const passage = page.sentences[at] ?? "";
   if (isDependent(comparable(passage), key)) {
     return { verdict: "not_found", reason: "The page states it with other limits or less certainty.", passage };
+  }
+  if (isTakenBack(at, page)) {
+    const both = `${passage} ${page.sentences[at + 1] ?? ""}`;
+    return { verdict: "not_found", reason: "The next sentence of the page takes this back.", passage: both };
   }
   // The innermost label is what a sentence of a list is about.
   const label = comparable(claim.context.at(-1) ?? "");

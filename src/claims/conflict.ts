@@ -101,10 +101,12 @@ function readStatement(written: string): Statement {
   };
 }
 
-/** Whether the sentence has every figure and date of the claim. */
+/** Whether the sentence has every figure and date of the claim, with their units. */
 export function hasFigures(claim: string, sentence: string): boolean {
   const [own, other] = [readStatement(claim), readStatement(sentence)];
-  return missingFigures(own, other).length + missingDates(own, other).length === 0;
+  const units = new Set(other.quantities.map(({ unit }) => unit));
+  const hasUnits = own.quantities.every(({ unit }) => unit === "" || units.has(unit));
+  return hasUnits && missingFigures(own, other).length + missingDates(own, other).length === 0;
 }
 
 const missingFigures = (own: Statement, other: Statement): Amount[] =>
@@ -185,7 +187,7 @@ function gapsBetween(own: readonly Word[], other: readonly Word[]): Gap[] {
 }
 
 /** The longest sequence of words that both have in the same order, as positions. */
-function alignment(own: readonly Word[], other: readonly Word[]): [number, number][] {
+export function alignment(own: readonly Word[], other: readonly Word[]): [number, number][] {
   const width = other.length + 1;
   const lengths = new Uint16Array((own.length + 1) * width);
   const at = (row: number, column: number): number => lengths[row * width + column] ?? 0;

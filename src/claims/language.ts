@@ -48,7 +48,8 @@ const JAPANESE_NEGATION = /な(?:い|かっ|く|けれ)|ません|ず(?:に|、|
 
 function isNegated(text: string, language: Language): boolean {
   if (language === "ja") return JAPANESE_NEGATION.test(text);
-  return (text.toLowerCase().match(/\p{L}+(?:'\p{L}+)?/gu) ?? []).some((word) => NEGATIONS[language].has(word));
+  const plain = text.toLowerCase().replaceAll(/\b(?:not|nicht) (?:only|just|merely|nur)\b/g, "");
+  return (plain.match(/\p{L}+(?:'\p{L}+)?/gu) ?? []).some((word) => NEGATIONS[language].has(word));
 }
 
 const UP =

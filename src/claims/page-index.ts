@@ -91,7 +91,7 @@ function addSentence(index: PageIndex, sentence: string, block: number): void {
 const BOUNDARY = /[,;](?=\s)|(?<=\p{Lo})[,;、]/gu;
 
 export const statementKey = (text: string): string =>
-  text.replace(/^[\s"'(]{1,9}/, "").replace(/[\s.!。,;"')]{1,9}$/u, "");
+  withoutJoint(text.replace(/^[\s"'(]{1,9}/, "").replace(/[\s.!。,;"')]{1,9}$/u, ""));
 
 /** The sentence, its clauses, and what lies between two ends of clauses. */
 function statementsIn(sentence: string): string[] {
@@ -131,6 +131,27 @@ export function nearestSentences({ text, context }: Pick<Claim, "text" | "contex
 export const rarity = (word: string, { sentences, words }: PageIndex): number =>
   Math.log(1 + sentences.length / (1 + (words.get(word)?.length ?? 0)));
 
+const IT = String.raw`(?:(?:but|yet|however|in fact|actually),? )?(?:th(?:is|at|ese|ose)(?: [a-z]+)?|it|both|the (?:claim|statement|report|story|figure|study|rumou?r)s?)`;
+const TRUE = "(?:so|true|the case|correct|right|accurate)";
+
+/** `This is not so.`, `Das stimmt nicht.`, `Wrong!`: about what the page has just said, not about what follows. */
+const TAKEN_BACK = new RegExp(
+  String.raw`^(?:${[
+    String.raw`${IT} (?:is|was|are|were)(?:n't| not| never)(?: actually| entirely| quite| really)? ${TRUE}`,
+    String.raw`${IT} (?:is|was|are|were)(?: \w+)? (?:false|wrong|untrue|incorrect|mistaken|inaccurate|a (?:myth|hoax|lie|mistake|misconception))`,
+    String.raw`${IT} (?:was|were|(?:has|have) (?:since )?been)(?: later)? (?:debunked|denied|disproved|refuted|retracted|withdrawn)`,
+    String.raw`(?:none|nothing|neither)\b.{0,30} (?:is|was|are|were) ${TRUE}`,
+    String.raw`(?:not so|not true|wrong|false|untrue|incorrect|falsch|faux)(?=\s?[.!:]|$)`,
+    String.raw`(?:(?:aber|doch) )?(?:das|dies|es|beides) (?:stimmte?|(?:ist|war|sind|waren))(?: aber| jedoch| so)? (?:nicht|falsch|unwahr|ein (?:irrtum|mythos))(?= wahr| richtig| so| der fall|\s?[.,!])`,
+    String.raw`(?:mais )?(?:cela n'est pas (?:vrai|le cas|exact)|c'est (?:faux|inexact|une erreur))`,
+  ].join("|")})(?!\p{L})(?! that\b)|^(?:しかし、?|だが、?)?(?:これ|それ)は(?:誤り|間違い|嘘|事実では|本当では|正しく)`,
+  "iu",
+);
+
+/** Whether the page says in the next sentence that this is not so. */
+export const isTakenBack = (at: number, { sentences }: PageIndex): boolean =>
+  TAKEN_BACK.test(comparable(sentences[at + 1]?.slice(0, 120) ?? ""));
+
 /** A sentence with its neighbours in the same block. */
 export function passageAround(at: number, { sentences, blocks }: PageIndex): string {
   const around = [at - 1, at, at + 1].filter((index) => blocks[index] === blocks[at]);
@@ -151,6 +172,11 @@ export const readable = (text: string): string =>
     .replaceAll(MARKS, "")
     .replaceAll(/\s+/gu, " ")
     .trim();
+
+/** Words that join a sentence to the one before it, and a bullet: they say nothing that a page could have. */
+const JOINT =
+  /^(?:[•–-]\s)?(?:(?:additionally|also|and|besides|but|finally|for example|for instance|furthermore|however|in addition|in fact|in particular|meanwhile|moreover|notably|overall|similarly|specifically|außerdem|zudem|darüber hinaus|ferner|allerdings|jedoch|zum beispiel|insgesamt|de plus|en outre|cependant|toutefois|par exemple|par ailleurs),?\s)?(?=\S)/iu;
+export const withoutJoint = (text: string): string => text.replace(JOINT, "");
 
 /** Widths, quotation marks, dashes and case in one form. */
 export const comparable = (text: string): string =>
