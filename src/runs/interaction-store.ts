@@ -8,6 +8,7 @@ import { lockExclusive } from "../store/dialect.ts";
 import { pollKeyOf } from "../store/processes.ts";
 import { lineOf, standAlone, standAloneAgain } from "./conversation-store.ts";
 import { costColumns } from "./run-row.ts";
+import { reserveAgain, reserveLike } from "./ledger/ledger-store.ts";
 import { lockRun } from "./lock-store.ts";
 import { moveResult } from "./result-store.ts";
 import { STORED_STATUSES } from "./run.ts";
@@ -123,6 +124,8 @@ async function setInteractionId(transaction: Database, answer: AnsweredAttempt):
     .where("attempt_id", "=", answer.attemptId)
     .where("interaction_id", "is", null)
     .executeTakeFirstOrThrow();
+  // It may have counted as refused.
+  if (numUpdatedRows > 0n) await reserveAgain(transaction, answer.attemptId);
   return numUpdatedRows > 0n;
 }
 
@@ -158,6 +161,7 @@ async function insertRunLike(
     .insertInto("research_attempts")
     .values({ ...attempt, attempt_id: own.attemptId, task_id: own.taskId, interaction_id: interactionId })
     .execute();
+  await reserveLike(transaction, { entryId: own.attemptId, like: attemptId, taskId: own.taskId, at: now });
   return own;
 }
 
@@ -221,6 +225,7 @@ async function undoAdoption(
     .set({ interaction_id: null, state: "unknown", answered_at: null })
     .where("attempt_id", "=", attemptId)
     .execute();
+  await reserveAgain(transaction, attemptId);
   const adopters = await transaction
     .updateTable("research_tasks")
     .set({ interaction_id: null, next_poll_at: null, lease_until: null, progress: 0, ...NO_ACTION, updated_at: now })

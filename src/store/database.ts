@@ -98,6 +98,37 @@ export interface Tables {
     /** The likely cost; null if a person has confirmed it. */
     unconfirmed_usd: number | null;
   };
+  /**
+   * One row per paid request, written before it is sent. The money columns are millionths of a US dollar. A process that
+   * dies leaves its rows reserved: the sum can be too high, never too low.
+   */
+  ledger: {
+    /** Of a start, its attempt. */
+    entry_id: string;
+    /** Null once the run is deleted. */
+    task_id: string | null;
+    owner: string;
+    key_fingerprint: string | null;
+    model: string | null;
+    kind: "search" | "round" | "correction" | "research" | "plan" | "followup" | "table" | "judge";
+    /** A person has agreed to this request and its price. */
+    confirmed: Generated<Flag>;
+    state: Generated<"reserved" | "settled" | "released">;
+    /** The day of the request in UTC, in days since 1970. */
+    day: number;
+    created_at: number;
+    settled_at: number | null;
+    /** The upper bound of the estimate; 0 without a price. */
+    reserved_micros: number;
+    /** What the reported usage costs; null until any is reported, and if no part of it has a price. */
+    cost_micros: number | null;
+    /** What the row counts: its reservation, its cost once settled, nothing once released. */
+    micros: number;
+    /** Part of the usage has no known price: the cost is a lower bound. */
+    incomplete: Generated<Flag>;
+    /** Part of the usage was priced by its model's family. */
+    estimated: Generated<Flag>;
+  };
   research_results: {
     task_id: string;
     report_markdown: string;

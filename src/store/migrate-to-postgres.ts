@@ -26,6 +26,7 @@ const table = (name: string, key: readonly string[], batch = 200): CopiedTable =
 export const COPIED_TABLES: readonly CopiedTable[] = [
   table("research_tasks", ["task_id"]),
   table("research_attempts", ["attempt_id"]),
+  table("ledger", ["entry_id"]),
   table("research_results", ["task_id"], 20),
   table("research_files", ["task_id", "kind", "n"], 2),
   table("research_claims", ["task_id"], 20),

@@ -106,7 +106,7 @@ test("one rule decides what may be deleted; what may not be deleted keeps its ti
 });
 
 test("deletion knows every table whose rows belong to a run (T-2)", async () => {
-  const known: string[] = ["research_tasks", "research_search", ...TABLES_OF_A_RUN];
+  const known: string[] = ["research_tasks", "research_search", "ledger", ...TABLES_OF_A_RUN];
   const db = await openDatabase();
   const tables = await db.introspection.getTables();
   const ofRuns = tables.filter(({ columns }) => columns.some(({ name }) => name === "task_id")).map(({ name }) => name);

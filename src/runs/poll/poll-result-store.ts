@@ -8,6 +8,7 @@ import type { Database, Tables } from "../../store/database.ts";
 import { dropLine } from "../cancel/cancel-store.ts";
 import { giveWay, lockWithOrigin, repeatsUnknown, standAloneAgain } from "../conversation-store.ts";
 import { costColumns } from "../run-row.ts";
+import { settleInteraction } from "../ledger/ledger-store.ts";
 import { lockRun } from "../lock-store.ts";
 import type { NewResult, PolledRun, Run } from "../run.ts";
 import { findResult, mayKeepText, recordFigures, saveResult } from "../result-store.ts";
@@ -55,6 +56,7 @@ export function finishAgentRun(db: Database, finish: AgentFinish): Promise<boole
       .returning(["query", "enable_notifications", "keep_partial", "caller_waits_until"])
       .executeTakeFirst();
     if (updated === undefined) return false;
+    if (finish.cost !== undefined) await settleInteraction(transaction, { interactionId, cost: finish.cost, now });
     if (finish.to === "cancelled" && updated.keep_partial === 0) {
       await dropLine(transaction, taskId);
     } else if (finish.result !== undefined) {
@@ -128,26 +130,30 @@ export function keepLaterText(db: Database, { run, result, raw, now }: LaterText
 }
 
 /** Not if the run has lost the interaction, which belonged to another run: then it may be polling its own. */
-export async function recordLateUsage(
+export function recordLateUsage(
   db: Database,
   { taskId, interactionId }: Pick<PolledRun, "taskId" | "interactionId">,
   { tokens, cost, now }: Pick<Run, "tokens" | "cost"> & { now: number },
 ): Promise<void> {
-  const { numUpdatedRows } = await db
-    .updateTable("research_tasks")
-    .set({
-      next_poll_at: null,
-      lease_until: null,
-      tokens_input: tokens.input,
-      tokens_output: tokens.output,
-      ...costColumns(cost),
-      usage_final: 1,
-      updated_at: now,
-    })
-    .where("task_id", "=", taskId)
-    .where("interaction_id", "=", interactionId)
-    .executeTakeFirst();
-  if (numUpdatedRows > 0n) await recordFigures(db, taskId);
+  return db.transaction().execute(async (transaction) => {
+    const { numUpdatedRows } = await transaction
+      .updateTable("research_tasks")
+      .set({
+        next_poll_at: null,
+        lease_until: null,
+        tokens_input: tokens.input,
+        tokens_output: tokens.output,
+        ...costColumns(cost),
+        usage_final: 1,
+        updated_at: now,
+      })
+      .where("task_id", "=", taskId)
+      .where("interaction_id", "=", interactionId)
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) return;
+    await settleInteraction(transaction, { interactionId, cost, now });
+    await recordFigures(transaction, taskId);
+  });
 }
 
 /** Polls a failed run again until the deadline; only a finished report changes its state. */

@@ -3,6 +3,7 @@
 import type { Database } from "../../store/database.ts";
 import { databaseNow } from "../../store/dialect.ts";
 import { insertAttempt, type NewAttempt } from "../attempt-store.ts";
+import { release, reserveLike } from "../ledger/ledger-store.ts";
 import { lockRun, START_LEASE_MS } from "../lock-store.ts";
 import { parseOptions, withoutPrevious } from "./start-options.ts";
 
@@ -48,6 +49,8 @@ export function commitFallback(db: Database, fallback: Fallback): Promise<boolea
       .execute();
     const createdAt = await databaseNow(transaction, now);
     await insertAttempt(transaction, { ...fallback, unconfirmedUsd: refused.unconfirmed_usd ?? undefined, createdAt });
+    await reserveLike(transaction, { entryId: fallback.attemptId, like: refusedId, taskId, at: createdAt });
+    await release(transaction, refusedId);
     return true;
   });
 }

@@ -6,6 +6,8 @@ import { type Database, storable } from "../../store/database.ts";
 import { databaseNow } from "../../store/dialect.ts";
 import { hasAttempt, insertAttempt, newStartIds } from "../attempt-store.ts";
 import { giveWay, isNotCarriedOn, lockWithOrigin, repeatsUnknown, standAloneAgain } from "../conversation-store.ts";
+import { estimateOf } from "../history/run-estimate.ts";
+import { type LedgerKind, release, reserve } from "../ledger/ledger-store.ts";
 import { lockRun, START_LEASE_MS } from "../lock-store.ts";
 import { joinById, joinSameStart } from "./duplicate-start-store.ts";
 import { copyFiles, saveFiles } from "../file-store.ts";
@@ -92,9 +94,27 @@ export function commitIntent(
     await saveFiles(transaction, taskId, intent.files ?? []);
     if (carriesOn?.from === "start_unknown") await copyFiles(transaction, carriesOn.taskId, taskId);
     await insertAttempt(transaction, { ...intent, taskId, attemptId, unconfirmedUsd, createdAt: created_at });
+    await reserve(transaction, {
+      ...intent,
+      entryId: attemptId,
+      taskId,
+      model: intent.agent,
+      kind: LEDGER_KINDS[intent.part ?? "question"],
+      isConfirmed: checkCost !== undefined && unconfirmedUsd === undefined,
+      maxUsd: estimateOf(intent.estimate).usd?.max,
+      at: created_at,
+    });
     return { kind: "intended", run: runOf(row), taskId, attemptId };
   });
 }
+
+const LEDGER_KINDS: Record<RunPart, LedgerKind> = {
+  question: "research",
+  plan: "plan",
+  research: "research",
+  followup: "followup",
+  table: "table",
+};
 
 const rowOf = (intent: Intent, taskId: string) => ({
   task_id: taskId,
@@ -163,13 +183,14 @@ export function recordStartFailure(db: Database, failure: StartFailure): Promise
   return db.transaction().execute(async (transaction) => {
     const origin = await lockWithOrigin(transaction, taskId);
     if (!(await hasAttempt(transaction, attemptId))) return;
-    await transaction
+    const { numUpdatedRows } = await transaction
       .updateTable("research_attempts")
       .set({ state: to === "start_unknown" ? "unknown" : "refused", answered_at: now })
       .$if(failure.isUnsent === true, (update) => update.set({ sent_at: null }))
       .where("attempt_id", "=", attemptId)
       .where("interaction_id", "is", null)
-      .execute();
+      .executeTakeFirst();
+    if (to !== "start_unknown" && numUpdatedRows > 0n) await release(transaction, attemptId);
     const ended = await transition(transaction, {
       taskId,
       to,

@@ -96,6 +96,25 @@ const tablesOfRuns = (isPostgres: boolean): Statement[] => {
       base_url text,
       unconfirmed_usd double precision
     )`,
+    // The row outlives its run: deleting a run does not lower what was spent.
+    sql`create table ledger (
+      entry_id text primary key,
+      task_id text references research_tasks (task_id) on delete set null,
+      owner text not null,
+      key_fingerprint text,
+      model text,
+      kind text not null check (kind in ('search', 'round', 'correction', 'research', 'plan', 'followup', 'table', 'judge')),
+      confirmed integer not null default 0,
+      state text not null default 'reserved' check (state in ('reserved', 'settled', 'released')),
+      day integer not null,
+      created_at bigint not null,
+      settled_at bigint,
+      reserved_micros bigint not null,
+      cost_micros bigint,
+      micros bigint not null,
+      incomplete integer not null default 0,
+      estimated integer not null default 0
+    )`,
     sql`create table research_results (
       task_id text primary key references research_tasks (task_id),
       report_markdown text not null,
@@ -253,6 +272,9 @@ const INDEXES = [
   sql`create unique index research_attempts_interaction_id_key on research_attempts (interaction_id)
     where interaction_id is not null`,
   sql`create index research_attempts_unconfirmed on research_attempts (created_at) where unconfirmed_usd is not null`,
+  // Sums of a day or month are read from the index alone.
+  sql`create index ledger_by_day on ledger (day, owner, micros)`,
+  sql`create index ledger_by_task_id on ledger (task_id)`,
   sql`create index research_results_by_saved_at on research_results (saved_at)`,
   // An event of Google's stream is stored once, even if it is received several times; and a round.
   sql`create unique index research_events_by_event_key on research_events (task_id, event_key)`,

@@ -1,0 +1,176 @@
+/**
+ * SQL of the ledger: a row per paid request, reserved at the most that it may cost before it is sent, then settled with
+ * the usage that Google reports, or released if it certainly cost nothing.
+ */
+
+import { type ExpressionBuilder, sql } from "kysely";
+import type { Cost } from "../../costs/actual.ts";
+import type { Database, Tables } from "../../store/database.ts";
+
+export type LedgerKind = Tables["ledger"]["kind"];
+
+const MICROS = 1_000_000;
+const DAY_MS = 86_400_000;
+
+/** Days since 1970, UTC. */
+export const dayNumber = (ms: number): number => Math.floor(ms / DAY_MS);
+
+/** Rounded up, so that a sum of many small costs is never too low. */
+const microsOf = (usd: number): number => Math.ceil(Number((usd * MICROS).toFixed(3)));
+
+export interface Reservation {
+  /** Of a start, its attempt. */
+  entryId: string;
+  taskId: string;
+  owner: string;
+  keyFingerprint: string | undefined;
+  model: string | undefined;
+  kind: LedgerKind;
+  isConfirmed: boolean;
+  /** The most that it may cost; undefined without a price. */
+  maxUsd: number | undefined;
+  /** By the clock of the database. */
+  at: number;
+}
+
+/** Call it in the transaction that stores the intent to send the request. */
+export async function reserve(db: Database, reservation: Reservation): Promise<void> {
+  const { entryId, taskId, owner, keyFingerprint, model, kind, isConfirmed, maxUsd = 0, at } = reservation;
+  const micros = microsOf(maxUsd);
+  await db
+    .insertInto("ledger")
+    .values({
+      entry_id: entryId,
+      task_id: taskId,
+      owner,
+      key_fingerprint: keyFingerprint ?? null,
+      model: model ?? null,
+      kind,
+      confirmed: isConfirmed ? 1 : 0,
+      day: dayNumber(at),
+      created_at: at,
+      reserved_micros: micros,
+      micros,
+    })
+    .execute();
+}
+
+/** Reserves as much as for another attempt of the same run: the next attempt, or a second interaction of one start. */
+export async function reserveLike(
+  db: Database,
+  { entryId, like, taskId, at }: Pick<Reservation, "entryId" | "taskId" | "at"> & { like: string },
+): Promise<void> {
+  const found = db
+    .selectFrom("ledger")
+    .select(["owner", "key_fingerprint", "model", "kind", "confirmed", "reserved_micros", "reserved_micros as micros"])
+    .where("entry_id", "=", like);
+  const row = await found.executeTakeFirst();
+  if (row === undefined) return;
+  await db
+    .insertInto("ledger")
+    .values({ ...row, entry_id: entryId, task_id: taskId, day: dayNumber(at), created_at: at })
+    .execute();
+}
+
+/** The request certainly cost nothing. A row that was settled stays so. */
+export async function release(db: Database, entryId: string): Promise<void> {
+  await db
+    .updateTable("ledger")
+    .set({ state: "released", micros: 0 })
+    .where("entry_id", "=", entryId)
+    .where("state", "=", "reserved")
+    .execute();
+}
+
+/** Whether it is charged is open again: it was accepted after all, or the usage was another interaction's. */
+export async function reserveAgain(db: Database, entryId: string): Promise<void> {
+  await db
+    .updateTable("ledger")
+    .set((row) => ({
+      state: "reserved",
+      micros: row.ref("reserved_micros"),
+      cost_micros: null,
+      settled_at: null,
+      incomplete: 0,
+      estimated: 0,
+    }))
+    .where("entry_id", "=", entryId)
+    .execute();
+}
+
+/** The entry of the attempt that Google answered with this interaction. */
+const entryOf = (interactionId: string) => (row: ExpressionBuilder<Tables, "ledger">) =>
+  row(
+    "entry_id",
+    "=",
+    row
+      .selectFrom("research_attempts")
+      .select((attempt) => attempt.ref("attempt_id").as("entry_id"))
+      .where("interaction_id", "=", interactionId),
+  );
+
+const costOf = ({ usd, incomplete, estimated }: Cost) => ({
+  cost_micros: usd === undefined ? null : microsOf(usd),
+  incomplete: incomplete ? (1 as const) : (0 as const),
+  estimated: estimated ? (1 as const) : (0 as const),
+});
+
+/** Replaces the reservation by the cost of the usage that Google has reported. The last report counts. */
+export async function settleInteraction(
+  db: Database,
+  { interactionId, cost, now }: { interactionId: string; cost: Cost; now: number },
+): Promise<void> {
+  const columns = costOf(cost);
+  await db
+    .updateTable("ledger")
+    .set({ ...columns, state: "settled", settled_at: now, micros: columns.cost_micros ?? 0 })
+    .where(entryOf(interactionId))
+    .execute();
+}
+
+export interface Spending {
+  /** Days since 1970, UTC. */
+  day: number;
+  owner: string;
+  model: string | undefined;
+  kind: LedgerKind;
+  /** Requests that may have been charged. */
+  requests: number;
+  /** What counts: the cost of settled requests, and the reservations of the others. */
+  usd: number;
+  /** The part of `usd` that is reserved, because Google has not reported the usage. */
+  reservedUsd: number;
+  incomplete: boolean;
+  estimated: boolean;
+}
+
+/** What was spent from one UTC day to another, both included, by day, owner, model and kind: of one owner, or of all. */
+export async function readSpending(
+  db: Database,
+  { owner, fromDay, untilDay }: { owner?: string | undefined; fromDay: number; untilDay: number },
+): Promise<Spending[]> {
+  const rows = await db
+    .selectFrom("ledger")
+    .select(["day", "owner", "model", "kind"])
+    .select((row) => [row.fn.countAll<number>().as("requests"), row.fn.sum<number>("micros").as("micros")])
+    .select(sql<number>`sum(case when state = 'reserved' then micros else 0 end)`.as("reserved"))
+    .select((row) => [row.fn.max("incomplete").as("incomplete"), row.fn.max("estimated").as("estimated")])
+    .where("day", ">=", fromDay)
+    .where("day", "<=", untilDay)
+    .where("state", "!=", "released")
+    .$if(owner !== undefined, (query) => query.where("owner", "=", owner ?? ""))
+    .groupBy(["day", "owner", "model", "kind"])
+    .orderBy("day")
+    .execute();
+  return rows.map(({ day, owner: of, model, kind, requests, micros, reserved, incomplete, estimated }) => ({
+    day,
+    owner: of,
+    model: model ?? undefined,
+    kind,
+    requests,
+    usd: micros / MICROS,
+    reservedUsd: reserved / MICROS,
+    incomplete: incomplete === 1,
+    estimated: estimated === 1,
+  }));
+}
