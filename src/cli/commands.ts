@@ -13,6 +13,7 @@ import type { Results } from "../operations/get-research-results.ts";
 import { listLibrary } from "../operations/list-research.ts";
 import type { Operation } from "../operations/operation.ts";
 import { organizeRun } from "../operations/organize-run.ts";
+import { SAVE_FORMATS, saveReport } from "../operations/save-report.ts";
 import { CLIENTS } from "../setup/clients.ts";
 import { completionScript, type Shell, SHELLS } from "./completion-scripts.ts";
 import type { Confirmation } from "./confirm.ts";
@@ -21,7 +22,7 @@ import { operationCommand, settingOption, WAIT_TEXTS } from "./operation-command
 import { print } from "./output.ts";
 import type { TerminalView } from "./render/answer-view.ts";
 import type { ShownTable } from "./render/answers/results-view.ts";
-import type { Cancelled, FollowedUp, Organized, Resumed, Status } from "./render/answers/run-views.ts";
+import type { Cancelled, FollowedUp, Organized, Resumed, Saved, Status } from "./render/answers/run-views.ts";
 import type { RunList } from "./render/list-view.ts";
 import type { CommandCall } from "./run-operation.ts";
 import { OPTIONAL_RUN, RUN_ARGUMENT } from "./run-name.ts";
@@ -92,6 +93,7 @@ const statusView: TerminalView<Status> = async (output, space) => (await runs())
 const resumedView: TerminalView<Resumed> = async (output, space) => (await runs()).resumedView(output, space);
 const followupView: TerminalView<FollowedUp> = async (output, space) => (await runs()).followupView(output, space);
 const cancelledView: TerminalView<Cancelled> = async (output, space) => (await runs()).cancelledView(output, space);
+const savedView: TerminalView<Saved> = async (output, space) => (await runs()).savedView(output, space);
 const organizedView: TerminalView<Organized> = async (output, space) => (await runs()).organizedView(output, space);
 const resultsView: TerminalView<Results> = async (output, space) => (await results()).resultsView(output, space);
 const listView: TerminalView<RunList> = async (output, space) =>
@@ -151,6 +153,52 @@ async function editRun(
   };
   await run(organizeRun, { input: { task_id, ...marks }, json, view: organizedView });
 }
+
+interface SaveFlags extends Flags {
+  output?: string;
+  force?: boolean;
+  format?: string;
+  metadata: boolean;
+  includeMetadata: boolean;
+  sources: boolean;
+  includeSources: boolean;
+  outputDir?: string;
+  filenamePrefix?: string;
+}
+
+const saving = (command: Command): Command =>
+  answering(command)
+    .argument("[run]", OPTIONAL_RUN)
+    .option(
+      "-o, --output <file>",
+      "the file, whose ending is its format, or a directory (default: RESEARCH_REPORTS_DIR, else ./research_reports)",
+    )
+    .option("--force", "replace the file if it exists")
+    .addOption(
+      new Option(
+        "--format <format>",
+        "md (default), html or json: the report; csv: its table; bibtex, ris or csl: its sources for a reference manager",
+      ).choices([...SAVE_FORMATS, "markdown"]),
+    )
+    .option("--no-metadata", "leave out model, times, tokens and cost")
+    .option("--no-sources", "leave out the sources")
+    // Spellings of an earlier version.
+    .addOption(new Option("--output-dir <directory>").hideHelp())
+    .addOption(new Option("--filename-prefix <prefix>").hideHelp())
+    .addOption(new Option("--no-include-metadata").hideHelp())
+    .addOption(new Option("--no-include-sources").hideHelp())
+    .action(async (task_id: string | undefined, { json = false, force = false, ...flags }: SaveFlags) => {
+      const { confirmReplacing, targetOf } = await import("./commands/save-file.ts");
+      const input = {
+        task_id,
+        ...targetOf(flags),
+        replace: force,
+        ...(flags.format === undefined ? {} : { format: flags.format === "markdown" ? "md" : flags.format }),
+        include_metadata: flags.metadata && flags.includeMetadata,
+        include_sources: flags.sources && flags.includeSources,
+      };
+      await run(saveReport, { input, json, confirm: confirmReplacing, view: savedView });
+    });
 
 interface AddressFlags {
   host?: string;
@@ -439,22 +487,10 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: READ,
     summary: "Save a report, table or sources",
     description:
-      "Save the report of a run as a Markdown file with metadata and numbered sources, its sources for a reference manager, or its table. Never overwrites.",
-    examples: ["save last", `save ${ID} --output-dir reports`, `save ${ID} --format bibtex`],
+      "Save the report of a run as Markdown, HTML or JSON, its sources for a reference manager, or its table. The file is named by its title, and nothing is overwritten without your consent.",
+    examples: ["save last", `save ${ID} -o heat-pumps.html`, `save ${ID} --format bibtex`],
     seeAlso: ["show"],
-    define: operationCommand(CATALOG.save_research_to_markdown, {
-      fields: {
-        output_dir: "directory, created if needed (default: RESEARCH_REPORTS_DIR, else ./research_reports)",
-        filename_prefix: "beginning of the file name (default research)",
-        include_metadata: "leave out model, times, tokens and cost",
-        include_sources: "leave out the sources",
-        format:
-          "md (default): the report; bibtex, ris or csl: its sources for a reference manager; csv or json: its table",
-      },
-      defaults: { format: ["md", "markdown"] },
-      isRunOptional: true,
-      view: async (output, space) => (await runs()).savedView(output, space),
-    }),
+    define: saving,
   },
   {
     path: "open",

@@ -46,8 +46,6 @@ interface OperationCommand<Input extends z.ZodObject, Output> {
   words?: keyof z.input<Input> & string;
   /** Flags that stand for the value of a field. */
   presets?: Readonly<Record<string, Preset>>;
-  /** Values that stand for leaving the flag out. */
-  defaults?: Partial<Record<keyof z.input<Input> & string, readonly string[]>>;
   /** Waits for the end of the run by default when it is typed at a terminal. */
   waitsOnTerminal?: boolean;
   /** Asks before the operation, unless `--yes` is given. */
@@ -78,8 +76,6 @@ export const operationCommand =
   (command: Command): void => {
     const { properties } = inputSchema.parse(z.toJSONSchema(operation.input, { io: "input" }));
     const texts: Readonly<Record<string, string>> = { ...definition.fields, task_id: RUN_ARGUMENT };
-    const defaults: Readonly<Record<string, readonly string[] | undefined>> = definition.defaults ?? {};
-    const defaultsOf = (name: string): readonly string[] => defaults[name] ?? [];
     for (const [name, property] of Object.entries(properties)) {
       const about = texts[name] ?? "";
       if (isArgument(name, operation, definition)) command.addArgument(argumentFor(name, about, definition));
@@ -88,7 +84,7 @@ export const operationCommand =
       }
       // Its flags are those of every command that waits.
       else if (name !== operation.waitFlag) {
-        command.addOption(optionFor(flagOf(name), property, { name, about, defaults: defaultsOf(name) }));
+        command.addOption(optionFor(flagOf(name), property, { name, about }));
       }
     }
     const presets = Object.entries(definition.presets ?? {});
@@ -103,7 +99,7 @@ export const operationCommand =
       const input = Object.fromEntries(
         Object.keys(properties).flatMap((name) => {
           const value = given[camel(flagOf(name))];
-          return value === undefined || defaultsOf(name).some((text) => text === value) ? [] : [[name, value]];
+          return value === undefined ? [] : [[name, value]];
         }),
       );
       const chosen = Object.fromEntries(
@@ -176,13 +172,12 @@ function argumentFor(name: string, about: string, { isRunOptional = false }: { i
 interface OptionTexts {
   name: string;
   about: string;
-  defaults: readonly string[];
 }
 
-function optionFor(flag: string, property: Property, { name, about, defaults }: OptionTexts): Option {
+function optionFor(flag: string, property: Property, { name, about }: OptionTexts): Option {
   if (property.type === "boolean") return new Option(property.default === true ? `--no-${flag}` : `--${flag}`, about);
   const option = new Option(`--${flag} <${placeholderFor(name, property)}>`, about);
-  if (property.enum !== undefined) option.choices([...defaults, ...property.enum]);
+  if (property.enum !== undefined) option.choices(property.enum);
   if (property.type === "integer") option.argParser((text: string) => wholeNumberIn(text, property));
   if (property.items?.type === "integer") {
     const numbersIn = (text: string): (number | string)[] =>

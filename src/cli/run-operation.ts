@@ -125,7 +125,7 @@ const isReading = ({ name }: Pick<Operation, "name">, { wait = false }: { wait?:
 const READING: ReadonlySet<string> = new Set([
   "list_research",
   "get_research_results",
-  "save_research_to_markdown",
+  "save_report",
   "verify_citations",
   "ask_followup",
 ]);

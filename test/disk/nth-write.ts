@@ -150,7 +150,7 @@ async function backUp(here: NthWorld, taskId: string, text: string): Promise<str
   for (const name of ["reports", "fallback"]) {
     try {
       const directory = join(here.directory, name);
-      const { path } = await saveMarkdown({ directory, prefix: "backup", taskId, text, now: clock.now() });
+      const { path } = await saveMarkdown({ directory, named: { prefix: "backup", taskId }, text, now: clock.now() });
       here.backups.push(path);
       return path;
     } catch {
@@ -200,7 +200,8 @@ async function untilIdle(runner: Runner, enough = (): boolean => false): Promise
 /** A failed save reports the reason, leaves nothing behind and succeeds once there is space. */
 async function save(here: NthWorld, taskId: string): Promise<string[]> {
   const directory = join(here.directory, "reports");
-  const attempt = () => saveMarkdown({ directory, prefix: "report", taskId, text: REPORT, now: clock.now() });
+  const attempt = () =>
+    saveMarkdown({ directory, named: { prefix: "report", taskId }, text: REPORT, now: clock.now() });
   try {
     await attempt();
     return [];

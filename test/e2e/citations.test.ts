@@ -162,7 +162,7 @@ async function onDashboard(scene: HttpScene, taskId: string): Promise<void> {
   });
   expect(await checked.json()).toMatchObject({ sources: [{}, { n: 2, outcome: "not_checked" }] });
   const bibtex = await server.request(`/api/runs/${taskId}/sources.bib`);
-  expect(bibtex.headers.get("content-disposition")).toMatch(/attachment; filename="research_.*\.bib"/);
+  expect(bibtex.headers.get("content-disposition")).toMatch(/attachment; filename="where is Onda\.bib"/);
   expect(await bibtex.text()).toContain("author = {{A. Writer}}");
   for (const ending of ["ris", "json"])
     expect((await server.request(`/api/runs/${taskId}/sources.${ending}`)).status).toBe(200);

@@ -171,7 +171,7 @@ describe("a report", () => {
       expect(file.headers.get("content-type")).toBe(`${type}; charset=utf-8`);
       expect(file.headers.get("x-content-type-options")).toBe("nosniff");
       expect(file.headers.get("content-disposition")).toMatch(
-        new RegExp(`^attachment; filename="research_${taskId}_\\d{8}_\\d{6}\\.${ending}"$`),
+        new RegExp(`^attachment; filename="[\\w ]+\\.${ending}"; filename\\*=UTF-8''[\\w%]+\\.${ending}$`),
       );
       expect(file.body).toContain("zephyr");
       expect(file.body).not.toMatch(/<script|<img/i);

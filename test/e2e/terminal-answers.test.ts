@@ -157,7 +157,7 @@ test("a piped list is tab-separated, without titles, with whole ids (Q2)", async
   );
   expect((await scene.command(["list"])).stdout).toBe(stdout);
   const saved = await scene.command(["save", stdout.slice(0, 8), "--format", "md", "--output-dir", scene.configDir]);
-  expect(saved.stdout).toMatch(/^\/\S+\.md\n$/);
+  expect(saved.stdout).toMatch(/^\/\S+\/two words\.md\n$/);
 });
 
 test.skipIf(!READY)("serve shows its address and token to a person, without a log (A9)", async (context) => {

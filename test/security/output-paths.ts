@@ -112,8 +112,7 @@ const filesOutside = ({ folder }: Directories): string[] =>
 const save = (directory: string, root: string, second = 0) =>
   saveMarkdown({
     directory,
-    prefix: "research",
-    taskId: TASK,
+    named: { prefix: "research", taskId: TASK },
     text: "A report",
     now: NOW + second * 1_000,
     assertAllowed: insideRoot(root),

@@ -3,7 +3,9 @@ import { openRunner } from "../../../test/kit/store/runner.ts";
 import type { RunResult } from "../../runs/run.ts";
 import { finishRun, insertRunning } from "../../runs/run-store.ts";
 import type { Database } from "../../store/database.ts";
-import { reportHtmlDocument, reportPage } from "./report-html.ts";
+import type { OperationDeps } from "../operation.ts";
+import { htmlFile } from "./report-file.ts";
+import { reportPage } from "./report-html.ts";
 
 const TASK_ID = "11111111-2222-4333-8444-555555555555";
 const WANTED = { owner: "local", task_id: TASK_ID };
@@ -61,11 +63,14 @@ test("a partial report is marked as such, on the page and in the file", async (t
   const view = await reportPage(db, WANTED);
   expect(view.partial).toBe(true);
   expect(view).not.toHaveProperty("verified");
-  const { html, run } = await reportHtmlDocument(db, { ...WANTED, now: 3 });
+  const { text, run } = await htmlFile(depsWith(db), WANTED);
   expect(run.taskId).toBe(TASK_ID);
-  expect(html).toContain("PARTIAL");
-  expect(html).toContain(TASK_ID);
+  expect(text).toContain("PARTIAL");
+  expect(text).toContain(TASK_ID);
 });
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that a file asks for
+const depsWith = (db: Database) => ({ database: async () => db, clock: { now: () => 3 } }) as unknown as OperationDeps;
 
 const WITHOUT_TEXT = [
   { name: "is not finished", end: undefined, code: "RESEARCH_NOT_COMPLETED" },
@@ -77,7 +82,7 @@ for (const { name, end, code } of WITHOUT_TEXT) {
   test(`a run that ${name} has no report to show`, async (t) => {
     const db = await openWorld(t, end);
     await expect(reportPage(db, WANTED)).rejects.toMatchObject({ code });
-    await expect(reportHtmlDocument(db, { ...WANTED, now: 3 })).rejects.toMatchObject({ code });
+    await expect(htmlFile(depsWith(db), WANTED)).rejects.toMatchObject({ code });
   });
 }
 

@@ -1,13 +1,10 @@
-/** A stored report as HTML, for the dashboard and as a file. Not an operation, because models read Markdown. */
+/** A stored report as HTML for the dashboard. Not an operation, because models read Markdown. */
 
 import type { ReportParts } from "../../reports/html/html.ts";
 import { tableIn } from "../../reports/table/table.ts";
 import { frameHeight } from "../../reports/suggestions/frame.ts";
 import { verificationLine } from "../../reports/verification.ts";
-import { findPictures } from "../../runs/file-store.ts";
-import type { Run } from "../../runs/run.ts";
 import type { Database } from "../../store/database.ts";
-import { savedMetadata } from "../save-research-to-markdown.ts";
 import { wishesAnswer, wishesIn } from "../question/wishes.ts";
 import { factsOf } from "../view/whole-view.ts";
 import { joinNotes } from "./answer-text.ts";
@@ -65,23 +62,4 @@ async function suggestionsView(received: readonly string[] = []): Promise<Sugges
   const { readSuggestions } = await import("../../reports/suggestions/chips.ts");
   const { html, chips } = readSuggestions(received);
   return chips.length === 0 ? undefined : { html, height: frameHeight(received.length) };
-}
-
-/** The report as an HTML file, with the metadata of its run. */
-export async function reportHtmlDocument(
-  db: Database,
-  { owner, task_id, now }: { owner: string; task_id: string; now: number },
-): Promise<{ run: Run; html: string }> {
-  const { run, result } = await finishedReport(db, owner, task_id);
-  const { renderHtmlDocumentInParts } = await import("../../reports/html/document.ts");
-  const html = await renderHtmlDocumentInParts({
-    ...result,
-    pictures: await findPictures(db, task_id),
-    query: run.query,
-    partial: result.partial ? run.status : undefined,
-    reason: result.partial ? run.error?.message : undefined,
-    endedAt: run.completedAt,
-    metadata: await savedMetadata(db, { run, result, now }),
-  });
-  return { run, html };
 }

@@ -64,7 +64,7 @@ async function saveToFirst(directories: readonly string[], { taskId, query, repo
   const text = renderMarkdown(document);
   for (const directory of directories) {
     try {
-      return (await saveMarkdown({ directory, prefix: PREFIX, taskId, text, now })).path;
+      return (await saveMarkdown({ directory, named: { prefix: PREFIX, taskId }, text, now })).path;
     } catch {
       // The next directory may be on another disk.
     }

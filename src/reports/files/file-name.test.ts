@@ -2,7 +2,7 @@ import { posix, win32 } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isInside } from "./allowed-root.ts";
-import { monthFolder, namePart, reportFileName } from "./file-name.ts";
+import { monthFolder, namePart, reportFileName, titledFileName } from "./file-name.ts";
 
 const TASK = "3f2b8c1e-9a4d-4f6b-8e2a-1c5d7e9f0a2b";
 const NOW = Date.parse("2026-11-05T04:03:02.999Z");
@@ -92,6 +92,43 @@ describe("the file name", () => {
 
   test("has a default for a prefix of which nothing is left (N1)", () => {
     expect(reportFileName({ prefix: "../", taskId: "..", now: NOW }, 1)).toBe("research_run_20261105_040302.md");
+  });
+});
+
+describe("a title as a file name", () => {
+  const named = (title: string, number = 1): string => titledFileName({ title, ending: "md" }, number);
+
+  test("is the title without what a system, a shell or a link would read (N6)", () => {
+    expect(named("Heat pumps in cold climates")).toBe("Heat pumps in cold climates.md");
+    expect(named("Heat pumps in cold climates", 2)).toBe("Heat pumps in cold climates (2).md");
+    expect(named('What is "A/B": 5 °C * <x>?')).toBe("What is A B 5 C x.md");
+    expect(named("Wärmepumpen – 2026 (Entwurf)")).toBe("Wärmepumpen – 2026 (Entwurf).md");
+    expect(named("con")).toBe("Report con.md");
+    expect(named("nul .txt")).toBe("Report nul .txt.md");
+    expect(named("../..")).toBe("Report.md");
+    expect(named("ends. ")).toBe("ends.md");
+  });
+
+  test("has at most 100 bytes before its number, and ends with a whole word (N6)", () => {
+    expect(named(`${"word ".repeat(19)}overflowing`)).toBe(`${"word ".repeat(19).trim()}.md`);
+    expect(named("é".repeat(60))).toBe(`${"é".repeat(50)}.md`);
+  });
+
+  test("any text is one visible name on posix and win32 (N6, T10)", () => {
+    const check = (title: string): void => {
+      const name = named(title);
+      for (const [paths, root] of [
+        [posix, "/srv/reports"],
+        [win32, "C:\\srv\\reports"],
+      ] as const)
+        expect(paths.relative(root, paths.join(root, name))).toBe(name);
+      expect(name).toMatch(/^[\p{L}\p{N}_(&+’][^\p{C}<>:"/\\|?*]*\.md$/u);
+      expect(name).not.toMatch(/\p{Default_Ignorable_Code_Point}|[\s.]\.md$/u);
+      expect((name.split(".")[0] ?? "").trim()).not.toMatch(RESERVED);
+      expect(Buffer.byteLength(name)).toBeLessThan(120);
+    };
+    PAYLOADS.forEach(check);
+    fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 200 }), check), { numRuns: 2_000 });
   });
 });
 

@@ -98,6 +98,13 @@ export const claimByRename: ClaimName = async (temporary, target) => {
   }
 };
 
+/** For a name that the user has agreed to overwrite. Never a link, whose target would then not be what was agreed to. */
+export const claimByReplacing: ClaimName = async (temporary, target) => {
+  await isAbsent(target);
+  await retryWhileFileBusy(() => rename(temporary, target));
+  return true;
+};
+
 /** Throws for a link with this name, which is not a coincidence. */
 export async function isAbsent(target: string): Promise<boolean> {
   const found = await lstat(target).catch(() => undefined);

@@ -35,7 +35,7 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const save = (over: Partial<SaveRequest> = {}) =>
-  saveMarkdown({ directory, prefix: "research", taskId: TASK, text: "# Report\n", now: NOW, ...over });
+  saveMarkdown({ directory, named: { prefix: "research", taskId: TASK }, text: "# Report\n", now: NOW, ...over });
 
 const failure = async (work: Promise<unknown>): Promise<AppError> => {
   const error = await work.then(
@@ -68,7 +68,7 @@ describe("a saved report", () => {
   test.skipIf(process.platform === "win32")("has the mode of a document, restricted by the umask (T11)", () => {
     const script = `process.umask(Number(process.argv[1]));
       const { saveMarkdown } = await import(process.argv[2]);
-      await saveMarkdown({ directory: process.argv[3], prefix: "u" + process.argv[1], taskId: "t", text: "x", now: 0 });`;
+      await saveMarkdown({ directory: process.argv[3], named: { prefix: "u" + process.argv[1], taskId: "t" }, text: "x", now: 0 });`;
     for (const [umask, mode] of [
       [0, 0o644],
       [0o77, 0o600],
@@ -116,7 +116,7 @@ describe("a report is not saved", () => {
 /** Saves a report of 200,000 bytes, then one of 20,000, and prints the outcomes. */
 const SAVING_ON_DISK = `const { saveMarkdown } = await import(process.argv[1]);
   const [directory] = process.argv.slice(2);
-  const save = (bytes) => saveMarkdown({ directory, prefix: "r", taskId: "t", text: "x".repeat(bytes), now: ${NOW} })
+  const save = (bytes) => saveMarkdown({ directory, named: { prefix: "r", taskId: "t" }, text: "x".repeat(bytes), now: ${NOW} })
     .catch(({ code, message, details }) => ({ code, message, details }));
   const { readdirSync } = await import("node:fs");
   const first = await save(200_000);
@@ -220,7 +220,7 @@ const SAVING = `const { saveMarkdown } = await import(process.argv[1]);
   const [directory, count, size] = process.argv.slice(2);
   for (let n = 0; n < Number(count); n += 1) {
     const text = "start\\n" + "x".repeat(Number(size)) + "\\nend";
-    await saveMarkdown({ directory, prefix: "research", taskId: "${TASK}", text, now: ${NOW} });
+    await saveMarkdown({ directory, named: { prefix: "research", taskId: "${TASK}" }, text, now: ${NOW} });
   }`;
 
 const startSaving = (count: number, size: number) =>

@@ -1,29 +1,35 @@
-/** Saves a report as a Markdown file, or a table as a file of data, in a folder per month: completely or not at all, and never over another file. */
+/** Saves a report, or a table as data, to a file: completely or not at all, and over another file only on request. */
 
 import { lstat, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import path from "node:path";
+import { AppError } from "../../errors.ts";
 import { pinFolder } from "./allowed-root.ts";
 import { errorCodeOf } from "../../platform/error-code.ts";
 import { fileError } from "./file-errors.ts";
-import { type FileEnding, MONTH_FOLDER, monthFolder, reportFileName } from "./file-name.ts";
+import { type FileEnding, MONTH_FOLDER, monthFolder, reportFileName, titledFileName } from "./file-name.ts";
 import type { Picture } from "../pictures/picture.ts";
 import { publishPictures, withdrawPictures } from "../pictures/publish.ts";
-import { isTemporary, publishFile } from "./publish-file.ts";
+import { claimByReplacing, isTemporary, publishFile } from "./publish-file.ts";
 
 export interface SaveRequest {
   /** Absolute; created if missing. */
   directory: string;
-  prefix: string;
-  taskId: string;
-  ending?: FileEnding | undefined;
+  named: FileNaming;
   /** A function receives the name of the folder with the report's pictures. */
-  text: string | ((picturesFolder: string) => string);
+  text: string | Uint8Array | ((picturesFolder: string) => string);
   pictures?: readonly Picture[] | undefined;
   now: number;
   /** For callers that may not write everywhere: throws for a directory that is not allowed. */
   assertAllowed?: ((directory: string) => Promise<void>) | undefined;
 }
+
+type FileNaming =
+  /** In a folder per month; the prefix, the run and the time make the name. */
+  | { prefix: string; taskId: string; ending?: FileEnding | undefined }
+  | { title: string; ending: FileEnding }
+  /** Exactly this name, which is refused if it is taken. */
+  | { file: string; replaces: boolean };
 
 export interface SavedReport {
   path: string;
@@ -32,8 +38,8 @@ export interface SavedReport {
 }
 
 export async function saveMarkdown(request: SaveRequest): Promise<SavedReport> {
-  const { directory, now, assertAllowed, pictures = [] } = request;
-  let folder = path.join(directory, monthFolder(now));
+  const { directory, named, now, assertAllowed, pictures = [] } = request;
+  let folder = "prefix" in named ? path.join(directory, monthFolder(now)) : directory;
   const render = createRender(request);
   try {
     await assertAllowed?.(folder);
@@ -47,39 +53,59 @@ export async function saveMarkdown(request: SaveRequest): Promise<SavedReport> {
       await pinned?.close();
     }
     await flushFolders(folder, created);
-    await sweepTemporaryReports(directory, now);
+    await ("prefix" in named ? sweepTemporaryReports(directory, now) : sweepFolder(folder, now));
     return { path: path.join(folder, published.name), ...published };
   } catch (error) {
     const neededBytes = pictures.reduce((sum, { byteLength }) => sum + byteLength, render("").length);
-    throw await fileError(error, { folder, name: reportFileName(request, 1), neededBytes });
+    throw await fileError(error, { folder, name: namerOf(request)(1), neededBytes });
   }
 }
+
+/** The candidate names, counted from 1. */
+function namerOf({ named, now }: Pick<SaveRequest, "named" | "now">): (number: number) => string {
+  return (number) => {
+    if ("prefix" in named) return reportFileName({ ...named, now }, number);
+    if ("title" in named) return titledFileName(named, number);
+    if (number > 1) throw isTaken(named.file);
+    return named.file;
+  };
+}
+
+const isTaken = (file: string): AppError =>
+  new AppError({
+    code: "INVALID_INPUT",
+    message: `${file} exists already. Nothing was saved.`,
+    suggestion: "Choose another name, or replace the file with --force.",
+    details: { status: 400, field: "file" },
+  });
 
 type Render = (picturesFolder: string) => Buffer;
 
 /** Renders once, for the first folder it is called with. */
 function createRender({ text }: SaveRequest): Render {
   let content: Buffer | undefined;
-  return (picturesFolder) => (content ??= Buffer.from(typeof text === "string" ? text : text(picturesFolder)));
+  return (picturesFolder) => (content ??= Buffer.from(typeof text === "function" ? text(picturesFolder) : text));
 }
 
 type Published = Pick<SavedReport, "name" | "bytes">;
 
 /** Pictures first, so that a published report never refers to missing files. */
 async function publish(directory: string, request: SaveRequest, render: Render): Promise<Published> {
-  const { prefix, taskId, now, ending, assertAllowed, pictures = [] } = request;
-  const name = (number: number): string => reportFileName({ prefix, taskId, now, ending }, number);
+  const { named, assertAllowed, pictures = [] } = request;
+  const name = namerOf(request);
+  const replaces = "file" in named && named.replaces;
+  const claim = replaces ? { claimName: claimByReplacing } : {};
   if (pictures.length === 0) {
     const content = render("");
-    return { name: await publishFile({ directory, content, name }), bytes: content.length };
+    return { name: await publishFile({ directory, content, name, ...claim }), bytes: content.length };
   }
-  const { folder, number } = await publishPictures({ directory, pictures, name, assertAllowed });
+  const { folder, number, isNew } = await publishPictures({ directory, pictures, name, assertAllowed, replaces });
   try {
     const content = render(folder);
     const free = (tried: number): string => name(number - 1 + tried);
-    return { name: await publishFile({ directory, content, name: free }), bytes: content.length };
+    return { name: await publishFile({ directory, content, name: free, ...claim }), bytes: content.length };
   } catch (error) {
-    await withdrawPictures(directory, folder).catch(() => undefined);
+    if (isNew) await withdrawPictures(directory, folder).catch(() => undefined);
     throw error;
   }
 }
@@ -136,13 +162,14 @@ const STALE_AFTER_MS = 3_600_000;
 export async function sweepTemporaryReports(directory: string, now: number): Promise<void> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
   const months = entries.filter((entry) => entry.isDirectory() && MONTH_FOLDER.test(entry.name));
-  for (const month of months) {
-    const folder = path.join(directory, month.name);
-    const names = await readdir(folder).catch(() => []);
-    for (const name of names.filter(isTemporary)) {
-      const file = path.join(folder, name);
-      const modified = (await lstat(file).catch(() => undefined))?.mtimeMs ?? now;
-      if (modified < now - STALE_AFTER_MS) await rm(file, { force: true, recursive: true }).catch(() => undefined);
-    }
+  for (const month of months) await sweepFolder(path.join(directory, month.name), now);
+}
+
+async function sweepFolder(folder: string, now: number): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names.filter(isTemporary)) {
+    const file = path.join(folder, name);
+    const modified = (await lstat(file).catch(() => undefined))?.mtimeMs ?? now;
+    if (modified < now - STALE_AFTER_MS) await rm(file, { force: true, recursive: true }).catch(() => undefined);
   }
 }

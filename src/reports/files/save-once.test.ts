@@ -14,7 +14,7 @@ test("a report is rendered once, with and without pictures, even if it cannot be
     return "# Report\n";
   };
   const save = (over: Partial<SaveRequest> = {}) =>
-    saveMarkdown({ directory, prefix: "research", taskId: "t", text, now: 0, ...over });
+    saveMarkdown({ directory, named: { prefix: "research", taskId: "t" }, text, now: 0, ...over });
   const facts = { n: 1, mimeType: "image/png", width: 1, height: 1, byteLength: 9, hash: "", offset: 0 } as const;
   await save();
   expect(folders).toEqual([""]);

@@ -80,6 +80,7 @@ blockquote { margin: 1em 0; padding: 0 1rem; border-inline-start: 4px solid var(
 }
 `;
 export interface HtmlDocumentRequest extends ReportFile {
+  includeSources?: boolean;
   pictures?: readonly Picture[] | undefined;
   /** Google's Search Suggestions as received. */
   searchSuggestions?: readonly string[] | undefined;
@@ -139,7 +140,7 @@ ${[
   contentsList(report),
   `<div class="report">${report.html}</div>`,
   nonce === undefined ? "" : suggestionsFrame(suggestionFrame(suggestions.html, nonce), searchSuggestions.length),
-  sourceList(report, endedAt),
+  request.includeSources === false ? "" : sourceList(report, endedAt),
   factList(facts),
 ]
   .filter((part) => part !== "")

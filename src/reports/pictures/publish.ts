@@ -1,6 +1,6 @@
 /** Writes the pictures of a report into a folder beside it: completely or not at all, and never over another folder. */
 
-import { mkdir, rename, rm } from "node:fs/promises";
+import { lstat, mkdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { retryWhileFileBusy } from "../../platform/replace-file.ts";
 import { errorCodeOf } from "../../platform/error-code.ts";
@@ -14,16 +14,21 @@ export interface NewPictures {
   /** The candidate file names of the report, counted from 1, with extension. */
   name: (number: number) => string;
   assertAllowed: ((directory: string) => Promise<void>) | undefined;
+  /** Together with an earlier version of the report, whose folder is then used. */
+  replaces?: boolean;
 }
 
 export interface PublishedPictures {
   folder: string;
   /** The number of the report name that the folder belongs to. */
   number: number;
+  /** Whether it holds nothing else. */
+  isNew: boolean;
 }
 
 export async function publishPictures(request: NewPictures): Promise<PublishedPictures> {
-  const { directory, name } = request;
+  const { directory, name, replaces = false } = request;
+  if (replaces && (await addPictures(request))) return { folder: picturesFolder(name(1)), number: 1, isNew: false };
   const temporary = path.join(directory, temporaryName(crypto.randomUUID()));
   await mkdir(temporary);
   try {
@@ -32,20 +37,33 @@ export async function publishPictures(request: NewPictures): Promise<PublishedPi
       const report = name(candidate);
       const folder = path.join(directory, picturesFolder(report));
       const isFree = (await isAbsent(path.join(directory, report))) && (await isAbsent(folder));
-      return isFree && claimFolder(temporary, folder);
+      return (isFree || replaces) && claimFolder(temporary, folder);
     });
-    return { folder: picturesFolder(name(number)), number };
+    return { folder: picturesFolder(name(number)), number, isNew: true };
   } catch (error) {
     await rm(temporary, { force: true, recursive: true }).catch(() => undefined);
     throw error;
   }
 }
 
+/** Pictures that are there already have the same names and contents. Returns false if there is no such folder. */
+async function addPictures({ directory, name, pictures }: NewPictures): Promise<boolean> {
+  const folder = path.join(directory, picturesFolder(name(1)));
+  const found = await lstat(folder).catch(() => undefined);
+  if (found?.isDirectory() !== true) return false;
+  for (const picture of pictures) {
+    await writeFlushed(path.join(folder, pictureFileName(picture)), picture.content).catch((error: unknown) => {
+      if (errorCodeOf(error) !== "EEXIST") throw error;
+    });
+  }
+  return true;
+}
+
 /** Only for a folder just published whose report could not be saved. */
 export const withdrawPictures = (directory: string, folder: string): Promise<void> =>
   rm(path.join(directory, folder), { force: true, recursive: true });
 
-const picturesFolder = (report: string): string => `${report.replace(/\.md$/, "")}_files`;
+const picturesFolder = (report: string): string => `${report.replace(/\.[^.]+$/, "")}_files`;
 
 const ENDINGS = { "image/png": "png", "image/jpeg": "jpg", "image/webp": "webp" };
 

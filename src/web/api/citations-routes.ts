@@ -3,7 +3,8 @@
 import type { Hono } from "hono";
 import type { App } from "../../app.ts";
 import type { CallerEnv } from "../../caller.ts";
-import { citationsView, sourcesFile } from "../../operations/citations/citations-view.ts";
+import { citationsView } from "../../operations/citations/citations-view.ts";
+import { bibliographyFile } from "../../operations/parts/report-file.ts";
 import { perform } from "../../operations/perform.ts";
 import { verifyCitations } from "../../operations/citations/verify-citations.ts";
 import { BIBLIOGRAPHY_FILES, BIBLIOGRAPHY_FORMATS } from "../../reports/bibliography/bibliography-formats.ts";
@@ -11,7 +12,6 @@ import { jsonResponse, outcomeResponse, readJsonBody } from "./json.ts";
 import { download } from "./report-routes.ts";
 import { requestedRun } from "./runs-routes.ts";
 import type { CitationsView } from "../wire.ts";
-import { finishedReport } from "../../operations/parts/after-failure.ts";
 
 export function serveCitations(web: Hono<CallerEnv>, { deps, shutdown }: App): void {
   const viewOf = async (owner: string, taskId: string, unjudged?: string): Promise<Response> => {
@@ -39,9 +39,7 @@ export function serveCitations(web: Hono<CallerEnv>, { deps, shutdown }: App): v
     web.get(`/api/runs/:id/sources.${ending}`, async (context) => {
       const { owner } = context.get("caller");
       const { taskId } = await requestedRun(deps, context);
-      const db = await deps.database();
-      const finished = await finishedReport(db, owner, taskId);
-      return download(await sourcesFile(db, finished, format), { run: finished.run, type, ending });
+      return download(await bibliographyFile(deps, { owner, task_id: taskId }, format), `${type}; charset=utf-8`);
     });
   }
 }

@@ -2,27 +2,20 @@
 
 import type { Hono } from "hono";
 import type { App } from "../../app.ts";
-import { readReportDocument } from "../../operations/save-research-to-markdown.ts";
-import { perform } from "../../operations/perform.ts";
-import { reportHtmlDocument, reportPage } from "../../operations/parts/report-html.ts";
-import { tableDocument } from "../../operations/parts/table.ts";
+import { htmlFile, markdownFile, type SavedContent, tableAsFile } from "../../operations/parts/report-file.ts";
+import { reportPage } from "../../operations/parts/report-html.ts";
+import { BIBLIOGRAPHY_FILES } from "../../reports/bibliography/bibliography-formats.ts";
 import { TABLE_FORMATS } from "../../reports/table/table-files.ts";
-import { reportFileName } from "../../reports/files/file-name.ts";
+import { type FileEnding, titledFileName } from "../../reports/files/file-name.ts";
 import type { Picture } from "../../reports/pictures/picture.ts";
 import { suggestionFrame } from "../../reports/suggestions/frame.ts";
 import { findPicture } from "../../runs/file-store.ts";
-import type { Run } from "../../runs/run.ts";
-import { outcomeResponse, jsonResponse } from "./json.ts";
+import { jsonResponse } from "./json.ts";
 import { requestedRun } from "./runs-routes.ts";
-import type { Caller, CallerEnv } from "../../caller.ts";
+import type { CallerEnv } from "../../caller.ts";
 import { NONCE_MARK, type ReportPart, type ReportView } from "../wire.ts";
 
 export function serveReports(web: Hono<CallerEnv>, { deps }: App): void {
-  const documentOf = ({ owner, from }: Caller, id: string) =>
-    perform(readReportDocument, deps, {
-      input: { task_id: id, reader: "file" },
-      call: { owner, from, client: "page", signal: deps.leaving, progress: () => {} },
-    });
   web.get("/api/runs/:id/report", async (context) => {
     const { owner } = context.get("caller");
     const { taskId } = await requestedRun(deps, context);
@@ -52,27 +45,23 @@ export function serveReports(web: Hono<CallerEnv>, { deps }: App): void {
     const picture = Number.isNaN(n) ? undefined : await findPicture(await deps.database(), taskId, n);
     return picture === undefined ? context.notFound() : pictureResponse(picture);
   });
-  web.get("/api/runs/:id/report.md", async (context) => {
-    const outcome = await documentOf(context.get("caller"), context.req.param("id"));
-    if (outcome.failed) return outcomeResponse(outcome);
-    const run = await requestedRun(deps, context);
-    return download(outcome.structured.document, { run, type: "text/markdown", ending: "md" });
-  });
-  for (const format of TABLE_FORMATS) {
-    web.get(`/api/runs/:id/table.${format}`, async (context) => {
+  for (const [format, contentOf] of Object.entries(REPORT_FILES)) {
+    web.get(`/api/runs/:id/report.${format}`, async (context) => {
+      const { owner } = context.get("caller");
       const { taskId } = await requestedRun(deps, context);
-      const { run, text } = await tableDocument(deps, context.get("caller"), { task_id: taskId, format });
-      return download(text, { run, type: format === "csv" ? "text/csv" : "application/json", ending: format });
+      return download(await contentOf(deps, { owner, task_id: taskId }));
     });
   }
-  web.get("/api/runs/:id/report.html", async (context) => {
-    const { owner } = context.get("caller");
-    const { taskId } = await requestedRun(deps, context);
-    const wanted = { owner, task_id: taskId, now: deps.clock.now() };
-    const { run, html } = await reportHtmlDocument(await deps.database(), wanted);
-    return download(html, { run, type: "text/html", ending: "html" });
-  });
+  for (const format of TABLE_FORMATS) {
+    web.get(`/api/runs/:id/table.${format}`, async (context) => {
+      const { owner } = context.get("caller");
+      const { taskId } = await requestedRun(deps, context);
+      return download(await tableAsFile(deps, { owner, task_id: taskId }, format));
+    });
+  }
 }
+
+const REPORT_FILES = { md: markdownFile, html: htmlFile };
 
 /** Sandboxed, so that the bytes are harmless even if a browser opens them as a document. */
 const pictureResponse = ({ content, mimeType }: Picture): Response =>
@@ -86,19 +75,25 @@ const pictureResponse = ({ content, mimeType }: Picture): Response =>
     },
   });
 
-interface Download {
-  run: Run;
-  type: string;
-  ending: string;
-}
+const TYPES: Record<FileEnding, string> = {
+  md: "text/markdown; charset=utf-8",
+  html: "text/html; charset=utf-8",
+  docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+  csv: "text/csv; charset=utf-8",
+  json: "application/json; charset=utf-8",
+  bib: `${BIBLIOGRAPHY_FILES.bibtex.type}; charset=utf-8`,
+  ris: `${BIBLIOGRAPHY_FILES.ris.type}; charset=utf-8`,
+};
 
-export function download(text: string, { run, type, ending }: Download): Response {
-  const name = reportFileName({ prefix: "research", taskId: run.taskId, now: run.completedAt ?? run.createdAt }, 1);
-  return new Response(text, {
+/** The page cannot save pictures beside a file, so a Markdown file only mentions them. */
+export function download({ title, text, ending }: SavedContent, type = TYPES[ending]): Response {
+  const name = titledFileName({ title, ending }, 1);
+  // The name has no quotation marks. Clients without RFC 6266 get its ASCII characters.
+  const plain = name.replaceAll(/[^\x20-\x7e]+/g, "_");
+  return new Response(typeof text === "function" ? text("") : text, {
     headers: {
-      "content-type": `${type}; charset=utf-8`,
-      // The name consists of letters, digits, hyphens and dots, so it needs no escaping.
-      "content-disposition": `attachment; filename="${name.replace(/md$/, ending)}"`,
+      "content-type": type,
+      "content-disposition": `attachment; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(name)}`,
       "x-content-type-options": "nosniff",
       "cache-control": "no-store",
     },

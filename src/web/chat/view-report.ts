@@ -4,8 +4,8 @@ import { z } from "zod";
 import { AppError } from "../../errors.ts";
 import { CAUTION, defineOperation, type OperationDeps, outputSchema, taskIdField } from "../../operations/operation.ts";
 import { reportPage } from "../../operations/parts/report-html.ts";
-import { reportDocument } from "../../operations/save-research-to-markdown.ts";
-import { reportFileName } from "../../reports/files/file-name.ts";
+import { fileTitle, reportDocument } from "../../operations/parts/report-file.ts";
+import { titledFileName } from "../../reports/files/file-name.ts";
 import { readStored } from "../../runs/history/read.ts";
 import { findPicture } from "../../runs/file-store.ts";
 import type { ReportForms } from "../wire.ts";
@@ -76,9 +76,8 @@ const READERS: Record<keyof ReportForms, Reader> = {
     return { mime_type: picture.mimeType, data: Buffer.from(picture.content).toString("base64") };
   },
   markdown: async (deps, wanted) => {
-    const { run, render } = await reportDocument(deps, wanted);
-    const named = { prefix: "research", taskId: run.taskId, now: run.completedAt ?? run.createdAt };
-    return { document: render(), file_name: reportFileName(named, 1) };
+    const { run, result, render } = await reportDocument(deps, wanted);
+    return { document: render(), file_name: titledFileName({ title: fileTitle(run, result), ending: "md" }, 1) };
   },
   summary: async (deps, { owner, task_id }) => {
     const { run, result } = await readStored(await deps.database(), owner, task_id);

@@ -10,7 +10,7 @@ import type { OutputOf } from "../../../operations/operation.ts";
 import type { organizeRun } from "../../../operations/organize-run.ts";
 import { materialTexts } from "../../../operations/view/sent-material.ts";
 import type { resumeResearch } from "../../../operations/resume-research.ts";
-import type { saveResearchToMarkdown } from "../../../operations/save-research-to-markdown.ts";
+import type { saveReport } from "../../../operations/save-report.ts";
 import type { startDeepResearch } from "../../../operations/start-deep-research.ts";
 import { oneLine } from "../../../platform/clean-text.ts";
 import { countOf } from "../../../platform/count.ts";
@@ -31,7 +31,7 @@ export type Estimated = OutputOf<typeof estimateResearchCost>;
 export type Cancelled = OutputOf<typeof cancelResearch>;
 export type Organized = OutputOf<typeof organizeRun>;
 export type Resumed = OutputOf<typeof resumeResearch>;
-export type Saved = OutputOf<typeof saveResearchToMarkdown>;
+export type Saved = OutputOf<typeof saveReport>;
 
 const MINUTE_MS = 60_000;
 const MAX_TEXT_COLUMNS = 100;

@@ -92,10 +92,10 @@ export async function saveFile(path: string): Promise<void> {
   if (!response.ok) throw new Error("The file could not be read.");
   // A generic type, so that the file is saved and never displayed: displayed, it would have our origin.
   const bytes = new Blob([await response.arrayBuffer()], { type: "application/octet-stream" });
-  const [, name = "report"] = /filename="([^"]+)"/.exec(response.headers.get("content-disposition") ?? "") ?? [];
+  const [, name = "report"] = /filename\*=UTF-8''(\S+)/.exec(response.headers.get("content-disposition") ?? "") ?? [];
   const link = document.createElement("a");
   link.href = URL.createObjectURL(bytes);
-  link.download = name;
+  link.download = decodeURIComponent(name);
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), REVOKE_AFTER_MS);
 }
