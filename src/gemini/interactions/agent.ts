@@ -189,9 +189,9 @@ const failureOf = (error: unknown, request: FailedRequest): AppError =>
 const fingerprint = (key: string | undefined): string | undefined =>
   key === undefined ? undefined : createHash("sha256").update(key).digest("hex").slice(0, 16);
 
-/** The SDK may wrap the error. */
+/** The SDK wraps the error. */
 const isTooLarge = (error: unknown): boolean =>
-  error instanceof ResponseTooLarge || (isRecord(error) && error["cause"] instanceof ResponseTooLarge);
+  error instanceof ResponseTooLarge || (isRecord(error) && isTooLarge(error["cause"]));
 
 const REMEDIABLE = new Set<FailureReason | undefined>(["billing", "location", "credentials"]);
 

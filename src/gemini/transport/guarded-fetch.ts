@@ -12,12 +12,17 @@ export type Fetch = typeof fetch;
  */
 const activeSignal = new AsyncLocalStorage<AbortSignal>();
 
-export function guardedFetch(fetcher: Fetch, maxBytes: number): Fetch {
+/** The largest interaction seen had 1.3 MB. With twice this limit, a stream of small events needed over 300 MB of memory. */
+export const MAX_RESPONSE_BYTES = 16 * 1_024 * 1_024;
+/** The SDK rescans the buffered event for every chunk: an unterminated event of 32 MB took 45 s. */
+const MAX_EVENT_BYTES = 4 * 1_024 * 1_024;
+
+export function guardedFetch(fetcher: Fetch, maxBytes = MAX_RESPONSE_BYTES): Fetch {
   return async (input, init) => {
     const signal = activeSignal.getStore();
     // Following a redirect would send the key to another host.
-    const guard = { redirect: "manual" as const, ...(signal !== undefined && { signal }) };
-    const response = await observedRequest(input, init, () => fetcher(input, { ...init, ...guard }));
+    const guarded = untimed({ ...init, redirect: "manual" as const, ...(signal !== undefined && { signal }) });
+    const response = await observedRequest(input, init, () => fetcher(input, guarded));
     return limitResponse(response, { maxBytes });
   };
 }
@@ -69,36 +74,20 @@ export async function withTimeLimit<T>(
   }
 }
 
-/** The largest interaction seen had 1.3 MB. With twice this limit, a stream of small events needed over 300 MB of memory. */
-export const MAX_RESPONSE_BYTES = 16 * 1_024 * 1_024;
-
-/** The SDK rescans the buffered event for every chunk: an unterminated event of 32 MB took 45 s. */
-const MAX_EVENT_BYTES = 4 * 1_024 * 1_024;
-
-let isInstalled = false;
-
 /**
- * Replaces the global fetch, because Google's SDK skips its own connection set-up when it is given another fetch.
- * Bytes are counted after decompression, because a declared length cannot be trusted.
+ * Adds Node's global dispatcher without its own time limits, which end a request after five minutes without data. The
+ * SDK adds the same for a fetch that is not ours. Looked up for each request, because the proxy may replace it.
  */
-export function limitGlobalFetch(): void {
-  if (isInstalled) return;
-  isInstalled = true;
-  const { fetch } = globalThis;
-  globalThis.fetch = async (input, init) => {
-    // Following a redirect would send the key to another host.
-    const guard = carries(KEY_HEADER, input, init) ? { redirect: "manual" as const } : {};
-    const send = (): Promise<Response> => fetch(input, { ...init, ...guard });
-    return limitResponse(await (carries(SDK_HEADER, input, init) ? observedRequest(input, init, send) : send()));
-  };
-}
+const untimed = <Init extends object>(init: Init): Init =>
+  Object.assign(init, {
+    dispatcher: {
+      dispatch: (options: object, handler: unknown): boolean =>
+        globalDispatcher().dispatch({ ...options, headersTimeout: 0, bodyTimeout: 0 }, handler),
+    },
+  });
 
-const KEY_HEADER = "x-goog-api-key";
-/** Sent with every request of Google's SDK, and by nothing else in this process. */
-const SDK_HEADER = "x-goog-api-client";
-
-const carries = (header: string, input: Parameters<typeof fetch>[0], init: RequestInit | undefined): boolean =>
-  new Headers(init?.headers ?? (input instanceof Request ? input.headers : {})).has(header);
+const globalDispatcher = (): { dispatch(options: object, handler: unknown): boolean } =>
+  Reflect.get(globalThis, Symbol.for("undici.globalDispatcher.1"));
 
 /** No genuine response of Google's is that large. */
 export class ResponseTooLarge extends AppError {
@@ -113,52 +102,32 @@ export class ResponseTooLarge extends AppError {
   }
 }
 
-/** A response may pass through two limits: the client's own fetch and the global one. It is limited once. */
-const LIMITED = new WeakSet<Response>();
-
 interface Limits {
   maxBytes: number;
   maxEventBytes: number;
 }
 
-export function limitResponse(
+/** Bytes are counted after decompression, because a declared length cannot be trusted. */
+export async function limitResponse(
   response: Response,
   { maxBytes = MAX_RESPONSE_BYTES, maxEventBytes = MAX_EVENT_BYTES } = {},
-): Response {
-  if (LIMITED.has(response) || response.body === null) return response;
+): Promise<Response> {
+  if (response.body === null) return response;
   const isStream = response.headers.get("content-type")?.includes("event-stream") === true;
   if (isStream) return withCountedBody(response, { maxBytes, maxEventBytes });
-  return withLimitedReaders(response, response.body, { maxBytes, maxEventBytes: maxBytes });
+  // Read at once: counting in a stream would take a fifth of a poll's processor time.
+  const bytes = await readBytes(response.body, maxBytes);
+  const { status, statusText, headers } = response;
+  return new Response(bytes, { status, statusText, headers });
 }
 
-/**
- * Replaces the readers of a response by limited ones. `text` and `json`, which the SDK uses, read the body directly:
- * piping it through another stream would take a fifth of a poll's processor time. All other readers use that stream.
- */
-function withLimitedReaders(response: Response, body: NonNullable<Response["body"]>, limits: Limits): Response {
-  let piped: Response | undefined;
-  const asStream = (): Response => (piped ??= withCountedBody(new Response(body, response), limits));
-  const text = (): Promise<string> => (piped === undefined ? readText(body, limits.maxBytes) : piped.text());
-  LIMITED.add(response);
-  return Object.defineProperties(response, {
-    text: { value: text },
-    json: { value: async (): Promise<unknown> => JSON.parse(await text()) },
-    body: { get: () => asStream().body },
-    bytes: { value: () => asStream().bytes() },
-    arrayBuffer: { value: () => asStream().arrayBuffer() },
-    blob: { value: () => asStream().blob() },
-    formData: { value: () => asStream().formData() },
-    clone: { value: () => asStream().clone() },
-  });
-}
-
-async function readText(body: NonNullable<Response["body"]>, maxBytes: number): Promise<string> {
+async function readBytes(body: NonNullable<Response["body"]>, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const reader = body.getReader();
   const chunks: Uint8Array[] = [];
   let length = 0;
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) return new TextDecoder().decode(Buffer.concat(chunks, length));
+    if (done) return Buffer.concat(chunks, length);
     length += value.length;
     if (length > maxBytes) {
       const error = new ResponseTooLarge(maxBytes);
