@@ -1,7 +1,4 @@
-/**
- * Plans the change of one client's file: its current state, the wanted entry, the resulting text, and the change as a
- * unified diff in which the values of other entries are masked.
- */
+/** Plans the change of one client's file: its current state, the wanted entry, the resulting text, and the change as shown. */
 
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../platform/is-record.ts";
@@ -17,7 +14,7 @@ export interface Plan {
   config: ConfigFile;
   /** The whole text of the file after the change. */
   text: string;
-  /** Empty if there is nothing to change. */
+  /** Our entry as it is written or removed, without anything of others; empty if there is nothing to change. */
   diff: string;
 }
 
@@ -48,28 +45,28 @@ export async function planChange(request: PlanRequest): Promise<Plan> {
       : state === "configured"
         ? config.text
         : format.set(config, path, wanted ?? entry);
-  const known = new Set([...showableValues(entry), ...(isOurs(found, request.url) ? showableLaunch(found) : [])]);
-  return { state, config, text, diff: unifiedDiff({ file, before: config.text, after: text, known }) };
+  const written = (shown: Entry): string => format.set({ file, text: "" }, path, shown);
+  return { state, config, text, diff: text === config.text ? "" : changeText(request, written) };
 }
+
+/** Only our entry, as an empty file would have it: the rest of the file, and what the user added, may hold secrets. */
+const changeText = ({ client, name, entry }: PlanRequest, written: (shown: Entry) => string): string =>
+  entry === undefined
+    ? `- ${client.container}.${name}`
+    : written(withoutTokens(entry)).trimEnd().replaceAll(/^/gm, "+ ");
 
 /** A reference such as ${KEY} is not a secret; a token is. */
 const REFERENCE = /^(?:Bearer )?(?:\$\{?[\w:-]+\}?|\{env:\w+\})$/;
-/** The variables of our new entry are a reference to the key and a directory. */
-const HOLDS_SECRETS = new Set(["headers", "http_headers"]);
 
-/** The values of our new entry that may be shown. */
-function showableValues(value: unknown, key = ""): string[] {
-  if (typeof value === "string") return [value];
-  if (typeof value !== "object" || value === null) return [];
-  const inner = Object.entries(value).flatMap(([name, part]) => showableValues(part, name));
-  return HOLDS_SECRETS.has(key) ? inner.filter((text) => REFERENCE.test(text)) : inner;
-}
+const withoutTokens = (entry: Entry): Entry =>
+  Object.fromEntries(
+    Object.entries(entry).map(([key, value]) => [key, TOKENS.has(key) && isRecord(value) ? masked(value) : value]),
+  );
 
-/**
- * The values of our existing entry that may be shown: how the server is started or reached, not what the user added.
- */
-const showableLaunch = (found: Entry): string[] =>
-  showableValues(Object.fromEntries(Object.entries(found).filter(([key]) => OURS.has(key))));
+const masked = (headers: Entry): Entry =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, REFERENCE.test(String(value)) ? value : "…"]),
+  );
 
 /** Imported on demand because each format needs a parser. */
 export async function formatOf({ format }: Client): Promise<EntryFormat> {
@@ -111,77 +108,4 @@ function merge(found: unknown, entry: Entry, { url, renewToken }: PlanRequest): 
     else if (isRecord(theirs) && isRecord(value)) merged[key] = { ...value, ...theirs };
   }
   return merged;
-}
-
-const CONTEXT_LINES = 3;
-
-interface Change {
-  file: string;
-  before: string;
-  after: string;
-  /** The values that may be shown: those of our own entry. */
-  known: ReadonlySet<string>;
-}
-
-/** The texts differ in one range only, which is all that one entry can change. */
-export function unifiedDiff({ file, before, after, known }: Change): string {
-  if (before === after) return "";
-  const [old, now] = [linesOf(before), linesOf(after)];
-  let head = 0;
-  while (head < Math.min(old.length, now.length) && old[head] === now[head]) head += 1;
-  let tail = 0;
-  while (tail < Math.min(old.length, now.length) - head && old.at(-1 - tail) === now.at(-1 - tail)) tail += 1;
-  // Masked as a whole, because a string may span lines; a difference in masked text still counts as a change.
-  const [oldShown, nowShown] = [linesOf(coverValues(before, known)), linesOf(coverValues(after, known))];
-  const start = Math.max(0, head - CONTEXT_LINES);
-  const around = Math.min(CONTEXT_LINES, tail);
-  const [oldEnd, nowEnd] = [old.length - tail, now.length - tail];
-  const range = (length: number, end: number): string => `${length === 0 ? 0 : start + 1},${end + around - start}`;
-  const lines = [
-    `--- ${file}`,
-    `+++ ${file}`,
-    `@@ -${range(old.length, oldEnd)} +${range(now.length, nowEnd)} @@`,
-    ...oldShown.slice(start, head).map((line) => ` ${line}`),
-    ...oldShown.slice(head, oldEnd).map((line) => `-${line}`),
-    ...nowShown.slice(head, nowEnd).map((line) => `+${line}`),
-    ...nowShown.slice(nowEnd, nowEnd + around).map((line) => ` ${line}`),
-  ];
-  return lines.map((line) => line.slice(0, MAX_LINE_CHARACTERS)).join("\n");
-}
-
-/** A file on one line would fill the terminal. */
-const MAX_LINE_CHARACTERS = 2_000;
-
-const linesOf = (text: string): string[] => {
-  const lines = text.split(/\r?\n/);
-  // A final line end does not start another line.
-  return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
-};
-
-/** Strings of both formats, including multi-line ones, and comments, which may contain an old entry. */
-const STRING_OR_COMMENT =
-  /"""[^]*?(?:"""|$)|'''[^]*?(?:'''|$)|"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*"?|'[^'\r\n]*'?|\/\*[^]*?(?:\*\/|$)|(?:\/\/|#)[^\r\n]*/g;
-
-/** Any value may be a secret, so all values except `known` ones are masked. Line breaks stay. */
-function coverValues(text: string, known: ReadonlySet<string>): string {
-  return text.replaceAll(STRING_OR_COMMENT, (found, at: number) => {
-    const isQuoted = found.startsWith('"') || found.startsWith("'");
-    if (isQuoted && (isName(text, at + found.length) || known.has(valueOf(found)))) return found;
-    const [, start = "", inside = "", end = ""] = PARTS.exec(found) ?? [];
-    return start + inside.replaceAll(/[^\r\n]+/g, "…") + end;
-  });
-}
-
-const PARTS = /^("""|'''|"|'|\/\*|\/\/|#)([^]*?)(\1|\*\/)?$/;
-
-const isName = (text: string, end: number): boolean => /^[ \t]*[:=]/.test(text.slice(end, end + 80));
-
-function valueOf(quoted: string): string {
-  if (!quoted.startsWith('"')) return quoted.slice(1, -1);
-  try {
-    const value: unknown = JSON.parse(quoted);
-    return typeof value === "string" ? value : quoted;
-  } catch {
-    return quoted;
-  }
 }

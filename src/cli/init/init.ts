@@ -203,7 +203,9 @@ async function confirmAll(entries: PlannedClient[], { setup: { options }, redact
   const warnings = taken.map(
     ({ client }) => `${client.title}: ${options.name} is another server's entry; it would be ${verb}.`,
   );
-  await printFailure(`\n${[...changes.map(({ plan }) => redact(plan.diff)), ...warnings].join("\n")}\n`);
+  await printFailure(
+    `\n${[...changes.map(({ plan }) => `${plan.config.file}\n${redact(plan.diff)}`), ...warnings].join("\n")}\n`,
+  );
   const [only] = changes;
   const message =
     changes.length === 1 ? `Write this change for ${only?.client.title}?` : `Write these ${changes.length} changes?`;
