@@ -168,9 +168,6 @@ export interface Tables {
     /** SHA-256 of the report that was split, in hex: a report that arrives late replaces an earlier one. */
     report_hash: string;
     claims_json: string;
-    /** Requests to the judge, counted before they are sent. */
-    judge_requests: Generated<number>;
-    judge_tokens_input: Generated<number>;
     /** Millionths of a US dollar; a request whose cost is unknown counts with its maximum. */
     judge_cost_micros: Generated<number>;
   };
@@ -180,8 +177,8 @@ export interface Tables {
     source: number;
     outcome: string;
     reason: string | null;
-    /** The judge has not judged every claim that cites the page: 1, its time ran out; 2, it refused for a reason that lasts. */
-    is_unfinished: Generated<Flag | 2>;
+    /** The judge refused claims that cite the page, for a reason that lasts. */
+    is_refused: Generated<Flag>;
     url: string;
     final_url: string;
     http_status: number | null;

@@ -2,7 +2,7 @@
 
 import { claimUnchecked } from "../runs/links/link-store.ts";
 import { findResult } from "../runs/result-store.ts";
-import { planVerification, verifyCitations, type VerifyDeps } from "./verify.ts";
+import { verifyCitations, type VerifyDeps } from "./verify.ts";
 
 /** Older runs ended before this setting, or while no process ran; their users can ask. */
 const RECENT_MS = 24 * 3_600_000;
@@ -27,10 +27,8 @@ export async function checkFinishedRuns({ verification, leaving }: AutomaticDeps
     const result = await findResult(deps.db, taskId);
     if (result === undefined) continue;
     const limits = { again: false, maxPages: MAX_PAGES_PER_RUN, maxMs: MAX_MS_PER_RUN };
-    const wanted = { taskId, result, ...limits, signal: leaving, onProgress: () => {} };
-    const plan = await planVerification(deps, wanted);
-    const left = await verifyCitations(deps, wanted, plan);
-    deps.log.forRun(taskId).debug(`${plan.due.length - left} of ${plan.due.length} cited pages checked.`);
+    const left = await verifyCitations(deps, { taskId, result, ...limits, signal: leaving, onProgress: () => {} });
+    deps.log.forRun(taskId).debug(`The cited pages were checked, apart from ${left}.`);
     checked += 1;
   }
   return checked;

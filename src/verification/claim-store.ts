@@ -94,10 +94,7 @@ export function reserveJudgeRequest(
     if (spent + microsOf(usd) > limitUsd * MICROS) return "over";
     await transaction
       .updateTable("research_claims")
-      .set({
-        judge_requests: sql<number>`judge_requests + 1`,
-        judge_cost_micros: sql<number>`judge_cost_micros + ${microsOf(usd)}`,
-      })
+      .set({ judge_cost_micros: sql<number>`judge_cost_micros + ${microsOf(usd)}` })
       .where("task_id", "=", taskId)
       .execute();
     await addJudgeRequest(transaction, taskId);
@@ -109,34 +106,15 @@ export function reserveJudgeRequest(
 export function settleJudgeRequest(
   db: Database,
   taskId: string,
-  { reservedUsd, usd, inputTokens }: { reservedUsd: number; usd: number; inputTokens: number },
+  { reservedUsd, usd }: { reservedUsd: number; usd: number },
 ): Promise<void> {
   return db.transaction().execute(async (transaction) => {
     if (!(await lockRun(transaction, taskId))) return;
     await transaction
       .updateTable("research_claims")
-      .set({
-        judge_tokens_input: sql<number>`judge_tokens_input + ${inputTokens}`,
-        judge_cost_micros: sql<number>`judge_cost_micros + ${microsOf(usd) - microsOf(reservedUsd)}`,
-      })
+      .set({ judge_cost_micros: sql<number>`judge_cost_micros + ${microsOf(usd) - microsOf(reservedUsd)}` })
       .where("task_id", "=", taskId)
       .execute();
     await addJudgeCost(transaction, taskId, usd);
   });
-}
-
-export interface JudgeUsage {
-  requests: number;
-  inputTokens: number;
-}
-
-/** Undefined if no judge was asked. */
-export async function findJudgeUsage(db: Database, taskId: string): Promise<JudgeUsage | undefined> {
-  const row = await db
-    .selectFrom("research_claims")
-    .select(["judge_requests", "judge_tokens_input"])
-    .where("task_id", "=", taskId)
-    .executeTakeFirst();
-  if (row === undefined || row.judge_requests === 0) return undefined;
-  return { requests: row.judge_requests, inputTokens: row.judge_tokens_input };
 }

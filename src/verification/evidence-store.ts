@@ -17,50 +17,33 @@ export interface CheckedPage {
   check: PageCheck;
   /** What the page says about each claim that cites it. */
   evidence: Evidence[];
+  former: Pick<PageCheck, "hash"> | undefined;
 }
 
-/** The stored check of a page, as far as a later check depends on it. */
-export interface FormerCheck {
-  checkedAt: number;
-  /** Claims are left to be judged. */
-  isUnfinished: boolean;
-  /** Of the text from which the evidence is; undefined if there was none. */
-  hash: string | undefined;
+/** The stored check of a page, and what its evidence means for a later check. */
+export interface FormerCheck extends PageCheck {
   /** What a model judged, which was paid for. */
   judged: Probabilities;
-  /** A claim that the text of the page leaves open was not judged, and no judge refused it. */
+  /** A claim that the text of the page leaves open was not judged. */
   isUnjudged: boolean;
 }
 
-export async function findFormerCheck(db: Database, taskId: string, source: number): Promise<FormerCheck | undefined> {
-  const page = await db
-    .selectFrom("research_pages")
-    .select(["checked_at", "text_hash", "is_unfinished", "outcome"])
-    .where("task_id", "=", taskId)
-    .where("source", "=", source)
-    .executeTakeFirst();
-  if (page === undefined) return undefined;
-  const evidence = await db
-    .selectFrom("research_evidence")
-    .select(["claim", "judged", "verdict", "probability"])
-    .where("task_id", "=", taskId)
-    .where("source", "=", source)
-    .where("kind", "=", "page")
-    .execute();
-  const judged = evidence.filter(isJudged);
-  return {
-    checkedAt: page.checked_at,
-    isUnfinished: page.is_unfinished === 1,
-    hash: page.text_hash ?? undefined,
-    judged: new Map(judged.map(({ claim, probability }) => [claim, probability ?? undefined])),
-    isUnjudged:
-      page.outcome === "text" &&
-      page.is_unfinished !== 2 &&
-      evidence.some((each) => isOpen(verdicts.parse(each.verdict)) && !isJudged(each)),
-  };
+/** By number of the source. */
+export async function findFormerChecks(db: Database, taskId: string): Promise<Map<number, FormerCheck>> {
+  const checks = await findPageChecks(db, taskId);
+  const evidence = (await findEvidence(db, taskId)).filter(({ kind }) => kind === "page");
+  const bySource = Map.groupBy(evidence, ({ source }) => source);
+  const former = [...checks].map(([source, check]): [number, FormerCheck] => {
+    const found = bySource.get(source) ?? [];
+    const judged = found.filter((each) => each.judged === true);
+    const isUnjudged = check.outcome === "text" && found.some((each) => isOpen(each.verdict) && each.judged !== true);
+    return [
+      source,
+      { ...check, judged: new Map(judged.map(({ claim, probability }) => [claim, probability])), isUnjudged },
+    ];
+  });
+  return new Map(former);
 }
-
-const isJudged = ({ judged }: { judged: number }): boolean => judged === 1;
 
 /**
  * Replaces the check of a page together with its evidence. What its text said stays while the page cannot be read again,
@@ -69,13 +52,12 @@ const isJudged = ({ judged }: { judged: number }): boolean => judged === 1;
 export function savePageCheck(
   db: Database,
   { taskId, reportHash }: { taskId: string; reportHash: string },
-  { check, evidence }: CheckedPage,
+  { check, evidence, former }: CheckedPage,
 ): Promise<void> {
   return db.transaction().execute(async (transaction) => {
     if (!(await lockRun(transaction, taskId))) return;
     if (!(await hasClaimsOf(transaction, taskId, reportHash))) return;
     const { source } = check;
-    const former = await findFormerCheck(transaction, taskId, source);
     const keptHash = check.outcome === "text" || check.outcome === "gone" ? undefined : former?.hash;
     await transaction.deleteFrom("research_pages").where("task_id", "=", taskId).where("source", "=", source).execute();
     await transaction
@@ -142,7 +124,7 @@ const pageRow = (taskId: string, check: PageCheck): Insertable<Tables["research_
   source: check.source,
   outcome: check.outcome,
   reason: text(check.reason),
-  is_unfinished: check.isUnfinished ? 1 : check.isRefused ? 2 : 0,
+  is_refused: check.isRefused ? 1 : 0,
   url: storable(check.url),
   final_url: storable(check.finalUrl),
   http_status: check.httpStatus ?? null,
@@ -171,8 +153,7 @@ export async function findPageChecks(db: Database, taskId: string): Promise<Map<
         source: row.source,
         outcome: outcomes.parse(row.outcome),
         reason: row.reason ?? undefined,
-        isUnfinished: row.is_unfinished === 1,
-        isRefused: row.is_unfinished === 2,
+        isRefused: row.is_refused === 1,
         url: row.url,
         finalUrl: row.final_url,
         httpStatus: row.http_status ?? undefined,
@@ -212,11 +193,3 @@ export async function findEvidence(db: Database, taskId: string): Promise<DatedE
     checkedAt: row.checked_at,
   }));
 }
-
-/** Numbers of the sources with a claim that was left open by the text of its page, and not judged. */
-export const unjudgedSources = (evidence: readonly Evidence[]): Set<number> =>
-  new Set(
-    evidence
-      .filter(({ kind, verdict, judged }) => kind === "page" && isOpen(verdict) && judged !== true)
-      .map(({ source }) => source),
-  );

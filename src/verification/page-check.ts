@@ -11,8 +11,6 @@ export interface PageCheck extends Receipt {
   outcome: PageReading["outcome"];
   /** Why there is no text. */
   reason?: string | undefined;
-  /** The page is due again: the next call continues with the claims that were not judged. */
-  isUnfinished: boolean;
   /** A judge refused claims of the page for a reason that lasts, and is not offered them again soon. */
   isRefused: boolean;
   /** As the page states them. */
@@ -43,7 +41,6 @@ export function checkOf(source: number, reading: PageReading): PageCheck {
     checkedAt,
     hash,
     outcome,
-    isUnfinished: false,
     isRefused: false,
   };
   if (reading.outcome === "text") {

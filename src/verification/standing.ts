@@ -2,7 +2,7 @@
 
 import { type Claim, type Evidence, type EvidenceKind, type Verdict, VERDICTS } from "../claims/evidence.ts";
 import type { Database } from "../store/database.ts";
-import { hasClaimsOf } from "./claim-store.ts";
+import { findClaims } from "./claim-store.ts";
 import { reportHashOf } from "./claims-of-run.ts";
 import { type DatedEvidence, findEvidence } from "./evidence-store.ts";
 
@@ -92,12 +92,8 @@ export async function summariseCitations(
   { taskId, report }: { taskId: string; report: string },
 ): Promise<CitationsSummary | undefined> {
   const evidence = await findEvidence(db, taskId);
-  if (evidence.length === 0 || !(await hasClaimsOf(db, taskId, reportHashOf(report)))) return undefined;
-  const byPair = Map.groupBy(evidence, ({ claim, source }) => `${claim} ${source}`);
-  const byClaim = Map.groupBy(
-    [...byPair.values()].flatMap((found) => decisive(found) ?? []),
-    ({ claim }) => claim,
-  );
-  const verdicts = [...byClaim.values()].map((found) => bestVerdict(found.map(({ verdict }) => verdict)));
-  return { claims: verdicts.length, ...countVerdicts(verdicts) };
+  const claims = evidence.length === 0 ? undefined : await findClaims(db, taskId, reportHashOf(report));
+  if (claims === undefined) return undefined;
+  const checked = standings(claims, evidence).filter(({ pairs }) => pairs.some(({ kind }) => kind !== undefined));
+  return { claims: checked.length, ...countVerdicts(checked.flatMap(({ verdict }) => verdict ?? [])) };
 }

@@ -18,18 +18,11 @@ import { isRedirect, type Source } from "../reports/report.ts";
 import { saveSourceFacts } from "../runs/links/link-store.ts";
 import type { Database } from "../store/database.ts";
 import { runExclusively } from "../store/slots.ts";
-import { type ClaimsOfRun, claimsOfRun, type ReportOfRun } from "./claims-of-run.ts";
-import {
-  findEvidence,
-  findFormerCheck,
-  findPageChecks,
-  type FormerCheck,
-  savePageCheck,
-  unjudgedSources,
-} from "./evidence-store.ts";
+import { claimsOfRun, type ReportOfRun } from "./claims-of-run.ts";
+import { findFormerChecks, type FormerCheck, savePageCheck } from "./evidence-store.ts";
 import type { JudgeLimits } from "./judge/judge-port.ts";
 import { evidenceOf, type ComparisonDeps } from "./page-evidence.ts";
-import { checkOf, type PageCheck } from "./page-check.ts";
+import { checkOf } from "./page-check.ts";
 
 export interface VerifyDeps extends ComparisonDeps {
   db: Database;
@@ -48,9 +41,10 @@ export interface Verification extends ReportOfRun {
   maxPages: number;
   maxMs: number;
   signal: AbortSignal;
+  /** Before the first page is fetched, with 0. */
   onProgress: (done: number, of: number) => void;
-  /** Called once if another check is reading the same page. */
-  onWait?: () => void;
+  /** Called once if another check of the report is in progress. */
+  onWait?: (() => void) | undefined;
 }
 
 /** A page that was checked within this time is not fetched again unless asked. */
@@ -61,51 +55,55 @@ const RECENTLY_UNREACHED_MS = 10 * 60_000;
 const RECENTLY_REFUSED_MS = 3_600_000;
 const MAX_CONCURRENT_PAGES = 4;
 
-/** What a verification will do, before it does anything. */
-export interface VerificationPlan extends ClaimsOfRun {
+/**
+ * Returns the number of pages that are still to be checked. Only one check of a report runs at a time, so that no page is
+ * fetched, judged, and paid for, twice. What was checked is stored at once, also if it is aborted.
+ */
+export async function verifyCitations(deps: VerifyDeps, wanted: Verification): Promise<number> {
+  const { db, clock, log, processId } = deps;
+  const { taskId, signal, maxMs, onWait } = wanted;
+  const deadline = clock.monotonic() + maxMs;
+  const pool = { pool: `citations:${taskId}`, withoutStore: "Other checks of the same report are not waited for" };
+  const left = await runExclusively({ db, clock, log, processId, ...pool, signal, maxMs, onWait }, () =>
+    checkPages(deps, wanted, deadline),
+  );
+  return left ?? (await planOf(deps, wanted)).due.length;
+}
+
+interface Plan {
+  claims: Claim[];
+  reportHash: string;
+  former: ReadonlyMap<number, FormerCheck>;
   /** The pages to fetch, each with the sources that are this page. */
   due: Source[][];
-  /** The stored checks; a page that was checked again since then is not fetched. */
-  checks: ReadonlyMap<number, PageCheck>;
 }
 
-export async function planVerification(
-  deps: Pick<VerifyDeps, "db" | "log" | "clock" | "judge">,
-  wanted: Pick<Verification, "taskId" | "result" | "numbers" | "again" | "maxPages">,
-): Promise<VerificationPlan> {
-  const found = await claimsOfRun(deps, wanted);
-  const checks = await findPageChecks(deps.db, wanted.taskId);
-  const cited = citedSources(wanted.result.sources, found.claims, wanted.numbers);
-  const canJudge = deps.judge?.canJudge() === true;
-  const unjudged = unjudgedSources(canJudge ? await findEvidence(deps.db, wanted.taskId) : []);
-  const due = duePages(cited, { checks, again: wanted.again, unjudged, now: deps.clock.now() });
-  return { ...found, due, checks };
+async function planOf(deps: VerifyDeps, wanted: Verification): Promise<Plan> {
+  const { taskId, result, numbers, again } = wanted;
+  const { claims, reportHash } = await claimsOfRun(deps, wanted);
+  const former = await findFormerChecks(deps.db, taskId);
+  const cited = new Set(numbers ?? claims.flatMap(({ sources }) => sources));
+  const due = duePages(
+    result.sources.filter(({ n }) => cited.has(n)),
+    { former, again, canJudge: deps.judge?.canJudge() === true, now: deps.clock.now() },
+  );
+  return { claims, reportHash, former, due };
 }
 
-/**
- * Returns the number of pages that are still to be checked. What was checked is stored at once, also if it is aborted.
- * The first failure aborts the other pages, and is thrown once none of them is in progress.
- */
-export async function verifyCitations(
-  deps: VerifyDeps,
-  wanted: Verification,
-  { due, ...plan }: VerificationPlan,
-): Promise<number> {
-  const { taskId } = wanted;
-  const deadline = deps.clock.monotonic() + wanted.maxMs;
-  const queue = due.slice(0, wanted.maxPages);
+/** The first failure aborts the other pages, and is thrown once none of them is in progress. */
+async function checkPages(deps: VerifyDeps, wanted: Verification, deadline: number): Promise<number> {
+  const plan = await planOf(deps, wanted);
+  const queue = plan.due.slice(0, wanted.maxPages);
   const total = queue.length;
   const failure = new AbortController();
   const signal = AbortSignal.any([wanted.signal, failure.signal]);
-  const onWait = calledOnce(wanted.onWait);
   let done = 0;
+  if (total > 0) wanted.onProgress(done, total);
   const worker = async (): Promise<void> => {
     while (queue.length > 0 && deps.clock.monotonic() < deadline) {
       signal.throwIfAborted();
-      const sources = queue.shift() ?? [];
-      const page = { ...plan, taskId, sources, signal, deadline };
-      const isComplete = await runExclusivelyForSources(deps, { ...page, onWait }, () => checkPage(deps, page));
-      if (isComplete === true) wanted.onProgress((done += 1), total);
+      const page = { ...plan, taskId: wanted.taskId, sources: queue.shift() ?? [], signal, deadline };
+      if (await checkPage(deps, page)) wanted.onProgress((done += 1), total);
     }
   };
   const workers = Array.from({ length: MAX_CONCURRENT_PAGES }, () =>
@@ -113,101 +111,53 @@ export async function verifyCitations(
   );
   await Promise.all(workers);
   signal.throwIfAborted();
-  return due.length - done;
-}
-
-/**
- * Only one check at a time reads a source, so that it is not judged, and paid for, twice. Which sources are one page may
- * change with a resolved link, so each is locked on its own, in their order.
- */
-function runExclusivelyForSources(
-  { db, clock, log, processId }: VerifyDeps,
-  { taskId, sources, signal, deadline, onWait }: CheckedSources & { onWait: () => void },
-  work: () => Promise<boolean | undefined>,
-): Promise<boolean | undefined> {
-  const withoutStore = "Other checks of the same page are not waited for";
-  const common = { db, clock, log, processId, signal, onWait, withoutStore };
-  const numbers = sources.map(({ n }) => n).toSorted((one, other) => one - other);
-  const nested = numbers.reduceRight((inner, n) => {
-    const pool = `citations:${taskId}:${n}`;
-    return () => runExclusively({ ...common, pool, maxMs: deadline - clock.monotonic() }, inner);
-  }, work);
-  return nested();
-}
-
-function calledOnce(callback: () => void = () => {}): () => void {
-  let isCalled = false;
-  return () => {
-    if (!isCalled) callback();
-    isCalled = true;
-  };
-}
-
-/** Sources that a claim cites, or those with the given numbers. */
-function citedSources(
-  sources: readonly Source[],
-  claims: readonly Claim[],
-  numbers: readonly number[] | undefined,
-): Source[] {
-  const wanted = new Set(numbers ?? claims.flatMap((claim) => claim.sources));
-  return sources.filter(({ n }) => wanted.has(n));
+  return plan.due.length - done;
 }
 
 interface Due {
-  checks: ReadonlyMap<number, PageCheck>;
+  former: ReadonlyMap<number, FormerCheck>;
   again: boolean;
-  /** Sources with claims that were not judged, if a judge can be asked about them. */
-  unjudged: ReadonlySet<number>;
+  canJudge: boolean;
   now: number;
 }
 
-/** The pages to fetch, each with the sources that are this page; those never checked first, then the oldest checks. */
-function duePages(sources: readonly Source[], { checks, again, unjudged, now }: Due): Source[][] {
+/** Those never checked first, then the oldest checks. */
+function duePages(sources: readonly Source[], { former, again, canJudge, now }: Due): Source[][] {
   const isDue = ({ n }: Source): boolean => {
-    const check = checks.get(n);
-    if (check === undefined || again || check.isUnfinished) return true;
+    const check = former.get(n);
+    if (check === undefined || again) return true;
     const age = now - check.checkedAt;
-    // A page that was not reached again keeps its evidence, and is not tried on every call.
-    if (check.outcome === "text" && unjudged.has(n) && (!check.isRefused || age > RECENTLY_REFUSED_MS)) return true;
+    if (canJudge && check.isUnjudged && (!check.isRefused || age > RECENTLY_REFUSED_MS)) return true;
     return age > (check.outcome === "unreachable" ? RECENTLY_UNREACHED_MS : RECENT_MS);
   };
   const byPage = Map.groupBy(sources.filter(isDue), ({ url, resolved_url }) => pageKey(resolved_url ?? url));
-  const lastCheck = ([source]: Source[]): number => checks.get(source?.n ?? 0)?.checkedAt ?? 0;
+  const lastCheck = ([source]: Source[]): number => former.get(source?.n ?? 0)?.checkedAt ?? 0;
   return [...byPage.values()].toSorted((one, other) => lastCheck(one) - lastCheck(other));
 }
 
-interface CheckedSources extends JudgeLimits, Pick<VerificationPlan, "claims" | "reportHash" | "checks"> {
+interface CheckedSources extends JudgeLimits, Pick<Plan, "claims" | "reportHash" | "former"> {
   taskId: string;
   /** Sources with the same address. */
   sources: readonly Source[];
 }
 
 /** Returns false if claims are left to be judged. */
-async function checkPage(deps: VerifyDeps, { sources, checks, ...page }: CheckedSources): Promise<boolean> {
+async function checkPage(deps: VerifyDeps, { sources, former, ...page }: CheckedSources): Promise<boolean> {
   const { taskId, reportHash, claims, signal, deadline } = page;
-  const former = new Map<number, FormerCheck | undefined>();
-  for (const { n } of sources) former.set(n, await findFormerCheck(deps.db, taskId, n));
-  // A check since the plan has done the work, unless it had no judge.
-  const isDue = ({ n }: Source): boolean =>
-    former.get(n)?.isUnfinished === true ||
-    former.get(n)?.checkedAt === checks.get(n)?.checkedAt ||
-    (former.get(n)?.isUnjudged === true && deps.judge?.canJudge() === true);
-  const due = sources.filter(isDue);
-  const [first] = due;
+  const [first] = sources;
   if (first === undefined) return true;
   const reading = await readSource(deps, taskId, { source: first, signal });
   if (reading.outcome === "text") {
     const title = oneLine(reading.page.title);
-    await saveSourceFacts(deps.db, taskId, new Map(due.map(({ url }) => [url, { title }])));
+    await saveSourceFacts(deps.db, taskId, new Map(sources.map(({ url }) => [url, { title }])));
   }
   let isAllComplete = true;
-  for (const { n } of due) {
+  for (const { n } of sources) {
     const citing = claims.filter((claim) => claim.sources.includes(n));
-    const limits = { signal, deadline };
-    const about = { taskId, source: n, claims: citing, former: former.get(n), limits };
+    const about = { taskId, source: n, claims: citing, former: former.get(n), limits: { signal, deadline } };
     const { evidence, isComplete, isRefused } = await evidenceOf(deps, reading, about);
-    const check = { ...checkOf(n, reading), isUnfinished: !isComplete, isRefused };
-    await savePageCheck(deps.db, { taskId, reportHash }, { check, evidence });
+    const check = { ...checkOf(n, reading), isRefused };
+    await savePageCheck(deps.db, { taskId, reportHash }, { check, evidence, former: former.get(n) });
     isAllComplete &&= isComplete;
   }
   return isAllComplete;

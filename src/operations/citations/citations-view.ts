@@ -34,8 +34,6 @@ export async function citationsView(deps: OperationDeps, owner: string, taskId: 
   };
 }
 
-const UNFINISHED = "Not every sentence that cites this page has been judged.";
-
 function sourceView(
   source: Source,
   { check, isCited, endedAt }: { check: PageCheck | undefined; isCited: boolean; endedAt: number },
@@ -49,7 +47,7 @@ function sourceView(
       ? {}
       : {
           outcome: check.outcome,
-          reason: check.isUnfinished ? UNFINISHED : check.reason,
+          reason: check.reason,
           checked_at: isoTime(check.checkedAt),
           http_status: check.httpStatus,
           published: check.date,

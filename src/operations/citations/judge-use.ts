@@ -3,7 +3,6 @@
 import { JUDGE_MODEL } from "../../costs/prices.ts";
 import { findJudgeCost } from "../../runs/history/figures-store.ts";
 import type { Database } from "../../store/database.ts";
-import { findJudgeUsage } from "../../verification/claim-store.ts";
 import type { Judge } from "../../verification/judge/judge-port.ts";
 import type { OperationDeps } from "../operation.ts";
 import { dollars } from "../parts/cost-confirmation.ts";
@@ -41,15 +40,12 @@ export function unjudgedField(unjudged: Unjudged): { not_judged?: string } {
   return sentences.length === 0 ? {} : { not_judged: sentences.join(" ") };
 }
 
-/** What the judge has used for this report so far, over all checks; undefined if it was never asked. */
+/** What the judge has cost for this report so far, over all checks; undefined if nothing. */
 export async function readJudgeUse(db: Database, taskId: string, { judgeMaxUsd: max }: Limit) {
-  const used = await findJudgeUsage(db, taskId);
-  if (used === undefined) return undefined;
   const { usd = 0, incomplete } = await findJudgeCost(db, taskId);
+  if (usd === 0 && !incomplete) return undefined;
   return {
     model: JUDGE_MODEL,
-    requests: used.requests,
-    input_tokens: used.inputTokens,
     // Not rounded: a page costs a tenth of a cent.
     cost_usd: usd,
     ...(incomplete ? { cost_incomplete: true } : {}),

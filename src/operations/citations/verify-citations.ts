@@ -132,17 +132,17 @@ async function verify(
   verification: VerifyDeps,
   { wanted, call }: { wanted: Wanted; call: Call },
 ): Promise<Done> {
-  const { planVerification, verifyCitations: check } = await import("../../verification/verify.ts");
+  const { verifyCitations: check } = await import("../../verification/verify.ts");
   const { collectUnjudged, judgeNotice } = await import("./judge-use.ts");
   const { judge, unjudged } = collectUnjudged(verification.judge);
-  const plan = await planVerification(verification, wanted);
-  const pages = Math.min(plan.due.length, wanted.maxPages);
-  if (pages > 0) call.progress(`Checking ${pages} cited pages${judgeNotice(deps.settings)}`);
   const signal = AbortSignal.any([call.signal, deps.leaving]);
-  const onProgress = (done: number, of: number): void => call.progress(`${done} of ${of} cited pages tried`);
-  const onWait = (): void => call.progress("Waiting for another check of this run");
+  const onProgress = (done: number, of: number): void =>
+    call.progress(
+      done === 0 ? `Checking ${of} cited pages${judgeNotice(deps.settings)}` : `${done} of ${of} cited pages tried`,
+    );
+  const onWait = (): void => call.progress("Waiting for another check of this report");
   try {
-    const left = await check({ ...verification, judge }, { ...wanted, signal, onProgress, onWait }, plan);
+    const left = await check({ ...verification, judge }, { ...wanted, signal, onProgress, onWait });
     return { left, unjudged };
   } catch (error) {
     throw signal.aborted ? cancelled() : error;

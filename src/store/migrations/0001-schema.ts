@@ -142,8 +142,6 @@ const tablesOfRuns = (isPostgres: boolean): Statement[] => {
       task_id text primary key references research_tasks (task_id) on delete cascade,
       report_hash text not null,
       claims_json text not null,
-      judge_requests integer not null default 0,
-      judge_tokens_input bigint not null default 0,
       judge_cost_micros bigint not null default 0
     )`,
     sql`create table research_pages (
@@ -151,7 +149,7 @@ const tablesOfRuns = (isPostgres: boolean): Statement[] => {
       source integer not null,
       outcome text not null,
       reason text,
-      is_unfinished integer not null default 0,
+      is_refused integer not null default 0,
       url text not null,
       final_url text not null,
       http_status integer,

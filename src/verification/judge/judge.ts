@@ -159,7 +159,7 @@ async function askOnce(deps: JudgeDeps, { taskId, request }: Asked): Promise<Ask
   // What may have been charged without being reported stays counted at its maximum.
   if (inputTokens !== undefined) {
     try {
-      await settleJudgeRequest(db, taskId, { reservedUsd, usd: usdOf(inputTokens), inputTokens });
+      await settleJudgeRequest(db, taskId, { reservedUsd, usd: usdOf(inputTokens) });
     } catch (error) {
       // The judgement is paid for and is kept; its cost stays unknown.
       log.forRun(taskId).warn(`A judge's usage was not stored: ${error instanceof Error ? error.message : "unknown"}`);

@@ -3,12 +3,9 @@
 import { expect, test } from "vitest";
 import { HOUR_MS, NOW, openRun, openWorld, pairs } from "../../../test/kit/store/cited-run.ts";
 import { thisProcess } from "../../platform/process-identity.ts";
-import { findResult } from "../../runs/result-store.ts";
-import type { Database } from "../../store/database.ts";
 import { hostHere } from "../../store/dialect.ts";
 import { registerProcess } from "../../store/processes.ts";
 import { findPageChecks } from "../evidence-store.ts";
-import { planVerification, type Verification, verifyCitations } from "../verify.ts";
 import { type Judge } from "./judge-port.ts";
 
 const VILLAGE = "https://b.example/village";
@@ -52,7 +49,7 @@ test("claims that were not judged in time keep the text's verdict, and the next 
 test("a judgement is kept and not paid for again until the page has another text (W3)", async () => {
   const db = await openRun();
   const { judge, asked } = createTestJudge();
-  const { verify, deps, pages, later, fetched } = openWorld(db, { judge });
+  const { verify, deps, pages, later } = openWorld(db, { judge });
   await verify();
   expect(asked).toEqual([2]);
   const again = { numbers: [2], again: true };
@@ -74,17 +71,6 @@ test("a judgement is kept and not paid for again until the page has another text
   pages[VILLAGE] = { ...village, hash: "cd".repeat(32) };
   await verify(again);
   expect(asked).toEqual([2, 2]);
-  // A page that was checked after the plan is not fetched again.
-  const result = await findResult(db, "run");
-  if (result === undefined) throw new Error("There is no report.");
-  const limits = { maxPages: 100, maxMs: 60_000, signal: new AbortController().signal, onProgress: () => {} };
-  const wanted: Verification = { taskId: "run", result, ...again, ...limits };
-  const plan = await planVerification(deps, wanted);
-  later(1_000);
-  await verify(again);
-  const before = fetched.length;
-  expect(await verifyCitations(deps, wanted, plan)).toBe(0);
-  expect(fetched).toHaveLength(before);
 });
 
 test("two checks of one run at the same time ask the judge once, and one that is cancelled waits for nobody (W3)", async () => {
@@ -104,52 +90,20 @@ test("two checks of one run at the same time ask the judge once, and one that is
   expect(await verify()).toBe(0);
 });
 
-/** Another process reads the page of source 1. */
-const readElsewhere = (db: Database) =>
-  db
-    .insertInto("leases")
-    .values({
-      lease_id: "s",
-      pool: "citations:run:1",
-      process_id: "p",
-      lease_until: Date.now() + HOUR_MS,
-    })
-    .execute();
-
-test("a page that another check is reading is waited for and left if that takes too long; other pages are checked (W3)", async () => {
+test("a check of a report waits for another one of it, and leaves its pages if that takes too long (W3)", async () => {
   const db = await openRun();
+  await openRun("second", db);
   const { verify, fetched } = openWorld(db);
-  await readElsewhere(db);
+  const lease = { lease_id: "s", pool: "citations:run", process_id: "p", lease_until: Date.now() + HOUR_MS };
+  await db.insertInto("leases").values(lease).execute();
   const waits: string[] = [];
   const onWait = (): void => void waits.push("waits");
-  expect(await verify({ numbers: [1], maxMs: 300, onWait })).toBe(1);
+  expect(await verify({ maxMs: 300, onWait })).toBe(4);
   expect([waits, fetched]).toEqual([["waits"], []]);
-  expect(await verify({ numbers: [2, 3, 4], onWait })).toBe(0);
+  expect(await verify({ taskId: "second", onWait })).toBe(0);
   expect(waits).toEqual(["waits"]);
-  expect(fetched).toHaveLength(3);
   await db.deleteFrom("leases").execute();
   expect(await verify()).toBe(0);
-  expect(fetched).toHaveLength(4);
-});
-
-test("a check with a judge judges pages that a check without one has read since its plan (W3)", async () => {
-  const db = await openRun();
-  const { judge, asked } = createTestJudge();
-  const { deps, later } = openWorld(db, { judge });
-  const automatic = openWorld(db, { processId: "other" });
-  const result = await findResult(db, "run");
-  if (result === undefined) throw new Error("There is no report.");
-  const limits = { maxPages: 100, maxMs: 60_000, signal: new AbortController().signal, onProgress: () => {} };
-  const wanted: Verification = { taskId: "run", result, again: true, ...limits };
-  const plan = await planVerification(deps, wanted);
-  later(1_000);
-  automatic.later(1_000);
-  await automatic.verify();
-  expect(await verifyCitations(deps, wanted, plan)).toBe(0);
-  expect(asked).toEqual([2]);
-  // Once they are judged, a third check with the old plan pays nothing.
-  expect(await verifyCitations(deps, wanted, plan)).toBe(0);
-  expect(asked).toEqual([2]);
 });
 
 test("pages that were checked without a judge are judged by the next check that has one, and by none that cannot (W3)", async () => {

@@ -7,12 +7,7 @@ import { findResult } from "../../../src/runs/result-store.ts";
 import { finishRun } from "../../../src/runs/run-store.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { findEvidence } from "../../../src/verification/evidence-store.ts";
-import {
-  planVerification,
-  type Verification,
-  verifyCitations,
-  type VerifyDeps,
-} from "../../../src/verification/verify.ts";
+import { type Verification, verifyCitations, type VerifyDeps } from "../../../src/verification/verify.ts";
 import { type Judge } from "../../../src/verification/judge/judge-port.ts";
 import { silentLog as log } from "../log.ts";
 import { insertRun, openDatabase } from "./store-rows.ts";
@@ -106,7 +101,7 @@ export function openWorld(
       onProgress: () => {},
       ...changes,
     };
-    return verifyCitations(deps, wanted, await planVerification(deps, wanted));
+    return verifyCitations(deps, wanted);
   };
   return { deps, pages, fetched, verify, later: (ms: number) => void (now += ms) };
 }

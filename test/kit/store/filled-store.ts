@@ -138,7 +138,7 @@ async function addEvidence(db: Database): Promise<void> {
   const url = "https://one.example/";
   await db
     .insertInto("research_claims")
-    .values({ task_id, report_hash: "hash", claims_json: "[]", judge_requests: 1 })
+    .values({ task_id, report_hash: "hash", claims_json: "[]", judge_cost_micros: 1 })
     .execute();
   await db
     .insertInto("research_pages")
