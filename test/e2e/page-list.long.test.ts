@@ -193,7 +193,7 @@ describe.skipIf(installed === "missing")("the first view in a browser", () => {
     await page.getByRole("checkbox", { name: "Select How deep is Lake Geneva?" }).check();
     await page.getByText("2 selected").waitFor();
     await page.getByRole("button", { name: "Delete…" }).click();
-    expect(await page.getByRole("dialog").locator("li").count()).toBe(2);
+    await expect.poll(() => page.getByRole("dialog").locator("li").count()).toBe(2);
     await page.getByRole("button", { name: "Delete for good" }).click();
     await expect.poll(() => page.locator(".run-link").allInnerTexts()).toEqual(["Who makes solid-state batteries?"]);
     const list = (await (await server.request("/api/runs")).json()) as { total: number };

@@ -115,11 +115,11 @@ export function SelectionBar({ shown, selected, setSelected }: SelectionProps) {
 }
 
 /** With what continues it, the newest first: an interrupted deletion leaves no follow-up without its question. */
-async function deleteConversation({ task_id: taskId }: RunHead): Promise<void> {
-  const { later } = await fetchJson<ConversationView>(`/api/runs/${taskId}/conversation`);
-  for (const { task_id: id } of later.toReversed()) await remove(id);
-  await remove(taskId);
+async function deleteConversation(first: RunHead): Promise<void> {
+  const { later } = await fetchJson<ConversationView>(`/api/runs/${first.task_id}/conversation`);
+  for (const run of later.toReversed()) await remove(run);
+  await remove(first);
 }
 
-const remove = (taskId: string): Promise<Acted> =>
-  postJson<Acted>(`/api/runs/${taskId}/delete`, { delete_at_google: false });
+const remove = ({ task_id: taskId, status }: RunHead): Promise<Acted> =>
+  postJson<Acted>(`/api/runs/${taskId}/delete`, { delete_at_google: false, seen_status: status });
