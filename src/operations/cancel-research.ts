@@ -10,6 +10,7 @@ import { isFinished, type Run, aboutRun } from "../runs/run.ts";
 import { factLines } from "./parts/answer-text.ts";
 import { costSchema } from "./view/run-view.ts";
 import { dollars, requireConsent } from "./parts/cost-confirmation.ts";
+import { stopMessage, stopRun } from "./parts/stop-run.ts";
 import { defineOperation, flagField, hashOfInput, outputSchema, type Question, taskIdField } from "./operation.ts";
 
 export const cancelResearch = defineOperation({
@@ -45,15 +46,7 @@ export const cancelResearch = defineOperation({
     if (remove && isFinished((await deps.findRun(call.owner, input.task_id)).status)) {
       return deletedRun(input.task_id, await deleteFor({ db, ...deps, agent }, deletion));
     }
-    // This process polls the run too, in case no other does.
-    const runner = agent === undefined ? undefined : (await deps.research()).runner;
-    runner?.start();
-    const request = { owner: call.owner, taskId: input.task_id, keepPartial: input.save_partial };
-    const { cancelRun } = await import("../runs/cancel/cancel.ts");
-    const run = await cancelRun(
-      { db, clock: deps.clock, agent, pollNow: async (taskId) => runner?.pollNow(taskId) },
-      request,
-    );
+    const run = await stopRun(deps, { owner: call.owner, taskId: input.task_id, keepPartial: input.save_partial });
     if (remove) {
       if (run.status !== "cancelled") throw notDeleted(run);
       return deletedRun(run.taskId, await deleteFor({ db, ...deps, agent }, deletion));
@@ -68,7 +61,7 @@ export const cancelResearch = defineOperation({
       partial_results_saved: saved,
       progress_at_cancellation: run.progress,
       ...costFields(run.cost),
-      message: messageFor(run),
+      message: stopMessage(run),
     };
   },
   toText: ({ success: _success, ...facts }) => factLines(facts),
@@ -112,7 +105,7 @@ const notDeleted = (run: Run): AppError => {
   const ended = isFinished(run.status);
   return new AppError({
     code: run.status === "completed" ? "RESEARCH_ALREADY_COMPLETED" : "RESEARCH_NOT_COMPLETED",
-    message: `${messageFor(run)} It was not deleted.`,
+    message: `${stopMessage(run)} It was not deleted.`,
     suggestion: ended ? "It has ended now, so delete it again." : "Delete it again in a minute.",
     run: aboutRun(run),
   });
@@ -125,14 +118,3 @@ const withoutDelete = (): AppError =>
     suggestion: "Delete it in both places, or nowhere.",
     details: { status: 400, field: "delete_at_google" },
   });
-
-function messageFor({ kind, status, cancelConfirmed = true, interactionId }: Run): string {
-  if (status === "completed") return "The research was finished before it could be cancelled; its report is kept.";
-  if (status === "failed") return "The run failed before it could be cancelled.";
-  if (status !== "cancelled")
-    return "The run was asked to stop and will stop as soon as its process reads the request.";
-  if (cancelConfirmed) return "The run is cancelled.";
-  return kind === "agent" && interactionId === undefined
-    ? "The run is cancelled here. It is not known whether Google started it; if so, it cannot be stopped from here and may be charged."
-    : "The run is cancelled here. Google has not confirmed it; if its report still arrives, it is charged and kept.";
-}

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { backupOf, refusedByDatabase, withoutText } from "./parts/after-failure.ts";
 import { verificationSchema } from "../reports/verification.ts";
-import { isFinished, knownTokens, type Run, type StoredResult } from "../runs/run.ts";
+import { isFinished, type Run, type StoredResult } from "../runs/run.ts";
 import { readStored } from "../runs/history/read.ts";
 import {
   joinNotes,
@@ -15,8 +15,14 @@ import {
 } from "./parts/answer-text.ts";
 import { checkedCitations, citationsCheckedField } from "./citations/verify-citations.ts";
 import { headOf } from "./view/head-view.ts";
-import { costSchema, type RunHead, tokensUsed } from "./view/run-view.ts";
-import { figuresOf, type RunWhole, wholeOf } from "./view/whole-view.ts";
+import {
+  figuresOf,
+  resultMetadata,
+  resultMetadataSchema,
+  type RunWhole,
+  sourceSchema,
+  wholeOf,
+} from "./view/whole-view.ts";
 import { type Conversation, conversationFields, conversationOf } from "./followup/conversation.ts";
 import { materialField } from "./view/sent-material.ts";
 import {
@@ -31,49 +37,7 @@ import {
 import { NO_PLAN, planAnswer, planFields } from "./parts/plan.ts";
 import { fitAnswer, limitOf, readingFields, readReport, type Room } from "./reading/report-reading.ts";
 import { asTable, columnsField, finishedTable, notMade, tableFields } from "./parts/table.ts";
-import { wishesSchema, withWishNote } from "./question/wishes.ts";
-
-export const sourceSchema = z.looseObject({
-  n: z.number(),
-  title: z.string(),
-  url: z.string(),
-  resolved_url: z.string().optional(),
-  domain: z.string(),
-  link_expires: z.string().optional().describe("The last day of Google's redirect link to it."),
-});
-
-export const resultMetadataSchema = z.looseObject({
-  duration_minutes: z.number(),
-  tokens_used: tokensUsed.optional(),
-  ...costSchema,
-  usage_final: z.boolean(),
-  estimated_cost_usd: z.number().optional().describe("Until Google has reported the usage."),
-  mode: z.string(),
-  model: z.string().optional(),
-  source_count: z.number(),
-  started_at: z.string(),
-  completed_at: z.string().optional(),
-  wishes: wishesSchema,
-});
-
-type Figures = RunHead & ReturnType<typeof figuresOf> & Pick<Partial<RunWhole>, "sources" | "wishes">;
-
-/** Duration, cost and origin of a run, for every answer that contains its report (K1). */
-export const resultMetadata = ({ sources = [], ...run }: Figures) => ({
-  duration_minutes: Math.round(run.duration_ms / 600) / 100,
-  tokens_used: knownTokens({ tokens: run.tokens, usageFinal: run.usage_final }),
-  cost_usd: run.cost_usd,
-  cost_incomplete: run.cost_incomplete,
-  cost_estimated: run.cost_estimated,
-  usage_final: run.usage_final,
-  estimated_cost_usd: run.usage_final ? undefined : run.estimated_usd,
-  mode: run.mode,
-  model: run.model,
-  source_count: sources.length,
-  started_at: run.started_at ?? run.created_at,
-  completed_at: run.completed_at,
-  wishes: run.wishes,
-});
+import { withWishNote } from "./question/wishes.ts";
 
 export const getResearchResults = defineOperation({
   name: "get_research_results",

@@ -17,7 +17,6 @@ import {
 import { finishedResearch, researchText } from "./start/finished-research.ts";
 import { costSchema } from "./view/run-view.ts";
 import { costQuestion, dollars, estimateFor, requireCostConsent, runAgreedTo } from "./parts/cost-confirmation.ts";
-import { resultMetadataSchema, sourceSchema } from "./get-research-results.ts";
 import { pictureField, suggestionsField } from "./parts/answer-text.ts";
 import { type GivenMaterial, hasMaterial, materialFields, readMaterial, withFiles } from "./parts/material.ts";
 import { materialField, materialSent } from "./view/sent-material.ts";
@@ -26,7 +25,7 @@ import { NO_PLAN, planFields, planned } from "./parts/plan.ts";
 import { questionWithWishes, type Wishes } from "../search/wishes.ts";
 import { beginningWithDetails, clarifyingQuestion, isVague } from "./question/vague-question.ts";
 import { wishesOf, withWishes } from "./question/wishes.ts";
-import { wholeOf } from "./view/whole-view.ts";
+import { resultMetadataSchema, sourceSchema, wholeOf } from "./view/whole-view.ts";
 import {
   type Call,
   defineOperation,

@@ -1,14 +1,13 @@
 /** The answer of a call whose research has ended with a report, and the text of such an answer. */
 
 import type { Table } from "../../reports/table/table.ts";
-import { resultMetadata } from "../get-research-results.ts";
 import { joinNotes, picturesIn, reportText } from "../parts/answer-text.ts";
 import type { SentMaterial } from "../view/sent-material.ts";
 import { NO_PLAN } from "../parts/plan.ts";
 import type { AnswerLimit } from "../operation.ts";
 import { fitAnswer, fittingReport, type Room } from "../reading/report-reading.ts";
 import { withWishNote } from "../question/wishes.ts";
-import type { RunWhole } from "../view/whole-view.ts";
+import { resultMetadata, type RunWhole } from "../view/whole-view.ts";
 
 interface AboutStart {
   joined?: boolean;

@@ -8,7 +8,7 @@ import { waitForRun } from "../../runs/history/read.ts";
 import { adviceWithoutReport, optionsAfterUnknownStart } from "../parts/after-failure.ts";
 import type { Call, OperationDeps, ResearchParts } from "../operation.ts";
 import { createActionReporter, followRun } from "../parts/follow-run.ts";
-import { cancelResearch } from "../cancel-research.ts";
+import { stopMessage, stopRun } from "../parts/stop-run.ts";
 
 /** The answer is due within 30 s whatever happens (I3), less a margin for a busy machine. The request itself may take longer. */
 export const ANSWER_WITHIN_MS = 28_000;
@@ -172,13 +172,12 @@ async function cancelWithCall(deps: OperationDeps, call: Call, { kind, taskId }:
   const { noteCancelledCall, requestCancel } = await import("../../runs/cancel/cancel-store.ts");
   const now = deps.clock.now();
   if (!(await requestCancel(db, { taskId, keepPartial: true, unlessJoined: true, now }))) return;
-  const input = { task_id: taskId, save_partial: true, delete: false, delete_at_google: false };
-  const { message } = await cancelResearch.run(deps, input, call);
+  const stopped = await stopRun(deps, { owner: call.owner, taskId, keepPartial: true });
   await noteCancelledCall(db, { taskId, message: CALL_CANCELLED });
   const { status, progress } = await deps.findRun(call.owner, taskId);
   throw new AppError({
     code: "CANCELLED",
-    message: `${CALL_CANCELLED} ${message}`,
+    message: `${CALL_CANCELLED} ${stopMessage(stopped)}`,
     run: { task_id: taskId, status, progress },
   });
 }

@@ -6,13 +6,13 @@ import type { Source } from "../../reports/report.ts";
 import { type Table, tableIn } from "../../reports/table/table.ts";
 import { verificationSchema } from "../../reports/verification.ts";
 import type { StoredRun } from "../../runs/history/read.ts";
-import type { Run, RunError, StoredResult } from "../../runs/run.ts";
+import { knownTokens, type Run, type RunError, type StoredResult } from "../../runs/run.ts";
 import { pictureLinks, suggestionLinks, withPictureLinks } from "../parts/answer-text.ts";
 import { materialSent, type SentMaterial } from "./sent-material.ts";
-import { type WishesAnswer, wishesAnswer, wishesIn } from "../question/wishes.ts";
+import { type WishesAnswer, wishesAnswer, wishesIn, wishesSchema } from "../question/wishes.ts";
 import { withUrlsOnce } from "../reading/report-reading.ts";
 import { headOf } from "./head-view.ts";
-import type { RunHead } from "./run-view.ts";
+import { costSchema, type RunHead, tokensUsed } from "./run-view.ts";
 import type { PictureLink } from "../operation.ts";
 
 /** A round of a deep_search. */
@@ -113,3 +113,45 @@ export async function wholeOf({ run, result = NO_TEXT }: StoredRun, { now, keeps
     ...factsOf(result),
   };
 }
+
+export const sourceSchema = z.looseObject({
+  n: z.number(),
+  title: z.string(),
+  url: z.string(),
+  resolved_url: z.string().optional(),
+  domain: z.string(),
+  link_expires: z.string().optional().describe("The last day of Google's redirect link to it."),
+});
+
+export const resultMetadataSchema = z.looseObject({
+  duration_minutes: z.number(),
+  tokens_used: tokensUsed.optional(),
+  ...costSchema,
+  usage_final: z.boolean(),
+  estimated_cost_usd: z.number().optional().describe("Until Google has reported the usage."),
+  mode: z.string(),
+  model: z.string().optional(),
+  source_count: z.number(),
+  started_at: z.string(),
+  completed_at: z.string().optional(),
+  wishes: wishesSchema,
+});
+
+type Figures = RunHead & ReturnType<typeof figuresOf> & Pick<Partial<RunWhole>, "sources" | "wishes">;
+
+/** Duration, cost and origin of a run, for every answer that contains its report (K1). */
+export const resultMetadata = ({ sources = [], ...run }: Figures) => ({
+  duration_minutes: Math.round(run.duration_ms / 600) / 100,
+  tokens_used: knownTokens({ tokens: run.tokens, usageFinal: run.usage_final }),
+  cost_usd: run.cost_usd,
+  cost_incomplete: run.cost_incomplete,
+  cost_estimated: run.cost_estimated,
+  usage_final: run.usage_final,
+  estimated_cost_usd: run.usage_final ? undefined : run.estimated_usd,
+  mode: run.mode,
+  model: run.model,
+  source_count: sources.length,
+  started_at: run.started_at ?? run.created_at,
+  completed_at: run.completed_at,
+  wishes: run.wishes,
+});
