@@ -5,9 +5,10 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { errorCodeOf } from "../platform/error-code.ts";
+import { withoutComments } from "../platform/parse-json.ts";
 import { configDirectory, prepareDirectory } from "./directory.ts";
 import type { Environment } from "./environment.ts";
-import { serverSecrets } from "./mcp-servers.ts";
+import { decoded, serverSecrets } from "./mcp-servers.ts";
 import { type Setting, SETTINGS, type SettingValues } from "./settings.ts";
 
 export interface Config {
@@ -108,12 +109,6 @@ function decodedText(bytes: Buffer): string {
   return new TextDecoder(isUtf16 ? "utf-16le" : "utf-8", { fatal: true }).decode(bytes);
 }
 
-/** Matches strings first, so that a URL in a string is not taken for a comment. */
-const withoutComments = (text: string): string =>
-  text
-    .replaceAll(/("(?:[^"\\]|\\.)*")|\/\/[^\r\n]*|\/\*[\s\S]*?\*\//g, "$1")
-    .replaceAll(/("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])/g, "$1");
-
 /** Names the spending limit because users rely on it. */
 const unreadable = (path: string, problem: string, { RESEARCH_CONFIRM_ABOVE_USD: limit }: SettingValues): string =>
   `${path} cannot be read: ${problem} None of its settings is used, including any spending limit: you are asked above $${limit}. Correct the file and restart.`;
@@ -204,12 +199,4 @@ function passwordsIn(url: string): Record<string, string> {
   const spelled = /^[^:/]+:\/\/[^:@/]*:([^/?#]*)@/.exec(url)?.[1] ?? "";
   const inQuery = URL.canParse(url) ? (new URL(url).searchParams.get("password") ?? "") : "";
   return { "database password": decoded(spelled), "its password": spelled, "password of the database": inQuery };
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,6 +1,7 @@
 /** Remote MCP servers of the configuration, whose headers may refer to variables of the environment. */
 
 import { z } from "zod";
+import { parseJson } from "../platform/parse-json.ts";
 
 export interface McpServerEntry {
   url: string;
@@ -19,16 +20,8 @@ const entry = () =>
 export const mcpServers = () =>
   z
     .string()
-    .transform(parsed)
+    .transform(parseJson)
     .pipe(z.record(z.string().regex(/^[A-Za-z0-9][\w-]{0,40}$/), entry()));
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 const VARIABLE = /\$\{(\w+)\}/g;
 
@@ -88,7 +81,8 @@ function secretParts({ username, password, pathname, search }: URL): string[] {
   return [...new Set(written.flatMap((part) => [part, decoded(part), decoded(part.replaceAll("+", " "))]))];
 }
 
-function decoded(part: string): string {
+/** Percent-encoded text, decoded where that is possible. */
+export function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { parseJson } from "../gemini/parse-json.ts";
+import { parseJson } from "../platform/parse-json.ts";
 import type { Log } from "../platform/log.ts";
 import {
   AGENT_TOKEN_PRICE,

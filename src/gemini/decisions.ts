@@ -6,7 +6,7 @@ import type { Log } from "../platform/log.ts";
 import { apiFailure, refusalOf } from "./failures.ts";
 import { retryAfterMs } from "./paid-start/paid-request.ts";
 import { type HttpResponse, NotSent, type SendOnce, sendOnce, type SingleRequest } from "./paid-start/send-once.ts";
-import { parseJson } from "./parse-json.ts";
+import { parseJson } from "../platform/parse-json.ts";
 import { readTokenCount } from "./search-backend.ts";
 import { API_VERSION } from "./transport/google-client.ts";
 

@@ -6,7 +6,7 @@
 import { AppError, type AppErrorOptions, type ErrorCode, type FailureReason } from "../errors.ts";
 import type { Log } from "../platform/log.ts";
 import { isRecord } from "../platform/is-record.ts";
-import { parseJson } from "./parse-json.ts";
+import { parseJson } from "../platform/parse-json.ts";
 
 /** Where a user gets an API key. */
 export const KEY_PAGE = "https://aistudio.google.com/apikey";

@@ -9,7 +9,7 @@ import type { ChildOutcome, ChildRequest } from "../platform/child.ts";
 import { durationText } from "../platform/duration.ts";
 import { environmentValue, findProgram } from "../platform/find-program.ts";
 import type { Log } from "../platform/log.ts";
-import { cleanText } from "../platform/clean-text.ts";
+import { cleanText, shortened } from "../platform/clean-text.ts";
 
 interface EndedRun {
   taskId: string;
@@ -138,9 +138,7 @@ function shortLine(text: string, limit: number): string {
     .replaceAll(/[\uFFFE\uFFFF]/g, "")
     .replaceAll(/\s+/g, " ")
     .trim();
-  if (line.length <= limit) return line;
-  const cut = line.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, "");
-  return `${cut}…`;
+  return line.length <= limit ? line : shortened(line, limit - 1);
 }
 
 interface DesktopCommand {

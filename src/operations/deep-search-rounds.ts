@@ -6,6 +6,7 @@ import { type Source, unique } from "../reports/report.ts";
 import { type Verification, VERIFICATION_METHODS } from "../reports/verification.ts";
 import type { SavedRound, StoredResult } from "../runs/run.ts";
 import { CUTS } from "../gemini/search-backend.ts";
+import { shortened } from "../platform/clean-text.ts";
 import { type Finding, findingSchema } from "../search/checks/check.ts";
 import type { Round } from "../search/deep.ts";
 import type { OperationDeps } from "./operation.ts";
@@ -107,15 +108,14 @@ function openNote({ verified, verification, open }: Verified): string | undefine
   return verified ? `Gemini called the result verified, but ${quoted}` : `Of the result, ${quoted}`;
 }
 
-function quotedClaims(open: readonly string[]): string {
-  const quoted = open.slice(0, MAX_QUOTED_CLAIMS).map((claim) => `"${shortened(claim.replaceAll(/\s+/g, " "))}"`);
-  const others = open.length - quoted.length;
-  return others === 0 ? quoted.join(", ") : `${quoted.join(", ")} and ${others} more`;
-}
+/** Without its full stop, which the end of the note follows. */
+const quoted = (claim: string): string =>
+  shortened(claim.replaceAll(/\s+/g, " "), MAX_CLAIM_CHARACTERS).replace(/[.。]$/, "");
 
-function shortened(claim: string): string {
-  if (claim.length <= MAX_CLAIM_CHARACTERS) return claim.replace(/[.。]$/, "");
-  return `${claim.slice(0, MAX_CLAIM_CHARACTERS).replace(/[\uD800-\uDBFF]$/, "")}…`;
+function quotedClaims(open: readonly string[]): string {
+  const shown = open.slice(0, MAX_QUOTED_CLAIMS).map((claim) => `"${quoted(claim)}"`);
+  const others = open.length - shown.length;
+  return others === 0 ? shown.join(", ") : `${shown.join(", ")} and ${others} more`;
 }
 
 interface CheckedReport {

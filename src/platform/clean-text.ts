@@ -75,15 +75,25 @@ export function replaceAt(
 /** A heading on a line of its own, as thoughts begin with. */
 const HEADING = /^\s*(?:\*\*([^*\n]{1,200}?):?\*\*|#{1,6}[ \t]([^\n]{1,200}?):?)[ \t]*\n\s*(?=\S)/;
 
+/** The beginning of a text, not cut in the middle of a character. */
+export const beginningOf = (text: string, maxCharacters: number): string =>
+  text.slice(0, maxCharacters).replace(/[\uD800-\uDBFF]$/, "");
+
+/** The beginning of a text, with an ellipsis if that is not all. */
+export const shortened = (text: string, maxCharacters: number): string =>
+  text.length <= maxCharacters ? text : `${beginningOf(text, maxCharacters)}…`;
+
+const MAX_LINE_CHARACTERS = 300;
+
 /** Makes one short line of a thought or query, without Markdown emphasis; a heading ends with a colon. */
 export const oneLine = (text: string): string =>
-  cleanText(text)
-    .replace(HEADING, "$1$2: ")
-    .replaceAll(/[\s*#]+/g, " ")
-    .trim()
-    .slice(0, 300)
-    // A lone surrogate at the cut.
-    .replace(/[\uD800-\uDBFF]$/, "");
+  beginningOf(
+    cleanText(text)
+      .replace(HEADING, "$1$2: ")
+      .replaceAll(/[\s*#]+/g, " ")
+      .trim(),
+    MAX_LINE_CHARACTERS,
+  );
 
 /** Cleans every string in a value. Keys are our own and stay. */
 export function cleanValue<T>(value: T): T;

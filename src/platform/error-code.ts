@@ -3,3 +3,5 @@
 /** Returns an empty string if the error has none. */
 export const errorCodeOf = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+
+export const isDiskFull = (error: unknown): boolean => ["ENOSPC", "EDQUOT"].includes(errorCodeOf(error));

@@ -4,7 +4,7 @@
  * models do not escape, are doubled before.
  */
 
-import { parseJson } from "../gemini/parse-json.ts";
+import { parseJson } from "../platform/parse-json.ts";
 import { isRecord } from "../platform/is-record.ts";
 
 interface AnchoredAnswer {

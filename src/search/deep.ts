@@ -5,6 +5,7 @@
 
 import { AppError } from "../errors.ts";
 import type { Cut, GroundedSegment, VisitedSource } from "../gemini/search-backend.ts";
+import { beginningOf } from "../platform/clean-text.ts";
 import type { Verification, VerificationMethod } from "../reports/verification.ts";
 import { executeResearchWithCorrection, type Research, type SearchCall, type SearchDeps } from "./correct-json.ts";
 import { type ClaimList, claimsOf, listClaims } from "./checks/report-claims.ts";
@@ -196,8 +197,7 @@ export function summarise(report: string): string {
     .join(" ");
   const text = prose === "" ? report.trim() : prose;
   if (text.length <= SUMMARY_CHARACTERS) return text;
-  // Removes half a surrogate pair.
-  const cut = text.slice(0, SUMMARY_CHARACTERS).replace(/[\uD800-\uDBFF]$/, "");
+  const cut = beginningOf(text, SUMMARY_CHARACTERS);
   const lastSpace = cut.lastIndexOf(" ");
   return `${lastSpace > SUMMARY_CHARACTERS / 2 ? cut.slice(0, lastSpace) : cut}…`;
 }

@@ -3,7 +3,7 @@
  * then reads damaged ones by their known keys.
  */
 
-import { parseJson } from "../gemini/parse-json.ts";
+import { parseJson } from "../platform/parse-json.ts";
 import type { Cut } from "../gemini/search-backend.ts";
 import { isRecord } from "../platform/is-record.ts";
 import { doubleLatexBackslashes, readAnchored, unescapeOnce } from "./anchored-answer.ts";

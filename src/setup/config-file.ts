@@ -3,7 +3,7 @@
 import { chmod, chown, lstat, mkdir, readFile, realpath, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { AppError } from "../errors.ts";
-import { errorCodeOf } from "../platform/error-code.ts";
+import { errorCodeOf, isDiskFull } from "../platform/error-code.ts";
 import { type Replacing, replaceFile, writeFlushed } from "../platform/replace-file.ts";
 import { notReadable } from "./entry-format.ts";
 
@@ -115,7 +115,7 @@ async function keepOwner(temporary: string, target: string): Promise<void> {
 }
 
 function unusable(file: string, cause: unknown): AppError {
-  const full = errorCodeOf(cause) === "ENOSPC" || errorCodeOf(cause) === "EDQUOT";
+  const full = isDiskFull(cause);
   return new AppError({
     code: full ? "DISK_FULL" : "PERMISSION_DENIED",
     message: full ? `The disk is full: ${file} was not changed.` : `${file} cannot be read or written.`,

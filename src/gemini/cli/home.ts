@@ -9,7 +9,8 @@ import { basename, join } from "node:path";
 import { AppError } from "../../errors.ts";
 import type { Log } from "../../platform/log.ts";
 import { liveness, type ProcessIdentity, thisProcess } from "../../platform/process-identity.ts";
-import { errorCodeOf } from "../../platform/error-code.ts";
+import { isDiskFull } from "../../platform/error-code.ts";
+import { parseJson, withoutComments } from "../../platform/parse-json.ts";
 import { replaceFile } from "../../platform/replace-file.ts";
 
 /** The directory of one call. Calls share no lock, no history and no leftover files. */
@@ -68,7 +69,7 @@ export function createCliHome({ home, log }: { home: string; log: Log }): CliHom
 }
 
 function notPrepared(cause: unknown): AppError {
-  const isFull = ["ENOSPC", "EDQUOT"].includes(errorCodeOf(cause));
+  const isFull = isDiskFull(cause);
   return new AppError({
     code: isFull ? "DISK_FULL" : "PERMISSION_DENIED",
     message: `${isFull ? "The disk is full: the" : "The"} Gemini CLI's folder in the config directory could not be prepared.`,
@@ -285,23 +286,13 @@ function objectIn(settings: Settings, name: string): Settings {
   return made;
 }
 
-const isObject = (value: Json | undefined): value is Settings =>
+const isObject = (value: unknown): value is Settings =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Parses an object of JSON with comments, as the CLI does. Undefined for anything else. */
+/** An object of JSON with comments, which the CLI reads, too. Undefined for anything else. */
 export function parseSettings(text: string): Settings | undefined {
-  try {
-    const value: Json = JSON.parse(withoutComments(text));
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-const STRING_OR_COMMENT = /"(?:[^"\\]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
-
-function withoutComments(text: string): string {
-  return text.replace(/^\uFEFF/, "").replaceAll(STRING_OR_COMMENT, (part) => (part.startsWith('"') ? part : " "));
+  const value = parseJson(withoutComments(text.replace(/^\uFEFF/, "")));
+  return isObject(value) ? value : undefined;
 }
 
 /** A process may fork while the list is read. */

@@ -6,7 +6,7 @@
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { parseJson } from "../parse-json.ts";
+import { parseJson } from "../../platform/parse-json.ts";
 import { readModelName, readTokenCount, type VisitedSource } from "../search-backend.ts";
 
 export interface CliOutput {

@@ -10,7 +10,7 @@ import { type HttpResponse, NotSent, type SendOnce, type SingleRequest, Withheld
 import { AppError } from "../../errors.ts";
 import { canUseProxyFromEnvironment } from "../transport/google-client.ts";
 import { readInteraction } from "../interactions/reader.ts";
-import { parseJson } from "../parse-json.ts";
+import { parseJson } from "../../platform/parse-json.ts";
 
 interface PaidRequestOptions extends Pick<
   SingleRequest,

@@ -1,6 +1,6 @@
 /** Recognises questions that are too vague to be worth dollars, by lists of words: no model is asked. */
 
-import { cleanText } from "../../platform/clean-text.ts";
+import { beginningOf, cleanText } from "../../platform/clean-text.ts";
 
 /** Fewer words with a meaning of their own than this, and no name or figure to hold on to, make a question vague. */
 const MIN_MEANINGFUL_WORDS = 3;
@@ -60,8 +60,7 @@ const MAX_DETAIL_CHARACTERS = 2_000;
 /** The question together with the user's answer; unchanged if the user skipped it. */
 export function withDetails(query: string, answer: unknown): string {
   const text = typeof answer === "string" ? cleanText(answer).trim() : "";
-  // Without half of a surrogate pair at the cut.
-  const details = text.slice(0, MAX_DETAIL_CHARACTERS).replace(/[\uD800-\uDBFF]$/, "");
+  const details = beginningOf(text, MAX_DETAIL_CHARACTERS);
   return details === "" ? query : beginningWithDetails(query) + details;
 }
 

@@ -3,9 +3,8 @@
 import { statfs } from "node:fs/promises";
 import path from "node:path";
 import { AppError } from "../../errors.ts";
-import { errorCodeOf } from "../../platform/error-code.ts";
+import { errorCodeOf, isDiskFull } from "../../platform/error-code.ts";
 
-const FULL = ["ENOSPC", "EDQUOT"];
 const FORBIDDEN = ["EACCES", "EPERM", "EROFS", "ELOOP"];
 const NOT_A_DIRECTORY = ["ENOTDIR", "EEXIST", "ENOENT", "ENAMETOOLONG", "EINVAL"];
 
@@ -19,7 +18,7 @@ interface RefusedFile {
 export async function fileError(error: unknown, { folder, name, neededBytes }: RefusedFile): Promise<unknown> {
   if (error instanceof AppError) return error;
   const code = errorCodeOf(error);
-  if (FULL.includes(code)) {
+  if (isDiskFull(error)) {
     const file = path.join(folder, name);
     const available = await availableBytes(folder);
     return new AppError({

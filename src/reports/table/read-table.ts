@@ -1,6 +1,6 @@
 /** Reads the table in a model's answer: its JSON, or the complete rows of one that ends early; checks source numbers. */
 
-import { parseJson } from "../../gemini/parse-json.ts";
+import { parseJson } from "../../platform/parse-json.ts";
 import { cellKey } from "../../gemini/interactions/request-body.ts";
 import { cleanText } from "../../platform/clean-text.ts";
 import { isRecord } from "../../platform/is-record.ts";

@@ -131,7 +131,13 @@ function highestMarked(report: string): number {
 
 export function packRaw(raw: unknown, redact: (text: string) => string): Uint8Array | undefined {
   if (raw === undefined) return undefined;
-  return deflateRawSync(redact(serialize(withoutRequest(raw)) ?? "{}"));
+  try {
+    return deflateRawSync(redact(JSON.stringify(withoutRequest(raw))));
+  } catch (error) {
+    // Thousands of nesting levels overflow the stack of JSON.stringify. The report is stored without them.
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }
 
 /** The request that Google may repeat: its input may hold files, the headers of its MCP servers hold secrets. */
@@ -154,24 +160,4 @@ function withoutData(part: unknown): unknown {
   if (!isRecord(part) || part["data"] === undefined) return part;
   const { data: _data, ...rest } = part;
   return rest;
-}
-
-/** Falls back to field by field: thousands of nesting levels overflow the stack of JSON.stringify. */
-function serialize(raw: unknown): string | undefined {
-  const whole = tryStringify(raw);
-  if (whole !== undefined || !isRecord(raw)) return whole;
-  const fields = Object.entries(raw).flatMap(([name, value]) => {
-    const text = tryStringify(value);
-    return text === undefined ? [] : [`${JSON.stringify(name)}:${text}`];
-  });
-  return `{${fields.join(",")}}`;
-}
-
-function tryStringify(value: unknown): string | undefined {
-  try {
-    return JSON.stringify(value);
-  } catch (error) {
-    if (error instanceof RangeError) return undefined;
-    throw error;
-  }
 }

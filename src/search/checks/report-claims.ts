@@ -6,6 +6,7 @@
 import type { Claim } from "../../claims/evidence.ts";
 import { splitClaims } from "../../claims/split-claims.ts";
 import type { VisitedSource } from "../../gemini/search-backend.ts";
+import { shortened } from "../../platform/clean-text.ts";
 import { linkedSources } from "../../reports/document/document.ts";
 import { isRedirect, numberSources, type Source } from "../../reports/report.ts";
 import type { Verdict } from "../../claims/evidence.ts";
@@ -142,18 +143,14 @@ function textOf(lines: readonly string[], pages: readonly string[]): string {
 }
 
 function lineOf(claim: Claim, { pages, finding }: { pages: number[]; finding: Finding | undefined }): string {
-  const text = shortened(claimText(claim).replaceAll(/\s+/g, " "));
+  const text = shortened(claimText(claim).replaceAll(/\s+/g, " "), MAX_CLAIM_CHARACTERS);
   const cited = pages.length === 0 ? "(no source)" : pages.map((n) => `[${n}]`).join(" ");
   const { verdict, reason, says, quote } = finding ?? {};
   if (reason === undefined) return `${text} ${cited}`;
   // The passage, so that the next round corrects the sentence instead of repeating it.
-  const passage = verdict === "conflict" && quote !== undefined ? ` The page: "${shortened(quote)}"` : "";
+  const passage =
+    verdict === "conflict" && quote !== undefined ? ` The page: "${shortened(quote, MAX_CLAIM_CHARACTERS)}"` : "";
   return `${text} ${cited} – last check: ${reason}${says === undefined ? "" : ` It says ${says}.`}${passage}`;
-}
-
-function shortened(text: string): string {
-  if (text.length <= MAX_CLAIM_CHARACTERS) return text;
-  return `${text.slice(0, MAX_CLAIM_CHARACTERS).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }
 
 function citedUrls({ sources: numbers }: Claim, { sources }: ReportClaims): string[] {

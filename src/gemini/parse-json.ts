@@ -1,9 +1,0 @@
-/** JSON.parse that returns undefined for text that is not JSON. */
-
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
