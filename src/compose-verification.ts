@@ -17,7 +17,7 @@ export async function composeVerification(parts: Parts): Promise<VerifyDeps> {
   const { createRedirectResolver } = await import("./gemini/redirect-links.ts");
   const { db, processId } = await store();
   const resolver = createRedirectResolver();
-  const reader = createPageReader({ resolver, clock: systemClock });
+  const reader = createPageReader({ clock: systemClock });
   shutdown.finally(() => reader.close());
   return {
     db,

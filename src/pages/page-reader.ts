@@ -5,7 +5,6 @@
  */
 
 import { hash } from "node:crypto";
-import { isGoogleRedirect, type RedirectResolver } from "../gemini/redirect-links.ts";
 import type { Clock } from "../platform/clock.ts";
 import { type Network, publicNetwork } from "./guard/dial.ts";
 import { PAGE_LIMITS, type PageLimits, type PageReading, type PageText, type ReadPage } from "./page.ts";
@@ -21,8 +20,6 @@ export interface PageReader {
 }
 
 export interface PageReaderOptions {
-  /** Resolves Google's redirect links: a request of its own, before the page is requested. */
-  resolver: RedirectResolver;
   clock: Clock;
   limits?: Partial<PageLimits> | undefined;
   /** Tests map names to servers on loopback. */
@@ -31,12 +28,7 @@ export interface PageReaderOptions {
 
 type Outcome = FailedOutcome | { outcome: "text"; page: PageText };
 
-export function createPageReader({
-  resolver,
-  clock,
-  network = publicNetwork,
-  ...options
-}: PageReaderOptions): PageReader {
+export function createPageReader({ clock, network = publicNetwork, ...options }: PageReaderOptions): PageReader {
   const limits: PageLimits = { ...PAGE_LIMITS, ...options.limits };
   const closing = new AbortController();
   const hosts = createHostQueue(clock, limits);
@@ -64,12 +56,7 @@ export function createPageReader({
       const signal = AbortSignal.any([callerSignal, closing.signal]);
       signal.throwIfAborted();
       const receipt = { url, finalUrl: url, checkedAt: clock.now() };
-      const target = isGoogleRedirect(url) ? await resolver.resolve(url, signal).catch(failedOutcome) : url;
-      signal.throwIfAborted();
-      if (typeof target === "object") return { ...receipt, ...target };
-      if (target === undefined)
-        return { ...receipt, outcome: "not_checked", reason: "Google's link could not be resolved." };
-      return { ...receipt, finalUrl: target, ...(await fetchAndRead(target, signal)) };
+      return { ...receipt, ...(await fetchAndRead(url, signal)) };
     },
     close: async () => {
       closing.abort();

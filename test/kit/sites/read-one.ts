@@ -11,7 +11,6 @@ const network: Network = {
   connect: (address) => connect({ host: address, port: Number(process.env["SITE_PORT"]) }),
 };
 const reader = createPageReader({
-  resolver: { resolve: () => Promise.resolve(undefined) },
   clock: systemClock,
   network,
   limits: { hostIntervalMs: 0 },

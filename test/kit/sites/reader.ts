@@ -18,7 +18,6 @@ export async function openReader(
 ): Promise<ReaderOnSites> {
   const sites = await openSites(pages);
   const reader = createPageReader({
-    resolver: { resolve: () => Promise.resolve(undefined) },
     clock: systemClock,
     network: sites.network,
     limits: { hostIntervalMs: 0, ...limits },
