@@ -185,7 +185,8 @@ export const comparable = (text: string): string =>
     .toLowerCase()
     .replaceAll(/[\u2018\u2019\u201B\u02BC\u2032]/gu, "'")
     .replaceAll(/[\u201C\u201D\u201E\u201F\u00AB\u00BB]/gu, '"')
-    .replaceAll(/[\u2010-\u2015\u2212]/gu, "-");
+    .replaceAll(/[\u2010-\u2015\u2212]/gu, "-")
+    .replaceAll(/ (?=[.,;:!?)])/g, "");
 
 // Compares a claim with the cells of a page's tables: `caption: row: column: value`.
 

@@ -55,7 +55,7 @@ function meantBy(cited: CitedReport): CitationNumbers {
   return { google: new Map([...same, ...google]), plain: new Map([...same, ...plain]) };
 }
 
-/** The parentheses that are left when the marks inside are taken out. */
+/** The parentheses that are left when the marks inside are taken out, as are spaces before a full stop. */
 const EMPTY_ASIDE =
   /\s?[(（［][\s,;、]{0,8}(?:(?:see|cf|sources?|quellen?|siehe|vgl|voir|出典|参照)[.:：]?)?[\s,;、]{0,8}[)）］]/giu;
 
@@ -63,7 +63,7 @@ function toClaim({ text, headings, context, start, end, cites }: Draft, n: numbe
   const ordered = cites.toSorted((a, b) => a.at - b.at);
   return {
     n,
-    text: onOneLine(text.replaceAll(EMPTY_ASIDE, "")),
+    text: onOneLine(text.replaceAll(EMPTY_ASIDE, "")).replaceAll(/ (?=[.,)])/g, ""),
     headings,
     context,
     start,

@@ -197,13 +197,12 @@ interface Reading extends InlineText {
   /** Position of a `[cite_start]` that no `[cite: 1]` has used yet. */
   open: number | undefined;
   isBoldOpen: boolean;
-  isAfterMark: boolean;
 }
 
 function readInline(inline: Token, context: LinkContext): InlineText {
   const empty = { text: "", starts: [], ends: [], marks: [], bold: 0, open: undefined };
   const { end } = rangeOf(inline);
-  const reading: Reading = { ...empty, context, end, isBoldOpen: false, isAfterMark: false };
+  const reading: Reading = { ...empty, context, end, isBoldOpen: false };
   const tokens = inline.children ?? [];
   for (let at = 0; at < tokens.length; at += 1) {
     const token = tokens[at];
@@ -214,7 +213,6 @@ function readInline(inline: Token, context: LinkContext): InlineText {
       readLink(reading, token, tokens.slice(from, at));
     } else READERS[token.type]?.(reading, token);
   }
-  dropSpace(reading, ".");
   return reading;
 }
 
@@ -241,7 +239,6 @@ const READERS: Readonly<Record<string, (reading: Reading, token: Token) => void>
 
 function write(reading: Reading, text: string, { start, end }: Range): void {
   if (text === "") return;
-  dropSpace(reading, text);
   for (let unit = 0; unit < text.length; unit += 1) {
     reading.starts.push(start);
     reading.ends.push(end);
@@ -253,7 +250,6 @@ function write(reading: Reading, text: string, { start, end }: Range): void {
 function keep(reading: Reading, token: Token, { from, to }: { from: number; to: number }): void {
   if (to <= from) return;
   const text = token.content.slice(from, to);
-  dropSpace(reading, text);
   for (const { at, size, start, end } of piecesOf(token)) {
     const isVerbatim = size === end - start;
     for (let index = Math.max(at, from); index < Math.min(at + size, to); index += 1) {
@@ -264,20 +260,8 @@ function keep(reading: Reading, token: Token, { from, to }: { from: number; to: 
   reading.text += text;
 }
 
-/** `cost more [1].` has no space before the full stop once the mark is taken out. */
-function dropSpace(reading: Reading, next: string): void {
-  const { isAfterMark, text } = reading;
-  reading.isAfterMark = false;
-  if (!isAfterMark || !text.endsWith(" ") || !/^[.,;:!?)]/.test(next)) return;
-  reading.text = text.slice(0, -1);
-  reading.starts.pop();
-  reading.ends.pop();
-  for (const mark of reading.marks) mark.at = Math.min(mark.at, reading.text.length);
-}
-
 function cite(reading: Reading, mark: Omit<CitationMark, "at">): void {
   reading.marks.push({ at: reading.text.length, ...mark });
-  reading.isAfterMark = true;
 }
 
 const URL_PATTERN = String.raw`https?:\/\/[^\s()<>[\]]{1,2000}(?:\([^\s()<>]{0,200}\)[^\s()<>[\]]{0,200})?`;
