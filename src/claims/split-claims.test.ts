@@ -26,6 +26,8 @@ describe("the sources of a claim (W1)", () => {
     ["a link in the sentence", "It costs 5 [EUR](https://a.example/heat). It is old."],
     ["a link after the sentence", "It costs 5 EUR. [A study of prices](https://a.example/heat) It is old."],
     ["a link in parentheses", "It costs 5 EUR ([A study](https://a.example/heat#x)). It is old."],
+    ["a link in parentheses after the sentence", "It costs 5 EUR. ([A study](https://a.example/heat)) It is old."],
+    ["the same at the end of a paragraph", "It costs 5 EUR. (see [A](https://a.example/heat))\n\nIt is old."],
     ["a number with a link", "It costs 5 EUR [[1]](https://a.example/heat). It is old."],
     ["an address", "It costs 5 EUR (https://a.example/heat). It is old."],
     ["a defined number", "It costs 5 EUR [1]. It is old.\n\n[1]: https://a.example/heat"],

@@ -55,15 +55,12 @@ function meantBy(cited: CitedReport): CitationNumbers {
   return { google: new Map([...same, ...google]), plain: new Map([...same, ...plain]) };
 }
 
-/** The parentheses that are left when the marks inside are taken out, as are spaces before a full stop. */
-const EMPTY_ASIDE =
-  /\s?[(（［][\s,;、]{0,8}(?:(?:see|cf|sources?|quellen?|siehe|vgl|voir|出典|参照)[.:：]?)?[\s,;、]{0,8}[)）］]/giu;
-
 function toClaim({ text, headings, context, start, end, cites }: Draft, n: number): Claim {
   const ordered = cites.toSorted((a, b) => a.at - b.at);
   return {
     n,
-    text: onOneLine(text.replaceAll(EMPTY_ASIDE, "")).replaceAll(/ (?=[.,)])/g, ""),
+    // `cost more [1].` has a space before the full stop once the mark is taken out.
+    text: onOneLine(text).replaceAll(/ (?=[.,)])/g, ""),
     headings,
     context,
     start,

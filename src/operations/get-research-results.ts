@@ -13,7 +13,7 @@ import {
   suggestionsField,
   verificationText,
 } from "./parts/answer-text.ts";
-import { checkedCitations, citationsCheckedField } from "./citations/verify-citations.ts";
+import { checkedCitations, citationsCheckedField, conflictLines } from "./citations/verify-citations.ts";
 import { headOf } from "./view/head-view.ts";
 import {
   figuresOf,
@@ -91,19 +91,22 @@ export const getResearchResults = defineOperation({
     }
     return reportAnswer(deps, call, { run, result, input });
   },
-  webText: ["report", "table", "outline", "plan"],
+  webText: ["report", "table", "outline", "plan", "citations_checked"],
   picturesOf: ({ task_id, pictures = [] }) => ({ taskId: task_id, links: pictures }),
   toText: (output) => resultsText(output),
 });
 
 function resultsText({ success: _success, metadata, verification, ...answer }: WithoutReport): string {
   const { report, table, plan, outline, sources, pictures, search_suggestions, material, ...others } = answer;
-  const { context, follow_up_of, follow_ups, ...rest } = others;
+  const { context, follow_up_of, follow_ups, citations_checked: checked, ...rest } = others;
+  const { conflicts: _conflicts, ...counts } = checked ?? {};
   const conversation = { context, follow_up_of, follow_ups };
-  const facts = { ...rest, verification: verificationText(verification) };
+  const conflicts = conflictLines(checked);
+  const citations_checked = checked === undefined ? undefined : counts;
+  const facts = { ...rest, citations_checked, verification: verificationText(verification) };
   const { duration_minutes, source_count, cost_usd, ...figures } = withWishNote(metadata);
   return reportText(
-    { report, table, plan, outline, sources, pictures, search_suggestions, conversation, material },
+    { report, table, plan, outline, sources, pictures, search_suggestions, conversation, material, conflicts },
     // What a person must see comes last: some clients show only the last three lines.
     others.next_step === undefined
       ? { ...figures, ...facts, source_count, duration_minutes, cost_usd }

@@ -1,6 +1,13 @@
 /** What all evidence together says about each claim of a report, and how many claims have which verdict. */
 
-import { type Claim, type Evidence, type EvidenceKind, type Verdict, VERDICTS } from "../claims/evidence.ts";
+import {
+  type Claim,
+  displayedClaim,
+  type Evidence,
+  type EvidenceKind,
+  type Verdict,
+  VERDICTS,
+} from "../claims/evidence.ts";
 import type { Database } from "../store/database.ts";
 import { findClaims } from "./claim-store.ts";
 import { reportHashOf } from "./claims-of-run.ts";
@@ -83,8 +90,18 @@ function countVerdicts(verdicts: readonly Verdict[]): Partial<Record<Verdict, nu
 
 // A short summary of what the checks of a run's citations found, for answers that contain its report.
 
-/** Cited claims with evidence, by their best verdict. */
-export type CitationsSummary = { claims: number } & Partial<Record<Verdict, number>>;
+/** Cited claims with evidence, by their best verdict, and the first of those that a page contradicts. */
+export type CitationsSummary = { claims: number; conflicts?: ConflictFound[] } & Partial<Record<Verdict, number>>;
+
+interface ConflictFound {
+  text: string;
+  source: number;
+  page_says?: string | undefined;
+  passage?: string | undefined;
+}
+
+const MAX_CONFLICTS = 5;
+const MAX_CONFLICT_CHARACTERS = 300;
 
 /** Undefined if nothing was checked. Splits no report. */
 export async function summariseCitations(
@@ -95,5 +112,18 @@ export async function summariseCitations(
   const claims = evidence.length === 0 ? undefined : await findClaims(db, taskId, reportHashOf(report));
   if (claims === undefined) return undefined;
   const checked = standings(claims, evidence).filter(({ pairs }) => pairs.some(({ kind }) => kind !== undefined));
-  return { claims: checked.length, ...countVerdicts(checked.flatMap(({ verdict }) => verdict ?? [])) };
+  const cut = (text: string): string => text.slice(0, MAX_CONFLICT_CHARACTERS).toWellFormed();
+  const conflicts = checked.flatMap(({ claim, pairs }) =>
+    pairs
+      .filter(({ verdict }) => verdict === "conflict")
+      .map(({ source, pageSays, passage = "" }): ConflictFound => {
+        const text = cut(displayedClaim(claim));
+        return { text, source, page_says: pageSays, passage: cut(passage) || undefined };
+      }),
+  );
+  return {
+    claims: checked.length,
+    ...countVerdicts(checked.flatMap(({ verdict }) => verdict ?? [])),
+    ...(conflicts.length === 0 ? {} : { conflicts: conflicts.slice(0, MAX_CONFLICTS) }),
+  };
 }

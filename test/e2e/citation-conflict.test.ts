@@ -31,6 +31,13 @@ test("a page that says 412 where the report says 512 is a conflict, first everyw
     "conflict",
     "likely",
   ]);
+  const results = await server.call("get_research_results", { task_id: taskId });
+  const conflict = { source: 1, page_says: "412", passage: SENTENCE };
+  expect(results.structured["citations_checked"]).toMatchObject({ claims: 3, conflicts: [conflict, conflict] });
+  expect(results.text).toContain("In conflict with cited pages:\n- Source 1: The trial covered 512 homes");
+  expect(results.text).toContain(`The page says “412”. “${SENTENCE}”`);
+  const read = await scene.command(["show", taskId], { env });
+  expect(read.stdout).toContain(`A cited page says something else than the report: check ${taskId.slice(0, 8)}`);
   const shown = await scene.command(["check", taskId.slice(0, 8)], { env });
   expect(shown.stdout).toMatch(/^conflict\t1\tThe trial covered 512 homes.*\tThe page says “412”\.\tThe trial/m);
 });

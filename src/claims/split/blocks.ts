@@ -213,7 +213,7 @@ function readInline(inline: Token, context: LinkContext): InlineText {
       readLink(reading, token, tokens.slice(from, at));
     } else READERS[token.type]?.(reading, token);
   }
-  return reading;
+  return withoutEmptyAsides(reading);
 }
 
 const READERS: Readonly<Record<string, (reading: Reading, token: Token) => void>> = {
@@ -328,3 +328,32 @@ const isProse = (label: string): boolean =>
   !/^(?:https?:\/\/|[\w-]+(?:\.[\w-]+)+\/?\S*$)/u.test(label) &&
   !/^\W*(?:sources?|link|quellen?|lien)\W*\d*\W*$/iu.test(label) &&
   !/^[^\p{L}]*(?:出典|リンク|参照)[^\p{L}]*$/u.test(label);
+
+const EMPTY_ASIDE =
+  /\s?[(（［][\s,;、]{0,8}(?:(?:see|cf|sources?|quellen?|siehe|vgl|voir|出典|参照)[.:：]?)?[\s,;、]{0,8}[)）］]/giu;
+
+/** Removes the parentheses that are left when the marks inside are taken out. */
+function withoutEmptyAsides({ text, starts, ends, marks, bold }: InlineText): InlineText {
+  const found = marks.length === 0 ? [] : [...text.matchAll(EMPTY_ASIDE)];
+  if (found.length === 0) return { text, starts, ends, marks, bold };
+  const holes = found.map(({ index, 0: { length } }) => ({ from: index, to: index + length }));
+  const kept: InlineText = { text: "", starts: [], ends: [], marks: [], bold };
+  let copied = 0;
+  for (const { from, to } of [...holes, { from: text.length, to: text.length }]) {
+    kept.text += text.slice(copied, from);
+    for (let index = copied; index < from; index += 1) {
+      kept.starts.push(starts[index] ?? 0);
+      kept.ends.push(ends[index] ?? 0);
+    }
+    copied = to;
+  }
+  let hole = 0;
+  let removed = 0;
+  for (const mark of marks) {
+    for (; (holes[hole]?.to ?? Infinity) <= mark.at; hole += 1)
+      removed += (holes[hole]?.to ?? 0) - (holes[hole]?.from ?? 0);
+    const inside = Math.max(0, mark.at - (holes[hole]?.from ?? Infinity));
+    kept.marks.push({ ...mark, at: mark.at - removed - inside });
+  }
+  return kept;
+}

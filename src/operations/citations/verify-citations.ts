@@ -1,7 +1,14 @@
 /** `verify_citations`: on the user's request, fetches the pages that a report cites and compares them with its claims. */
 
 import { z } from "zod";
-import { bySeverity, displayedClaim, type Verdict, VERDICT_LABELS, VERDICTS } from "../../claims/evidence.ts";
+import {
+  bySeverity,
+  displayedClaim,
+  saysInstead,
+  type Verdict,
+  VERDICT_LABELS,
+  VERDICTS,
+} from "../../claims/evidence.ts";
 import { cancelled } from "../../gemini/failures.ts";
 import { isoTime } from "../../platform/clock.ts";
 import type { Source } from "../../reports/report.ts";
@@ -309,6 +316,13 @@ interface StoredReport {
 /** Damaged evidence must not cost the report. */
 export const checkedCitations = (db: Database, report: StoredReport): Promise<CitationsSummary | undefined> =>
   summariseCitations(db, report).catch(() => undefined);
+
+/** The conflicts of the summary, each as one line. */
+export const conflictLines = (summary: CitationsSummary | undefined): string[] =>
+  (summary?.conflicts ?? []).map(
+    ({ text, source, page_says: says, passage }) =>
+      `- Source ${source}: ${text}${says === undefined ? "" : ` ${saysInstead(says)}`}${passage === undefined ? "" : ` “${passage}”`}`,
+  );
 
 /** As one line; undefined if nothing was checked. */
 export async function checkedCitationsText(db: Database, report: StoredReport): Promise<string | undefined> {

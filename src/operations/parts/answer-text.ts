@@ -75,6 +75,8 @@ interface ReportText {
   search_suggestions?: readonly string[] | undefined;
   conversation?: Conversation;
   material?: SentMaterial;
+  /** What cited pages contradict, as lines. */
+  conflicts?: string[];
 }
 
 /** A stored report, or a plan, with its lists. What a person must see is the end of `facts`, for the same reason. */
@@ -84,6 +86,7 @@ export function reportText(shown: ReportText, facts: Record<string, unknown>): s
   const text = table === undefined ? report?.trim() : tableText(table);
   return [
     ...[text, plan].filter((part) => part !== undefined),
+    ...list("In conflict with cited pages", shown.conflicts ?? []),
     ...list(
       "Outline",
       outline.map(({ section, title, characters }) => `${section} ${title} (${characters} characters)`),

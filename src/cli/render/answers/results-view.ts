@@ -131,7 +131,10 @@ export async function resultsView(output: Results, space: AnswerSpace): Promise<
     {
       taskId,
       text: textOf(output, stored, space),
-      warnings: partial === true ? ["Partial report: the run ended before it was finished."] : [],
+      warnings: [
+        ...(partial === true ? ["Partial report: the run ended before it was finished."] : []),
+        ...conflictWarnings(output),
+      ],
       continues: parentLine(output, space),
       parts: [...(outline.length === 0 ? [] : [outlineText(outline)]), ...followUpLines(output, space)],
       sources: output.sources,
@@ -154,6 +157,13 @@ export async function resultsView(output: Results, space: AnswerSpace): Promise<
     },
     space,
   );
+}
+
+/** Before the text: it should not be used as it is. */
+function conflictWarnings({ task_id: taskId, citations_checked: checked }: Results): string[] {
+  const { conflicts = [] } = checked ?? {};
+  if (!Array.isArray(conflicts) || conflicts.length === 0) return [];
+  return [`A cited page says something else than the report: check ${shortId(taskId)}`];
 }
 
 function parentLine({ follow_up_of: parent }: Results, space: AnswerSpace): string | undefined {
