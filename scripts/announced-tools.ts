@@ -15,6 +15,8 @@ import { isRecord } from "../src/platform/is-record.ts";
 
 /** Claude Code writes a longer result to a file unless the tool declares its size. */
 const REPORT_META = { "anthropic/maxResultSizeChars": 400_000 };
+/** Claude Code otherwise looks up the tool before the first search, which costs a request. */
+const ALWAYS_LOADED = { "anthropic/alwaysLoad": true };
 const REPORTS = ["report", "result", "results"];
 
 type Schema = Record<string, unknown>;
@@ -36,6 +38,7 @@ export const announcedTools = (): AnnouncedTools => ({
 
 function metaOf({ name, output }: Operation): Tool["_meta"] {
   const meta = {
+    ...(name === "search" ? ALWAYS_LOADED : {}),
     ...(REPORTS.some((field) => field in output.shape) ? REPORT_META : {}),
     ...(CARDED_TOOLS.some((carded) => carded === name) ? CARD_REFERENCE : {}),
   };
@@ -49,7 +52,8 @@ function announced({ name, title, description, input, output, annotations }: Ope
     description,
     inputSchema: objectSchema.parse(accepted(z.toJSONSchema(input, { io: "input" }))),
     outputSchema: objectSchema.parse(returned(z.toJSONSchema(output, { io: "output" }))),
-    annotations,
+    // Claude Code shows this title, and ignores the one above.
+    annotations: { title, ...annotations },
     ...(meta === undefined ? {} : { _meta: meta }),
   };
 }
@@ -87,6 +91,9 @@ export const MARKS = [
   "caution",
   "notice",
   "check_status_command",
+  "wait_seconds",
+  "expected_minutes",
+  "expected_cost_usd",
   "joined",
   "context",
   "table",

@@ -80,7 +80,7 @@ function callOf<Output>(
     ...LOCAL_CALLER,
     client: "cli",
     signal: shutdown.signal,
-    progress: (text, taskId) => line.show(taskId === undefined ? text : `${text} (${shortId(taskId)})`),
+    progress: (text, { taskId } = {}) => line.show(taskId === undefined ? text : `${text} (${shortId(taskId)})`),
     wholeReports: true,
     hasTypedPaths: true,
     visualization: "auto",

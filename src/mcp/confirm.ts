@@ -18,6 +18,7 @@ import { clarificationFor, clarified, type Outcome, questionFor, refused } from 
 import type { Subject } from "../operations/question/subject.ts";
 import { isRecord } from "../platform/is-record.ts";
 import { clientOf, type Connection } from "./client.ts";
+import { withWholeId } from "./short-id.ts";
 
 type Confirmation =
   /** With the input of the call, and the user's details if it was vague. `agreed`: what the user said yes to. */
@@ -50,7 +51,8 @@ const MAX_WAIT_MS = 600_000;
 
 export async function confirm(request: ConfirmationRequest): Promise<Confirmation> {
   try {
-    return await decide(request);
+    const { deps, call, input } = request;
+    return await decide({ ...request, input: await withWholeId(deps, call.owner, input) });
   } catch (error) {
     return { kind: "refused", outcome: refused(error, request.deps) };
   }

@@ -61,11 +61,15 @@ function lazyRunTasks(app: App): TaskSource {
 type Line = [text: string, ...needed: ToolName[]];
 
 const LINES: readonly Line[] = [
-  ["Web research through Google Gemini. Choose the cheapest depth that answers the question:"],
+  // Codex shows its model this line only.
+  [
+    "Web research through Google Gemini with sources: a quick search, a verified deep search, long deep research reports.",
+  ],
+  ["Choose the cheapest depth that answers the question:"],
   ["- search: facts, news, documentation. Seconds, a cent. Start here.", "search"],
   ["- deep_search: sources conflict, or a wrong answer is costly. Minutes, cents.", "deep_search"],
   [
-    "- start_deep_research: a broad report that the user wants and that is worth dollars. Up to an hour, in the background. Then check_research_status with wait_seconds 45 and the last cursor until completed, then get_research_results.",
+    "- start_deep_research: a broad report that the user wants and that is worth dollars. Up to an hour, in the background. Where calls become MCP tasks, the report arrives on its own: do not poll. Elsewhere call check_research_status with wait_seconds 45 and the last cursor until completed, then get_research_results.",
     "start_deep_research",
     "check_research_status",
     "get_research_results",

@@ -29,10 +29,10 @@ export const checkResearchStatus = defineOperation({
   name: "check_research_status",
   title: "Check research status",
   description:
-    "Returns the status of a run: progress, current action, time, cost, whether it stalled. To wait, call it in a loop with wait_seconds 45 and the last cursor: it returns when the run ends, stalls or advances by a tenth. Not for the report (get_research_results). Free and local; instant without wait_seconds.",
+    "Deep research status: progress, current action, time and cost of a run, whether it stalled. To wait, call it in a loop with wait_seconds 45 and the last cursor: it returns when the run ends, stalls or advances by a tenth. Not for the report (get_research_results). Free, local.",
   input: z.strictObject({
     task_id: taskIdField,
-    wait_seconds: waitField.describe("Wait up to this long for such news."),
+    wait_seconds: waitField.describe("Wait so long for news."),
     cursor: z
       .string({ error: CURSOR_ERROR })
       .regex(CURSOR_FORMAT, { error: CURSOR_ERROR })

@@ -17,15 +17,14 @@ const metadataSchema = z.looseObject({ topic: z.string(), depth: z.string(), ...
 
 export const deepResearch = defineOperation({
   name: "deep_research",
-  title: "Research report (legacy)",
-  description:
-    "Legacy: an unverified report on a topic, in one round; prefer deep_search or search. Takes seconds to minutes, costs cents.",
+  title: "Quick report (legacy)",
+  description: "Prefer search.",
   input: z.strictObject({
     topic: queryField("topic").describe("Its subject."),
     depth: z
       .enum(["concise", "detailed"], { error: "{depth} must be concise or detailed." })
-      .default("detailed")
-      .describe("concise: one page."),
+      .optional()
+      .describe("Its length."),
   }),
   output: outputSchema({
     report: z.string().describe("The report in Markdown."),
@@ -40,7 +39,8 @@ export const deepResearch = defineOperation({
     kind: "deep_research",
     answer: async (deps, stored) => answerOf(await finishedSearch(deps, stored), depthOf(stored.run)),
   },
-  run: async (deps, { topic, depth }, call) => {
+  // Without a default in the schema, which every session would pay for.
+  run: async (deps, { topic, depth = "detailed" }, call) => {
     const { researchReport } = await import("../search/quick.ts");
     const request = { topic, depth, ownPrompt: deps.settings.legacyPrompt };
     const finished = await runSingleRound(deps, call, {

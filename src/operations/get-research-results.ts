@@ -43,7 +43,7 @@ export const getResearchResults = defineOperation({
   name: "get_research_results",
   title: "Get research results",
   description:
-    "Returns the stored report of a run with sources and figures; of a failed or cancelled run as far as it got (partial). For completed runs and lost calls. A long one comes as its beginning and an outline: read on with section. Free, local.",
+    "Deep research results: returns the stored report of a run with its sources; of a failed or cancelled run as far as it got (partial). For completed runs and lost calls. A long one comes as its beginning and an outline: read on with section. Free, local.",
   input: z.strictObject({
     task_id: taskIdField,
     include_sources: flagField("include_sources").default(true).describe("Whether the sources are returned."),

@@ -92,6 +92,16 @@ export interface AnswerLimit {
   sizeOf?: ((answer: { text: string; structured: unknown }) => number) | undefined;
 }
 
+/** What a progress message is about, besides its text. */
+interface ProgressOf {
+  /** The run that was created, under which a lost answer is found. */
+  taskId?: string | undefined;
+  /** 0 to 99, where it is known. */
+  percent?: number | undefined;
+}
+
+export type ProgressSink = (message: string, about?: ProgressOf) => void;
+
 /** One call of an operation, as the transport passes it on. */
 export interface Call extends Caller {
   /** Name that the calling program gave for itself. */
@@ -101,8 +111,7 @@ export interface Call extends Caller {
   isCancelled?: (() => boolean) | undefined;
   /** Arrival of the call by the monotonic clock. Undefined: time limits count from the start of the operation. */
   since?: number | undefined;
-  /** `taskId`: the run that was created, under which a lost answer is found. */
-  progress: (message: string, taskId?: string) => void;
+  progress: ProgressSink;
   /** The answer is printed or piped, so a report of any length is returned whole. */
   wholeReports?: boolean | undefined;
   /** The longest answer that the calling program accepts, if that is known. */
@@ -260,8 +269,16 @@ export const queryField = (what: string) =>
     .max(MAX_QUERY_CHARACTERS, { error: `{${what}} must have at most 10,000 characters.` })
     .refine((text) => LETTER_OR_DIGIT.test(text), { error: `{${what}} must have at least one letter or digit.` });
 
+/** Shorter beginnings of an id are soon those of several runs. */
+const MIN_ID_CHARACTERS = 8;
+
+const TASK_ID_ERROR = `{task_id} must be one that a tool returned, or its first ${MIN_ID_CHARACTERS} or more characters.`;
+
+/** An id, or its first characters: a transport that accepts those completes them before the operation is performed. */
 export const taskIdField = z
-  .uuid({ error: "{task_id} must be the UUID that a tool returned." })
+  .string({ error: TASK_ID_ERROR })
+  .regex(/^[0-9a-f]{8}(?:-[0-9a-f-]{0,27})?$/i, { error: TASK_ID_ERROR })
+  .toLowerCase()
   .describe("Of the run.");
 
 export const flagField = (name: string) => z.boolean({ error: `{${name}} must be true or false.` });

@@ -64,10 +64,16 @@ describe("an input", () => {
     [{ query: " " }, "INVALID_QUERY", "query must not be empty.", "query"],
     [{ query: "?" }, "INVALID_QUERY", "query must have at least one letter or digit.", "query"],
     [{ topic: 1 }, "INVALID_QUERY", "topic must be of type string.", "topic"],
-    [{ task_id: "x" }, "INVALID_TASK_ID", "task_id must be the UUID that a tool returned.", "task_id"],
+    [
+      { task_id: "x" },
+      "INVALID_TASK_ID",
+      "task_id must be one that a tool returned, or its first 8 or more characters.",
+      "task_id",
+    ],
     [{ count: 4 }, "INVALID_INPUT", "count is not valid.", "count"],
   ])("%j is refused as %s (A6)", async (input, code, message, field) => {
-    expect(await refusal(input)).toEqual({ code, message, details: { status: 400, field } });
+    const advice = field === "task_id" ? { suggestion: "list_research shows the runs that are stored." } : {};
+    expect(await refusal(input)).toEqual({ code, message, ...advice, details: { status: 400, field } });
   });
 
   test("of the wrong type, or with unknown parameters, is refused by name, with bounded text (A6)", async () => {

@@ -213,6 +213,7 @@ function invalidInput(error: z.ZodError): AppError {
   }
   return new AppError({
     code: field === "task_id" ? "INVALID_TASK_ID" : "INVALID_INPUT",
+    next: field === "task_id" ? [{ do: "list" }] : [],
     message,
     template,
     details: { status: 400, ...(field === "" ? {} : { field }) },

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { LOCAL_OWNER } from "../caller.ts";
 import { currentAgent, DEFAULT_AGENT, type Material, type RequestVariant } from "../gemini/research-agent.ts";
 import { readStored } from "../runs/history/read.ts";
+import { estimateOf, usualMinutes } from "../runs/history/run-estimate.ts";
 import { isFinished, type Run } from "../runs/run.ts";
 import { drawsPictures } from "../runs/start/start-options.ts";
 import {
@@ -39,6 +40,8 @@ import {
 
 const HOUR_MS = 3_600_000;
 const START = "start_deep_research";
+/** Below the time after which clients end a call. */
+const POLL_WAIT_SECONDS = 45;
 const RUNNING = "Research running in background.";
 const NOTIFIED = `${RUNNING} Notification when complete.`;
 
@@ -46,7 +49,7 @@ export const startDeepResearch = defineOperation({
   name: START,
   title: "Start deep research",
   description:
-    "Costs about $1 to $10 and takes 5 to 60 minutes: starts Google's Deep Research agent, which writes a long report with citations. For broad or difficult questions; for look-ups: search; to verify one answer: deep_search. Returns a task_id within 30 s; then call check_research_status with wait_seconds 45 until completed, and get_research_results. The same start within 10 minutes joins the first.",
+    "Costs about $1 to $10 and takes 5 to 60 minutes: starts Google's Deep Research agent, which writes a long report with citations. For broad or difficult questions; for look-ups: search; to verify one answer: deep_search. Returns a task_id within 30 s. As an MCP task the report arrives on its own; otherwise call check_research_status with wait_seconds 45 until completed, then get_research_results. The same start within 10 minutes joins the first.",
   input: withWishes({
     query: queryField("query").describe("The research question, as precisely as possible."),
     enable_notifications: flagField("enable_notifications")
@@ -86,6 +89,9 @@ export const startDeepResearch = defineOperation({
     material: materialField,
     message: z.string(),
     check_status_command: z.string(),
+    wait_seconds: z.number().describe("For check_research_status."),
+    expected_minutes: z.number(),
+    expected_cost_usd: z.number().describe("Absent without a price."),
     joined: z.boolean().describe("True when an identical run was found instead of starting one."),
     notice: z.string(),
   }),
@@ -145,6 +151,9 @@ export const startDeepResearch = defineOperation({
       ...NO_PLAN,
       message: messageOnceAccepted(run, run.enableNotifications ? NOTIFIED : RUNNING),
       check_status_command: `check_research_status(task_id='${started.taskId}')`,
+      wait_seconds: POLL_WAIT_SECONDS,
+      expected_minutes: Math.round(usualMinutes(run).likely),
+      expected_cost_usd: estimateOf(run.estimate).usd?.likely,
       material: materialSent(run),
       ...about,
     };

@@ -97,12 +97,22 @@ describe.concurrent.each(ERAS)("a %s client", (era) => {
     ]);
   });
 
-  test("receives the task id first, and then what the search does (G8)", async (context) => {
+  test("receives the beginning of the task id first, and then what the search does, in percent (G8)", async (context) => {
     const server = await (await openScene(context)).server({ era });
     const messages: string[] = [];
-    const onProgress = (message: string): void => void messages.push(message);
+    const percents: number[] = [];
+    const onProgress = (
+      message: string,
+      { progress, total }: { progress: number; total?: number | undefined },
+    ): void => {
+      messages.push(message);
+      percents.push(Math.floor((100 * progress) / (total ?? Number.NaN)));
+    };
     const { structured } = await server.call("deep_search", { query: QUERY }, { onProgress });
-    expect(withoutWaiting(messages)[0]).toContain(structured["metadata"].task_id);
+    expect(withoutWaiting(messages)[0]).toContain(`(run ${structured["metadata"].task_id.slice(0, 8)})`);
+    // Two of at most five rounds are done when the third begins.
+    expect(percents).toEqual(percents.toSorted((a, b) => a - b));
+    expect([percents[0], percents.at(-1)]).toEqual([0, 40]);
     expect(messages.join("\n")).toMatch(/Round 1 of at most 5[\s\S]*Round 2 of at most 5[\s\S]*Round 3 of at most 5/);
   });
 });

@@ -297,7 +297,7 @@ describe("an interrupted deep_search", () => {
       .call(
         "deep_search",
         { query: QUERY, max_iterations: 4 },
-        { signal: stop.signal, onProgress: (text) => (parent ||= /task_id ([\w-]{36})/.exec(text)?.[1] ?? "") },
+        { signal: stop.signal, onProgress: (text) => (parent ||= /run ([0-9a-f]{8})\)/.exec(text)?.[1] ?? "") },
       )
       .catch(() => "lost");
     const asked = (times: number): Promise<void> =>

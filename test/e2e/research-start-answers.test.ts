@@ -67,9 +67,12 @@ describe.each(ERAS)("a %s client", (era) => {
       mode: "async",
       message: "Research running in background. Notification when complete.",
       check_status_command: `check_research_status(task_id='${task_id}')`,
+      wait_seconds: 45,
+      expected_minutes: expect.any(Number),
+      expected_cost_usd: expect.any(Number),
     });
     expect(missingFromText(text, structured)).toEqual([]);
-    expect(withoutWaiting(progress)[0]).toBe(`Starting deep research (task_id ${task_id})`);
+    expect(withoutWaiting(progress)[0]).toBe(`Starting deep research (run ${task_id.slice(0, 8)})`);
     const quiet = await server.call(START, { query: "Without a sound", enable_notifications: false });
     expect(quiet.structured["message"]).toBe("Research running in background.");
     expect(scene.gemini.ledger.acceptedStarts().map(({ query }) => query)).toEqual([QUERY, "Without a sound"]);

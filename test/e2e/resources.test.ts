@@ -114,8 +114,9 @@ describe.each(["legacy", "modern"] as const)("%s client", (era) => {
     const sentences = {
       [`research://runs/${UNKNOWN_ID}`]: "There is no run with this id.",
       [`research://runs/${UNKNOWN_ID}/report.md`]: "There is no run with this id.",
-      "research://runs/..%2Fsecret": "task_id must be the UUID that a tool returned.",
-      [`research://runs/${"x".repeat(10_000)}`]: "task_id must be the UUID that a tool returned.",
+      "research://runs/..%2Fsecret": "task_id must be one that a tool returned, or its first 8 or more characters.",
+      [`research://runs/${"x".repeat(10_000)}`]:
+        "task_id must be one that a tool returned, or its first 8 or more characters.",
       [`research://runs/${going}/report.md`]: "This run is still in progress.",
       [`research://runs/${going}/other.md`]: expect.stringContaining("not found"),
       "research://runs/": expect.stringContaining("not found"),

@@ -73,6 +73,16 @@ describe("get_research_results", () => {
     expect(scene.gemini.ledger.count()).toBe(requests);
   });
 
+  test("takes the first eight characters of an id, as every tool does (A10)", async (context) => {
+    const scene = await openScene(context);
+    const server = await scene.server();
+    const task_id: string = await searchFor(server, QUERY);
+    const short = task_id.slice(0, 8).toUpperCase();
+    const read = await server.call("get_research_results", { task_id: short });
+    expect(read.structured).toMatchObject({ success: true, task_id });
+    expect((await server.call("check_research_status", { task_id: short })).structured).toMatchObject({ task_id });
+  });
+
   test("leaves the sources out on request, in data and text (K1)", async (context) => {
     const server = await (await openScene(context)).server();
     const task_id = await searchFor(server, QUERY);
@@ -110,7 +120,8 @@ describe("get_research_results", () => {
         success: false,
         error: {
           code: "INVALID_TASK_ID",
-          message: "task_id must be the UUID that a tool returned.",
+          message: "task_id must be one that a tool returned, or its first 8 or more characters.",
+          suggestion: expect.stringContaining("list_research"),
           details: { status: 400, field: "task_id" },
         },
       });

@@ -19,7 +19,7 @@ describe.each(ERAS)("a %s client", (era) => {
     const progress: string[] = [];
     const onProgress = (message: string): void => void progress.push(message);
     const { isError, structured, text } = await server.call("search", { query: `  ${QUERY}\n` }, { onProgress });
-    expect(withoutWaiting(progress)[0]).toBe(`Searching the web (task_id ${structured["metadata"].task_id})`);
+    expect(withoutWaiting(progress)[0]).toBe(`Searching the web (run ${structured["metadata"].task_id.slice(0, 8)})`);
     expect(isError).toBe(false);
     expect(structured).toEqual({
       success: true,

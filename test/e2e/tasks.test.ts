@@ -99,7 +99,7 @@ describe("a search as a task", () => {
     const task = {
       taskId: expect.stringMatching(/^[0-9a-f-]{36}$/),
       status: "working",
-      statusMessage: "Working",
+      statusMessage: "Searching the web for 0 s",
       createdAt: expect.stringMatching(ISO_TIME),
       lastUpdatedAt: expect.stringMatching(ISO_TIME),
       // RESEARCH_KEEP_DAYS.

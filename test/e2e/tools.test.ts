@@ -46,6 +46,7 @@ const REPORTING = [
 ];
 /** Of what a model sees of the default set (U4). */
 const MAX_TOKENS = 2_500;
+const MAX_LEGACY_TOKENS = 60;
 const MAX_INSTRUCTION_CHARACTERS = 1_000;
 
 async function listTools({ onTestFinished }: TestContext, era: Era): Promise<Tool[]> {
@@ -121,6 +122,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "idempotentHint": false,
           "openWorldHint": true,
           "readOnlyHint": true,
+          "title": "Web search",
         },
         "description": "Answers a question from the web in one round: Gemini searches, reads pages and writes a short report. For facts, news, documentation, prices. Where sources conflict or errors are costly: deep_search. Takes seconds, costs about a cent. Returns the report (Markdown) and its sources.",
         "name": "search",
@@ -132,6 +134,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "idempotentHint": false,
           "openWorldHint": true,
           "readOnlyHint": true,
+          "title": "Verified web research",
         },
         "description": "Costs a few cents per round and takes 1 to 10 minutes: researches in rounds, first from five perspectives, then checks and corrects until the result is confirmed. For conflicting sources or when being wrong is costly; for look-ups use search, for a broad report start_deep_research. Returns the report (Markdown), whether verified, and its sources.",
         "name": "deep_search",
@@ -143,6 +146,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "idempotentHint": true,
           "openWorldHint": false,
           "readOnlyHint": true,
+          "title": "Estimate research cost",
         },
         "description": "Estimates minutes and US dollars of start_deep_research for a question, from published figures and your own finished runs. For a start whose price matters, or to choose the agent; search and deep_search cost cents. Free, instant, local. Returns ranges and a recommendation.",
         "name": "estimate_research_cost",
@@ -154,8 +158,9 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "idempotentHint": false,
           "openWorldHint": true,
           "readOnlyHint": false,
+          "title": "Start deep research",
         },
-        "description": "Costs about $1 to $10 and takes 5 to 60 minutes: starts Google's Deep Research agent, which writes a long report with citations. For broad or difficult questions; for look-ups: search; to verify one answer: deep_search. Returns a task_id within 30 s; then call check_research_status with wait_seconds 45 until completed, and get_research_results. The same start within 10 minutes joins the first.",
+        "description": "Costs about $1 to $10 and takes 5 to 60 minutes: starts Google's Deep Research agent, which writes a long report with citations. For broad or difficult questions; for look-ups: search; to verify one answer: deep_search. Returns a task_id within 30 s. As an MCP task the report arrives on its own; otherwise call check_research_status with wait_seconds 45 until completed, then get_research_results. The same start within 10 minutes joins the first.",
         "name": "start_deep_research",
         "title": "Start deep research",
       },
@@ -165,8 +170,9 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "idempotentHint": true,
           "openWorldHint": false,
           "readOnlyHint": true,
+          "title": "Check research status",
         },
-        "description": "Returns the status of a run: progress, current action, time, cost, whether it stalled. To wait, call it in a loop with wait_seconds 45 and the last cursor: it returns when the run ends, stalls or advances by a tenth. Not for the report (get_research_results). Free and local; instant without wait_seconds.",
+        "description": "Deep research status: progress, current action, time and cost of a run, whether it stalled. To wait, call it in a loop with wait_seconds 45 and the last cursor: it returns when the run ends, stalls or advances by a tenth. Not for the report (get_research_results). Free, local.",
         "name": "check_research_status",
         "title": "Check research status",
       },
@@ -176,8 +182,9 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "idempotentHint": true,
           "openWorldHint": false,
           "readOnlyHint": true,
+          "title": "Get research results",
         },
-        "description": "Returns the stored report of a run with sources and figures; of a failed or cancelled run as far as it got (partial). For completed runs and lost calls. A long one comes as its beginning and an outline: read on with section. Free, local.",
+        "description": "Deep research results: returns the stored report of a run with its sources; of a failed or cancelled run as far as it got (partial). For completed runs and lost calls. A long one comes as its beginning and an outline: read on with section. Free, local.",
         "name": "get_research_results",
         "title": "Get research results",
       },
@@ -187,6 +194,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "idempotentHint": true,
           "openWorldHint": true,
           "readOnlyHint": false,
+          "title": "Verify citations",
         },
         "description": "Compares a report with the pages it cites. Only on the user's request. A minute, at most $0.05; call again for the rest. Returns counts and claims not confirmed.",
         "name": "verify_citations",
@@ -198,6 +206,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "idempotentHint": false,
           "openWorldHint": true,
           "readOnlyHint": false,
+          "title": "Ask a follow-up",
         },
         "description": "Costs cents and takes about a minute: asks a further question about a finished run (task_id), answered from its report and the web. Use it instead of a new research on the topic. If it is still running: check_research_status.",
         "name": "ask_followup",
@@ -209,6 +218,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "idempotentHint": false,
           "openWorldHint": false,
           "readOnlyHint": false,
+          "title": "Save research to Markdown",
         },
         "description": "Saves the report of a finished run as a Markdown file with sources; a partial one is marked PARTIAL. To read it: get_research_results. Free, local, never overwrites. Returns the path.",
         "name": "save_research_to_markdown",
@@ -220,6 +230,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "idempotentHint": true,
           "openWorldHint": true,
           "readOnlyHint": false,
+          "title": "Cancel research",
         },
         "description": "Stops a run, here and at Google, whichever client started it. For answers no longer wanted. What was found is kept; delete removes the run for good. Takes up to 5 s, free; what Google has charged stays charged.",
         "name": "cancel_research",
@@ -231,6 +242,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "idempotentHint": false,
           "openWorldHint": true,
           "readOnlyHint": false,
+          "title": "Resume research",
         },
         "description": "Costs about $1 to $10 if it approves a plan or sends an unknown start again, which may be charged twice; cents if it changes a plan or continues an interrupted deep_search; nothing if it polls a failed deep research or adopts the interaction_id of an unknown start. Not for runs in progress or completed.",
         "name": "resume_research",
@@ -242,6 +254,7 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "idempotentHint": true,
           "openWorldHint": false,
           "readOnlyHint": true,
+          "title": "List research runs",
         },
         "description": "Lists stored runs with question, status and cost, newest first, or those with the words of text, best first. To find a task_id, for example of a lost call. Free, instant, local.",
         "name": "list_research",
@@ -253,10 +266,11 @@ test("titles, descriptions and hints that a model chooses by are exactly these (
           "idempotentHint": false,
           "openWorldHint": true,
           "readOnlyHint": true,
+          "title": "Quick report (legacy)",
         },
-        "description": "Legacy: an unverified report on a topic, in one round; prefer deep_search or search. Takes seconds to minutes, costs cents.",
+        "description": "Prefer search.",
         "name": "deep_research",
-        "title": "Research report (legacy)",
+        "title": "Quick report (legacy)",
       },
     ]
   `);
@@ -267,6 +281,8 @@ test.for(ERAS)("the list is smaller than 19 KB and 2,500 tokens: %s (A5, U4)", a
   const bytes = Buffer.byteLength(JSON.stringify(tools));
   const shown = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
   const tokens = countTokens(JSON.stringify(shown));
+  const legacy = shown.find(({ name }) => name === "deep_research");
+  expect(countTokens(JSON.stringify(legacy))).toBeLessThanOrEqual(MAX_LEGACY_TOKENS);
   process.stdout.write(`tools/list: ${bytes} bytes, ${tokens} tokens (o200k) for ${NAMES.length} tools\n`);
   expect(bytes).toBeLessThan(MAX_BYTES);
   expect(tokens).toBeLessThanOrEqual(MAX_TOKENS);
@@ -292,6 +308,8 @@ test.for(["core", "research"])(
     const instructions = server.client.getInstructions() ?? "";
     expect(instructions.length).toBeLessThanOrEqual(MAX_INSTRUCTION_CHARACTERS);
     for (const name of CORE) expect(instructions).toContain(name);
+    // All that Codex shows its model.
+    expect(instructions.split("\n")[0]).toMatch(/^Web research .*\.$/);
     const { prompts } = await server.client.listPrompts();
     expect(prompts.length).toBe(set === "core" ? 2 : 3);
     const { messages } = await server.client.getPrompt({ name: "fact_check", arguments: { text: "The moon is new." } });
@@ -323,6 +341,11 @@ test("every field of an answer is in the output schema but a few common ones, an
     tools.filter((tool) => tool._meta?.["anthropic/maxResultSizeChars"] !== undefined).map(({ name }) => name),
   ).toEqual(REPORTING);
   expect(JSON.stringify(tools)).not.toMatch(/\$schema|"additionalProperties":\{/);
+  // Claude Code shows the title of the annotations, and has the first tool at hand without a request for it.
+  for (const { title, annotations } of tools) expect(annotations?.title).toBe(title);
+  expect(tools.filter(({ _meta: meta }) => meta?.["anthropic/alwaysLoad"] === true).map(({ name }) => name)).toEqual([
+    "search",
+  ]);
 });
 
 const INSPECTOR = join(ROOT, "node_modules/.bin/mcp-inspector");

@@ -8,6 +8,7 @@ import { OPERATIONS } from "../../operations/catalog.ts";
 import { runPage } from "../../operations/list-research.ts";
 import type { OperationDeps, Reader } from "../../operations/operation.ts";
 import { outcomeOfRun, perform } from "../../operations/perform.ts";
+import { usualMinutes } from "../../runs/history/run-estimate.ts";
 import { headOf } from "../../operations/view/head-view.ts";
 import { editOf } from "../../runs/plan/plan-store.ts";
 import { readStored, type StoredRun } from "../../runs/history/read.ts";
@@ -46,7 +47,8 @@ export function runTasks({ deps, config }: App): TaskSource {
     update: async () => {},
     list: async (owner, cursor) => {
       const { runs, next_cursor } = await runPage(await deps.database(), owner, { limit: PAGE_SIZE, cursor });
-      return { tasks: runs.map(({ run }) => listed(run, ttlMs)), nextCursor: next_cursor };
+      const shown = { ttlMs, now: deps.clock.now() };
+      return { tasks: runs.map(({ run }) => listed(run, shown)), nextCursor: next_cursor };
     },
   };
 }
@@ -68,7 +70,7 @@ interface Shown extends Pick<Reader, "answerLimit"> {
 }
 
 async function stateOf(deps: OperationDeps, run: Run, { ttlMs, answerLimit }: Shown): Promise<TaskState> {
-  const { status: _status, toolFailed: _toolFailed, ...head } = listed(run, ttlMs);
+  const { status: _status, toolFailed: _toolFailed, ...head } = listed(run, { ttlMs, now: deps.clock.now() });
   const { taskId } = head;
   const status = statusOf(run);
   if (status === "working") return { ...head, status };
@@ -85,7 +87,7 @@ async function resultOf(deps: OperationDeps, read: Reader & { stored: StoredRun 
   return resultWithPictures(deps, await outcomeOfRun(operation, deps, read));
 }
 
-const listed = (run: Run, ttlMs: number | null): ListedTask => ({
+const listed = (run: Run, { ttlMs, now }: { ttlMs: number | null; now: number }): ListedTask => ({
   taskId: run.taskId,
   status: statusOf(run),
   toolFailed: run.status === "failed" || run.status === "start_unknown",
@@ -93,7 +95,7 @@ const listed = (run: Run, ttlMs: number | null): ListedTask => ({
   updatedAt: run.updatedAt,
   ttlMs,
   pollMs: run.followupContext === undefined ? POLL_MS[run.kind] : FOLLOWUP_POLL_MS,
-  message: messageOf(run),
+  message: messageOf(run, now),
 });
 
 /** A cancelled task stays cancelled, even if its paid report arrives later. */
@@ -112,12 +114,37 @@ function statusOf(run: Run): "working" | "completed" | "cancelled" {
   return ended || hasReturnedPlan(run) ? "completed" : "working";
 }
 
-function messageOf(run: Run): string {
+function messageOf(run: Run, now: number): string {
   if (isLate(run)) return "Cancelled, but its report arrived anyway: get_research_results returns it.";
-  // Without the current action, which is the text of a model that has read the web.
-  if (statusOf(run) === "working") return run.progress === 0 ? "Working" : `Working (${Math.round(run.progress)} %)`;
+  if (statusOf(run) === "working") return workingText(run, now);
   // The head of an ended run is the same at any time.
   return run.error === undefined
     ? headOf(run, run.updatedAt).current_action
     : `${run.error.code}: ${run.error.message}`;
 }
+
+/** Without the current action, which is the text of a model that has read the web. */
+function workingText(run: Run, now: number): string {
+  const { kind, progress, followupContext, obstacle, status, startedAt, createdAt } = run;
+  if (obstacle !== undefined || status === "pending")
+    return headOf({ ...run, currentAction: undefined }, now).current_action;
+  const passed = `for ${passedText(now - (startedAt ?? createdAt))}`;
+  if (followupContext !== undefined) return `Answering ${passed}`;
+  if (kind === "deep_search") return `${roundText(run)}, ${passed}`;
+  if (kind !== "agent") return `Searching the web ${passed}`;
+  const seen = progress === 0 ? "" : `, about ${Math.round(progress)} % done`;
+  return `Researching ${passed} of usually ${Math.round(usualMinutes(run).likely)} min${seen}`;
+}
+
+function roundText({ progress, options }: Run): string {
+  const max = Number(options["max_iterations"]);
+  if (!(max > 0)) return "Searching and verifying";
+  return `Round ${Math.min(max, Math.round((progress * max) / 100) + 1)} of at most ${max}`;
+}
+
+const STEP_MS = 15_000;
+const MINUTE_MS = 60_000;
+
+/** In steps, because a client is notified of each new text. */
+const passedText = (ms: number): string =>
+  ms < MINUTE_MS ? `${(STEP_MS / 1_000) * Math.floor(ms / STEP_MS)} s` : `${Math.floor(ms / MINUTE_MS)} min`;

@@ -54,6 +54,7 @@ export function createActionReporter({ clock }: Pick<OperationDeps, "clock">, ca
     const { current_action: action, progress, progress_is_estimate: isEstimate } = headOf(run, clock.now());
     if (action === sent || isFinished(run.status)) return;
     sent = action;
-    call.progress(isEstimate === true && progress > 0 ? `${progress} % (estimate): ${action}` : action);
+    const text = isEstimate === true && progress > 0 ? `${progress} % (estimate): ${action}` : action;
+    call.progress(text, { percent: progress });
   };
 }

@@ -125,7 +125,7 @@ export async function followStarted(
 ): Promise<Run> {
   const { kind, taskId } = started;
   call.onRunCreated?.(taskId);
-  if (message !== undefined) call.progress(message, taskId);
+  if (message !== undefined) call.progress(message, { taskId });
   const sending = kind === "started" ? started.sending : undefined;
   const accepted = await waitForStartOutcome(deps, { owner: call.owner, taskId, sending, answerBy });
   const ms = Math.max(0, Math.min(waitMs, answerBy - deps.clock.monotonic()));

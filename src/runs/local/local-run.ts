@@ -77,7 +77,7 @@ const CANCEL_WATCH_MS = 500;
 const MAX_KEPT_CHARACTERS = 1_000_000;
 
 interface RunCaller {
-  progress: (message: string, taskId?: string) => void;
+  progress: (message: string, about?: { taskId?: string; percent?: number }) => void;
   /** Called with the id once the run is stored; not called if it could not be stored. */
   onStored?: ((taskId: string) => void) | undefined;
 }
@@ -164,7 +164,7 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, { progress: no
   const setAction = (text: string): void => {
     // May contain a query chosen by the model, and is printed on terminals.
     currentAction = cleanText(text);
-    notify(currentAction);
+    notify(currentAction, { percent: progress });
   };
   const beats = setInterval(beat, BEAT_MS);
   const cancelWatch = watchCancel(db, taskId);
@@ -178,7 +178,7 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, { progress: no
       isStored = start.stored === true || (await writer.store("The run", () => insertRunning(db, run)));
       writer.keepsEnd = isStored;
       if (isStored) onStored?.(taskId);
-      notify(STARTING[start.kind], taskId);
+      notify(STARTING[start.kind], { taskId });
     },
     activity: (text: string) => {
       setAction(text);

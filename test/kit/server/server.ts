@@ -26,7 +26,7 @@ export interface RunningServer {
 
 export interface CallOptions {
   signal?: AbortSignal;
-  onProgress?: (message: string) => void;
+  onProgress?: (message: string, figures: { progress: number; total: number | undefined }) => void;
   timeout?: number;
 }
 
@@ -129,7 +129,9 @@ export async function callTool(
     {
       timeout,
       ...(signal === undefined ? {} : { signal }),
-      ...(onProgress === undefined ? {} : { onprogress: ({ message }) => onProgress(message ?? "") }),
+      ...(onProgress === undefined
+        ? {}
+        : { onprogress: ({ message, progress, total }) => onProgress(message ?? "", { progress, total }) }),
     },
   );
   const [content] = result.content;
