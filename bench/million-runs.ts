@@ -29,16 +29,23 @@ const TASKS = `
   runs as (select i, ${ID} as id, ${KIND} as kind, ${STATUS} as status, :now - i * 60000 as at from numbers)
   insert into research_tasks (task_id, kind, query, status, progress, mode, backend, model, options_json, join_key,
     estimate_json, client, enable_notifications, created_at, started_at, updated_at, completed_at, deadline_at,
-    interaction_id, lease_owner, next_poll_at, last_event_at, tokens_input, tokens_output, cost_usd,
+    interaction_id, lease_owner, next_poll_at, last_event_at, tokens_input, tokens_output,
     usage_final, error_code, error_message)
   select id, kind, :query || ' (' || i || ')', status, case status when 'completed' then 100 else 40 end,
     case kind when 'agent' then 'async' else 'sync' end, 'api', :agent, :options,
     case kind when 'agent' then lower(hex(randomblob(32))) end, case kind when 'agent' then :estimate end,
     'bench', 1, at, at, at + 600000, case status when 'running_async' then null else at + 600000 end, at + 14400000,
     case kind when 'agent' then 'v1_' || hex(randomblob(30)) end, 'bench',
-    case status when 'running_async' then :now + 3600000 end, at + 500000, 250000, 60000, 2.75, 1,
+    case status when 'running_async' then :now + 3600000 end, at + 500000, 250000, 60000, 1,
     case status when 'failed' then 'RESEARCH_FAILED' end, case status when 'failed' then 'The research failed.' end
   from runs`;
+
+const LEDGER = `
+  insert into ledger (entry_id, task_id, owner, model, kind, state, day, created_at, settled_at, reserved_micros,
+    cost_micros, micros)
+  select task_id, task_id, owner, model, case kind when 'agent' then 'research' else 'search' end, 'settled',
+    created_at / 86400000, created_at, updated_at, 3000000, 2750000, 2750000
+  from research_tasks`;
 
 const EVENTS = `
   insert into research_events (task_id, seq, at, kind, data_json)
@@ -56,6 +63,7 @@ export async function fillWithRuns(file: string, { runs, ids }: { runs: number; 
     database
       .prepare(TASKS)
       .run({ runs, now, query: QUERY, agent: DEFAULT_AGENT, options: OPTIONS, estimate: ESTIMATE });
+    database.exec(LEDGER);
     database.prepare(EVENTS).run({ thought: THOUGHT });
     database.exec("commit");
     // Ids are random, so the first ones in order are of every age.

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Config } from "./config/config.ts";
 import { prepareDirectory } from "./config/directory.ts";
-import { type CostOf, costCalculator, roundCost } from "./costs/actual.ts";
+import { costCalculator } from "./costs/actual.ts";
 import type { PriceTable } from "./costs/prices.ts";
 import type { PlanStage } from "./costs/estimate.ts";
 import type { Agent } from "./gemini/research-agent.ts";
@@ -55,7 +55,9 @@ export function researchDeps(parts: ResearchComposition) {
       const { db, processId } = await store();
       const costOf = costCalculator(await parts.prices());
       const { signal: leaving, during } = shutdown;
-      return { db, processId, clock: systemClock, log, leaving, during, costOf, backUp };
+      const { fingerprint } = await import("./gemini/key-fingerprint.ts");
+      const keyFingerprint = fingerprint(config.settings.GEMINI_API_KEY);
+      return { db, processId, clock: systemClock, log, leaving, during, costOf, keyFingerprint, backUp };
     },
     agent: async () => (config.settings.GEMINI_API_KEY === undefined && !config.vertex ? undefined : agent()),
     findRun: async (owner, taskId) => {
@@ -114,7 +116,7 @@ async function composeResearch(
     get stateDir() {
       return stateDir();
     },
-    costOf: ((usage, model, at) => roundCost(costOf(usage, model, at))) satisfies CostOf,
+    costOf,
     during: shutdown.during,
     leaving: shutdown.signal,
     pollCounts,

@@ -36,12 +36,14 @@ async function createDecisionsJudge({ config, log, prices }: Parts, db: JudgeDep
   const { GEMINI_API_KEY: apiKey, GOOGLE_GEMINI_BASE_URL: baseUrl } = settings;
   if (maxUsd === undefined || apiKey === undefined) return undefined;
   const { createDecisions } = await import("./gemini/decisions.ts");
+  const { fingerprint } = await import("./gemini/key-fingerprint.ts");
   const { observedDecisions } = await import("./gemini/call-telemetry.ts");
   return createJudge({
     db,
     clock: systemClock,
     log,
     costOf: costCalculator(await prices()),
+    keyFingerprint: fingerprint(apiKey),
     decide: observedDecisions(createDecisions({ apiKey, baseUrl, environment, log })),
     maxUsd,
   });

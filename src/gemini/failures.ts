@@ -307,6 +307,17 @@ function diagnose(error: unknown): Diagnosis {
   return "other";
 }
 
+/** A model call is charged only once Google has answered it; a program such as the CLI may have made several calls. */
+export function wasNotCharged({ code, reason, cause }: AppError): boolean {
+  if (code === "CLI_NOT_FOUND" || UNCHARGED.has(reason)) return true;
+  if (cause === undefined) return false;
+  const status = httpStatusOf(cause);
+  return status === undefined ? NEVER_CONNECTED.has(diagnose(cause)) : status >= 400;
+}
+
+const UNCHARGED = new Set<FailureReason | undefined>(["auth", "config", "billing", "location", "credentials"]);
+const NEVER_CONNECTED = new Set<Diagnosis>(["dns", "refused", "tls"]);
+
 const PROXY = "the proxy variables (HTTPS_PROXY) and GOOGLE_GEMINI_BASE_URL";
 
 const ADVICE: Record<Diagnosis, string> = {

@@ -37,6 +37,7 @@ function openSearches({ db, processId }: Pick<Store, "db" | "processId">) {
       log: none.log,
       leaving: new AbortController().signal,
       costOf,
+      keyFingerprint: undefined,
       during: (work) => work,
       backUp: async () => undefined,
     }),

@@ -9,6 +9,7 @@ import { type Expression, type ExpressionBuilder, sql, type SqlBool } from "kyse
 import { addCosts, type Cost, NO_COST, roundCost } from "../costs/actual.ts";
 import { AppError } from "../errors.ts";
 import type { Database, Tables } from "../store/database.ts";
+import { RUN_COST } from "./ledger/ledger-store.ts";
 import { lockRun, readColumns } from "./lock-store.ts";
 import { LOCAL_KINDS, type Run, type RunError, type RunStatus } from "./run.ts";
 import { type Row, runOf } from "./run-row.ts";
@@ -20,7 +21,7 @@ export async function currentOf(db: Database, owner: string, taskId: string): Pr
 }
 
 async function currentRow(db: Database, owner: string, taskId: string): Promise<Row> {
-  const runs = db.selectFrom("research_tasks").selectAll().where("owner", "=", owner);
+  const runs = db.selectFrom("research_tasks").selectAll("research_tasks").select(RUN_COST).where("owner", "=", owner);
   let current = await runs.where("task_id", "=", taskId).executeTakeFirst();
   while (current?.gave_way === 1 && current.carries_on !== null) {
     current = await runs.where("task_id", "=", current.carries_on).executeTakeFirst();
@@ -39,7 +40,7 @@ async function currentRow(db: Database, owner: string, taskId: string): Promise<
 
 /** The run and those that it carries on, the first one first, and after each the runs that gave way to it. */
 export async function lineOf(db: Database, taskId: string): Promise<Row[]> {
-  const runs = db.selectFrom("research_tasks").selectAll();
+  const runs = db.selectFrom("research_tasks").selectAll("research_tasks").select(RUN_COST);
   const line: Row[] = [];
   for (let next: string | null = taskId; next !== null;) {
     const run: Row | undefined = await runs.where("task_id", "=", next).executeTakeFirst();

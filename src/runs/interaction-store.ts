@@ -1,13 +1,11 @@
 /** SQL for interaction ids: each paid interaction belongs to one attempt and is polled by one run. */
 
-import { NO_COST } from "../costs/actual.ts";
 import type { Engine } from "./engine/engine.ts";
 import type { Transaction } from "kysely";
 import type { Database, Tables } from "../store/database.ts";
 import { lockExclusive } from "../store/dialect.ts";
 import { pollKeyOf } from "../store/processes.ts";
 import { lineOf, standAlone, standAloneAgain } from "./conversation-store.ts";
-import { costColumns } from "./run-row.ts";
 import { reserveAgain, reserveLike } from "./ledger/ledger-store.ts";
 import { lockRun } from "./lock-store.ts";
 import { moveResult } from "./result-store.ts";
@@ -229,7 +227,7 @@ async function undoAdoption(
   const adopters = await transaction
     .updateTable("research_tasks")
     .set({ interaction_id: null, next_poll_at: null, lease_until: null, progress: 0, ...NO_ACTION, updated_at: now })
-    .set({ tokens_input: 0, tokens_output: 0, usage_final: 0, ...costColumns(NO_COST) })
+    .set({ tokens_input: 0, tokens_output: 0, usage_final: 0 })
     .where("interaction_id", "=", interactionId)
     .returning("task_id")
     .execute();

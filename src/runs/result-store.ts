@@ -9,7 +9,8 @@ import { type Database, storable, type Tables } from "../store/database.ts";
 import { appendEvents } from "./event-store.ts";
 import { lockRun, readColumns } from "./lock-store.ts";
 import { dropPictures, findPictures, pictureFacts, savePictures } from "./file-store.ts";
-import { anyRecord, costOfRow, storedJson } from "./run-row.ts";
+import { costOfRun, RUN_COST } from "./ledger/ledger-store.ts";
+import { anyRecord, storedJson } from "./run-row.ts";
 import type { NewResult, SavedRound, StoredResult } from "./run.ts";
 import { costFields } from "../costs/actual.ts";
 import { insertSearchable } from "../store/dialect.ts";
@@ -260,14 +261,14 @@ export async function recordFigures(db: Database, taskId: string): Promise<void>
     .selectFrom("research_results")
     .innerJoin("research_tasks", "research_tasks.task_id", "research_results.task_id")
     .select(["metadata_json", "created_at", "started_at", "completed_at", "tokens_input", "tokens_output"])
-    .select(["cost_usd", "cost_incomplete", "cost_estimated"])
+    .select(RUN_COST)
     .where("research_results.task_id", "=", taskId)
     .executeTakeFirst();
   if (row === undefined) return;
   const figures = {
     duration_ms: (row.completed_at ?? row.created_at) - (row.started_at ?? row.created_at),
     tokens_used: { input: row.tokens_input, output: row.tokens_output },
-    ...costFields(costOfRow(row)),
+    ...costFields(costOfRun(row)),
   };
   await db
     .updateTable("research_results")

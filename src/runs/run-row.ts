@@ -14,9 +14,10 @@ import {
   type RunStatus,
   STORED_STATUSES,
 } from "./run.ts";
-import type { Cost } from "../costs/actual.ts";
+import { type CostOfRun, costOfRun } from "./ledger/ledger-store.ts";
 
-export type Row = Selectable<Tables["research_tasks"]>;
+/** A stored run with what the ledger says of its cost. */
+export type Row = Selectable<Tables["research_tasks"]> & CostOfRun;
 
 /** A plan waits for the user, who approves or changes it; the research is a run of its own. */
 const statusOf = ({ part, status }: Pick<Row, "part" | "status">): RunStatus =>
@@ -33,9 +34,9 @@ function isUncharged(row: Row): boolean {
 }
 
 const usageOf = (row: Row): Pick<Run, "cost" | "usageFinal"> =>
-  row.cost_usd === null && isUncharged(row)
+  row.cost_micros === null && isUncharged(row)
     ? { cost: UNCHARGED, usageFinal: true }
-    : { cost: costOfRow(row), usageFinal: row.usage_final === 1 };
+    : { cost: costOfRun(row), usageFinal: row.usage_final === 1 };
 
 function errorOf({ error_code: code, error_message: message, error_suggestion: suggestion }: Row): Run["error"] {
   if (code === null) return undefined;
@@ -91,25 +92,8 @@ export const polledRunOf = (row: Row): PolledRun => ({
   oddAnswer: row.odd_answer ?? undefined,
 });
 
-type CostColumns = Pick<Tables["research_tasks"], "cost_usd" | "cost_incomplete" | "cost_estimated">;
-
-export const costColumns = ({ usd, incomplete, estimated }: Cost): CostColumns => ({
-  cost_usd: usd ?? null,
-  cost_incomplete: incomplete ? 1 : 0,
-  cost_estimated: estimated ? 1 : 0,
-});
-
 /** The cost of a run that was certainly not charged. */
-const UNCHARGED: Cost = { usd: 0, incomplete: false, estimated: false };
-
-export const costOfRow = (row: CostColumns): Cost => ({
-  usd: row.cost_usd ?? undefined,
-  incomplete: row.cost_incomplete === 1,
-  estimated: row.cost_estimated === 1,
-});
-
-export const isExact = (row: Pick<CostColumns, "cost_incomplete" | "cost_estimated">): boolean =>
-  row.cost_incomplete !== 1 && row.cost_estimated !== 1;
+const UNCHARGED: Run["cost"] = { usd: 0, incomplete: false, estimated: false };
 
 /** JSON of any fields, such as options and metadata. */
 export const anyRecord = z.record(z.string(), z.unknown());

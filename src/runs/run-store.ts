@@ -3,12 +3,13 @@
 import type { Cost } from "../costs/actual.ts";
 import { type Database, storable } from "../store/database.ts";
 import { databaseNow, progressAtLeast } from "../store/dialect.ts";
+import { costOfRun, isExact, type LedgerEntry, RUN_COST, saveEntries } from "./ledger/ledger-store.ts";
 import { lockRun, SEARCH_LEASE_MS } from "./lock-store.ts";
 import { LOCAL_KINDS, type Run, type RunKind, type RunStatus } from "./run.ts";
 import { complexityIn } from "./history/run-estimate.ts";
 import { hasStatus, isListed, withEarlierCost } from "./conversation-store.ts";
 import { recordFigures, saveResult } from "./result-store.ts";
-import { costColumns, isExact, runOf } from "./run-row.ts";
+import { runOf } from "./run-row.ts";
 import { endColumns, type Ending, errorColumns, transition } from "./transition-store.ts";
 
 export interface NewRun extends Pick<
@@ -42,14 +43,25 @@ export async function insertRunning(db: Database, run: NewRun): Promise<void> {
     .execute();
 }
 
-export interface Beat extends Pick<Run, "cost" | "progress" | "taskId" | "tokens"> {
+export interface Beat extends Pick<Run, "progress" | "taskId" | "tokens"> {
   processId: string;
+  /** Paid requests whose outcome is not stored yet. */
+  entries?: readonly LedgerEntry[] | undefined;
   currentAction: string;
   now: number;
 }
 
 /** Renews the lease and stores progress and cost, in case the process dies. Progress only grows, up to 99. */
-export async function recordBeat(db: Database, beat: Beat): Promise<void> {
+export function recordBeat(db: Database, beat: Beat): Promise<void> {
+  const { entries = [] } = beat;
+  if (entries.length === 0) return updateBeat(db, beat);
+  return db.transaction().execute(async (transaction) => {
+    await updateBeat(transaction, beat);
+    await saveEntries(transaction, entries);
+  });
+}
+
+async function updateBeat(db: Database, beat: Beat): Promise<void> {
   const lease_until = (await databaseNow(db, beat.now)) + SEARCH_LEASE_MS;
   await db
     .updateTable("research_tasks")
@@ -58,7 +70,6 @@ export async function recordBeat(db: Database, beat: Beat): Promise<void> {
       current_action: storable(beat.currentAction),
       tokens_input: beat.tokens.input,
       tokens_output: beat.tokens.output,
-      ...costColumns(beat.cost),
       updated_at: beat.now,
       lease_until,
     }))
@@ -74,18 +85,21 @@ export interface Finish extends Ending {
   backend: string | undefined;
   model: string | undefined;
   tokens: Run["tokens"];
+  /** Of all its paid requests, which the ledger has one by one. */
   cost: Cost;
+  entries?: readonly LedgerEntry[] | undefined;
 }
 
 /** Stores status, usage, report and search index in one transaction. Returns false if the run has ended already. */
 export function finishRun(db: Database, finish: Finish): Promise<boolean> {
   return db.transaction().execute(async (transaction) => {
-    const { taskId, to, processId, result, now } = finish;
+    const { taskId, to, processId, result, entries = [], now } = finish;
     const set = { ...endColumns(finish), backend: finish.backend ?? null, model: finish.model ?? null };
     const moved = await transition(transaction, { taskId, to, holder: { processId }, set })
       .returning("query")
       .executeTakeFirst();
     if (moved === undefined) return false;
+    await saveEntries(transaction, entries);
     if (result !== undefined) await saveResult(transaction, { taskId, query: moved.query, result, now });
     await recordFigures(transaction, taskId);
     return true;
@@ -147,7 +161,12 @@ export interface RunFilter {
 
 /** Newest first. Returns up to one run more than `limit`, which shows that there is another page. */
 export async function listRuns(db: Database, filter: RunFilter): Promise<Run[]> {
-  let query = db.selectFrom("research_tasks").selectAll().where("owner", "=", filter.owner).where(isListed);
+  let query = db
+    .selectFrom("research_tasks")
+    .selectAll("research_tasks")
+    .select(RUN_COST)
+    .where("owner", "=", filter.owner)
+    .where(isListed);
   if (filter.status !== undefined) query = query.where(hasStatus(filter.status));
   if (filter.kind !== undefined) query = query.where("kind", "=", filter.kind);
   if (filter.starred === true) query = query.where("starred", "=", 1);
@@ -173,7 +192,8 @@ export async function findRuns(db: Database, owner: string, taskIds: string[]): 
   if (taskIds.length === 0) return [];
   const rows = await db
     .selectFrom("research_tasks")
-    .selectAll()
+    .selectAll("research_tasks")
+    .select(RUN_COST)
     .where("task_id", "in", taskIds)
     .where("owner", "=", owner)
     .execute();
@@ -185,8 +205,8 @@ export async function findRuns(db: Database, owner: string, taskIds: string[]): 
 export async function finishedAgentRuns(db: Database, owner: string, limit: number) {
   const rows = await db
     .selectFrom("research_tasks")
-    .select(["query", "model", "created_at", "completed_at", "cost_usd", "usage_final"])
-    .select(["cost_incomplete", "cost_estimated", "part", "estimate_json"])
+    .select(["query", "model", "created_at", "completed_at", "usage_final"])
+    .select(["part", "estimate_json", ...RUN_COST])
     .where("owner", "=", owner)
     .where("kind", "=", "agent")
     // A plan and a follow-up take seconds and cents.
@@ -200,7 +220,7 @@ export async function finishedAgentRuns(db: Database, owner: string, limit: numb
     model: row.model ?? "",
     durationMs: (row.completed_at ?? row.created_at) - row.created_at,
     // Only complete costs at known prices are used for estimates.
-    costUsd: row.usage_final === 1 && isExact(row) ? (row.cost_usd ?? undefined) : undefined,
+    costUsd: row.usage_final === 1 && isExact(row) ? costOfRun(row).usd : undefined,
     // A research with a plan is classified by its plan.
     complexity: row.part === "research" ? complexityIn(row.estimate_json) : undefined,
   }));
@@ -212,7 +232,8 @@ const MAX_FOLLOW_UPS = 100;
 const followUps = (db: Database, owner: string, taskId: string) =>
   db
     .selectFrom("research_tasks")
-    .selectAll()
+    .selectAll("research_tasks")
+    .select(RUN_COST)
     .where("parent_task_id", "=", taskId)
     .where("owner", "=", owner)
     .where("followup_context", "is not", null)

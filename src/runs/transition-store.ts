@@ -3,7 +3,6 @@
 import type { UpdateObject } from "kysely";
 import type { Cost } from "../costs/actual.ts";
 import type { Database, Tables } from "../store/database.ts";
-import { costColumns } from "./run-row.ts";
 import { obstacleColumns } from "./poll/obstacle.ts";
 import { isFinished, type NewResult, type RunError, type StoredStatus, statesBefore } from "./run.ts";
 
@@ -56,14 +55,13 @@ export const errorColumns = (error: RunError | undefined) => ({
 /** Of a run that is not polled, or waits for its first poll. */
 export const NO_ACTION = { current_action: null, ...obstacleColumns(undefined) };
 
-/** What the end of a search and of a polled run set alike. Unknown tokens and cost keep their stored values. */
-export const endColumns = ({ to, error, tokens, cost, usageFinal, result, now }: Ending): Columns => ({
+/** What the end of a search and of a polled run set alike. Unknown tokens keep their stored values. */
+export const endColumns = ({ to, error, tokens, usageFinal, result, now }: Ending): Columns => ({
   ...(to === "completed" ? { progress: 100 } : {}),
   ...NO_ACTION,
   has_warning: result?.hasWarning === true ? 1 : 0,
   ...errorColumns(error),
   ...(tokens === undefined ? {} : { tokens_input: tokens.input, tokens_output: tokens.output }),
-  ...(cost === undefined ? {} : costColumns(cost)),
   usage_final: usageFinal ? 1 : 0,
   updated_at: now,
   completed_at: now,

@@ -23,7 +23,7 @@ function research(ask: () => Promise<Answer>) {
     signal: new AbortController().signal,
     onActivity: () => {},
     onRoundStart: () => {},
-    onAnswer: () => {},
+    onAsk: async () => () => {},
   };
   return executeResearchWithCorrection(deps, { prompt: "question", echo: "question", schema: SEARCH_SCHEMA }, call);
 }

@@ -38,9 +38,12 @@ export interface SearchCall {
   onActivity: (activity: string) => void;
   /** Receives the start of each round of a search that has several. */
   onRoundStart: (round: string) => void;
-  /** Called for every answer that was paid for, usable or not. */
-  onAnswer: (answer: Answer) => void;
+  /** Called before each model call; the function that it resolves with receives the answer, usable or not, or the failure. */
+  onAsk: (request: PaidCall) => Promise<(outcome: Answer | AppError) => void>;
 }
+
+/** A model call that costs money. */
+type PaidCall = Pick<AskRequest, "prompt" | "purpose" | "model">;
 
 interface Question {
   prompt: string;
@@ -206,18 +209,15 @@ async function askMain(deps: SearchDeps, question: Question, call: SearchCall): 
   }
 }
 
-async function ask(
-  deps: SearchDeps,
-  call: SearchCall,
-  request: Pick<AskRequest, "prompt" | "purpose" | "model">,
-): Promise<Answer> {
+async function ask(deps: SearchDeps, call: SearchCall, request: PaidCall): Promise<Answer> {
   const { signal, onActivity } = call;
+  const settle = await call.onAsk(request);
   try {
     const answer = await deps.backend.ask({ ...request, signal, onActivity, log: deps.log });
-    call.onAnswer(answer);
+    settle(answer);
     return answer;
   } catch (error) {
-    if (error instanceof PaidFailure) call.onAnswer(error.answer);
+    if (error instanceof AppError) settle(error instanceof PaidFailure ? error.answer : error);
     throw error;
   }
 }

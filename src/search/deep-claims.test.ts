@@ -59,7 +59,7 @@ async function search(answers: Scripted[], { own, earlier }: { own?: string; ear
       onRound: async () => {},
       earlier: earlier ?? [],
     },
-    { signal: new AbortController().signal, onActivity: () => {}, onRoundStart: () => {}, onAnswer: () => {} },
+    { signal: new AbortController().signal, onActivity: () => {}, onRoundStart: () => {}, onAsk: async () => () => {} },
   );
   const claims = sent.map((prompt) => /-----BEGIN CLAIMS \w+-----\n([^]*?)\n-----END/.exec(prompt)?.[1]);
   return { ...result, claims, sent };

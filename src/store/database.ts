@@ -50,11 +50,6 @@ export interface Tables {
     keep_partial: Generated<Flag>;
     tokens_input: Generated<number>;
     tokens_output: Generated<number>;
-    cost_usd: number | null;
-    /** Part of the usage has no known price: `cost_usd` is a lower bound. */
-    cost_incomplete: Flag | null;
-    /** Part of the usage was priced by its model's family. */
-    cost_estimated: Flag | null;
     usage_final: Generated<Flag>;
     error_code: string | null;
     error_message: string | null;
@@ -80,10 +75,6 @@ export interface Tables {
     carries_on: string | null;
     /** It led to nothing, so the run that it carries on is open again. */
     gave_way: Generated<Flag>;
-    /** Millionths of a US dollar that the judge of its citations has cost; not part of `cost_usd`. */
-    judge_cost_micros: Generated<number>;
-    /** Requests to the judge whose cost is unknown: in progress, lost, or without a price. */
-    judge_unpriced: Generated<number>;
   };
   research_attempts: {
     attempt_id: string;
@@ -168,8 +159,6 @@ export interface Tables {
     /** SHA-256 of the report that was split, in hex: a report that arrives late replaces an earlier one. */
     report_hash: string;
     claims_json: string;
-    /** Millionths of a US dollar; a request whose cost is unknown counts with its maximum. */
-    judge_cost_micros: Generated<number>;
   };
   /** The last check of a cited page, by the number of its source. */
   research_pages: {

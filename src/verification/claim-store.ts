@@ -1,11 +1,12 @@
 /** SQL for the claims of a run, and for what its judge used. */
 
-import { sql } from "kysely";
 import { z } from "zod";
 import type { Claim } from "../claims/evidence.ts";
-import { addJudgeCost, addJudgeRequest } from "../runs/history/figures-store.ts";
-import { lockRun } from "../runs/lock-store.ts";
+import type { Cost } from "../costs/actual.ts";
+import { judgeMicros, microsOf, release, reserve, settleEntry } from "../runs/ledger/ledger-store.ts";
+import { lockRun, readColumns } from "../runs/lock-store.ts";
 import { type Database, storable } from "../store/database.ts";
+import { databaseNow } from "../store/dialect.ts";
 
 const numbers = z.array(z.number());
 const strings = z.array(z.string());
@@ -69,52 +70,42 @@ export function saveClaims(
   });
 }
 
-const MICROS = 1_000_000;
-const microsOf = (usd: number): number => Math.ceil(usd * MICROS);
+export interface JudgeRequest {
+  entryId: string;
+  taskId: string;
+  model: string;
+  keyFingerprint: string | undefined;
+  /** The most that it may cost. */
+  maxUsd: number;
+  /** What all requests for one report may cost. */
+  limitUsd: number;
+  now: number;
+}
 
 /**
- * Counts a request to the judge before it is sent, at its maximum cost: it may be charged even if its answer never
+ * Reserves a request to the judge before it is sent, at its maximum cost: it may be charged even if its answer never
  * arrives. What cannot be counted, because the run was deleted or its limit would be exceeded, must not be sent.
  */
-export function reserveJudgeRequest(
-  db: Database,
-  taskId: string,
-  { usd, limitUsd }: { usd: number; limitUsd: number },
-): Promise<"reserved" | "over" | "deleted"> {
+export function reserveJudgeRequest(db: Database, request: JudgeRequest): Promise<"reserved" | "over" | "deleted"> {
+  const { taskId, maxUsd, limitUsd, now } = request;
   return db.transaction().execute(async (transaction) => {
     // Before its claims, as everywhere: another order could end in a deadlock.
     if (!(await lockRun(transaction, taskId))) return "deleted";
-    const { judge_cost_micros: spent } =
-      (await transaction
-        .selectFrom("research_claims")
-        .select("judge_cost_micros")
-        .where("task_id", "=", taskId)
-        .executeTakeFirst()) ?? {};
-    if (spent === undefined) return "deleted";
-    if (spent + microsOf(usd) > limitUsd * MICROS) return "over";
-    await transaction
-      .updateTable("research_claims")
-      .set({ judge_cost_micros: sql<number>`judge_cost_micros + ${microsOf(usd)}` })
-      .where("task_id", "=", taskId)
-      .execute();
-    await addJudgeRequest(transaction, taskId);
+    const claims = transaction.selectFrom("research_claims").select("task_id").where("task_id", "=", taskId);
+    const run = await readColumns(transaction, taskId, ["owner"]);
+    if (run === undefined || (await claims.executeTakeFirst()) === undefined) return "deleted";
+    const micros = await judgeMicros(transaction, taskId);
+    if (micros + microsOf(maxUsd) > microsOf(limitUsd)) return "over";
+    const at = await databaseNow(transaction, now);
+    await reserve(transaction, { ...request, owner: run.owner, kind: "judge", isConfirmed: false, at });
     return "reserved";
   });
 }
 
-/** Replaces the reserved maximum of a request by what it has cost. */
-export function settleJudgeRequest(
+/** Replaces the reserved maximum of a request by what it has cost; nothing, if Google has refused it. */
+export async function settleJudgeRequest(
   db: Database,
-  taskId: string,
-  { reservedUsd, usd }: { reservedUsd: number; usd: number },
+  { entryId, cost, now }: Pick<JudgeRequest, "entryId" | "now"> & { cost: Cost | "nothing" },
 ): Promise<void> {
-  return db.transaction().execute(async (transaction) => {
-    if (!(await lockRun(transaction, taskId))) return;
-    await transaction
-      .updateTable("research_claims")
-      .set({ judge_cost_micros: sql<number>`judge_cost_micros + ${microsOf(usd) - microsOf(reservedUsd)}` })
-      .where("task_id", "=", taskId)
-      .execute();
-    await addJudgeCost(transaction, taskId, usd);
-  });
+  await (cost === "nothing" ? release(db, entryId) : settleEntry(db, { entryId, cost, now }));
 }

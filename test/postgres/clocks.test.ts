@@ -2,7 +2,6 @@
 
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { NO_COST } from "../../src/costs/actual.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { thisProcess } from "../../src/platform/process-identity.ts";
 import { canHaveExpired } from "../../src/runs/poll/ask.ts";
@@ -42,7 +41,7 @@ test.each([-120_000, 120_000])(
     await setClock(db, NOW + 59_000);
     expect(await markInterruptedSearches(db, log, NOW)).toBe(0);
     const beat = { taskId, processId, progress: 1, currentAction: "", tokens: { input: 0, output: 0 } };
-    await recordBeat(db, { ...beat, cost: NO_COST, now: NOW + off });
+    await recordBeat(db, { ...beat, now: NOW + off });
     await setClock(db, NOW + 118_000);
     expect(await markInterruptedSearches(db, log, NOW)).toBe(0);
     await setClock(db, NOW + 119_000);

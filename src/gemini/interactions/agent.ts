@@ -1,6 +1,5 @@
 /** The agent port over Google's Interactions API. The SDK's retries are off: a repeated start would be charged twice. */
 
-import { createHash } from "node:crypto";
 import type { GoogleGenAI } from "@google/genai";
 import { AppError, type FailureReason } from "../../errors.ts";
 import { startLimitMs } from "../../platform/failpoint.ts";
@@ -16,6 +15,7 @@ import {
   ResponseTooLarge,
   withTimeLimit,
 } from "../transport/guarded-fetch.ts";
+import { fingerprint } from "../key-fingerprint.ts";
 import { readEvent, readInteraction } from "./reader.ts";
 import { bodyOf } from "./request-body.ts";
 import { createPaidRequest, retryAfterMs } from "../paid-start/paid-request.ts";
@@ -185,9 +185,6 @@ interface FailedRequest extends Partial<RefusedRequest> {
 
 const failureOf = (error: unknown, request: FailedRequest): AppError =>
   apiFailure(error, { model: "of the agent", purpose: "agent", partialText: "", ...request });
-
-const fingerprint = (key: string | undefined): string | undefined =>
-  key === undefined ? undefined : createHash("sha256").update(key).digest("hex").slice(0, 16);
 
 /** The SDK wraps the error. */
 const isTooLarge = (error: unknown): boolean =>

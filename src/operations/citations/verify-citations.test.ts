@@ -179,7 +179,8 @@ test("a cancelled call says so, and a judge is asked without a question: its lim
   const judge: Judge = {
     canJudge: () => true,
     judge: async ({ taskId, claims }) => {
-      await reserveJudgeRequest(opened.db, taskId, { usd: 0.001, limitUsd: 0.05 });
+      const entry = { entryId: crypto.randomUUID(), model: "m", keyFingerprint: undefined, now: Date.now() };
+      await reserveJudgeRequest(opened.db, { ...entry, taskId, maxUsd: 0.001, limitUsd: 0.05 });
       return (
         states.shift()?.(claims.length) ?? {
           judged: new Map(),
@@ -238,6 +239,7 @@ test.for(FAULTS)(
         clock: { ...systemClock, sleep: async () => {} },
         log: silentLog,
         costOf: costCalculator(LIST_PRICES),
+        keyFingerprint: undefined,
         decide: createDecisions({ apiKey: "k", baseUrl: simulator.url, environment: {}, log: silentLog }),
         maxUsd: 0.05,
       }),

@@ -49,8 +49,8 @@ export async function trackSearch(
   const inRun = async (run: TrackedRun): Promise<Finished> => {
     const either = AbortSignal.any([signal, run.cancelled]);
     const search = await deps.search(run.log);
-    const { activity: onActivity, phase: onRoundStart, answered: onAnswer } = run;
-    return work({ run, search, call: { signal: either, onActivity, onRoundStart, onAnswer } });
+    const { activity: onActivity, phase: onRoundStart, asks: onAsk } = run;
+    return work({ run, search, call: { signal: either, onActivity, onRoundStart, onAsk } });
   };
   return trackRun(
     await deps.recorder(),

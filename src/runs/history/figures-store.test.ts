@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { insertRun, openDatabase } from "../../../test/kit/store/store-rows.ts";
+import { insertCost, insertRun, openDatabase } from "../../../test/kit/store/store-rows.ts";
 import { readUsage } from "./figures-store.ts";
 
 const NOW = Date.parse("2026-11-16T09:00:00Z");
@@ -52,13 +52,16 @@ test("usage is summed by day, month and kind of the finished runs of one owner (
 test("what judges have cost is in the figures, unpriced requests marked (W3)", async () => {
   const db = await openDatabase();
   const run = { status: "completed", cost_usd: 1, completed_at: NOW } as const;
-  await insertRun(db, { ...run, task_id: "priced", judge_cost_micros: 250_000 });
+  await insertRun(db, { ...run, task_id: "priced" });
+  const cost = { usd: 0.25, incomplete: false, estimated: false };
+  await insertCost(db, { task_id: "priced", kind: "judge", cost });
   expect(await readUsage(db, "local", NOW)).toMatchObject({
     total_cost_usd: 1.25,
     judge_cost_usd: 0.25,
     months: [{ cost_usd: 1.25 }],
   });
-  await insertRun(db, { ...run, task_id: "unpriced", judge_unpriced: 2 });
+  await insertRun(db, { ...run, task_id: "unpriced" });
+  await insertCost(db, { task_id: "unpriced", kind: "judge" });
   expect(await readUsage(db, "local", NOW)).toMatchObject({
     total_cost_usd: 2.25,
     cost_incomplete: true,

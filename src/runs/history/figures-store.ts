@@ -4,6 +4,7 @@ import { sql } from "kysely";
 import { addCosts, type Cost, NO_COST, roundUsd } from "../../costs/actual.ts";
 import type { Database } from "../../store/database.ts";
 import { countByStatus } from "../library/count-store.ts";
+import { JUDGE_COST, RUN_COST } from "../ledger/ledger-store.ts";
 import { FINISHED, isFinished, RUN_KINDS, type RunKind } from "../run.ts";
 
 /** Follow-ups take seconds and cents, so they are counted apart from research. */
@@ -39,7 +40,7 @@ async function dailyUsage(
     // Division of integers is a whole number in both databases.
     .select([sql<number>`completed_at / ${sql.lit(DAY_MS)}`.as("day"), KIND.as("usage_kind")])
     .select([sql<number>`sum(${COUNTED})`.as("runs"), ...costSums])
-    .select(sql<number>`sum(judge_cost_micros / 1000000.0)`.as("judge_usd"))
+    .select(sql<number>`sum(${JUDGE_MICROS}) / 1000000.0`.as("judge_usd"))
     .select(sql<number>`sum(case when ${isCompleted} then 1 else 0 end)`.as("completed_runs"))
     .select(
       sql<number>`sum(case when ${isCompleted} then completed_at - coalesce(started_at, created_at) else 0 end)`.as(
@@ -63,54 +64,26 @@ async function dailyUsage(
   }));
 }
 
-const MICROS = 1_000_000;
-
-const judgeCostOf = ({ judge_cost_micros: micros, judge_unpriced: unpriced }: Record<JudgeColumn, number>): Cost => ({
-  usd: micros > 0 ? micros / MICROS : undefined,
-  incomplete: unpriced > 0,
-  estimated: false,
-});
-type JudgeColumn = "judge_cost_micros" | "judge_unpriced";
-
 /** What judging the citations of one run has cost. */
 export async function findJudgeCost(db: Database, taskId: string): Promise<Cost> {
-  const row = await db
-    .selectFrom("research_tasks")
-    .select(["judge_cost_micros", "judge_unpriced"])
-    .where("task_id", "=", taskId)
-    .executeTakeFirst();
-  return judgeCostOf(row ?? { judge_cost_micros: 0, judge_unpriced: 0 });
+  const run = db.selectFrom("research_tasks").select(JUDGE_COST).where("task_id", "=", taskId);
+  const { judge_micros: micros = 0, judge_unpriced: unpriced = 0 } = (await run.executeTakeFirst()) ?? {};
+  return { usd: micros > 0 ? micros / 1_000_000 : undefined, incomplete: unpriced > 0, estimated: false };
 }
 
-/** A request to a judge is about to be sent: its cost is unknown until `addJudgeCost`. */
-export const addJudgeRequest = (db: Database, taskId: string): Promise<unknown> =>
-  db
-    .updateTable("research_tasks")
-    .set({ judge_unpriced: sql<number>`judge_unpriced + 1` })
-    .where("task_id", "=", taskId)
-    .execute();
-
-/** What one request has cost. */
-export const addJudgeCost = (db: Database, taskId: string, usd: number): Promise<unknown> =>
-  db
-    .updateTable("research_tasks")
-    .set({
-      judge_unpriced: sql<number>`judge_unpriced - 1`,
-      judge_cost_micros: sql<number>`judge_cost_micros + ${Math.round(usd * MICROS)}`,
-    })
-    .where("task_id", "=", taskId)
-    .execute();
+const [RUN_MICROS, RUN_INCOMPLETE, RUN_ESTIMATED] = RUN_COST.map(({ expression }) => expression);
+const [JUDGE_MICROS, JUDGE_UNPRICED] = JUDGE_COST.map(({ expression }) => expression);
 
 /** Runs and what judged their citations, in US dollars. */
-const SPENT_USD = sql<number>`coalesce(sum(cost_usd), 0) + coalesce(sum(judge_cost_micros / 1000000.0), 0)`;
+const SPENT_USD = sql<number>`coalesce(sum(coalesce(${RUN_MICROS}, 0) + ${JUDGE_MICROS}), 0) / 1000000.0`;
 
 /** A completed run without a known cost makes the sum a lower bound (`incomplete`). */
 const costSums = [
   SPENT_USD.as("usd"),
-  sql<number>`coalesce(max(case when cost_incomplete = 1 or judge_unpriced > 0 or (status = 'completed' and cost_usd is null) then 1 else 0 end), 0)`.as(
+  sql<number>`coalesce(max(case when ${RUN_INCOMPLETE} = 1 or ${JUDGE_UNPRICED} > 0 or (status = 'completed' and ${RUN_MICROS} is null) then 1 else 0 end), 0)`.as(
     "incomplete",
   ),
-  sql<number>`coalesce(max(cost_estimated), 0)`.as("estimated"),
+  sql<number>`coalesce(max(${RUN_ESTIMATED}), 0)`.as("estimated"),
 ] as const;
 
 const costOfSums = (row: { usd: number; incomplete: number; estimated: number }): Cost & { usd: number } => ({

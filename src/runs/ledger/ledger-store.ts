@@ -4,7 +4,7 @@
  */
 
 import { type ExpressionBuilder, sql } from "kysely";
-import type { Cost } from "../../costs/actual.ts";
+import { type Cost, roundUsd } from "../../costs/actual.ts";
 import type { Database, Tables } from "../../store/database.ts";
 
 export type LedgerKind = Tables["ledger"]["kind"];
@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000;
 export const dayNumber = (ms: number): number => Math.floor(ms / DAY_MS);
 
 /** Rounded up, so that a sum of many small costs is never too low. */
-const microsOf = (usd: number): number => Math.ceil(Number((usd * MICROS).toFixed(3)));
+export const microsOf = (usd: number): number => Math.ceil(Number((usd * MICROS).toFixed(3)));
 
 export interface Reservation {
   /** Of a start, its attempt. */
@@ -109,23 +109,121 @@ const entryOf = (interactionId: string) => (row: ExpressionBuilder<Tables, "ledg
       .where("interaction_id", "=", interactionId),
   );
 
-const costOf = ({ usd, incomplete, estimated }: Cost) => ({
+const costColumns = ({ usd, incomplete, estimated }: Cost) => ({
   cost_micros: usd === undefined ? null : microsOf(usd),
   incomplete: incomplete ? (1 as const) : (0 as const),
   estimated: estimated ? (1 as const) : (0 as const),
 });
+
+const settledColumns = (cost: Cost, at: number) => {
+  const columns = costColumns(cost);
+  return { ...columns, state: "settled" as const, settled_at: at, micros: columns.cost_micros ?? 0 };
+};
 
 /** Replaces the reservation by the cost of the usage that Google has reported. The last report counts. */
 export async function settleInteraction(
   db: Database,
   { interactionId, cost, now }: { interactionId: string; cost: Cost; now: number },
 ): Promise<void> {
-  const columns = costOf(cost);
+  await db.updateTable("ledger").set(settledColumns(cost, now)).where(entryOf(interactionId)).execute();
+}
+
+export async function settleEntry(
+  db: Database,
+  { entryId, cost, now }: { entryId: string; cost: Cost; now: number },
+): Promise<void> {
+  await db.updateTable("ledger").set(settledColumns(cost, now)).where("entry_id", "=", entryId).execute();
+}
+
+/** What Google has reported so far of a run in progress; its reservation stays, unless this is already more. */
+export async function noteCost(db: Database, taskId: string, cost: Cost): Promise<void> {
+  const columns = costColumns(cost);
+  const micros = columns.cost_micros ?? 0;
+  const current = db
+    .selectFrom("research_attempts")
+    .innerJoin("research_tasks", "research_tasks.interaction_id", "research_attempts.interaction_id")
+    .select("attempt_id as entry_id")
+    .where("research_tasks.task_id", "=", taskId);
   await db
     .updateTable("ledger")
-    .set({ ...columns, state: "settled", settled_at: now, micros: columns.cost_micros ?? 0 })
-    .where(entryOf(interactionId))
+    .set(columns)
+    .set((row) => ({
+      micros: row.case().when("reserved_micros", "<", micros).then(micros).else(row.ref("reserved_micros")).end(),
+    }))
+    .where("entry_id", "=", current)
+    .where("state", "=", "reserved")
     .execute();
+}
+
+/** A paid request of this process, from before it is sent until its outcome is stored. */
+export interface LedgerEntry extends Reservation {
+  /** Undefined while it is in progress, or if it may have been charged without usage being reported. */
+  outcome?: { cost: Cost; at: number } | "uncharged" | undefined;
+}
+
+/** Stores requests with their outcomes. Repeating it changes nothing, so that a refused write is made good later. */
+export async function saveEntries(db: Database, entries: readonly LedgerEntry[]): Promise<void> {
+  for (const entry of entries) {
+    const known = await db
+      .selectFrom("ledger")
+      .select("entry_id")
+      .where("entry_id", "=", entry.entryId)
+      .executeTakeFirst();
+    if (known === undefined) await reserve(db, entry);
+    const { outcome } = entry;
+    if (outcome === "uncharged") await release(db, entry.entryId);
+    else if (outcome !== undefined) {
+      const settled = { ...settledColumns(outcome.cost, outcome.at), model: entry.model ?? null };
+      await db.updateTable("ledger").set(settled).where("entry_id", "=", entry.entryId).execute();
+    }
+  }
+}
+
+/** The columns of `RUN_COST`. */
+export interface CostOfRun {
+  cost_micros: number | null;
+  cost_incomplete: number | null;
+  cost_estimated: number | null;
+}
+
+const OF_RUN = sql`from ledger where ${sql.ref("ledger.task_id")} = ${sql.ref("research_tasks.task_id")}`;
+
+/** What the requests of a run have cost, without the judge of its citations; for queries of `research_tasks`. */
+export const RUN_COST = [
+  sql<number | null>`(select sum(cost_micros) ${OF_RUN} and kind <> 'judge')`.as("cost_micros"),
+  sql<number | null>`(select max(incomplete) ${OF_RUN} and kind <> 'judge')`.as("cost_incomplete"),
+  sql<number | null>`(select max(estimated) ${OF_RUN} and kind <> 'judge')`.as("cost_estimated"),
+] as const;
+
+/** Of a run that was just stored. */
+export const NO_COST_YET: CostOfRun = { cost_micros: null, cost_incomplete: null, cost_estimated: null };
+
+export const costOfRun = ({ cost_micros: micros, cost_incomplete, cost_estimated }: CostOfRun): Cost => ({
+  usd: micros === null ? undefined : roundUsd(micros / MICROS),
+  incomplete: cost_incomplete === 1,
+  estimated: cost_estimated === 1,
+});
+
+export const isExact = (row: CostOfRun): boolean => row.cost_incomplete !== 1 && row.cost_estimated !== 1;
+
+/** Of the judge of its citations. */
+export const JUDGE_COST = [
+  sql<number>`(select coalesce(sum(cost_micros), 0) ${OF_RUN} and kind = 'judge')`.as("judge_micros"),
+  // In progress, lost, or without a price.
+  sql<number>`(select count(*) ${OF_RUN} and kind = 'judge' and (state = 'reserved' or incomplete = 1))`.as(
+    "judge_unpriced",
+  ),
+] as const;
+
+/** What the requests to the judge about the citations of a run count. */
+export async function judgeMicros(db: Database, taskId: string): Promise<number> {
+  const row = await db
+    .selectFrom("ledger")
+    .select((entry) => entry.fn.sum<number | null>("micros").as("micros"))
+    .where("task_id", "=", taskId)
+    .where("kind", "=", "judge")
+    .executeTakeFirst();
+  return row?.micros ?? 0;
 }
 
 export interface Spending {

@@ -5,6 +5,7 @@ import { LIST_PRICES } from "../../costs/prices.ts";
 import { expect, onTestFinished, test } from "vitest";
 import { sharedFor } from "../../../test/kit/store/databases.ts";
 import { AppError } from "../../errors.ts";
+import type { Answer } from "../../gemini/search-backend.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { openStore } from "../../store/store.ts";
 import { readStored } from "../history/read.ts";
@@ -17,6 +18,21 @@ const START = { kind: "search", query: "a question", options: {}, owner: "local"
 const DONE: Finished = {
   result: { report: "the answer", sources: [], metadata: {}, partial: false },
   model: "m",
+};
+
+const ANSWER: Answer = {
+  text: "the answer",
+  model: "gemini-2.5-flash",
+  backend: "api",
+  usage: { input: 1_000, output: 2_000, cached: 0, searches: 1 },
+  cut: false,
+  sources: [],
+  unreadUrls: [],
+  openedUrls: [],
+  queries: [],
+  isGrounded: true,
+  searchSuggestions: [],
+  notices: [],
 };
 
 async function openRecorder() {
@@ -51,6 +67,7 @@ async function openRecorder() {
         log,
         leaving: leaving.signal,
         costOf: costCalculator(LIST_PRICES),
+        keyFingerprint: undefined,
         during: (work) => work,
         backUp: async (run, report) => {
           backups.push({ ...run, report });
@@ -103,20 +120,8 @@ test("a finished search returns what is read back later (G8, P5)", async () => {
   const metadata = { note: "Short.", search_queries_used: ["a"], verified: true };
   const result = { ...DONE.result, sources, supports, metadata, searchSuggestions: ["<p>a</p>"] };
   const returned = await track(async (run) => {
-    run.answered({
-      text: "the answer",
-      model: "gemini-2.5-flash",
-      backend: "api",
-      usage: { input: 1_000, output: 2_000, cached: 0, searches: 1 },
-      cut: false,
-      sources: [],
-      unreadUrls: [],
-      openedUrls: [],
-      queries: [],
-      isGrounded: true,
-      searchSuggestions: [],
-      notices: [],
-    });
+    const settle = await run.asks({ purpose: "research", prompt: "a question", model: undefined });
+    settle(ANSWER);
     return { result: { ...result, hasWarning: true }, model: "gemini-2.5-flash" };
   });
   const { run, result: stored } = await readStored(db, "local", returned.run.taskId);
@@ -179,4 +184,37 @@ test("a report that the database refuses until the process ends is kept in a fil
     expect(backups).toEqual([{ taskId: run.taskId, query: "a question", report: "the answer" }]),
   );
   await waitFor(async () => expect(lines.at(-1)).toContain("It is kept in backup.md."));
+});
+
+test("each model call is in the ledger before it is sent, and after it settled, released or left reserved (P6)", async () => {
+  const { db, track } = await openRecorder();
+  const call = { purpose: "research", prompt: "a question", model: "gemini-2.5-flash" } as const;
+  const rows = () =>
+    db
+      .selectFrom("ledger")
+      .select(["kind", "state", "model", "micros", "reserved_micros"])
+      .orderBy("created_at")
+      .execute();
+  const reserved = {
+    kind: "search",
+    state: "reserved",
+    model: "gemini-2.5-flash",
+    micros: 99_001,
+    reserved_micros: 99_001,
+  };
+  await track(async (run) => {
+    const lost = await run.asks(call);
+    expect(await rows()).toEqual([reserved]);
+    lost(new AppError({ code: "EXECUTION_ERROR", message: "It took too long.", reason: "timeout" }));
+    const refused = await run.asks(call);
+    refused(new AppError({ code: "GEMINI_UNAVAILABLE", message: "The key is not valid.", reason: "auth" }));
+    const corrected = await run.asks({ ...call, purpose: "correction", prompt: "x".repeat(4_000) });
+    corrected({ ...ANSWER, usage: { input: 1_000, output: 500, cached: 0, searches: 0 } });
+    return DONE;
+  });
+  expect((await rows()).toSorted((a, b) => a.state.localeCompare(b.state))).toEqual([
+    { ...reserved, state: "released", micros: 0 },
+    reserved,
+    { kind: "correction", state: "settled", model: "gemini-2.5-flash", micros: 1_550, reserved_micros: 5_300 },
+  ]);
 });

@@ -3,6 +3,9 @@
 import type { Action } from "../../action.ts";
 import { addCosts, type Cost, type CostOf, NO_COST, roundCost } from "../../costs/actual.ts";
 import { AppError, UnexpectedRunError } from "../../errors.ts";
+import { DEFAULT_API_MODEL } from "../../costs/prices.ts";
+import { maxUsageOf } from "../../costs/search-bound.ts";
+import { wasNotCharged } from "../../gemini/failures.ts";
 import type { Answer } from "../../gemini/search-backend.ts";
 import { cleanText } from "../../platform/clean-text.ts";
 import type { Clock } from "../../platform/clock.ts";
@@ -12,6 +15,7 @@ import { inRun } from "../../telemetry/telemetry.ts";
 import { isCancelRequested, keepsPartial } from "../cancel/cancel-store.ts";
 import { resultOfRounds, type StoredRun } from "../history/read.ts";
 import { appendEvents } from "../event-store.ts";
+import { type LedgerEntry, type LedgerKind, saveEntries } from "../ledger/ledger-store.ts";
 import type { Run, RunKind, RunResult, SavedRound } from "../run.ts";
 import { dropResult, findRounds, saveRound } from "../result-store.ts";
 import { type Finish, finishRun, insertRunning, recordBeat } from "../run-store.ts";
@@ -25,6 +29,8 @@ export interface RunRecorder {
   /** Aborted when the process shuts down: a run that it leaves unfinished is interrupted, not cancelled. */
   leaving: AbortSignal;
   costOf: CostOf;
+  /** Of the API key, for the ledger. */
+  keyFingerprint: string | undefined;
   /** Registers work that a shutdown waits for. */
   during: <T>(work: Promise<T>) => Promise<T>;
   /** Writes a report that the database refused to a file; resolves with its path. */
@@ -50,9 +56,17 @@ export interface TrackedRun {
   phase(text: string): void;
   /** 0 to 99. */
   setProgress(progress: number): void;
-  answered(answer: Answer): void;
+  /** Stores what a model call may cost before it is sent; what it resolves with receives the outcome. */
+  asks(call: ModelCall): Promise<(outcome: Answer | AppError) => void>;
   saveRound(round: SavedRound): Promise<void>;
   figures(): Figures;
+}
+
+/** A model call that costs money. */
+interface ModelCall {
+  purpose: "research" | "correction";
+  prompt: string;
+  model: string | undefined;
 }
 
 export interface Finished {
@@ -150,15 +164,16 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, { progress: no
   // The global `crypto`: importing node:crypto would add 4 ms to every process start.
   const taskId = start.taskId ?? crypto.randomUUID();
   const startedAt = clock.now();
-  const meter = createMeter(recorder);
+  const meter = createMeter(recorder, { ...start, taskId });
   const writer = createWriter(recorder, { taskId, query: start.query, meter });
   let currentAction = "Starting";
   let progress = 0;
   let isStored = false;
 
   const beat = (): void => {
-    const { tokens, cost } = meter.figures();
-    const state = { taskId, processId, progress, currentAction, tokens, cost, now: clock.now() };
+    const { tokens } = meter.figures();
+    const entries = meter.changedEntries();
+    const state = { taskId, processId, progress, currentAction, tokens, entries, now: clock.now() };
     void writer.store("Progress", () => recordBeat(db, state));
   };
   const setAction = (text: string): void => {
@@ -194,7 +209,12 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, { progress: no
     setProgress: (value: number) => {
       progress = value;
     },
-    answered: meter.answered,
+    asks: async (call: ModelCall) => {
+      const { entry, settle } = meter.begin(call);
+      // A database that refuses it does not keep the user from searching.
+      if (isStored) await writer.store("The cost of a call", () => saveEntries(db, [entry]));
+      return settle;
+    },
     figures: meter.figures,
     saveRound: async (round: SavedRound) => {
       await writer.store("The round", () => saveRound(db, taskId, { ...round, now: clock.now() }));
@@ -248,8 +268,20 @@ function createWriter(
     /** Returns what was stored, or could not be. */
     finish: async (end: Pick<Finish, "to" | "result" | "error"> & { model?: string }): Promise<Finish> => {
       const { backend, tokens, cost } = meter.figures();
+      const entries = meter.entries;
       const model = end.model ?? meter.model();
-      const finish = { ...end, model, taskId, processId, backend, tokens, cost, usageFinal: true, now: clock.now() };
+      const finish = {
+        ...end,
+        model,
+        taskId,
+        processId,
+        backend,
+        tokens,
+        cost,
+        entries,
+        usageFinal: true,
+        now: clock.now(),
+      };
       const isStored = await store("The result", () => finishRun(db, finish));
       if (!isStored && writer.keepsEnd) void recorder.during(storeLater(recorder, { query, finish, log }));
       return finish;
@@ -356,22 +388,52 @@ interface Figures {
 
 type Meter = ReturnType<typeof createMeter>;
 
-function createMeter({ clock, costOf }: { clock: Clock; costOf: CostOf }) {
+function createMeter(
+  { clock, costOf, keyFingerprint }: Pick<RunRecorder, "clock" | "costOf" | "keyFingerprint">,
+  run: Pick<RunStart, "kind" | "owner"> & { taskId: string },
+) {
   const tokens = { input: 0, output: 0 };
   let cost = NO_COST;
   const notices = new Set<string>();
+  const entries: LedgerEntry[] = [];
+  let changed: LedgerEntry[] = [];
   let backend: string | undefined;
   let model: string | undefined;
+  const answered = (answer: Answer, at: number): Cost => {
+    tokens.input += answer.usage.input;
+    tokens.output += answer.usage.output;
+    model = answer.model ?? model;
+    backend = answer.backend;
+    for (const notice of answer.notices) notices.add(notice);
+    const added = costOf(answer.usage, answer.model, at);
+    countCost(answer.model, added.usd);
+    cost = addCosts(cost, added);
+    return added;
+  };
   return {
-    answered: (answer: Answer) => {
-      tokens.input += answer.usage.input;
-      tokens.output += answer.usage.output;
-      model = answer.model ?? model;
-      backend = answer.backend;
-      for (const notice of answer.notices) notices.add(notice);
-      const added = costOf(answer.usage, answer.model, clock.now());
-      countCost(answer.model, added.usd);
-      cost = addCosts(cost, added);
+    entries,
+    /** What `settle` has changed since the last call. */
+    changedEntries: (): LedgerEntry[] => changed.splice(0),
+    begin: (call: ModelCall) => {
+      const at = clock.now();
+      // The CLI chooses its own model if none is set.
+      const maxUsd = costOf(maxUsageOf(call), call.model ?? DEFAULT_API_MODEL, at).usd;
+      const { taskId, owner } = run;
+      const kind = call.purpose === "correction" ? "correction" : KINDS[run.kind];
+      const about = { taskId, owner, keyFingerprint, kind, model: call.model, isConfirmed: false, maxUsd, at };
+      const entry: LedgerEntry = { entryId: crypto.randomUUID(), ...about };
+      entries.push(entry);
+      const settle = (outcome: Answer | AppError): void => {
+        if (outcome instanceof AppError) {
+          if (wasNotCharged(outcome)) entry.outcome = "uncharged";
+        } else {
+          // At the prices of the time when it was sent, like a background run.
+          entry.outcome = { cost: answered(outcome, at), at: clock.now() };
+          entry.model = outcome.model ?? entry.model;
+        }
+        changed.push(entry);
+      };
+      return { entry, settle };
     },
     model: () => model,
     figures: (): Figures => ({
@@ -382,3 +444,10 @@ function createMeter({ clock, costOf }: { clock: Clock; costOf: CostOf }) {
     }),
   };
 }
+
+const KINDS: Record<RunKind, LedgerKind> = {
+  search: "search",
+  deep_research: "search",
+  deep_search: "round",
+  agent: "research",
+};

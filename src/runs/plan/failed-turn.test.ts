@@ -52,7 +52,8 @@ describe("a turn that fails", () => {
   test("because it was cancelled unsent does not make a plan without a known price free (V2, P6)", async (context) => {
     const { db, research, poll, taskId, run } = await stage(context, [ACCEPT, CANCELLED]);
     await poll();
-    await db.updateTable("research_tasks").set({ cost_usd: null, usage_final: 0 }).execute();
+    await db.updateTable("research_tasks").set({ usage_final: 0 }).execute();
+    await db.updateTable("ledger").set({ cost_micros: null }).execute();
     await decide(research, taskId);
     expect(await run()).toMatchObject({ status: "cancelled", cost: { usd: undefined }, usageFinal: false });
   });

@@ -7,7 +7,6 @@ import type { Engine } from "../engine/engine.ts";
 import type { Database, Tables } from "../../store/database.ts";
 import { dropLine } from "../cancel/cancel-store.ts";
 import { giveWay, lockWithOrigin, repeatsUnknown, standAloneAgain } from "../conversation-store.ts";
-import { costColumns } from "../run-row.ts";
 import { settleInteraction } from "../ledger/ledger-store.ts";
 import { lockRun } from "../lock-store.ts";
 import type { NewResult, PolledRun, Run } from "../run.ts";
@@ -143,7 +142,6 @@ export function recordLateUsage(
         lease_until: null,
         tokens_input: tokens.input,
         tokens_output: tokens.output,
-        ...costColumns(cost),
         usage_final: 1,
         updated_at: now,
       })

@@ -3,7 +3,7 @@
 import { sql } from "kysely";
 import type { Cost } from "../../costs/actual.ts";
 import { type Database, storable } from "../../store/database.ts";
-import { costColumns } from "../run-row.ts";
+import { noteCost } from "../ledger/ledger-store.ts";
 import { type Obstacle, obstacleColumns } from "./obstacle.ts";
 import type { PolledRun } from "../run.ts";
 import { readColumns } from "../lock-store.ts";
@@ -35,7 +35,7 @@ export function changesOf(run: PolledRun, seen: Seen): Seen | undefined {
   return isKnown ? undefined : seen;
 }
 
-/** Stores what was seen of many runs in one statement. Columns without a new value are not changed. */
+/** Stores what was seen of many runs in one statement, and the cost of those whose usage has grown. Columns without a new value are not changed. */
 export async function recordSeen(db: Database, runs: { taskId: string; seen: Seen }[]): Promise<void> {
   if (runs.length === 0) return;
   // The columns of `values` have these names in both databases.
@@ -48,18 +48,15 @@ export async function recordSeen(db: Database, runs: { taskId: string; seen: See
       obstacle_setting = seen.column6,
       last_event_at = coalesce(seen.column7, run.last_event_at),
       tokens_input = coalesce(seen.column8, run.tokens_input),
-      tokens_output = coalesce(seen.column9, run.tokens_output),
-      cost_usd = coalesce(seen.column10, run.cost_usd),
-      cost_incomplete = coalesce(seen.column11, run.cost_incomplete),
-      cost_estimated = coalesce(seen.column12, run.cost_estimated)
+      tokens_output = coalesce(seen.column9, run.tokens_output)
     from (values ${sql.join(runs.map(valuesOf))}) as seen
     where run.task_id = seen.column1 and run.status = 'running_async'`.execute(db);
+  for (const { taskId, seen } of runs) if (seen.cost !== undefined) await noteCost(db, taskId, seen.cost);
 }
 
 function valuesOf({ taskId, seen }: { taskId: string; seen: Seen }) {
   const { now, currentAction, changed, tokens } = seen;
   const { obstacle, obstacle_setting } = obstacleColumns(seen.obstacle);
-  const cost = seen.cost && costColumns(seen.cost);
   const text = (value: string | null | undefined) => sql`cast(${value ?? null} as text)`;
   const whole = (value: number | null | undefined) => sql`cast(${value ?? null} as bigint)`;
   return sql`(${sql.join([
@@ -73,9 +70,6 @@ function valuesOf({ taskId, seen }: { taskId: string; seen: Seen }) {
     whole(changed ? now : undefined),
     whole(tokens?.input),
     whole(tokens?.output),
-    sql`cast(${cost?.cost_usd ?? null} as double precision)`,
-    sql`cast(${cost?.cost_incomplete ?? null} as integer)`,
-    sql`cast(${cost?.cost_estimated ?? null} as integer)`,
   ])})`;
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { insertRun, openDatabase, rowOf } from "../../../test/kit/store/store-rows.ts";
+import { insertAttempt, insertCost, insertRun, openDatabase, rowOf } from "../../../test/kit/store/store-rows.ts";
 import { recordSeen } from "../poll/seen-store.ts";
 import { polledRunOf } from "../run-row.ts";
 import {
@@ -41,17 +41,26 @@ test("a run is read with what a poll needs; empty columns mean no deadline, and 
   expect(await countPolledRuns(db)).toBe(2);
 });
 
+const COST = { incomplete: false, estimated: false };
+
 test("what polls saw is stored in one statement: progress never falls, and a run that has ended is unchanged (P2)", async () => {
   const db = await openDatabase();
   const before = { progress: 40, current_action: "Reading", next_poll_at: LATER };
   for (const id of ["ahead", "behind"]) await insertRun(db, { task_id: id, ...before });
   await insertRun(db, { task_id: "ended", ...before, status: "cancelled" });
+  for (const [task_id, settled] of [
+    ["ahead", undefined],
+    ["ended", { ...COST, usd: 2 }],
+  ] as const) {
+    await insertAttempt(db, { attempt_id: task_id, task_id, interaction_id: `v1_${task_id}`, state: "accepted" });
+    await insertCost(db, { task_id, entryId: task_id, cost: settled });
+  }
   const seen = {
     progress: 60,
     currentAction: "Writing",
     changed: true,
     tokens: { input: 7, output: 3 },
-    cost: { usd: 0.25, incomplete: true, estimated: false },
+    cost: { ...COST, usd: 0.25, incomplete: true },
     now: NOW,
   };
   await recordSeen(db, [
@@ -64,14 +73,15 @@ test("what polls saw is stored in one statement: progress never falls, and a run
     current_action: "Writing",
     last_event_at: NOW,
     tokens_input: 7,
-    cost_usd: 0.25,
+    cost_micros: 250_000,
     cost_incomplete: 1,
     obstacle: null,
     next_poll_at: LATER,
   });
-  const unchanged = { current_action: "Reading", last_event_at: null, tokens_input: 0, cost_usd: null };
+  const unchanged = { current_action: "Reading", last_event_at: null, tokens_input: 0 };
   expect(await rowOf(db, "behind")).toMatchObject({ ...unchanged, progress: 40, updated_at: NOW, obstacle: "failing" });
-  expect(await rowOf(db, "ended")).toMatchObject({ ...before, ...unchanged });
+  // Its cost is final.
+  expect(await rowOf(db, "ended")).toMatchObject({ ...before, ...unchanged, cost_micros: 2_000_000 });
 });
 
 test("polling ends, unless the run was reopened or got another interaction meanwhile (P2)", async () => {

@@ -3,6 +3,7 @@
 import type { Engine } from "../engine/engine.ts";
 import type { Database } from "../../store/database.ts";
 import { isShared } from "../../store/dialect.ts";
+import { RUN_COST } from "../ledger/ledger-store.ts";
 import type { RunAtGoogle } from "../run.ts";
 import { type Row, runAtGoogleOf } from "../run-row.ts";
 
@@ -11,7 +12,11 @@ const polledRuns = (db: Database) =>
 
 /** The rows of the runs that are still polled. */
 export async function readPolledRuns(db: Database, taskIds: string[]): Promise<Map<string, Row>> {
-  const rows = await polledRuns(db).selectAll().where("task_id", "in", taskIds).execute();
+  const rows = await polledRuns(db)
+    .selectAll("research_tasks")
+    .select(RUN_COST)
+    .where("task_id", "in", taskIds)
+    .execute();
   return new Map(rows.map((row) => [row.task_id, row]));
 }
 
@@ -67,7 +72,8 @@ export const withoutKey = (
   { keys, now, limit }: { keys: string[]; now: number; limit: number },
 ): Promise<Row[]> =>
   polledRuns(db)
-    .selectAll()
+    .selectAll("research_tasks")
+    .select(RUN_COST)
     .where("status", "=", "running_async")
     .where("poll_key", "not in", ["", ...keys])
     .where((run) =>
@@ -119,7 +125,8 @@ export async function runHolders(db: Database): Promise<string[]> {
 export async function unfinishedInteractions(db: Database, limit: number): Promise<RunAtGoogle[]> {
   const rows = await db
     .selectFrom("research_tasks")
-    .selectAll()
+    .selectAll("research_tasks")
+    .select(RUN_COST)
     .where("status", "=", "running_async")
     .where("interaction_id", "is not", null)
     .orderBy("next_poll_at")

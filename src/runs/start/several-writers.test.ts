@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { sharedFor, stopClock } from "../../../test/kit/store/databases.ts";
-import { insertRun, rowOf } from "../../../test/kit/store/store-rows.ts";
+import { insertAttempt, insertCost, insertRun, rowOf } from "../../../test/kit/store/store-rows.ts";
 import { ERROR, intended, INTENT, NOW, restart } from "../../../test/kit/store/stored-start.ts";
 import { claimNext, enqueue } from "../../notifications/outbox.ts";
 import { systemClock } from "../../platform/clock.ts";
@@ -145,6 +145,8 @@ test("the end of a run that two processes see is written once, with one notifica
   const servers = await openServers(2);
   const db = databaseOf(servers);
   await insertRun(db, { task_id: "done" });
+  await insertAttempt(db, { attempt_id: "a", task_id: "done", interaction_id: "v1_done", state: "accepted" });
+  await insertCost(db, { task_id: "done", entryId: "a" });
   const report = { report: "# Report", sources: [], metadata: {}, partial: false };
   const ended = await everywhere(servers, 4, (here) =>
     finishAgentRun(here, {
@@ -166,8 +168,7 @@ test("the end of a run that two processes see is written once, with one notifica
     }),
   );
   expect(ended.filter(Boolean)).toHaveLength(1);
-  // Stored in double precision.
-  expect((await rowOf(db, "done")).cost_usd).toBe(0.1 + 0.2);
+  expect((await rowOf(db, "done")).cost_micros).toBe(300_000);
   const claims = await everywhere(servers, 4, (here, n) => claimNext(here, { processId: `p${n}`, now: NOW }));
   expect(claims.filter((claim) => claim !== undefined)).toHaveLength(1);
 });

@@ -7,7 +7,7 @@ import { databaseNow } from "../../store/dialect.ts";
 import { hasAttempt, insertAttempt, newStartIds } from "../attempt-store.ts";
 import { giveWay, isNotCarriedOn, lockWithOrigin, repeatsUnknown, standAloneAgain } from "../conversation-store.ts";
 import { estimateOf } from "../history/run-estimate.ts";
-import { type LedgerKind, release, reserve } from "../ledger/ledger-store.ts";
+import { type LedgerKind, NO_COST_YET, release, reserve } from "../ledger/ledger-store.ts";
 import { lockRun, START_LEASE_MS } from "../lock-store.ts";
 import { joinById, joinSameStart } from "./duplicate-start-store.ts";
 import { copyFiles, saveFiles } from "../file-store.ts";
@@ -104,7 +104,7 @@ export function commitIntent(
       maxUsd: estimateOf(intent.estimate).usd?.max,
       at: created_at,
     });
-    return { kind: "intended", run: runOf(row), taskId, attemptId };
+    return { kind: "intended", run: runOf({ ...row, ...NO_COST_YET }), taskId, attemptId };
   });
 }
 

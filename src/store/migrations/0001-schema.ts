@@ -74,12 +74,7 @@ const tablesOfRuns = (isPostgres: boolean): Statement[] => {
       keep_partial integer not null default 1,
       tokens_input bigint not null default 0,
       tokens_output bigint not null default 0,
-      cost_usd double precision,
-      cost_incomplete integer,
-      cost_estimated integer,
       usage_final integer not null default 0,
-      judge_cost_micros bigint not null default 0,
-      judge_unpriced bigint not null default 0,
       error_code text,
       error_message text,
       error_suggestion text
@@ -141,8 +136,7 @@ const tablesOfRuns = (isPostgres: boolean): Statement[] => {
     sql`create table research_claims (
       task_id text primary key references research_tasks (task_id) on delete cascade,
       report_hash text not null,
-      claims_json text not null,
-      judge_cost_micros bigint not null default 0
+      claims_json text not null
     )`,
     sql`create table research_pages (
       task_id text not null references research_tasks (task_id) on delete cascade,
@@ -303,7 +297,6 @@ const SHOWN = [
   "cancel_confirmed",
   "tokens_input",
   "tokens_output",
-  "cost_usd",
   "usage_final",
   "error_code",
   "title",

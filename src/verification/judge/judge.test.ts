@@ -62,6 +62,7 @@ async function openJudge(outcomes: DecisionOutcome[], { maxUsd = 0.05 } = {}) {
       sleep: async (ms) => void time.slept.push(ms),
     },
     costOf: costCalculator(LIST_PRICES),
+    keyFingerprint: undefined,
     maxUsd,
     decide: async (request) => {
       sent.push(request);
@@ -214,9 +215,13 @@ test("a report never costs more than its limit, over all checks and processes (W
 
 test("a limit that only a request in progress elsewhere reaches is not reached for good (W3)", async () => {
   const { db, judge, ask } = await openJudge([answered({ c1: 0.5 })], { maxUsd: 0.01 });
-  await reserveJudgeRequest(db, "run", { usd: 0.01, limitUsd: 0.01 });
+  const other = { entryId: "other", taskId: "run", model: "m", keyFingerprint: undefined, now: 1 };
+  await reserveJudgeRequest(db, { ...other, maxUsd: 0.01, limitUsd: 0.01 });
   expect(await ask([claim(1)])).toMatchObject({ judged: new Map(), isRefused: true });
-  await settleJudgeRequest(db, "run", { reservedUsd: 0.01, usd: 0.002 });
+  await settleJudgeRequest(db, {
+    ...other,
+    cost: { usd: 0.002, incomplete: false, estimated: false },
+  });
   expect(judge.canJudge()).toBe(true);
   expect(await ask([claim(1)])).toMatchObject({ judged: new Map([[1, 0.5]]), isRefused: false });
 });
@@ -281,12 +286,8 @@ test("nothing is sent after a cancel or the time limit, or for a deleted run (W3
 
 test("a judgement is kept although its usage cannot be stored; its cost is unknown (W3)", async () => {
   const { db, ask, lines } = await openJudge([answered({ c1: 0.9 })]);
-  const { transaction } = db;
-  let calls = 0;
-  vi.spyOn(db, "transaction").mockImplementation(() => {
-    calls += 1;
-    if (calls === 2) throw new Error("The database is busy.");
-    return transaction.call(db);
+  vi.spyOn(db, "updateTable").mockImplementation(() => {
+    throw new Error("The database is busy.");
   });
   expect((await ask([claim(1)])).judged).toEqual(new Map([[1, 0.9]]));
   expect(lines).toEqual([expect.stringContaining("usage was not stored: The database is busy.")]);

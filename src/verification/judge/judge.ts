@@ -6,7 +6,7 @@
  */
 
 import { type Evidence, MAX_CLAIM_CHARACTERS } from "../../claims/evidence.ts";
-import type { CostOf } from "../../costs/actual.ts";
+import type { Cost, CostOf } from "../../costs/actual.ts";
 import { JUDGE_MODEL } from "../../costs/prices.ts";
 import type { DecisionOutcome, DecisionRequest } from "../../gemini/decisions.ts";
 import { NO_USAGE } from "../../gemini/search-backend.ts";
@@ -35,6 +35,7 @@ export interface JudgeDeps {
   clock: Clock;
   log: Log;
   costOf: CostOf;
+  keyFingerprint: string | undefined;
   decide(request: DecisionRequest): Promise<DecisionOutcome>;
   /** In US dollars for one report, over all its checks. */
   maxUsd: number;
@@ -145,21 +146,23 @@ async function ask(deps: JudgeDeps, asked: Asked): Promise<AskOutcome> {
 }
 
 async function askOnce(deps: JudgeDeps, { taskId, request }: Asked): Promise<AskOutcome> {
-  const { db, clock, log, costOf, maxUsd } = deps;
+  const { db, clock, log, costOf, keyFingerprint, maxUsd: limitUsd } = deps;
   const at = clock.now();
-  const usdOf = (input: number): number => costOf({ ...NO_USAGE, input }, JUDGE_MODEL, at).usd ?? Infinity;
-  const reservedUsd = usdOf(maxInputTokens(request));
-  const reserved = await reserveJudgeRequest(db, taskId, { usd: reservedUsd, limitUsd: maxUsd });
+  const costOfInput = (input: number): Cost => costOf({ ...NO_USAGE, input }, JUDGE_MODEL, at);
+  const entry = { entryId: crypto.randomUUID(), taskId, model: JUDGE_MODEL, keyFingerprint };
+  const maxUsd = costOfInput(maxInputTokens(request)).usd ?? Infinity;
+  const reserved = await reserveJudgeRequest(db, { ...entry, maxUsd, limitUsd, now: at });
   if (reserved === "deleted") return { kind: "deleted", why: "The run was deleted." };
   if (reserved === "over") {
-    return { kind: "over", why: `The limit of $${maxUsd} for this report is reached (VERIFY_JUDGE).` };
+    return { kind: "over", why: `The limit of $${limitUsd} for this report is reached (VERIFY_JUDGE).` };
   }
   const outcome = await deps.decide(request);
   const inputTokens = outcome.kind === "refused" ? 0 : outcome.kind === "answered" ? outcome.inputTokens : undefined;
   // What may have been charged without being reported stays counted at its maximum.
   if (inputTokens !== undefined) {
     try {
-      await settleJudgeRequest(db, taskId, { reservedUsd, usd: usdOf(inputTokens) });
+      const cost = inputTokens === 0 ? "nothing" : costOfInput(inputTokens);
+      await settleJudgeRequest(db, { ...entry, cost, now: clock.now() });
     } catch (error) {
       // The judgement is paid for and is kept; its cost stays unknown.
       log.forRun(taskId).warn(`A judge's usage was not stored: ${error instanceof Error ? error.message : "unknown"}`);

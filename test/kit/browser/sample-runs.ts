@@ -8,16 +8,18 @@ import { DEFAULT_AGENT } from "../../../src/gemini/research-agent.ts";
 import { keepPictures, type ReceivedPicture } from "../../../src/reports/pictures/keep.ts";
 import type { Source } from "../../../src/reports/report.ts";
 import { appendEvents, type RunEvent } from "../../../src/runs/event-store.ts";
+import type { LedgerKind } from "../../../src/runs/ledger/ledger-store.ts";
 import { saveResult } from "../../../src/runs/result-store.ts";
 import type { Database, Tables } from "../../../src/store/database.ts";
 import { openSqlite } from "../../../src/store/sqlite/sqlite.ts";
+import { insertCost } from "../store/store-rows.ts";
 import { LONG_REPORT, SOURCE_LIST, SOURCES } from "./sample-report.ts";
 import { silentLog as log } from "../log.ts";
 
 type TaskRow = Selectable<Tables["research_tasks"]>;
 
 export interface SampleRun {
-  row: Partial<TaskRow> & Pick<TaskRow, "task_id">;
+  row: Partial<TaskRow> & Pick<TaskRow, "task_id"> & { cost_usd?: number };
   report?: {
     markdown: string;
     sources: Source[];
@@ -32,6 +34,8 @@ export interface SampleRun {
 
 const HOUR = 3_600_000;
 
+const LEDGER_KINDS: Record<string, LedgerKind> = { search: "search", deep_research: "search", deep_search: "round" };
+
 /** Ids in the product's format; the same on every call. */
 export const sampleId = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
 
@@ -45,10 +49,22 @@ export async function insertSampleRuns(configDir: string, runs: readonly SampleR
 }
 
 async function insertSampleRun(db: Database, { row, report, events = [], attempt }: SampleRun): Promise<void> {
+  const { cost_usd: usd, ...columns } = row;
   const { task_id: taskId } = row;
   const at = row.created_at ?? 1;
-  const whole: TaskRow = { ...DEFAULT_ROW, updated_at: row.completed_at ?? at, started_at: at, created_at: at, ...row };
+  const times = { updated_at: row.completed_at ?? at, started_at: at, created_at: at };
+  const whole: TaskRow = { ...DEFAULT_ROW, ...times, ...columns };
   await db.insertInto("research_tasks").values(whole).execute();
+  if (usd !== undefined) {
+    const cost = { usd, incomplete: false, estimated: false };
+    await insertCost(db, {
+      task_id: taskId,
+      owner: whole.owner,
+      at,
+      kind: LEDGER_KINDS[whole.kind] ?? "research",
+      cost,
+    });
+  }
   if (attempt !== undefined) {
     const times = { created_at: at, sent_at: at + 400, answered_at: at + 1_900 };
     const interaction = attempt === "accepted" ? (row.interaction_id ?? null) : null;
@@ -91,8 +107,6 @@ const DEFAULT_ROW: Omit<TaskRow, "task_id" | "created_at" | "started_at" | "upda
   part: "question",
   carries_on: null,
   gave_way: 0,
-  judge_cost_micros: 0,
-  judge_unpriced: 0,
   poll_key: null,
   poll_rank: 0,
   odd_answer: null,
@@ -115,9 +129,6 @@ const DEFAULT_ROW: Omit<TaskRow, "task_id" | "created_at" | "started_at" | "upda
   keep_partial: 1,
   tokens_input: 0,
   tokens_output: 0,
-  cost_usd: null,
-  cost_incomplete: null,
-  cost_estimated: null,
   usage_final: 1,
   error_code: null,
   error_message: null,

@@ -97,7 +97,7 @@ async function finalClaims(arm: Arm, settings: LieSettings): Promise<FinalClaim[
       signal: new AbortController().signal,
       onActivity: () => {},
       onRoundStart: () => {},
-      onAnswer: () => {},
+      onAsk: async () => () => {},
     },
   );
   const visited = rounds.flatMap(({ sources }) => sources);

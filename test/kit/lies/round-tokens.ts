@@ -49,7 +49,9 @@ async function tokensPerRound(own: string | undefined): Promise<number[]> {
         signal: new AbortController().signal,
         onActivity: () => {},
         onRoundStart: () => {},
-        onAnswer: ({ usage }) => void tokens.push(usage.input + usage.output),
+        onAsk: async () => (answer) => {
+          if ("usage" in answer) tokens.push(answer.usage.input + answer.usage.output);
+        },
       },
     );
     return tokens;

@@ -5,7 +5,7 @@ import { deflateRawSync } from "node:zlib";
 import { addToSearch, saveRound } from "../../../src/runs/result-store.ts";
 import type { Database } from "../../../src/store/database.ts";
 import { openSqlite } from "../../../src/store/sqlite/sqlite.ts";
-import { insertAttempt, insertRun } from "./store-rows.ts";
+import { insertAttempt, insertCost, insertRun } from "./store-rows.ts";
 import { silentLog as log } from "../log.ts";
 
 /** Opens the file, changes it, and closes it. */
@@ -136,10 +136,8 @@ async function addRest(db: Database): Promise<void> {
 async function addEvidence(db: Database): Promise<void> {
   const task_id = runId(1);
   const url = "https://one.example/";
-  await db
-    .insertInto("research_claims")
-    .values({ task_id, report_hash: "hash", claims_json: "[]", judge_cost_micros: 1 })
-    .execute();
+  await db.insertInto("research_claims").values({ task_id, report_hash: "hash", claims_json: "[]" }).execute();
+  await insertCost(db, { task_id, kind: "judge" });
   await db
     .insertInto("research_pages")
     .values({ task_id, source: 1, outcome: "text", url, final_url: url, checked_at: 1 })
