@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { AppError } from "../errors.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
-import type { Database, Tables } from "./database.ts";
+import type { Database } from "./database.ts";
 import { databaseNow, lockExclusive } from "./dialect.ts";
 import { deadProcesses, processLiveness } from "./processes.ts";
 import { errorCodeOf } from "../platform/error-code.ts";
@@ -40,10 +40,9 @@ export function createSlotPool(options: SlotPoolOptions): SlotPool {
   return {
     take: async ({ signal, onWait }) => {
       let waited = false;
-      const isAbandoned = createLeaseWatch(options.clock);
       for (;;) {
         signal.throwIfAborted();
-        const slotId = await tryTake(options, isAbandoned).catch((error: unknown) => withoutStore(error, options));
+        const slotId = await tryTake(options).catch((error: unknown) => withoutStore(error, options));
         if (slotId === "uncounted") return async () => {};
         if (slotId !== undefined) return holdSlot(options, slotId);
         if (!waited) onWait();
@@ -62,27 +61,7 @@ function withoutStore(error: unknown, { log, withoutStore: effect }: SlotPoolOpt
   return "uncounted";
 }
 
-type TakenSlot = Pick<Tables["leases"], "lease_id" | "process_id" | "lease_until">;
-
-/**
- * A living process whose lease stays expired is suspended, or could not release the slot. After the machine has slept,
- * or its clock was set, a process needs time to renew its leases.
- */
-function createLeaseWatch({ monotonic }: Clock) {
-  const seen = new Map<string, number>();
-  return ({ lease_id: slotId, lease_until: until }: TakenSlot, now: number): boolean => {
-    if (until >= now) return false;
-    const lease = `${slotId} ${until}`;
-    const since = seen.get(lease) ?? monotonic();
-    seen.set(lease, since);
-    return monotonic() - since > 2 * RENEW_MS;
-  };
-}
-
-async function tryTake(
-  { db, clock, processId, pool, size }: SlotPoolOptions,
-  isAbandoned: (slot: TakenSlot, now: number) => boolean,
-): Promise<string | undefined> {
+async function tryTake({ db, clock, processId, pool, size }: SlotPoolOptions): Promise<string | undefined> {
   const taken = await db
     .selectFrom("leases")
     .select(["lease_id", "process_id", "lease_until"])
@@ -91,8 +70,9 @@ async function tryTake(
   // A holder without a row may be alive and have lost it: then the lease decides.
   const dead = taken.length < size ? [] : await deadProcesses(db);
   const now = await databaseNow(db, clock.now());
-  const isDead = ({ process_id: holder }: TakenSlot): boolean => holder !== processId && dead.includes(holder);
-  const free = taken.filter((slot) => isDead(slot) || isAbandoned(slot, now));
+  const free = taken.filter(
+    ({ process_id: holder, lease_until: until }) => until < now || (holder !== processId && dead.includes(holder)),
+  );
   if (taken.length - free.length >= size) return undefined;
   const slotId = randomUUID();
   return db.transaction().execute(async (transaction) => {
