@@ -12,7 +12,6 @@ export interface StandinBehaviour {
   prompt?: string;
   /** The answer text. */
   text?: string;
-  format?: "stream-json" | "text";
   model?: string;
   /** Totals without models, and the model in the first line: `flat` as in versions up to 0.33, `uncached` up to 0.20. */
   stats?: "by model" | "flat" | "uncached" | Record<string, unknown>;
@@ -66,7 +65,6 @@ export async function answer(behaviour: StandinBehaviour, prompt: string): Promi
     writeSession({ sessionId, prompt, text, model, searches, fetches: behaviour.fetches ?? [] });
   }
   if (behaviour.onlyInSession) return;
-  if (behaviour.format === "text") return write(`${text}\n`, behaviour);
   const uncached = { total_tokens: 130, input_tokens: 100, output_tokens: 20 };
   const flat = behaviour.stats === "uncached" ? uncached : { ...uncached, cached: 5, input: 95 };
   const isFlat = behaviour.stats === "flat" || behaviour.stats === "uncached";

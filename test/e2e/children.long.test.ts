@@ -96,7 +96,6 @@ describe.concurrent("one call with a child", () => {
   const afterTheAnswer: [string, StandinScenario][] = [
     ["exits with 1", { exitCode: 1 }],
     ["exits with 1 without a word that it is done", { exitCode: 1, noResult: true }],
-    ["exits with 1 in plain text", { exitCode: 1, format: "text" }],
     ["never leaves", { hangAfterAnswer: true }],
   ];
   test.for(afterTheAnswer)("that %s after a whole answer succeeds (C7)", async ([, scenario], context) => {

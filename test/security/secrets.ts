@@ -116,7 +116,7 @@ const CLI_FAILURES = [
   { silent: true },
   { noResult: true, exitCode: 1 },
   { closeStdout: true },
-  { format: "text" as const, text: "prose only" },
+  { text: "prose only" },
   { exitCode: 137, silent: true },
   { printBytes: 40 * 1_024 * 1_024 },
 ];

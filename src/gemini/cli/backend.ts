@@ -230,14 +230,13 @@ function bestText(output: CliOutput, session: CliSession): Pick<Answer, "text" |
   const recorded = session.lastTurn !== "" && output.text.trimEnd().endsWith(session.lastTurn.trimEnd());
   if (output.finished) return { text: recorded ? session.text : output.text, cut: false };
   if (session.text.length >= output.text.length) return { text: session.text, cut: false };
-  return { text: output.text, cut: output.format === "events" && "lost" };
+  return { text: output.text, cut: "lost" };
 }
 
 function isUsable(text: string, child: ChildOutcome, output: CliOutput): boolean {
   if (text.trim() === "") return false;
   if (output.finished && output.succeeded === true) return true;
   if (child.ended !== "exit") return false;
-  if (child.exitCode === 0 && output.format === "plain") return true;
   // After a failure, text between searches is not an answer, but a JSON object may be a complete one.
   const start = text.indexOf("{");
   return start >= 0 && text.includes("}", start);

@@ -4,7 +4,6 @@ import { cliFailure, cliNotFound } from "./failures.ts";
 import type { CliOutput } from "./output.ts";
 
 const SILENT: CliOutput = {
-  format: "plain",
   text: "",
   finished: false,
   succeeded: undefined,

@@ -37,7 +37,6 @@ const STREAM = [
 ].join("\n");
 
 const EXPECTED: CliOutput = {
-  format: "events",
   text: 'I will search.\n\n```json\n{"success":true,"report":"Kyoto é 京都"}\n```',
   finished: true,
   succeeded: true,
@@ -83,17 +82,6 @@ test("an API error is kept for its classification", () => {
   });
 });
 
-test("plain text is an answer too, even when it is JSON (C7)", () => {
-  const answer = '{"success":true,\n"report":"x"}';
-  expect(read([`Loaded cached credentials.\n${answer}\n`]).output).toMatchObject({
-    format: "plain",
-    text: answer,
-    finished: false,
-  });
-  expect(read(["just words"]).output.text).toBe("just words");
-  expect(read([]).output.text).toBe("");
-});
-
 test("invalid figures count as none, and unknown lines are no events (T16)", () => {
   const lines = [
     '{"type":"message","role":"assistant","content":{"evil":1}}',
@@ -104,8 +92,9 @@ test("invalid figures count as none, and unknown lines are no events (T16)", () 
 });
 
 test("a line of 30 MB in chunks of 64 KB is one text (T16)", () => {
-  const piece = "x".repeat(64 * 1024);
-  expect(read(Array.from({ length: 480 }, () => piece)).output.text).toHaveLength(480 * 64 * 1024);
+  const pieces = Array.from({ length: 480 }, () => "x".repeat(64 * 1024));
+  const chunks = ['{"type":"message","role":"assistant","content":"', ...pieces, '"}'];
+  expect(read(chunks).output.text).toHaveLength(480 * 64 * 1024);
 });
 
 test("figures that are no usable numbers count as none", () => {

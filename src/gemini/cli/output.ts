@@ -1,6 +1,6 @@
 /**
- * What a Gemini CLI call answered: its stdout, read incrementally as event lines or plain text, and its session record,
- * the only output that names the pages it really visited.
+ * What a Gemini CLI call answered: the event lines of its stdout, read as they come, and its session record, the only
+ * output that names the pages it really visited.
  */
 
 import { open, readdir } from "node:fs/promises";
@@ -10,7 +10,6 @@ import { parseJson } from "../../platform/parse-json.ts";
 import { readModelName, readTokenCount, type VisitedSource } from "../search-backend.ts";
 
 export interface CliOutput {
-  format: "events" | "plain";
   text: string;
   /** The CLI printed its result event, so the text is complete. */
   finished: boolean;
@@ -61,8 +60,6 @@ interface ReaderHooks {
 
 export function createOutputReader(hooks: ReaderHooks): OutputReader {
   let pending = "";
-  let plain = "";
-  let sawEvents = false;
   let newTurn = false;
   const output = { text: "", finished: false, succeeded: undefined as boolean | undefined };
   const errors: string[] = [];
@@ -77,7 +74,6 @@ export function createOutputReader(hooks: ReaderHooks): OutputReader {
   };
 
   const onEvent = (event: Event): void => {
-    sawEvents = true;
     // `auto` and the like are not model names but ways to choose a model.
     if (event.type === "init" && event.model?.startsWith("auto") === false) initModel = event.model;
     if (event.type === "message" && event.role === "assistant") appendText(event.content ?? "");
@@ -100,8 +96,7 @@ export function createOutputReader(hooks: ReaderHooks): OutputReader {
     // This check is far cheaper than parsing, and most lines of a hostile output are not events.
     const parsed = line.startsWith("{") && line.includes('"type"') ? parseJson(line) : undefined;
     const event = parsed === undefined ? undefined : eventLine.safeParse(parsed).data;
-    if (event === undefined) plain += `${line}\n`;
-    else onEvent(event);
+    if (event !== undefined) onEvent(event);
   };
 
   return {
@@ -118,15 +113,9 @@ export function createOutputReader(hooks: ReaderHooks): OutputReader {
     finish: () => {
       if (pending !== "") onLine(pending);
       pending = "";
-      return sawEvents ? { format: "events", ...output, errors, stats } : readPlain(plain);
+      return { ...output, errors, stats };
     },
   };
-}
-
-/** An answer that was paid for counts even if the CLI printed no events. */
-function readPlain(printed: string): CliOutput {
-  const text = printed.replace(/^Loaded cached credentials\.\n/, "").trim();
-  return { format: "plain", text, finished: false, succeeded: undefined, errors: [], stats: undefined };
 }
 
 /** A missing count is none, too: `z.unknown()` alone would reject the whole entry. */

@@ -92,7 +92,6 @@ test.each([
   ["exit 1 after an answer without its last line", { exitCode: 1, noResult: true, text: "{}" }, /^\{\}$/],
   ["a second try after half a stream", { falseStart: '{"success":tr', text: "{}" }, /^\{\}$/],
   ["never reading stdin", { ignoreStdin: true }, /Stand-in/],
-  ["plain text", { format: "text", text: "just words" }, /^just words$/],
   ["an answer that the pipe swallowed", { onlyInSession: true, text: "{}" }, /^\{\}$/],
 ] satisfies [string, StandinScenario, RegExp][])("%s is an answer (C7)", async (_, scenario, text) => {
   const answer = await scene.backend(scenario).ask(question());
