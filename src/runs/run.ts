@@ -1,7 +1,9 @@
 /** Run types: kinds, states, and the table of legal state transitions. */
 
+import type { Action } from "../action.ts";
+import type { AgentUsage } from "../gemini/research-agent.ts";
 import type { GroundedSegment } from "../gemini/search-backend.ts";
-import type { Cost } from "../costs/actual.ts";
+import type { Cost, CostOf } from "../costs/actual.ts";
 import type { Picture, PictureFacts } from "../reports/pictures/picture.ts";
 import type { CitedRange } from "../reports/citations.ts";
 import type { Source } from "../reports/report.ts";
@@ -140,6 +142,22 @@ export interface Run {
   usageFinal: boolean;
   error?: RunError | undefined;
 }
+
+export type RunUsage = Pick<Run, "tokens" | "cost">;
+
+/** What Google has reported of a run, at the prices of the time when it was requested. */
+export const usageOf = (
+  { costOf }: { costOf: CostOf },
+  { model = "", createdAt }: Pick<Run, "model" | "createdAt">,
+  usage: AgentUsage,
+): RunUsage => ({
+  tokens: { input: usage.input, output: usage.output },
+  cost: costOf(usage, model, createdAt),
+});
+
+/** What can be done with the text of a search that ended early: a deep search can go on after its finished rounds. */
+export const nextAfterPartial = (kind: RunKind): readonly Action[] =>
+  kind === "deep_search" ? [{ do: "read" }, { do: "continue" }] : [{ do: "read" }];
 
 /** The run that an error is about. */
 export const aboutRun = ({ taskId, status, progress }: Run) => ({ task_id: taskId, status, progress });

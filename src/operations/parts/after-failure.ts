@@ -4,11 +4,17 @@ import type { Action, Advice } from "../../action.ts";
 import { addCosts, roundCost } from "../../costs/actual.ts";
 import { AppError } from "../../errors.ts";
 import type { Backup } from "../../reports/files/backups.ts";
-import { nextAfterPartial } from "../../runs/local/local-run.ts";
 import { editOf, PLAN_ENDED } from "../../runs/plan/plan-store.ts";
-import { type RunUsage, usageOf } from "../../runs/poll/usage.ts";
 import { keepsPartial } from "../../runs/cancel/cancel-store.ts";
-import { aboutRun, isFinished, type Run, type StoredResult } from "../../runs/run.ts";
+import {
+  aboutRun,
+  isFinished,
+  nextAfterPartial,
+  type Run,
+  type RunUsage,
+  type StoredResult,
+  usageOf,
+} from "../../runs/run.ts";
 import type { Database } from "../../store/database.ts";
 import type { OperationDeps } from "../operation.ts";
 import { readStored } from "../../runs/history/read.ts";

@@ -14,11 +14,11 @@ import type { StoredRun } from "../../runs/history/read.ts";
 import {
   type Finished,
   type FinishedRun,
-  nextAfterPartial,
   type RunStart,
   type TrackedRun,
   trackRun,
 } from "../../runs/local/local-run.ts";
+import { nextAfterPartial } from "../../runs/run.ts";
 import type { Research, SearchCall, SearchDeps } from "../../search/correct-json.ts";
 import { incompleteNote } from "../../search/incomplete-note.ts";
 import type { VisitedSource } from "../../gemini/search-backend.ts";

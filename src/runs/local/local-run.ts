@@ -16,7 +16,7 @@ import { isCancelRequested, keepsPartial } from "../cancel/cancel-store.ts";
 import { resultOfRounds, type StoredRun } from "../history/read.ts";
 import { appendEvents } from "../event-store.ts";
 import { type LedgerEntry, type LedgerKind, saveEntries } from "../ledger/ledger-store.ts";
-import type { Run, RunKind, RunResult, SavedRound } from "../run.ts";
+import { nextAfterPartial, type Run, type RunKind, type RunResult, type SavedRound } from "../run.ts";
 import { dropResult, findRounds, saveRound } from "../result-store.ts";
 import { type Finish, finishRun, insertRunning, recordBeat } from "../run-store.ts";
 import { countCost } from "../../gemini/call-telemetry.ts";
@@ -341,10 +341,6 @@ async function fail(
   if (!isKept) await writer.store("The request to keep nothing", () => dropResult(db, taskId));
   return withRun(ended, { taskId, status: to, next: isKept && partial !== undefined ? nextAfterPartial(kind) : [] });
 }
-
-/** What can be done with the text of a search that ended early: a deep search can go on after its finished rounds. */
-export const nextAfterPartial = (kind: RunKind): readonly Action[] =>
-  kind === "deep_search" ? [{ do: "read" }, { do: "continue" }] : [{ do: "read" }];
 
 /** The last finished round, else the best text received. */
 async function partialResult(db: Database, taskId: string, error: AppError): Promise<RunResult | undefined> {

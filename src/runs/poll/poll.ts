@@ -20,8 +20,8 @@ import {
   REJECTED,
   UNKNOWN_STATUS,
 } from "./endings.ts";
-import type { PolledRun } from "../run.ts";
-import { LATE_USAGE_MS, pollForUsage, usageOf } from "./usage.ts";
+import { type PolledRun, usageOf } from "../run.ts";
+import { LATE_USAGE_MS, pollForUsage } from "./usage.ts";
 import { type Obstacle, obstacleBehind } from "./obstacle.ts";
 import {
   AGAIN,

@@ -1,25 +1,12 @@
 /** The tokens and the cost of a run as Google reports them, often some seconds after its completion: until then it is polled. */
 
-import type { AgentUsage } from "../../gemini/research-agent.ts";
 import type { ResearchDeps } from "../deps.ts";
-import type { Run, PolledRun } from "../run.ts";
+import { type PolledRun, usageOf } from "../run.ts";
 import type { Lane } from "../engine/engine.ts";
 import { countAgentUsage } from "../../gemini/call-telemetry.ts";
 import { recordLateUsage } from "./poll-result-store.ts";
 import { pollTimeout } from "./ask.ts";
 import { NEVER, type Outcome, RATE_LIMIT_MS } from "./seen-store.ts";
-
-export type RunUsage = Pick<Run, "tokens" | "cost">;
-
-/** At the prices of the time when the run was requested. */
-export const usageOf = (
-  { costOf }: Pick<ResearchDeps, "costOf">,
-  { model = "", createdAt }: Pick<Run, "model" | "createdAt">,
-  usage: AgentUsage,
-): RunUsage => ({
-  tokens: { input: usage.input, output: usage.output },
-  cost: costOf(usage, model, createdAt),
-});
 
 /** First interval; later intervals grow with the time since completion, up to `MAX_USAGE_WAIT_MS`. */
 export const LATE_USAGE_MS = 5_000;
