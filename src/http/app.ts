@@ -11,7 +11,8 @@ import { unexpectedError } from "../platform/unexpected-error.ts";
 import type { Authenticate, Authenticated } from "./auth/authenticate.ts";
 import { type Guard, isLoopback } from "./host-guard.ts";
 import type { WellKnown } from "./auth/oauth.ts";
-import { isPagePath } from "./browser/paths.ts";
+import { isMissingPage, isPagePath } from "./browser/paths.ts";
+import { missingPage } from "./browser/login-page.ts";
 import type { BrowserAuth } from "./browser/browser-auth.ts";
 import { setDataHeaders, setSecurityHeaders } from "./browser/security-headers.ts";
 import { measureRequest, inRequestSpan } from "./request-telemetry.ts";
@@ -42,7 +43,8 @@ export function createHttpApp(parts: HttpParts): Hono<CallerEnv> {
   http.use(measureRequest);
   http.use(async (context, next) => {
     await next();
-    if (isPagePath(context.req.path)) setSecurityHeaders(context.res.headers);
+    const { path, raw } = context.req;
+    if (isPagePath(path) || isMissingPage(raw, path)) setSecurityHeaders(context.res.headers);
     else setDataHeaders(context.res.headers);
   });
   http.use(async (context, next) => {
@@ -68,6 +70,10 @@ export function createHttpApp(parts: HttpParts): Hono<CallerEnv> {
       timestamp: isoTime(app.deps.clock.now()),
     }),
   );
+  http.use((context, next) => {
+    const { path, raw } = context.req;
+    return isMissingPage(raw, path) ? Promise.resolve(missingPage()) : next();
+  });
   http.route("/", browserAuth.publicRoutes);
   // Also for paths that do not exist, so that an unauthenticated request cannot find out which ones do.
   http.use(async (context, next) => {

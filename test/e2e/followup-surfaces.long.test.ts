@@ -85,7 +85,7 @@ test.skipIf(installed === "missing")(
     context.onTestFinished(() => closePages(browser));
     const { page, pageErrors } = await enterPage(browser, server);
     await page.goto(`/runs/${parent}`);
-    const form = page.locator(".turns > form");
+    const form = page.locator(".composer form");
     await form.getByLabel("Ask a follow-up").fill("And in apartments?", SOON);
     await form.getByRole("button", { name: /^Ask · about \$0\.\d\d$/ }).click();
     const first = page.getByRole("article", { name: "And in apartments?" });
@@ -131,7 +131,7 @@ test.skipIf(installed === "missing")(
     await page.getByText("Made from the stored report.").waitFor(SOON);
     expect(await page.getByText("Google could not continue").count()).toBe(0);
     expect(await page.locator(".run-line").innerText()).toMatch(/\bTable\b/);
-    expect(await page.locator(".entry").last().innerText()).toContain("Asked for a table");
+    expect(await page.locator(".entry").last().textContent()).toContain("Asked for a table");
     expect(pageErrors).toEqual([]);
     // Without the secret of the page nothing is sent.
     const bare = await fetch(`${server.url}/api/runs/${parent}/followup`, {

@@ -6,6 +6,7 @@ import { draftResearch, SUBMIT } from "../kit/browser/ask-form.ts";
 import { browserInstalled, closePages, enterPage, sharedBrowser } from "../kit/browser/browser.ts";
 import { openPageServer } from "../kit/browser/page-api.ts";
 import { openHttpScene, type RunningHttpServer } from "../kit/server/http-server.ts";
+import { inMenu } from "../kit/browser/menu.ts";
 
 const QUERY = "When is the next total solar eclipse?";
 const WISHES = "Language of the answer: German (de).\nPrefer sources from these domains: nature.com, who.int.";
@@ -66,10 +67,10 @@ describe.skipIf(installed === "missing")("a question on the page", () => {
       const first = runIdOf(page);
       await page.locator(".report-text").waitFor();
       await page.getByText("Asked for, not enforced: in German (de); preferably from nature.com, who.int.").waitFor();
-      await page.getByRole("button", { name: "Ask again" }).click();
+      await (await inMenu(page, "More", "Ask again")).click();
       await page.waitForURL((url) => url.pathname.startsWith("/runs/") && !url.pathname.endsWith(first));
       await page.locator(".report-text").waitFor();
-      await page.getByRole("button", { name: "Edit and ask" }).click();
+      await (await inMenu(page, "More", "Edit and ask")).click();
       await page.waitForURL((url) => url.pathname === "/");
       expect(await page.inputValue("#question")).toBe(QUERY);
       expect(await choice.isChecked()).toBe(true);

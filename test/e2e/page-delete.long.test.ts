@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { expect, test, type TestContext } from "vitest";
 import { openBrowser } from "../kit/browser/browser.ts";
 import { openPageServer, type PageScene, type PageServer, untilEnded } from "../kit/browser/page-api.ts";
+import { inMenu } from "../kit/browser/menu.ts";
 
 const SOON = { timeout: 60_000 };
 
@@ -44,7 +45,7 @@ const deletions = ({ gemini }: PageScene): number =>
   gemini.ledger.entries().filter(({ method }) => method === "DELETE").length;
 
 async function askToDelete(page: Page): Promise<void> {
-  await page.getByRole("button", { name: "Delete…" }).click();
+  await (await inMenu(page, "More", "Delete…")).click();
   await page.getByRole("dialog").waitFor(SOON);
 }
 

@@ -10,6 +10,7 @@ import { enterPage, openBrowser, type OpenedPage } from "../kit/browser/browser.
 import { type HttpScene, openHttpScene, type RunningHttpServer } from "../kit/server/http-server.ts";
 import { LONG_REPORT } from "../kit/browser/sample-report.ts";
 import { draftResearch, SUBMIT } from "../kit/browser/ask-form.ts";
+import { inMenu } from "../kit/browser/menu.ts";
 
 const QUESTION = "How do heat pumps perform in cold climates?";
 /** Time passes only when the test advances it, so that nothing ends early on a slow machine. */
@@ -125,7 +126,7 @@ async function jumpAround(page: Page): Promise<void> {
 
 async function downloaded(page: Page, name: string): Promise<{ text: string; file: string }> {
   const coming = page.waitForEvent("download");
-  await page.getByRole("button", { name }).click();
+  await (await inMenu(page, "Download", name)).click();
   const download = await coming;
   return { text: readFileSync(await download.path(), "utf8"), file: download.suggestedFilename() };
 }
@@ -143,8 +144,8 @@ async function takeAlong(page: Page, server: RunningHttpServer, taskId: string):
   expect(html.file).toMatch(/\.html$/);
   expect(html.text).toContain("default-src &#39;none&#39;");
   expect(html.text).toContain("<td>Oil, detached</td>");
-  await page.getByRole("button", { name: "Copy Markdown" }).click();
-  await page.getByText("Copied ✓").waitFor();
+  await page.getByRole("button", { name: "Copy the report as Markdown" }).click();
+  await page.getByRole("button", { name: "Copied ✓" }).waitFor();
   const copied = await page.evaluate<string>("navigator.clipboard.readText()");
   expect(withoutClock(copied)).toBe(withoutClock(saved));
 }
@@ -154,10 +155,10 @@ const withoutClock = (text: string): string => text.replaceAll(/\d{4}-\d\d-\d\dT
 
 async function print(page: Page): Promise<void> {
   await page.emulateMedia({ media: "print" });
-  for (const shown of [".report-text", "#sources", ".report-title"]) {
+  for (const shown of [".report-text", "#sources", ".run-head h1", ".run-head .on-paper"]) {
     expect(await page.locator(shown).first().isVisible(), shown).toBe(true);
   }
-  for (const hidden of ["header.top", ".timeline", ".report-tools", ".contents", ".facts", ".run-head"]) {
+  for (const hidden of ["header.top", ".timeline", ".actions", ".contents", ".facts", ".run-line", ".composer"]) {
     expect(await page.locator(hidden).first().isVisible(), hidden).toBe(false);
   }
   expect((await page.pdf()).length).toBeGreaterThan(10_000);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, type TestContext } from "v
 import { violations } from "../kit/browser/accessibility.ts";
 import { browserInstalled, closePages, openPage, sharedBrowser } from "../kit/browser/browser.ts";
 import { openHttpScene } from "../kit/server/http-server.ts";
+import { inMenu } from "../kit/browser/menu.ts";
 
 const QUICK = { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100", RESEARCH_MAX_RPS: "100" };
 const [FIRST, SECOND] = ["How do heat pumps perform in cold climates?", "Who makes solid-state batteries?"];
@@ -101,19 +102,20 @@ describe.skipIf(installed === "missing")("tidying up the list in a browser", () 
     const { page } = await open();
     await page.locator(".run-link").first().click();
     await page.waitForURL("**/runs/*");
-    await button(page, "Star").click();
-    await expect.poll(() => button(page, "Star").getAttribute("aria-pressed")).toBe("true");
+    const star = await inMenu(page, "More", "Star");
+    await star.click();
+    await expect.poll(() => star.getAttribute("aria-pressed")).toBe("true");
     await button(page, "Rename…").click();
     await page.getByRole("dialog").getByRole("textbox").fill(TITLE);
     await page.keyboard.press("Enter");
     await expect.poll(() => page.locator("h1").innerText()).toBe(TITLE);
     await expect.poll(() => page.title()).toContain(TITLE);
-    expect(await page.locator(".run-head .asked").innerText()).toBe(SECOND);
+    expect(await page.locator(".facts .question").textContent()).toBe(SECOND);
     await button(page, "Archive").click();
     await page.locator(".badge").getByText("Archived").waitFor();
     await page.reload();
     await page.locator(".badge").getByText("Archived").waitFor();
-    await button(page, "Unarchive").click();
+    await (await inMenu(page, "More", "Unarchive")).click();
     await button(page, "Archive").waitFor();
     await button(page, "Rename…").click();
     await page.getByRole("dialog").getByRole("textbox").fill("");
@@ -137,7 +139,7 @@ describe.skipIf(installed === "missing")("tidying up the list in a browser", () 
       await expect.poll(() => page.locator(".run-link").count()).toBe(1);
       expect(await violations(page)).toEqual([]);
       await page.locator(".run-link").click();
-      await page.locator(".run-head .asked").waitFor();
+      await page.locator(".report-text").waitFor();
       expect(await violations(page)).toEqual([]);
     },
   );

@@ -203,6 +203,8 @@ describe.skipIf(installed === "missing")("the first view in a browser", () => {
   test("letters typed in the first moment of the list, or while the address changes, stay in the field", async (context) => {
     const { page, start } = await openScene(context);
     await start(QUERY);
+    await page.goto("/");
+    await page.locator("tr[data-status=completed]").waitFor();
     await page.goto("/figures");
     await page.locator(".figures table").first().waitFor();
     await page.evaluate(TYPE_EARLY);

@@ -9,6 +9,7 @@ import { enterPage, openBrowser } from "../kit/browser/browser.ts";
 import { openHttpScene } from "../kit/server/http-server.ts";
 import { sampleId, insertSampleRuns, type SampleRun } from "../kit/browser/sample-runs.ts";
 import { SOURCE_LIST, SOURCES } from "../kit/browser/sample-report.ts";
+import { inMenu } from "../kit/browser/menu.ts";
 
 const RUN = sampleId(1);
 const SOON = { timeout: 60_000 };
@@ -82,7 +83,7 @@ test("a citation has a card on hover and focus, which stays, can be pointed at, 
   await card.waitFor({ ...SOON, state: "detached" });
   await page.mouse.move(1, 1);
 
-  await page.locator(".report-tools button").last().focus();
+  await page.locator(".actions summary").last().focus();
   await page.keyboard.press("Tab");
   await card.waitFor(SOON);
   expect(await card.innerText()).toContain("field results");
@@ -137,7 +138,7 @@ test("a wide table is wider than the text, shows that it scrolls, and keeps its 
   );
   const table = page.locator(".table").first();
   await page.locator(".table[data-more=end]").waitFor(SOON);
-  expect((await boxOf(page, ".table")).width).toBeGreaterThan((await boxOf(page, ".part > p")).width + 100);
+  expect((await boxOf(page, ".table")).width).toBeGreaterThan((await boxOf(page, ".part > p")).width + 40);
   expect(await page.locator(".table").nth(1).getAttribute("data-more")).toBeNull();
   await table.focus();
   await page.keyboard.press("ArrowRight");
@@ -254,7 +255,10 @@ test("the searches of a quick answer are in its activity (J3)", async (context) 
     report: { markdown: "Node.js 24.", sources: [], metadata: { search_queries_used: ["node lts", "node eol"] } },
   });
   await page.locator(".timeline").waitFor(SOON);
-  expect(await page.locator(".entry[data-kind=search] .entry-text").allInnerTexts()).toEqual(["node eol", "node lts"]);
+  expect(await page.locator(".entry[data-kind=search] .entry-text").allTextContents()).toEqual([
+    "node eol",
+    "node lts",
+  ]);
 });
 
 /** Collects the layout shifts that no input explains. */
@@ -274,10 +278,10 @@ test("nothing jumps when a report arrives late (K1)", async (context) => {
   });
   await page.reload();
   await page.locator(".report.loading").waitFor(SOON);
-  const before = await boxOf(page, ".facts summary");
+  const before = await boxOf(page, ".actions");
   await page.locator(".report-text").waitFor(SOON);
   await page.waitForTimeout(300);
-  expect(await boxOf(page, ".facts summary")).toEqual(before);
+  expect(await boxOf(page, ".actions")).toEqual(before);
   // Google calls less than 0.1 good.
   expect(Number(await page.evaluate("shifts"))).toBeLessThan(0.1);
 });
@@ -291,9 +295,53 @@ test("details use plain words, and a dialog darkens the whole window (L1)", asyn
   expect(facts).not.toMatch(/\bMode\b|Through|Asked by|async/);
   const ground = () => page.evaluate("getComputedStyle(document.documentElement).backgroundColor");
   const light = await ground();
-  await page.getByRole("button", { name: "Delete…" }).click();
+  await (await inMenu(page, "More", "Delete…")).click();
   await page.getByRole("dialog").waitFor(SOON);
   // The gutter of the scrollbar has the colour of the root, and the page its own.
   expect(await ground()).not.toBe(light);
   expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe(light);
+});
+
+const OPEN_POINTS = "## Open questions\n\n- How do they age beyond ten years?\n- No trial below −30 °C was found.";
+
+test.for([
+  [1_440, 900],
+  [390, 844],
+])(
+  "a report begins in the first third of a window %i wide, below at most four controls, and the next question is in reach (K1, V1)",
+  async ([width, height], context) => {
+    const { page } = await openReport(context, withReport(`${SECTIONS}\n\n${OPEN_POINTS}`), {
+      viewport: { width, height },
+    });
+    await page.locator(".report-text h2").first().waitFor(SOON);
+    expect((await boxOf(page, ".report-text h2")).y).toBeLessThan(height / 3);
+    const controls = page.locator(".actions > .row").locator("button, summary").filter({ visible: true });
+    expect(await controls.allInnerTexts()).toEqual(["Copy", "Download", "More"]);
+    expect(await page.locator(".entry").first().isVisible()).toBe(false);
+    const box = page.getByLabel("Ask a follow-up");
+    const { y, height: boxHeight } = await boxOf(page, ".composer textarea");
+    expect(y + boxHeight).toBeLessThanOrEqual(height);
+    // A suggestion is written into the box, and asked only by its user.
+    await page.getByRole("button", { name: "How do they age beyond ten years?" }).click();
+    expect(await box.inputValue()).toBe("How do they age beyond ten years?");
+    expect(await page.getByRole("list", { name: "Suggested questions" }).getByRole("button").count()).toBe(2);
+    // All controls have the same left edge.
+    const lefts = await Promise.all(
+      [".run-head h1", ".actions .row", ".report", ".composer textarea"].map((each) => boxOf(page, each)),
+    );
+    expect(new Set(lefts.map(({ x }) => Math.round(x))).size).toBe(1);
+  },
+);
+
+test("the menus of a report close with Escape and by leaving them (K1)", async (context) => {
+  const { page } = await openReport(context, withReport(SECTIONS));
+  const menu = page.locator("details.menu").first();
+  await menu.locator("summary").click(SOON);
+  await page.getByRole("button", { name: "Download .md" }).focus();
+  await page.keyboard.press("Escape");
+  expect(await menu.getAttribute("open")).toBeNull();
+  await page.locator("details.menu > summary:focus").waitFor(SOON);
+  await menu.locator("summary").click();
+  await page.locator("h1").click();
+  expect(await menu.getAttribute("open")).toBeNull();
 });

@@ -33,6 +33,7 @@ async function openPlan(context: TestContext) {
   const { page } = await enterPage(browser, server);
   await page.goto(`/runs/${taskId}`);
   const plan = page.locator("textarea[aria-labelledby=plan-title]");
+  await page.getByRole("button", { name: "Edit as text" }).click(SOON);
   await plan.waitFor(SOON);
   return { server, taskId, page, plan };
 }

@@ -274,3 +274,19 @@ test("every response of the page carries these headers (A9)", async (context) =>
     "x-content-type-options": "nosniff",
   });
 });
+
+test("a browser that is sent to an address that does not exist gets a page, signed in or not; programs get JSON (A9)", async (context) => {
+  const server = await (await openHttpScene(context)).http();
+  const session = await enter(server);
+  const browser = { ...HTML, "sec-fetch-mode": "navigate", "sec-fetch-dest": "document", "sec-fetch-site": "none" };
+  for (const path of ["/nothing", "/runs/a/b", "/figures/2026", "/favicon.ico/x"]) {
+    for (const headers of [browser, { ...browser, ...session }]) {
+      const missing = await ask(server, { path, headers });
+      expect([missing.status, missing.headers["content-type"]], path).toEqual([404, "text/html; charset=utf-8"]);
+      expect(missing.body).toContain("Page not found");
+      expect(missing.headers["content-security-policy"]).toMatch(/^default-src 'none'; style-src 'sha256-/);
+    }
+  }
+  const program = await ask(server, { path: "/nothing", headers: { authorization: `Bearer ${server.token}` } });
+  expect([program.status, JSON.parse(program.body).error.message]).toEqual([404, "There is nothing at this URL."]);
+});

@@ -194,7 +194,7 @@ describe.skipIf(installed === "missing")("the page", () => {
   });
   afterAll(() => closePages(browser));
 
-  test("shows the plan first, edits it as text with its cost, and starts the research (V2)", async (context) => {
+  test("shows the plan first, edits its steps with its cost, and starts the research (V2)", async (context) => {
     const interactions = { speed: 1_000, usage_after_ms: 0 };
     const scene = await openHttpScene(context, { name: "plans", interactions });
     const server = await scene.http({ env: { RESEARCH_POLL_INTERVAL_MS: "100", RESEARCH_MAX_RPS: "100" } });
@@ -205,16 +205,19 @@ describe.skipIf(installed === "missing")("the page", () => {
     await page.getByRole("checkbox", { name: "Show me the plan first", exact: false }).check();
     await page.locator(`${SUBMIT}:enabled`, { hasText: "Show the plan" }).click();
     await page.waitForURL("**/runs/*");
-    const plan = page.locator(".plan textarea");
-    await plan.waitFor();
+    const steps = page.locator(".plan-steps textarea");
+    await steps.first().waitFor();
     await page.locator(".badge", { hasText: "Waiting for approval" }).first().waitFor();
     expect(await page.locator(".plan").innerText()).toMatch(/about \$\d/);
-    await plan.fill(`${await plan.inputValue()}\n6. ${EDIT}`);
+    await page.getByRole("button", { name: "Remove step 1" }).click();
+    await page.getByRole("button", { name: "Add a step" }).click();
+    await steps.last().fill(EDIT);
     expect(await page.getByRole("button", { name: "Start research" }).isDisabled()).toBe(true);
     await page.getByRole("button", { name: "Change the plan" }).click();
     await page.getByText("1 change so far").waitFor();
-    expect(await plan.inputValue()).toContain(EDIT);
-    await page.getByRole("button", { name: "Start research" }).click();
+    await page.getByRole("button", { name: "Edit as text" }).click();
+    expect(await page.locator(".plan textarea").inputValue()).toContain(EDIT);
+    await page.getByRole("button", { name: /^Start research · about \$\d/ }).click();
     await page.locator(".report-text").waitFor();
     expect(paid(scene)).toEqual(["plan", "plan", "research"]);
     expect(pageErrors).toEqual([]);

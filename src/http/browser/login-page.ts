@@ -1,4 +1,7 @@
-/** Self-contained HTML pages of the login: the sign-in form, the question, and the page that stores the secret. */
+/**
+ * Self-contained HTML pages: the sign-in form, the question, the page that stores the secret, and the one of an address
+ * that does not exist.
+ */
 
 import { createHash } from "node:crypto";
 import { PAGE_SECRET_ITEM, PAGE_USER_ITEM } from "../../web/wire.ts";
@@ -76,6 +79,16 @@ export const storeSecretPage = (to: string, { cookie, secret, user }: OpenedSess
     data: { secret, to, ...(user === undefined ? {} : { user }) },
     script: STORE_SECRET_SCRIPT,
     headers: { "Set-Cookie": cookie },
+  });
+
+/** The same for everybody: it does not show which addresses exist. */
+export const missingPage = (): Response =>
+  htmlPage({
+    status: 404,
+    title: "Page not found",
+    body: `<h1>Page not found</h1>
+<p>There is nothing at this address.</p>
+<p><a href="/">Ask a question or open an earlier one</a></p>`,
   });
 
 const STYLE = `

@@ -3,6 +3,8 @@
  * router matches (`context.req.path`), because in a URL the same path has many spellings.
  */
 
+import { isNavigation } from "../host-guard.ts";
+
 const PATHS = new Set(["/", "/figures", "/sign-in", "/sign-out"]);
 const PREFIXES = ["/runs/", "/assets/", "/api/", "/enter/"];
 
@@ -21,6 +23,13 @@ export const safeRedirect = (wanted: string | null | undefined): string =>
 
 /** The HTML document of the dashboard, which is the same for every user and contains no user data. */
 const SHELL = /^\/(?:figures|runs\/[^/]+)?$/;
+
+/** What a browser may be sent to besides the dashboard's views. */
+const OTHER_ADDRESSES = /^\/(?:sign-in$|sign-out$|enter\/|api\/|assets\/|mcp$|metrics$|health$|\.well-known\/)/;
+
+/** Whether a person has followed a link, or typed an address, that does not exist. */
+export const isMissingPage = (request: Request, path: string): boolean =>
+  isNavigation(request) && !SHELL.test(path) && !OTHER_ADDRESSES.test(path);
 
 /** The cookie alone grants access to the dashboard's files; every other path, existing or not, needs the secret too. */
 export const needsSecret = (path: string): boolean => !SHELL.test(path) && !isAssetPath(path);

@@ -94,7 +94,6 @@ function RunCard({ run, state, host, context, setContext }: CardParts & { run: R
   const isFullscreen = context.displayMode === "fullscreen";
   // In full screen there is room for it, unless there is a report to read.
   const isTimelineOpen = !isOver || (isFullscreen && !run.has_report);
-  const timeline = <TimelineList entries={state.entries} run={run} section={{ current: null }} />;
   return (
     <article class={run.has_report ? "run stack has-report" : "run stack"}>
       <RunHead run={run} />
@@ -111,14 +110,13 @@ function RunCard({ run, state, host, context, setContext }: CardParts & { run: R
       {run.has_report ? (
         <CardReport key={`${run.task_id} ${run.status}`} taskId={run.task_id} isScrolling={!isFullscreen} />
       ) : null}
-      {isTimelineOpen ? (
-        timeline
-      ) : (
-        <details class="past">
-          <summary>Activity</summary>
-          {timeline}
-        </details>
-      )}
+      <TimelineList
+        key={String(isTimelineOpen)}
+        entries={state.entries}
+        run={run}
+        section={{ current: null }}
+        isFolded={!isTimelineOpen}
+      />
     </article>
   );
 }

@@ -1,15 +1,14 @@
-/** The report of a run: text, contents, sources, and downloads. */
+/** The report of a run: text, contents and sources. */
 
-import type { ComponentChildren, RefObject } from "preact";
+import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { CitationsView, ReportView } from "../../wire.ts";
-import { fetchJson, fetchWithSecret } from "../app/request.ts";
-import { announce, Problem, useLoad } from "../ui/parts.tsx";
+import { fetchJson } from "../app/request.ts";
+import { announce, Problem, ReloadButton, useLoad } from "../ui/parts.tsx";
 import { useCitationChecks } from "../citations/checks.ts";
 import { markCitations } from "../citations/marks.ts";
 import { CitationCard } from "./card.tsx";
 import { ReportContents } from "./contents.tsx";
-import { CopyButton, DownloadButton, TableDownloads } from "../ui/buttons.tsx";
 import { ReportHtml, SearchSuggestions } from "./html.tsx";
 import { useJumps } from "./jumps.ts";
 import { ReportSources } from "./sources.tsx";
@@ -22,13 +21,20 @@ interface ReportProps {
   scroll: number | undefined;
   /** The section below the report, which may be being read. */
   below: RefObject<HTMLElement | null>;
+  /** Called with the text once all of it is shown. */
+  onShown: (text: Element) => void;
 }
 
-export function ReportSection({ taskId, isNew, scroll, below }: ReportProps) {
+export function ReportSection({ taskId, isNew, scroll, below, onShown }: ReportProps) {
   const { report, waiting } = useReport(taskId);
   const [isComplete, setComplete] = useState(false);
   useJumps({ isLoaded: report !== undefined, isComplete, scroll });
   useStableScroll(below, report !== undefined);
+  const complete = (): void => {
+    setComplete(true);
+    const text = document.querySelector("#report .report-text");
+    if (text !== null) onShown(text);
+  };
   if (report === undefined) {
     // As high as the window, so that nothing below moves when the report arrives.
     return (
@@ -37,8 +43,7 @@ export function ReportSection({ taskId, isNew, scroll, below }: ReportProps) {
       </section>
     );
   }
-  const tools = <ReportTools report={report} />;
-  return <Report report={report} isNew={isNew} tools={tools} onComplete={() => setComplete(true)} />;
+  return <Report report={report} isNew={isNew} onComplete={complete} />;
 }
 
 /** The report, or what is shown until it is loaded. */
@@ -76,12 +81,10 @@ function useIsWide(): boolean {
 interface LoadedReportProps {
   report: ReportView;
   isNew?: boolean;
-  /** Buttons above the text. */
-  tools?: ComponentChildren;
   onComplete?: () => void;
 }
 
-export function Report({ report, isNew = false, tools, onComplete }: LoadedReportProps) {
+export function Report({ report, isNew = false, onComplete }: LoadedReportProps) {
   const { contents, sources } = report;
   const section = useRef<HTMLElement>(null);
   const body = useRef<HTMLDivElement>(null);
@@ -107,20 +110,16 @@ export function Report({ report, isNew = false, tools, onComplete }: LoadedRepor
   const hasSide = contents.length > 1 || sources.length > 0;
   return (
     <section class="report" aria-label="Report" id="report" tabIndex={-1} ref={section}>
-      <p class="on-paper report-title" dir="auto">
-        {report.title}
-      </p>
-      <div class="row report-tools">
-        <Verification report={report} />
-        {tools}
-      </div>
+      <Verification report={report} />
       <Remarks report={report} />
       <div class={hasSide ? "report-columns" : "report-column"}>
         {isWide ? null : contentsList}
         <div class="report-body" ref={body} key="body">
           <ReportHtml report={report} onComplete={completed} />
           {loaded.missing === 0 ? null : (
-            <p class="notice warn">Part of this report could not be loaded. Reload the page to see all of it.</p>
+            <p class="notice warn">
+              Part of this report could not be loaded. <ReloadButton />
+            </p>
           )}
           <SearchSuggestions suggestions={report.suggestions} />
           <CitationCard body={body} sources={sources} checks={checks} />
@@ -154,59 +153,17 @@ function useCitationMarks(body: RefObject<HTMLElement | null>, { report: { sourc
   }, [sources, view, revision]);
 }
 
-function ReportTools({ report }: { report: ReportView }) {
-  const { task_id: taskId } = report;
-  const markdown = `/api/runs/${taskId}/report.md`;
-  const read = async (): Promise<string> => {
-    const response = await fetchWithSecret(markdown);
-    if (!response.ok) throw new Error("The report could not be read.");
-    return response.text();
-  };
-  return (
-    <>
-      <CopyButton subject="report" label="Copy Markdown" text={read} />
-      <DownloadButton path={markdown} label="Download .md" />
-      <DownloadButton path={`/api/runs/${taskId}/report.html`} label="Download .html" />
-      {report.sources.length === 0 ? null : <SourceDownloads taskId={taskId} />}
-      {report.has_table === true ? <TableDownloads taskId={taskId} /> : null}
-      <button type="button" class="button small" onClick={() => print()}>
-        Print / PDF
-      </button>
-    </>
-  );
-}
-
-/** For reference managers. */
-function SourceDownloads({ taskId }: { taskId: string }) {
-  return (
-    <details class="more-downloads">
-      <summary class="button small">Sources as…</summary>
-      <div class="row">
-        {SOURCE_FILES.map(([ending, label]) => (
-          <DownloadButton key={ending} path={`/api/runs/${taskId}/sources.${ending}`} label={label} />
-        ))}
-      </div>
-    </details>
-  );
-}
-
-const SOURCE_FILES = [
-  ["bib", "BibTeX"],
-  ["ris", "RIS"],
-  ["json", "CSL-JSON"],
-] as const;
-
 /** Only deep searches are verified. */
 function Verification({ report: { verified, verified_in_round: round, verification } }: { report: ReportView }) {
   if (verified === undefined) return null;
   const confirmed = round === undefined ? "✓ Verified" : `✓ Verified in round ${round}`;
   return (
-    <>
+    <p class="row small">
       <span class={verified ? "badge verification" : "badge verification unverified"}>
         {verified ? confirmed : "Not verified"}
       </span>
       {verification === undefined ? null : <span class="quiet">{verification}</span>}
-    </>
+    </p>
   );
 }
 

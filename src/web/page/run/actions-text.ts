@@ -39,7 +39,8 @@ const TEXTS: Record<RunAction, (run: Known) => ActionText> = {
   adopt: () => ({
     name: "Link existing run…",
     pendingName: "Linking…",
-    explanation: "If Google did start it, paste its interaction id and we'll follow that run. Free.",
+    explanation:
+      "Look in Google AI Studio first: if its logs list this question, link that run here. Free, and its report is kept.",
     tone: "primary",
     confirmation: { title: "Link a run from Google", yes: "Link run", no: "Not now" },
   }),

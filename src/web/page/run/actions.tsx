@@ -5,6 +5,8 @@ import type { ComponentChildren } from "preact";
 import type { RunAction, RunLive } from "../../../operations/view/run-view.ts";
 import type { Acted, RestartTerms } from "../../wire.ts";
 import { actionText } from "./actions-text.ts";
+import { Menu } from "../ui/menu.tsx";
+import { ReportExport } from "../report/export.tsx";
 import { OrganizeButtons } from "./organize.tsx";
 import { NotifyButton } from "./notify.tsx";
 import { fetchJson, postJson, RefusedError, SERVER_AWAY } from "../app/request.ts";
@@ -59,15 +61,18 @@ export function Actions({ run, done }: ActionsProps) {
   const button = (action: RunAction) => (
     <ActionButton key={action} run={run} action={action} pending={pending} begin={() => begin(action)} />
   );
-  if (run.actions.length === 0 && message === undefined && error === undefined) return null;
   return (
     <section class="actions stack tight" aria-label="Actions">
       <div class="row">
+        {run.has_report ? <ReportExport run={run} /> : null}
         {run.actions.filter((action) => action !== "delete").map(button)}
         <NotifyButton run={run} />
-        <AskAgain run={run} />
-        <OrganizeButtons run={run} />
-        {run.actions.filter((action) => action === "delete").map(button)}
+        {run.has_report ? null : <AskAgain run={run} />}
+        <Menu label="More">
+          {run.has_report ? <AskAgain run={run} /> : null}
+          <OrganizeButtons run={run} />
+          {run.actions.filter((action) => action === "delete").map(button)}
+        </Menu>
       </div>
       {message === undefined ? null : (
         <p class="notice" tabIndex={-1} ref={result}>
@@ -89,23 +94,25 @@ interface ActionButtonProps {
 
 function ActionButton({ run, action, pending, begin }: ActionButtonProps) {
   const { name, pendingName, explanation, confirmation, tone } = actionText(action, run);
+  // What to do about an unknown start is a choice between three, each of which needs its reason.
+  const isExplained = confirmation === undefined || run.status === "start_unknown";
   return (
-    <>
+    <span class={run.status === "start_unknown" ? "row choice" : "row"}>
       <button
         type="button"
         class={`button ${tone}`}
         disabled={pending !== undefined}
-        aria-describedby={confirmation === undefined ? `${action}-explanation` : undefined}
+        aria-describedby={isExplained ? `${action}-explanation` : undefined}
         onClick={begin}
       >
         {pending === action ? pendingName : name}
       </button>
-      {confirmation === undefined ? (
+      {isExplained ? (
         <span id={`${action}-explanation`} class="quiet small">
           {explanation}
         </span>
       ) : null}
-    </>
+    </span>
   );
 }
 

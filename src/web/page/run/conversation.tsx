@@ -53,28 +53,88 @@ function FoldedTurn({ turn }: { turn: Turn }) {
   );
 }
 
-/** Below a report: its follow-ups, and the next question. */
-export function Later({ run }: { run: RunLive }) {
-  const { value, error, reload } = useLoad(run.task_id, load(run.task_id));
-  const known = value?.later ?? [];
+interface Conversation {
+  view: ConversationView | undefined;
+  error: unknown;
+  reload: () => void;
+  draft: string;
+  write: (text: string) => void;
+}
+
+/** What continues a run, once it has a report. */
+export function useConversation({ task_id: taskId, has_report: hasReport }: RunLive): Conversation {
+  const { value, error, reload } = useLoad(`${taskId} ${hasReport}`, async (signal) =>
+    hasReport ? load(taskId)(signal) : undefined,
+  );
+  const [draft, write] = useFollowupDraft(taskId);
   useLive({
     // A follow-up may be asked elsewhere, too.
     runs: ({ runs }) => {
-      if (runs.some((changed) => changed.followup_context !== undefined && !isKnownEnd(known, changed.task_id)))
-        reload();
+      const isNews = runs.some(
+        ({ task_id: id, followup_context: context }) => context !== undefined && !isKnownEnd(value?.later ?? [], id),
+      );
+      if (hasReport && isNews) reload();
     },
   });
-  if (value === undefined) return error === undefined ? null : <Problem error={error} />;
+  return { view: value, error, reload, draft, write };
+}
+
+interface LaterProps extends Conversation {
+  run: RunLive;
+  /** What the report leaves open, to be asked next. */
+  suggestions: readonly string[];
+}
+
+/** Below a report: its follow-ups, and what can be asked next. */
+export function Later({ run, view, error, reload, suggestions, write }: LaterProps) {
+  if (view === undefined) return error === undefined ? null : <Problem error={error} />;
+  const { later, next, table } = view;
+  const open = next === undefined ? [] : suggestions.filter((text) => !later.some(({ query }) => query === text));
+  if (later.length + open.length === 0 && table === undefined) return null;
   return (
     <section class="turns stack" aria-labelledby="follow-ups">
-      <h2 id="follow-ups">Follow-ups</h2>
-      {known.map((turn) => (
+      <h2 id="follow-ups">{later.length === 0 ? "Ask next" : "Follow-ups"}</h2>
+      {later.map((turn) => (
         <OpenTurn key={turn.task_id} turn={turn} />
       ))}
-      {value.next === undefined ? null : <AskForm taskId={run.task_id} next={value.next} asked={reload} />}
-      {value.table === undefined ? null : <TableForm taskId={run.task_id} terms={value.table} asked={reload} />}
+      {open.length === 0 ? null : <Suggestions texts={open} choose={write} />}
+      {table === undefined ? null : <TableForm taskId={run.task_id} terms={table} asked={reload} />}
     </section>
   );
+}
+
+const BOX = "follow-up";
+
+/** The user may change one before asking it. */
+const Suggestions = ({ texts, choose }: { texts: readonly string[]; choose: (text: string) => void }) => (
+  <ul class="row suggested" aria-label="Suggested questions">
+    {texts.map((text) => (
+      <li key={text}>
+        <button
+          type="button"
+          class="button small"
+          dir="auto"
+          onClick={() => {
+            choose(text);
+            document.getElementById(BOX)?.focus();
+          }}
+        >
+          {text}
+        </button>
+      </li>
+    ))}
+  </ul>
+);
+
+/** What is typed stays in this tab. */
+function useFollowupDraft(taskId: string): [string, (text: string) => void] {
+  const kept = `followup ${taskId}`;
+  const [text, setText] = useState(() => readKept(kept) ?? "");
+  const write = (written: string): void => {
+    setText(written);
+    keep(kept, written === "" ? undefined : written);
+  };
+  return [text, write];
 }
 
 const isKnownEnd = (turns: readonly Turn[], taskId: string): boolean =>
@@ -167,54 +227,55 @@ function FollowupForm({ taskId, terms, label, body, clear, asked, children }: Fo
   };
   return (
     <form
-      class="stack tight"
+      class="followup"
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
         if (isReady) void send("ask", ask);
       }}
     >
-      {children}
-      <Consent {...consent} />
       <Problem error={error} />
-      <div class="row">
-        <button type="submit" class="button primary" disabled={!isReady || pending !== undefined}>
-          {pending === undefined ? label : "Asking…"}
-          {pending !== undefined || terms.likely_usd === undefined ? "" : ` · about ${money(terms.likely_usd)}`}
-        </button>
-      </div>
+      <Consent {...consent} />
+      <div class="fields">{children}</div>
+      <button type="submit" class="button primary" disabled={!isReady || pending !== undefined}>
+        {pending === undefined ? label : "Asking…"}
+        {pending !== undefined || terms.likely_usd === undefined ? null : (
+          <>
+            {" · "}
+            <span class="about">about </span>
+            {money(terms.likely_usd)}
+          </>
+        )}
+      </button>
     </form>
   );
 }
 
-interface AskFormProps {
-  /** The run below whose report the form is. */
-  taskId: string;
-  next: NonNullable<ConversationView["next"]>;
-  asked: () => void;
-}
-
-function AskForm({ taskId, next, asked }: AskFormProps) {
-  const kept = `followup ${taskId}`;
-  const [text, setText] = useState(() => readKept(kept) ?? "");
-  const write = (written: string): void => {
-    setText(written);
-    keep(kept, written === "" ? undefined : written);
-  };
-  const body = /[\p{L}\p{N}]/u.test(text) ? { question: text.trim() } : undefined;
+/** The box for the next question, which stays in reach. */
+export function NextQuestion({ view, reload, draft, write }: Conversation) {
+  const next = view?.next;
+  if (next === undefined) return null;
+  const body = /[\p{L}\p{N}]/u.test(draft) ? { question: draft.trim() } : undefined;
   return (
-    <FollowupForm taskId={next.task_id} terms={next} label="Ask" body={body} clear={() => write("")} asked={asked}>
-      <label class="stack tight">
-        <span>Ask a follow-up</span>
+    <div class="composer">
+      <FollowupForm taskId={next.task_id} terms={next} label="Ask" body={body} clear={() => write("")} asked={reload}>
         <textarea
-          rows={3}
+          id={BOX}
+          rows={1}
           maxLength={10_000}
-          value={text}
-          onInput={({ currentTarget }) => write(currentTarget.value)}
+          aria-label="Ask a follow-up"
+          placeholder="Ask a follow-up"
+          value={draft}
           dir="auto"
+          onInput={({ currentTarget }) => write(currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+            event.preventDefault();
+            event.currentTarget.form?.requestSubmit();
+          }}
         />
-      </label>
-    </FollowupForm>
+      </FollowupForm>
+    </div>
   );
 }
 
@@ -241,8 +302,20 @@ function TableForm(props: TableFormProps) {
         <p class="quiet small">
           A model reads this report and fills in the table. Every cell has its sources, or is marked as not found.
         </p>
-        <TextField label="Columns, separated by commas" value={text} maxLength={2_000} write={setText} />
-        <TextField label="What a row is (optional)" value={rows} maxLength={1_000} write={setRows} />
+        <TextField
+          label="Columns, separated by commas"
+          hint="maker, price, noise in dB"
+          value={text}
+          maxLength={2_000}
+          write={setText}
+        />
+        <TextField
+          label="What a row is (optional)"
+          hint="one heat pump"
+          value={rows}
+          maxLength={1_000}
+          write={setRows}
+        />
       </FollowupForm>
     </details>
   );
@@ -250,16 +323,18 @@ function TableForm(props: TableFormProps) {
 
 interface TextFieldProps {
   label: string;
+  hint: string;
   value: string;
   maxLength: number;
   write: (text: string) => void;
 }
 
-const TextField = ({ label, value, maxLength, write }: TextFieldProps) => (
+const TextField = ({ label, hint, value, maxLength, write }: TextFieldProps) => (
   <label class="stack tight">
     <span>{label}</span>
     <input
       type="text"
+      placeholder={hint}
       value={value}
       maxLength={maxLength}
       onInput={({ currentTarget }) => write(currentTarget.value)}

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import type { RunLive } from "../../../operations/view/run-view.ts";
 import { CopyButton } from "../ui/buttons.tsx";
-import { exactTime } from "../ui/format.ts";
+import { exactTime, money, rangeText } from "../ui/format.ts";
 import { runPath } from "../app/router.ts";
 
 export function RunFacts({ run }: { run: RunLive }) {
@@ -12,6 +12,13 @@ export function RunFacts({ run }: { run: RunLive }) {
     <details class="facts">
       <summary>Details</summary>
       <dl>
+        <div class="wide">
+          <dt>Question</dt>
+          <dd class="question" dir="auto">
+            {run.query}
+          </dd>
+        </div>
+        <Fact name="Estimated cost">{estimateOf(run)}</Fact>
         <When name="Created" at={run.created_at} />
         <When name="Started" at={run.started_at} />
         <When name="Ended" at={run.completed_at} />
@@ -38,6 +45,13 @@ const CLIENTS: Readonly<Record<string, string>> = { page: "dashboard", cli: "com
 
 const nameIn = (names: Readonly<Record<string, string>>, key: string | undefined): string | undefined =>
   key === undefined ? undefined : (names[key] ?? key);
+
+function estimateOf({ estimate = {}, estimated_usd }: RunLive): string | undefined {
+  const { min_usd: min, likely_usd: likely = estimated_usd, max_usd: max } = estimate;
+  if (likely === undefined) return undefined;
+  const range = min === undefined || max === undefined ? undefined : rangeText(money(min), money(max));
+  return range === undefined ? money(likely) : `${money(likely)} (${range})`;
+}
 
 function tokensOf({ tokens: { input, output }, usage_final }: RunLive): string | undefined {
   if (input + output === 0) return usage_final ? "none" : undefined;

@@ -1,7 +1,16 @@
 /** The head of a run: question, state, progress, what it is doing, cost, and warnings. */
 
 import type { RunLive } from "../../../operations/view/run-view.ts";
-import { costRemark, durationOf, elapsed, isUnfinished, kindName, markedMoney, money } from "../ui/format.ts";
+import {
+  costRemark,
+  durationOf,
+  elapsed,
+  exactTime,
+  isUnfinished,
+  kindName,
+  markedMoney,
+  money,
+} from "../ui/format.ts";
 import { Age, Progress, Status, useNow } from "../ui/parts.tsx";
 import { activityCounts } from "../../../runs/activity/time-left.ts";
 import { durationText } from "../../../platform/duration.ts";
@@ -14,6 +23,10 @@ export function RunHead({ run }: { run: RunLive }) {
   return (
     <header class="run-head stack tight">
       <Question run={run} />
+      <p class="on-paper" dir="auto">
+        {run.title === undefined ? "" : `${run.query} · `}
+        {exactTime(run.completed_at ?? run.created_at)}
+      </p>
       <div class="row run-line">
         <Status status={run.status} />
         <span>{kindName(run)}</span>
@@ -32,8 +45,8 @@ export function RunHead({ run }: { run: RunLive }) {
   );
 }
 
-/** The heading: the title and the question, or the question alone. */
-function Question({ run: { title, query } }: { run: RunLive }) {
+/** The heading: the title and the question, or the question alone. With a report, the details have the whole question. */
+function Question({ run: { title, query, has_report: hasReport } }: { run: RunLive }) {
   const isLong = query.length > MAX_TITLE_CHARACTERS;
   const shown = isLong ? `${query.slice(0, MAX_TITLE_CHARACTERS).trimEnd()}…` : query;
   return (
@@ -41,12 +54,12 @@ function Question({ run: { title, query } }: { run: RunLive }) {
       <h1 tabIndex={-1} dir="auto">
         {title ?? shown}
       </h1>
-      {title === undefined ? null : (
+      {title === undefined || hasReport ? null : (
         <p class="asked quiet" dir="auto">
           {shown}
         </p>
       )}
-      {isLong ? (
+      {isLong && !hasReport ? (
         <details>
           <summary>Show full question</summary>
           <p class="question" dir="auto">
@@ -64,7 +77,8 @@ function Cost({ run }: { run: RunLive }) {
   const likely = estimate.likely_usd ?? run.estimated_usd;
   const bounds = [min, max].filter((bound) => bound !== undefined).map(money);
   const range = new Set(bounds).size < 2 ? undefined : bounds.join("–");
-  const estimated = likely === undefined ? undefined : `estimated ${money(likely)}${range ? ` (${range})` : ""}`;
+  const estimated =
+    likely === undefined || usage_final ? undefined : `estimated ${money(likely)}${range ? ` (${range})` : ""}`;
   const spent = cost === undefined ? undefined : `${markedMoney(cost, run)}${usage_final ? "" : " so far"}`;
   if (spent === undefined && estimated === undefined) return null;
   return (
@@ -99,7 +113,6 @@ function Warnings({ run }: { run: RunLive }) {
         <div class={run.status === "failed" ? "notice bad" : "notice warn"}>
           <p>{error.message}</p>
           {error.suggestion === undefined ? null : <p class="suggestion">{error.suggestion}</p>}
-          <p class="quiet small">{error.code}</p>
         </div>
       )}
       {backup_file === undefined ? null : (
@@ -114,7 +127,7 @@ function Warnings({ run }: { run: RunLive }) {
 }
 
 function Activity({ run }: { run: RunLive }) {
-  const now = useNow();
+  const now = useNow(1_000);
   const { activity } = run;
   if (activity === undefined) return null;
   return (

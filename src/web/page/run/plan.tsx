@@ -1,10 +1,11 @@
-/** The plan of a run: read and edited as text while it waits for approval, with the probable cost of the research. */
+/** The plan of a run: read and edited step by step while it waits for approval, with the probable cost of the research. */
 
 import { useState } from "preact/hooks";
 import type { RunLive } from "../../../operations/view/run-view.ts";
 import type { Acted, PlanView } from "../../wire.ts";
 import { fetchJson, postJson } from "../app/request.ts";
 import { exactTime, money } from "../ui/format.ts";
+import { planSteps, planText, withoutEmptySteps } from "./plan-steps.ts";
 import { Consent, useConsent, useSending } from "../ui/forms.tsx";
 import { announce, Problem, useLoad } from "../ui/parts.tsx";
 
@@ -70,14 +71,9 @@ function WaitingPlan({ plan, edited, edit, done }: WaitingPlanProps) {
         Google proposes this plan. Edit it if you like, then start the research
         <CostText plan={plan} />
       </p>
-      <textarea
-        aria-labelledby="plan-title"
-        rows={14}
-        dir="auto"
-        value={text}
-        onInput={({ currentTarget: { value } }) =>
-          edit(value === plan.text ? undefined : { text: value, turn: edited?.turn ?? plan.turn })
-        }
+      <PlanEditor
+        text={text}
+        write={(value) => edit(value === plan.text ? undefined : { text: value, turn: edited?.turn ?? plan.turn })}
       />
       {isOutdated ? <NewerPlan plan={plan} use={() => edit(undefined)} /> : null}
       <Changes plan={plan} />
@@ -87,6 +83,58 @@ function WaitingPlan({ plan, edited, edit, done }: WaitingPlanProps) {
         <p class="quiet small">The plan waits until {exactTime(plan.expires_at)}.</p>
       )}
     </section>
+  );
+}
+
+/** Its steps one by one, or all of its text. */
+function PlanEditor({ text, write }: { text: string; write: (text: string) => void }) {
+  const [isText, setText] = useState(false);
+  const plan = isText ? undefined : planSteps(text);
+  if (plan === undefined) {
+    return (
+      <textarea
+        aria-labelledby="plan-title"
+        rows={14}
+        dir="auto"
+        value={text}
+        onInput={({ currentTarget }) => write(currentTarget.value)}
+      />
+    );
+  }
+  const { steps } = plan;
+  const change = (changed: string[]): void => write(planText({ ...plan, steps: changed }));
+  return (
+    <>
+      <ol class="plan-steps">
+        {steps.map((step, index) => (
+          <li key={index}>
+            <textarea
+              rows={1}
+              dir="auto"
+              aria-label={`Step ${index + 1}`}
+              value={step}
+              onInput={({ currentTarget }) => change(steps.with(index, currentTarget.value))}
+            />
+            <button
+              type="button"
+              class="button plain small"
+              aria-label={`Remove step ${index + 1}`}
+              onClick={() => change(steps.toSpliced(index, 1))}
+            >
+              Remove
+            </button>
+          </li>
+        ))}
+      </ol>
+      <div class="row">
+        <button type="button" class="button small" onClick={() => change([...steps, ""])}>
+          Add a step
+        </button>
+        <button type="button" class="button plain small" onClick={() => setText(true)}>
+          Edit as text
+        </button>
+      </div>
+    </>
   );
 }
 
@@ -133,12 +181,13 @@ function Decision({ plan, text, sent }: DecisionProps) {
           onClick={() => void decide("approve", { agreed })}
         >
           {pending === "approve" ? "Starting…" : "Start research"}
+          {plan.estimated_cost === undefined ? "" : ` · about ${money(plan.estimated_cost.likely_usd)}`}
         </button>
         <button
           type="button"
           class="button"
           disabled={pending !== undefined || !isChanged || !isAgreed || text.trim() === ""}
-          onClick={() => void decide("plan", { text, agreed })}
+          onClick={() => void decide("plan", { text: withoutEmptySteps(text), agreed })}
         >
           {pending === "plan" ? "Sending…" : "Change the plan"}
         </button>

@@ -11,30 +11,35 @@ interface TimelineProps {
   entries: TimelineEntry[];
   run: RunLive;
   section: RefObject<HTMLElement | null>;
+  isFolded?: boolean;
 }
 
-export function TimelineList({ entries, run, section }: TimelineProps) {
+export function TimelineList({ entries, run, section, isFolded = false }: TimelineProps) {
   const [limit, setLimit] = useState(PAGE_ENTRIES);
   const shown = entries.toReversed();
   const newest = shown.find(({ kind }) => kind === "thought");
   const isUnfinished = run.completed_at === undefined;
   return (
     <section class="timeline stack" aria-labelledby="timeline-title" ref={section}>
-      <h2 id="timeline-title">Activity</h2>
-      {shown.length === 0 ? (
-        <p class="quiet">Nothing yet. New entries appear here automatically.</p>
-      ) : (
-        <ol reversed>
-          {shown.slice(0, limit).map((entry) => (
-            <Entry key={entry.id} entry={entry} isOpen={isUnfinished && entry === newest} />
-          ))}
-        </ol>
-      )}
-      {shown.length > limit ? (
-        <button type="button" class="button" onClick={() => setLimit(limit + PAGE_ENTRIES)}>
-          Show earlier entries ({shown.length - limit} more)
-        </button>
-      ) : null}
+      <details open={!isFolded}>
+        <summary>
+          <h2 id="timeline-title">Activity</h2>
+        </summary>
+        {shown.length === 0 ? (
+          <p class="quiet">Nothing yet. New entries appear here automatically.</p>
+        ) : (
+          <ol reversed>
+            {shown.slice(0, limit).map((entry) => (
+              <Entry key={entry.id} entry={entry} isOpen={isUnfinished && entry === newest} />
+            ))}
+          </ol>
+        )}
+        {shown.length > limit ? (
+          <button type="button" class="button" onClick={() => setLimit(limit + PAGE_ENTRIES)}>
+            Show earlier entries ({shown.length - limit} more)
+          </button>
+        ) : null}
+      </details>
     </section>
   );
 }

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Actions } from "./actions.tsx";
 import { Problem, useLoad } from "../ui/parts.tsx";
 import { scrollOf } from "../app/router.ts";
+import { blocksOf, openPoints } from "../report/open-points.ts";
 import { ReportSection } from "../report/section.tsx";
 import { nameOf } from "../ui/format.ts";
 import { RunFacts } from "./facts.tsx";
@@ -11,7 +12,7 @@ import { RunHead } from "./head.tsx";
 import { type LoadedRun, loadRun, useWatchedRun } from "./watch.ts";
 import { TimelineList } from "./timeline.tsx";
 import { PlanSection } from "./plan.tsx";
-import { Earlier, Later } from "./conversation.tsx";
+import { Earlier, Later, NextQuestion, useConversation } from "./conversation.tsx";
 import { showTitle } from "../app/frame.tsx";
 import { RefusedError } from "../app/request.ts";
 import type { Refused } from "../../wire.ts";
@@ -54,15 +55,17 @@ const NOT_FOUND: Refused = {
 function WatchedRun({ first, scroll }: { first: LoadedRun; scroll: number | undefined }) {
   const { run, entries, reload } = useWatchedRun(first);
   const timeline = useRef<HTMLElement>(null);
-  // A user who opened the run before it had a report is notified of it and keeps the scroll position.
+  // A user who opened the run before it had a report is notified of it, keeps the scroll position and what is unfolded.
   const hadNoReport = useRef(!first.run.has_report);
+  const [suggestions, setSuggestions] = useState<string[]>([]);
   useEffect(() => showTitle(nameOf(run)), [nameOf(run)]);
+  const plan = run.plan_turn === undefined ? null : <PlanSection run={run} done={reload} />;
+  const conversation = useConversation(run);
   return (
     <article class={run.has_report ? "run stack has-report" : "run stack"}>
       <RunHead run={run} />
       <Actions run={run} done={reload} />
-      {run.plan_turn === undefined ? null : <PlanSection run={run} done={reload} />}
-      <RunFacts run={run} />
+      {run.has_report ? null : plan}
       {run.followup_context === undefined ? null : <Earlier run={run} />}
       {run.has_report ? (
         <ReportSection
@@ -71,10 +74,14 @@ function WatchedRun({ first, scroll }: { first: LoadedRun; scroll: number | unde
           isNew={hadNoReport.current}
           scroll={hadNoReport.current ? undefined : scroll}
           below={timeline}
+          onShown={(text) => setSuggestions(openPoints(blocksOf(text)))}
         />
       ) : null}
-      {run.has_report ? <Later run={run} /> : null}
-      <TimelineList entries={entries} run={run} section={timeline} />
+      {run.has_report ? <Later {...conversation} run={run} suggestions={suggestions} /> : null}
+      {run.has_report ? plan : null}
+      <TimelineList entries={entries} run={run} section={timeline} isFolded={!hadNoReport.current} />
+      <RunFacts run={run} />
+      {run.has_report ? <NextQuestion {...conversation} /> : null}
     </article>
   );
 }

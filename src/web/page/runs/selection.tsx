@@ -2,9 +2,8 @@
 
 import { useState } from "preact/hooks";
 import type { RunHead } from "../../../operations/view/run-view.ts";
-import type { Acted } from "../../wire.ts";
+import type { Acted, ConversationView } from "../../wire.ts";
 import { fetchJson, postJson } from "../app/request.ts";
-import type { ConversationView } from "../../wire.ts";
 import { saveFile } from "../ui/buttons.tsx";
 import { ConfirmDialog, useSending } from "../ui/forms.tsx";
 import { hasEnded, nameOf } from "../ui/format.ts";
@@ -117,9 +116,8 @@ export function SelectionBar({ shown, selected, setSelected }: SelectionProps) {
 /** With what continues it, the newest first: an interrupted deletion leaves no follow-up without its question. */
 async function deleteConversation(first: RunHead): Promise<void> {
   const { later } = await fetchJson<ConversationView>(`/api/runs/${first.task_id}/conversation`);
-  for (const run of later.toReversed()) await remove(run);
-  await remove(first);
+  for (const run of [first, ...later].toReversed()) {
+    const body = { delete_at_google: false, seen_status: run.status };
+    await postJson<Acted>(`/api/runs/${run.task_id}/delete`, body);
+  }
 }
-
-const remove = ({ task_id: taskId, status }: RunHead): Promise<Acted> =>
-  postJson<Acted>(`/api/runs/${taskId}/delete`, { delete_at_google: false, seen_status: status });

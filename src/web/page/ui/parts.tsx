@@ -71,18 +71,25 @@ function TimeLeft({ run }: { run: RunHead }) {
 
 const UNEXPECTED = {
   message: "Something went wrong on this page.",
-  suggestion: "Reload it; your research isn't affected.",
+  suggestion: "Your research isn't affected.",
 };
+
+export const ReloadButton = () => (
+  <button type="button" class="button small" onClick={() => location.reload()}>
+    Reload the page
+  </button>
+);
 
 /** Shows an error, if there is one, and its suggestion, both from the server if it sent them. */
 export function Problem({ error, children }: { error: unknown; children?: ComponentChildren }) {
   if (error === undefined) return null;
-  const { message, suggestion } = error instanceof RefusedError ? error : UNEXPECTED;
+  const isKnown = error instanceof RefusedError;
+  const { message, suggestion } = isKnown ? error : UNEXPECTED;
   return (
     <div class="notice bad" role="alert">
       <p>{message}</p>
       {suggestion === undefined ? null : <p class="suggestion">{withCode(suggestion)}</p>}
-      {children}
+      {isKnown ? children : <ReloadButton />}
     </div>
   );
 }
@@ -145,10 +152,10 @@ export function useLoad<Value>(key: string, load: (signal: AbortSignal) => Promi
 
 const TICK_MS = 15_000;
 
-export function useNow(): number {
+export function useNow(tickMs = TICK_MS): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    const timer = setInterval(() => setNow(Date.now()), tickMs);
     return () => clearInterval(timer);
   }, []);
   return now;
