@@ -305,11 +305,11 @@ test("details use plain words, and a dialog darkens the whole window (L1)", asyn
 const OPEN_POINTS = "## Open questions\n\n- How do they age beyond ten years?\n- No trial below −30 °C was found.";
 
 test.for([
-  [1_440, 900],
-  [390, 844],
+  { width: 1_440, height: 900 },
+  { width: 390, height: 844 },
 ])(
-  "a report begins in the first third of a window %i wide, below at most four controls, and the next question is in reach (K1, V1)",
-  async ([width, height], context) => {
+  "a report begins in the first third of a window $width wide, below at most four controls, and the next question is in reach (K1, V1)",
+  async ({ width, height }, context) => {
     const { page } = await openReport(context, withReport(`${SECTIONS}\n\n${OPEN_POINTS}`), {
       viewport: { width, height },
     });
