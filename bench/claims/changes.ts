@@ -101,7 +101,8 @@ export function pageSentences(claims: readonly LabelledClaim[]): LabelledClaim[]
     const first = claim.page.blocks
       .flatMap((block) => [...new Intl.Segmenter("en", { granularity: "sentence" }).segment(block)])
       .map(({ segment }) => segment.trim())
-      .find((text) => /^\p{Lu}[^\n|]{60,250}\.$/u.test(text) && (/\d/.test(text) || namesIn(text).length > 0));
+      // A changed mark of a citation changes nothing that is said.
+      .find((text) => /^\p{Lu}[^\n|[\]]{60,250}\.$/u.test(text) && (/\d/.test(text) || namesIn(text).length > 0));
     return first === undefined ? [] : { ...claim, id: `${claim.id}-sentence`, claim: first, label: "said" as const };
   });
 }

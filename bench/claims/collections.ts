@@ -36,24 +36,44 @@ const plainClaim = (text: string): string =>
     .replaceAll(/\s+/g, " ")
     .trim();
 
-export function readCollections(directories: readonly string[] = []): Collection[] {
-  const files = Object.entries(READERS).flatMap(([name, read]) => {
-    const file = [...directories, BESIDE_THE_CHECKOUT]
-      .map((directory) => join(directory, name))
-      .find((path) => existsSync(path));
-    return file === undefined ? [] : read(file);
+const pathOf = (name: string, directories: readonly string[]): string | undefined =>
+  [...directories, BESIDE_THE_CHECKOUT].map((directory) => join(directory, name)).find((path) => existsSync(path));
+
+export const readCollections = (directories: readonly string[] = []): Collection[] =>
+  FILES.flatMap(({ name, read }) => {
+    const path = pathOf(name, directories);
+    return path === undefined ? [] : read(path);
   });
-  return files;
+
+/** Files that were not found, each with where it is from. */
+export const missingCollections = (directories: readonly string[] = []): string[] =>
+  FILES.filter(({ name }) => pathOf(name, directories) === undefined).map(({ name, from }) => `${name} (${from})`);
+
+interface CollectionFile {
+  name: string;
+  /** On GitHub. */
+  from: string;
+  read: (path: string) => Collection[];
 }
 
-const READERS: Readonly<Record<string, (file: string) => Collection[]>> = {
-  "dev_all_subset_balanced.jsonl": readAttributionBench,
-  "wice-dev.json": (file) => [{ name: "WiCE", claims: readOwnFormat(file) }],
-  "factcheck-gpt.json": (file) => [{ name: "Factcheck-GPT", claims: readOwnFormat(file) }],
-  "valid-v1.3.json": (file) => [{ name: "JNLI", claims: readJnli(file) }],
-};
-
-export const COLLECTION_FILES = Object.keys(READERS).join(", ");
+const FILES: readonly CollectionFile[] = [
+  { name: "dev_all_subset_balanced.jsonl", from: "OSU-NLP-Group/AttributionBench, data", read: readAttributionBench },
+  {
+    name: "wice-dev.json",
+    from: "ryokamoi/wice, dev claims in the form of bench/data",
+    read: (path) => [{ name: "WiCE", claims: readOwnFormat(path) }],
+  },
+  {
+    name: "factcheck-gpt.json",
+    from: "yuxiaw/Factcheck-GPT, subtask 3 in the form of bench/data",
+    read: (path) => [{ name: "Factcheck-GPT", claims: readOwnFormat(path) }],
+  },
+  {
+    name: "valid-v1.3.json",
+    from: "yahoojapan/JGLUE, datasets/jnli-v1.3",
+    read: (path) => [{ name: "JNLI", claims: readJnli(path) }],
+  },
+];
 
 const LABELS = { supported: "said", weak: "partly", unsupported: "not said", contradicted: "not said" } as const;
 

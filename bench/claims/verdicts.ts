@@ -8,9 +8,9 @@ import { share } from "../wilson.ts";
 import { type ChangedClaim, changedClaims, pageSentences } from "./changes.ts";
 import {
   type Collection,
-  COLLECTION_FILES,
   isForFitting,
   type LabelledClaim,
+  missingCollections,
   readCollections,
   readOwnFormat,
 } from "./collections.ts";
@@ -143,6 +143,7 @@ export async function verdicts(
   { set, collections: directories, judge, yes }: VerdictOptions,
   environment = readEnvironment(),
 ): Promise<Table | undefined> {
+  const missing = set === undefined ? missingCollections(directories) : [];
   const given = set === undefined ? readCollections(directories) : [{ name: set, claims: readOwnFormat(set) }];
   // JNLI was not used for fitting at all.
   const unfitted = given.map(({ name, claims }) => ({
@@ -209,9 +210,11 @@ export async function verdicts(
     ],
     notes: [
       "Shares with Wilson intervals of 95 %, on the half of each public collection that was not used for fitting (by the first byte of the claim's SHA-256), on all of JNLI and of our own pairs. Partly supported claims are in neither column.",
-      ...(given.length === 0
-        ? [`No public collection was found: put ${COLLECTION_FILES} into a directory, and name it with --collections.`]
-        : []),
+      ...(missing.length === 0
+        ? []
+        : [
+            `Not measured, because the file was not found: ${missing.join("; ")}. Put it into a directory, and name that with --collections.`,
+          ]),
       ...goals.map(({ name, isMet }) => `${isMet ? "met" : "MISSED"}: ${name}.`),
     ],
     passed: goals.every(({ isMet }) => isMet),

@@ -21,8 +21,6 @@ const MAX_SENTENCES = 6;
 const MAX_SENTENCE_CHARACTERS = 1_200;
 /** Of the weight of the claim's words besides the one that differs. A name is a word like others, so it needs more. */
 const MIN_SHARED = { figure: 0.45, date: 0.5, name: 0.6, direction: 0.6, negation: 0.75 } as const;
-/** If the figure or date is in another place of the sentence. */
-const MIN_SHARED_ELSEWHERE = 0.65;
 const MIN_SHARED_WORDS = 3;
 
 export function conflictWith(claim: string, page: PageIndex, nearest: readonly number[]): Conflict | undefined {
@@ -41,8 +39,8 @@ export function conflictWith(claim: string, page: PageIndex, nearest: readonly n
     const rest = own.words.filter((word) => !claimed.includes(word));
     const { share, count } = sharedPart(rest, other, page);
     if (count < MIN_SHARED_WORDS && share < 1) continue;
-    if (count < 2 || share < (difference.isAligned ? MIN_SHARED[about] : MIN_SHARED_ELSEWHERE)) continue;
-    if (about !== "negation" && isSaidElsewhere(claimed, rest, { page, at, about })) return undefined;
+    if (count < 2 || share < MIN_SHARED[about]) continue;
+    if (about !== "negation" && isSaidElsewhere(claimed, rest, { page, at })) return undefined;
     return { about, says, passage: sentence };
   }
   return undefined;
@@ -54,50 +52,34 @@ interface Statement {
   text: string;
   words: Word[];
   quantities: Amount[];
-  dates: Dated[];
+  dates: DateMention[];
 }
 
 /** Words with which a figure is a limit or an estimate, directly before it. */
 const INEXACT =
   /(?:about|around|approximately|roughly|some|nearly|almost|over|under|above|below|than|least|most|up to|exceeding|close to|rund|etwa|circa|ca\.?|knapp|fast|über|unter|mehr als|mindestens|höchstens|bis zu|environ|près de|plus de|moins de|au moins|jusqu'à|約|およそ|以上|未満)\s*[~≈$€£¥]?$|[~≈<>≥≤]\s?$/iu;
 
-interface InSentence {
-  /** The next word that says something: `homes` in `512 homes`. */
-  next: string | undefined;
-}
-
-interface Amount extends Quantity, InSentence {
+interface Amount extends Quantity {
   /** A limit or an estimate. */
   isInexact: boolean;
   /** `by 5 percent` is no other figure than `to 95 percent`. */
   isChange: boolean;
 }
 
-interface Dated extends DateMention, InSentence {}
-
 function readStatement(written: string): Statement {
-  const { text, quantities, dates } = figuresIn(
-    readable(written).replaceAll(
-      /(?<![\d-])((?:1[5-9]|20|21)\d\d)\s?[–-]\s?(\d\d|\d{4})(?![\d-])/g,
-      (_whole, from: string, to: string) => `${from} to ${to.length === 2 ? from.slice(0, 2) : ""}${to}`,
-    ),
-  );
-  const words = wordsOf(text);
-  const nextTo = ({ end }: Ranged): string | undefined =>
-    words.find(({ start, isContent }) => isContent && start >= end)?.key;
+  const { text, quantities, dates } = figuresIn(readable(written));
   return {
     text,
-    words,
+    words: wordsOf(text),
+    dates,
     quantities: quantities.map((quantity) => {
       const before = text.slice(Math.max(0, quantity.start - MAX_WORDS_BEFORE), quantity.start);
       return {
         ...quantity,
-        next: nextTo(quantity),
         isInexact: INEXACT.test(before),
         isChange: /(?<!\p{L})(?:by|um)\s$/iu.test(before),
       };
     }),
-    dates: dates.map((date) => ({ ...date, next: nextTo(date) })),
   };
 }
 
@@ -112,7 +94,7 @@ export function hasFigures(claim: string, sentence: string): boolean {
 const missingFigures = (own: Statement, other: Statement): Amount[] =>
   own.quantities.filter((one) => !other.quantities.some((two) => isCompatible(one, two)));
 
-const missingDates = (own: Statement, other: Statement): Dated[] =>
+const missingDates = (own: Statement, other: Statement): DateMention[] =>
   own.dates.filter((one) => !other.dates.some((two) => includesDate(two, one) || includesDate(one, two)));
 
 const EXACT = 1e-9;
@@ -144,8 +126,6 @@ interface Difference {
   says: string;
   /** The words of the claim that differ. */
   claimed: readonly Word[];
-  /** They are in the same place of both sentences. */
-  isAligned: boolean;
 }
 
 function differenceOf(own: Statement, other: Statement): Difference | undefined {
@@ -222,22 +202,16 @@ function figureDifferences(own: Statement, other: Statement, gaps: readonly Gap[
   const [date] = dates;
   const claimed = quantity ?? date;
   if (claimed === undefined) return undefined;
-  const comparable: readonly (Ranged & InSentence)[] =
+  const comparable: readonly Ranged[] =
     quantity === undefined
       ? missingDates(other, own).filter((each) => isSameKind(date, each))
       : missingFigures(other, own).filter((each) => isComparable(quantity, each));
-  const aligned = comparable.filter(
-    (each) => isAligned(claimed, each, gaps) || (claimed.next !== undefined && claimed.next === each.next),
-  );
-  // With a unit, or as a date, it need not be in the same place.
-  const isNamed = quantity === undefined || quantity.unit !== "";
-  const [place, ...others] = aligned.length === 0 && isNamed ? comparable : aligned;
+  const [place, ...others] = comparable.filter((each) => isAligned(claimed, each, gaps));
   if (place === undefined || others.length > 0) return "several";
   return {
     about: quantity === undefined ? "date" : "figure",
     says: other.text.slice(place.start, place.end).trim(),
     claimed: wordsWithin(own.words, claimed),
-    isAligned: aligned.length > 0,
   };
 }
 
@@ -290,14 +264,13 @@ function wordDifference(
     const isPlain = [...own, ...other].every(({ text, isContent }) => !isContent && text !== "only");
     if (before === undefined || after === undefined || !isPlain) return undefined;
     const says = page.text.slice(before[1].start, after[1].end);
-    return { about: "negation", says, claimed: own, isAligned: true };
+    return { about: "negation", says, claimed: own };
   }
   const opposite = own.find(({ text }) => other.some((word) => areOpposites(text, word.text)));
-  if (opposite !== undefined) return { about: "direction", says: textOf(other, page), claimed: own, isAligned: true };
+  if (opposite !== undefined) return { about: "direction", says: textOf(other, page), claimed: own };
   if (!isName(own, statement) || !isName(other, page) || isAlias(own, other)) return undefined;
   if (own.some(({ key }) => page.words.some((word) => word.key === key))) return undefined;
-  if ((before === undefined || after === undefined) && own.length + other.length > 4) return undefined;
-  return { about: "name", says: textOf(other, page), claimed: own, isAligned: true };
+  return { about: "name", says: textOf(other, page), claimed: own };
 }
 
 const textOf = (words: readonly Word[], { text }: Statement): string => text.slice(words[0]?.start, words.at(-1)?.end);
@@ -338,18 +311,17 @@ function sharedPart(words: readonly Word[], { words: other }: Statement, page: P
 /** As much of the claim as another sentence with its words must have. */
 const MIN_ELSEWHERE = 0.4;
 
-/** Whether the page has what the claim says in another sentence about it, or in one next to it. */
+/** Whether the page has what the claim says in another sentence about it. */
 function isSaidElsewhere(
   claimed: readonly Word[],
   rest: readonly Word[],
-  { page, at, about }: { page: PageIndex; at: number; about: Conflict["about"] },
+  { page, at }: { page: PageIndex; at: number },
 ): boolean {
   const content = rest.filter(({ isContent }) => isContent);
   const places = new Set(claimed.flatMap(({ key }) => page.words.get(key) ?? []));
   return [...places].slice(0, 50).some((place) => {
     const sentence = page.sentences[place] ?? "";
     if (place === at || !claimed.every(({ key }) => page.words.get(key)?.includes(place))) return false;
-    if (Math.abs(place - at) <= 1 && about !== "direction") return true;
     const keys = new Set(wordsOf(sentence).map(({ key }) => key));
     return content.filter(({ key }) => keys.has(key)).length >= MIN_ELSEWHERE * content.length;
   });
