@@ -1,4 +1,4 @@
-/** Renders the check of a report's citations: the counts, then a table of what was found. */
+/** Renders the check of a report's citations: the counts, then each finding with what the page says. */
 
 import { saysInstead, type Verdict, VERDICT_LABELS, VERDICTS } from "../../../claims/evidence.ts";
 import type { CitationsAnswer } from "../../../operations/citations/verify-citations.ts";
@@ -6,52 +6,45 @@ import { oneLine } from "../../../platform/clean-text.ts";
 import { countOf } from "../../../platform/count.ts";
 import { type AnswerSpace, nextCommands, shortId } from "../answer-view.ts";
 import { formatDollars } from "../durations.ts";
-import type { Paint, Style } from "../paint.ts";
-import { type Column, tableLines } from "../table.ts";
+import type { Style } from "../paint.ts";
+import { cutToWidth } from "../text-width.ts";
 import { wrapToWidth } from "../words.ts";
 
 type Finding = CitationsAnswer["findings"][number];
 
 const MAX_TEXT_COLUMNS = 100;
 
-const STYLES: Partial<Record<string, Style>> = {
-  confirmed: "good",
-  likely: "good",
-  gone: "bad",
-};
+const STYLES: Partial<Record<string, Style>> = { conflict: "bad", gone: "bad", confirmed: "good", likely: "good" };
 
 const labelOf = (verdict: string): string =>
   VERDICT_LABELS[VERDICTS.find((known) => known === verdict) ?? "not_checked"];
 
-const COLUMNS: Column<Finding>[] = [
-  { title: "Verdict", cell: ({ verdict }) => labelOf(verdict), style: ({ verdict }) => STYLES[verdict] },
-  { title: "Source", cell: ({ source }) => String(source), align: "right" },
-  { title: "Claim", cell: ({ text }) => oneLine(text) },
-];
-
 export async function citationsView(answer: CitationsAnswer, space: AnswerSpace): Promise<string> {
   const { findings, task_id: taskId } = answer;
-  const { width } = space;
+  const { width, paint } = space;
   if (width === undefined) {
     return [answer.message, answer.not_judged ?? "", countLine(answer), ...findings.map(plainLine)]
       .filter((line) => line !== "")
       .join("\n");
   }
   const id = shortId(taskId);
-  const others = findings.filter((finding) => !isConflict(finding));
-  const wrap = (text: string): string => wrapToWidth(text, Math.min(width, MAX_TEXT_COLUMNS)).join("\n");
+  const columns = Math.min(width, MAX_TEXT_COLUMNS);
+  const wrap = (text: string): string => wrapToWidth(text, columns).join("\n");
+  const shown = findings.map((finding) => {
+    const [title, text, ...details] = findingLines(finding, columns);
+    const head = paint(STYLES[finding.verdict] ?? "careful", wrap(title ?? ""));
+    return [head, wrap(text ?? ""), ...details.map((line) => paint("faint", wrap(line)))].join("\n");
+  });
   return [
     wrap(answer.message),
     wrap(countLine(answer)),
     wrap(answer.not_judged ?? ""),
-    ...findings.filter(isConflict).map((finding) => conflictText(finding, space.paint, wrap)),
-    others.length === 0 ? "" : tableLines(COLUMNS, others, { width, paint: space.paint }).join("\n"),
-    ...passages(others, wrap),
-    space.paint("faint", wrap(MEANING)),
+    ...shown,
+    paint("faint", wrap(MEANING)),
     nextCommands(
       [
         ...(answer.pages.left > 0 ? [["Check the rest", `check ${id}`] as const] : []),
-        ["Passages of a source", `check ${id} --source ${findings[0]?.source ?? 1}`],
+        ["One source", `check ${id} --source ${findings[0]?.source ?? 1}`],
         ["Read the report", `show ${id}`],
       ],
       space,
@@ -64,36 +57,24 @@ export async function citationsView(answer: CitationsAnswer, space: AnswerSpace)
 const MEANING =
   "“not found” does not count against a claim: the page may say it in other words. Nothing is written into the report.";
 
-const isConflict = ({ verdict }: Finding): boolean => verdict === "conflict";
-
-/** Whole, because a cut sentence would hide what differs. */
-function conflictText({ source, text, page_says: says, passage }: Finding, paint: Paint, wrap: Wrap): string {
+/**
+ * The verdict, the whole sentence, and the passage: in one line, unless it is in conflict, or the reader has named its
+ * source.
+ */
+function findingLines(finding: Finding, columns: number): string[] {
+  const { verdict, source, text, reason, page_says: says, passage, probability, judged, checked_at: at } = finding;
+  const because = saysInstead(says) ?? reason;
+  const quoted = passage === undefined ? "" : `“${oneLine(passage)}”`;
+  const isWhole = verdict === "conflict" || at !== undefined;
   return [
-    paint("bad", wrap(`conflict with source ${source}: ${saysInstead(says) ?? ""}`.trim())),
-    wrap(oneLine(text)),
-    passage === undefined ? "" : paint("faint", wrap(`“${oneLine(passage)}”`)),
-  ]
-    .filter((line) => line !== "")
-    .join("\n");
-}
-
-type Wrap = (text: string) => string;
-
-/** The passages of one source are what a reader who names it wants to see. */
-function passages(findings: readonly Finding[], wrap: Wrap): string[] {
-  if (!findings.every(({ source }) => source === findings[0]?.source)) return [];
-  return findings.flatMap(({ passage, reason, probability, judged, checked_at: at }) => {
-    const lines = [
-      passage === undefined ? "" : `“${oneLine(passage)}”`,
-      reason ?? "",
-      judged === true && probability !== undefined
-        ? `A model finds it ${Math.round(probability * 100)} % likely that the page says this.`
-        : "",
-      at === undefined ? "" : `Checked ${at}`,
-    ];
-    const text = lines.filter((line) => line !== "").join(" ");
-    return text === "" ? [] : [wrap(text)];
-  });
+    `${labelOf(verdict)}, source ${source}${because === undefined ? "" : `: ${because}`}`,
+    oneLine(text),
+    isWhole ? quoted : cutToWidth(quoted, columns),
+    judged === true && probability !== undefined
+      ? `A model finds it ${Math.round(probability * 100)} % likely that the page says this.`
+      : "",
+    at === undefined ? "" : `Checked ${at}`,
+  ].filter((line) => line !== "");
 }
 
 function countLine({ counts, pages, independent_domains: domains, copies = [], judge }: CitationsAnswer): string {
