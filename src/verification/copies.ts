@@ -1,5 +1,7 @@
 /** Recognises pages with the same text, such as one agency report on many sites, by a sketch of their word sequences. */
 
+import { wordsIn } from "../claims/words.ts";
+
 const WORDS_PER_SHINGLE = 6;
 const MAX_WORDS = 20_000;
 /** The smallest hashes of a text; two sketches of this size estimate similarity within about 0.1. */
@@ -10,10 +12,6 @@ const MIN_BLOCK_CHARACTERS = 60;
 const MIN_SHINGLES = 30;
 const MIN_SIMILARITY = 0.6;
 
-/** Scripts without spaces count by character. */
-const WORD =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])[\p{L}\p{N}])+/gu;
-
 /** The sketch of a text; undefined if it is too short to compare. */
 export function shinglesOf(blocks: readonly string[]): number[] | undefined {
   const hashes = new Set<number>();
@@ -21,7 +19,7 @@ export function shinglesOf(blocks: readonly string[]): number[] | undefined {
   let count = 0;
   for (const block of blocks) {
     if (block.length < MIN_BLOCK_CHARACTERS) continue;
-    for (const [word] of block.toLowerCase().matchAll(WORD)) {
+    for (const word of wordsIn(block)) {
       if ((count += 1) > MAX_WORDS) break;
       words = [...words.slice(1 - WORDS_PER_SHINGLE), word];
       if (words.length === WORDS_PER_SHINGLE) hashes.add(hashOf(words.join(" ")));

@@ -1,8 +1,8 @@
 /** Reads the bytes of a response by their kind; runs in the page worker. */
 
+import { cleanText } from "../../platform/clean-text.ts";
 import type { PageText } from "../page.ts";
 import { decodeText } from "../text/charset.ts";
-import { plainToText } from "../text/plain-text.ts";
 import { type PageContent, readHtml } from "../text/read-html.ts";
 
 export interface Job {
@@ -34,6 +34,15 @@ async function readKind({ bytes, contentType, ...context }: Job): Promise<PageCo
   if (kind === "html") return readHtml(text, context);
   const page = plainToText(text);
   return page.blocks.length === 0 ? { outcome: "unreadable", wall: "format" } : { outcome: "text", page };
+}
+
+/** The first line is the title, the paragraphs are the blocks. */
+function plainToText(text: string): PageText {
+  const blocks = cleanText(text)
+    .split(/\n(?:[ \t]*\n)+/)
+    .map((block) => block.replaceAll(/\s+/g, " ").trim())
+    .filter((block) => block !== "");
+  return { title: (blocks[0] ?? "").slice(0, 200), blocks };
 }
 
 type Kind = "html" | "plain" | "pdf" | "other";
