@@ -10,10 +10,11 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** Tests of the stores, which run once per database. */
 const ON_POSTGRES = [
   "src/runs/{interaction-store,picture-store}.test.ts",
-  "src/runs/start/{fallback,limits-store,several-writers,start,start-failure,start-sending,start-store,unconfirmed-store}.test.ts",
+  "src/runs/start/{fallback,limits-store,several-writers,start,start-failure,start-sending,start-store}.test.ts",
   "src/runs/{activity/activity,cancel/cancel,local/local-run,poll/poll,streams/stream}.test.ts",
   "src/runs/{engine/engine,plan/plan-turn,scheduling/permits,scheduling/polled-store,scheduling/runner}.test.ts",
   "src/runs/recovery/{database-outage,uncharged-starts}.test.ts",
+  "src/runs/ledger/*.test.ts",
   "src/runs/history/{change-feed,figures-store,search-store}.test.ts",
   "src/runs/library/organize-store.test.ts",
   "src/verification/judge/kept-judgements.test.ts",

@@ -12,6 +12,7 @@ import type { PriceTable } from "./costs/prices.ts";
 import type { PlanStage } from "./costs/estimate.ts";
 import type { Agent } from "./gemini/research-agent.ts";
 import { configuredServer } from "./material/configured-server.ts";
+import { budgetsOf } from "./operation-settings.ts";
 import type { OperationDeps, ResearchParts } from "./operations/operation.ts";
 import { AppError } from "./errors.ts";
 import { systemClock } from "./platform/clock.ts";
@@ -106,7 +107,7 @@ async function composeResearch(
     db,
     agent: await agent(),
     queue,
-    limits: START_LIMITS,
+    limits: { ...START_LIMITS, budgets: budgetsOf(config) },
     processId,
     clock: systemClock,
     log,

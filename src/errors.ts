@@ -21,7 +21,9 @@ export const ERROR_CODES = {
   RESEARCH_ALREADY_COMPLETED: "The run is finished, so there is nothing to cancel.",
   RESEARCH_FAILED: "The run failed before producing any text.",
   CONFIRMATION_NEEDED:
-    "The cost, or the sum of a day, is above the user's limit and the user could not be asked, or what the user agreed to has changed. If the user declined, the code is DECLINED.",
+    "The cost is above the user's limit, or a budget would be exceeded, and the user could not be asked, or what the user agreed to has changed. If the user declined, the code is DECLINED.",
+  BUDGET_EXCEEDED:
+    "The request could exceed a budget's hard limit, so nothing was sent. Above the soft limit the user is asked: CONFIRMATION_NEEDED.",
   DECLINED: "The user was asked and declined, or closed the question.",
   BUSY: "This server cannot take the call now: a limit on runs in progress, open streams or requests is reached, or the OAuth issuer cannot be reached. Google's quota is not involved.",
   CANCELLED: "The call was cancelled by its caller.",

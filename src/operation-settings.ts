@@ -1,5 +1,6 @@
 /** The settings that operations read, from the configuration. */
 
+import { BUDGET_NAMES, type Budgets, parseBudget } from "./costs/budget.ts";
 import type { Config } from "./config/config.ts";
 import { fileAccess } from "./material/file-access.ts";
 import { pageUrl } from "./http/host-guard.ts";
@@ -14,12 +15,15 @@ export function operationSettings(config: Config): OperationDeps["settings"] {
     reportsDir: settings.RESEARCH_REPORTS_DIR,
     templatesDir: settings.GEMINI_SEARCH_TEMPLATES_DIR,
     confirmAboveUsd: settings.RESEARCH_CONFIRM_ABOVE_USD,
-    confirmAboveUsdPerDay: settings.RESEARCH_CONFIRM_ABOVE_USD_PER_DAY,
+    budgets: budgetsOf(config),
     judgeMaxUsd: judgeLimitUsd(config),
     publicUrl: settings.MCP_PUBLIC_URL ?? pageUrl(settings.MCP_SERVER_HOST, settings.MCP_SERVER_PORT),
     files: fileAccess(config),
   };
 }
+
+export const budgetsOf = ({ settings }: Pick<Config, "settings">): Budgets =>
+  Object.fromEntries(BUDGET_NAMES.map((name) => [name, parseBudget(settings[name])]));
 
 const DEFAULT_JUDGE_LIMIT_USD = 0.05;
 

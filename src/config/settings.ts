@@ -50,6 +50,16 @@ const optional = <T = string>(value: Omit<Setting<T | undefined>, "default">): S
   default: undefined,
 });
 
+/** A soft and a hard amount in US dollars. */
+const BUDGET = /^(?:off|\$?\d+(?:\.\d+)?(?:\/\$?\d+(?:\.\d+)?)?)$/;
+
+const budget = (value: string, about: string): Setting<string> => ({
+  schema: () => z.string().trim().regex(BUDGET),
+  default: value,
+  about,
+  choices: "Use an amount in US dollars, a soft and a hard one such as 20/60, or off.",
+});
+
 export const USER_SETTINGS = {
   GEMINI_API_KEY: optional({
     schema: secret,
@@ -127,12 +137,13 @@ export const USER_SETTINGS = {
     about:
       "Ask the user before starting research whose likely cost (see estimate_research_cost) is above this amount in US dollars, or unknown. 0 means always.",
   }),
-  RESEARCH_CONFIRM_ABOVE_USD_PER_DAY: setting({
-    schema: () => z.coerce.number().min(0).max(1_000_000),
-    default: 20,
-    about:
-      "Ask the user before starting research with which the likely costs of a user's starts without a confirmation add up to more than this amount in US dollars in 24 hours; plans, follow-ups and tables count, starts that failed without a charge do not. 0 means always.",
-  }),
+  BUDGET_DAY_USD: budget(
+    "20",
+    "Budget of all users for a day (UTC), in US dollars: `20`, or `20/60` with a hard limit; `off`: none. The starts that reach 50, 80 and 95 % of the first amount say so. Above it the user is asked before each start, and a start is refused where no user can be asked. Above the second nothing is started or searched; running research continues. Every paid request counts with its cost, and with the most that it may cost until Google has reported the usage.",
+  ),
+  BUDGET_MONTH_USD: budget("off", "The same for a calendar month."),
+  BUDGET_OWNER_DAY_USD: budget("off", "The same for a day of each user of a shared server."),
+  BUDGET_OWNER_MONTH_USD: budget("off", "The same for a calendar month of each user."),
   RESEARCH_KEEP_DAYS: setting<number>({
     schema: () => z.preprocess((value) => (value === "never" ? 0 : value), wholeNumber(0, 100_000)),
     default: 730,

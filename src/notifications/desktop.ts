@@ -32,6 +32,8 @@ export const planNotification = (taskId: string): Notification => ({
   body: `${taskId.slice(0, 8)}: waiting for your approval`,
 });
 
+export const budgetNotification = (body: string): Notification => ({ title: "Research Budget", body });
+
 /** Usually a notification is shown within two seconds (O1); on a busy machine, late is better than never. */
 const MAX_TOTAL_MS = 10_000;
 const GRACE_MS = 200;
@@ -115,7 +117,7 @@ function obstacleIn(
   return `${program} ended with exit code ${outcome.exitCode ?? "none"}`;
 }
 
-export type NotificationKind = "completed" | "failed" | "plan";
+export type NotificationKind = "completed" | "failed" | "plan" | "budget";
 
 export interface Notification {
   title: string;

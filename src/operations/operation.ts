@@ -2,6 +2,7 @@
 
 import { hash } from "node:crypto";
 import { z } from "zod";
+import type { Budgets } from "../costs/budget.ts";
 import type { Caller } from "../caller.ts";
 import type { AppError } from "../errors.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -61,7 +62,7 @@ export interface OperationDeps {
     reportsDir: string | undefined;
     templatesDir: string | undefined;
     confirmAboveUsd: number;
-    confirmAboveUsdPerDay: number;
+    budgets: Budgets;
     /** What judging the citations of one report may cost; undefined: they are not judged (`VERIFY_JUDGE`). */
     judgeMaxUsd: number | undefined;
     /** Where the dashboard is reached, for addresses of runs. */

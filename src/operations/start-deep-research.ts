@@ -131,7 +131,9 @@ export const startDeepResearch = defineOperation({
     const run = await followStarted(deps, call, { started, message: "Starting deep research", answerBy, waitMs });
     const visualization = input.visualization ?? call.visualization;
     const joined = started.kind === "joined" ? noticesOfJoined(run, deps.clock.now(), visualization) : [];
-    const notices = [...joined, ...(notice === undefined ? [] : [notice])];
+    // What was stored with the run also names the budgets of which it reaches a threshold.
+    const stated = started.kind === "joined" ? notice : noticeOf(run);
+    const notices = [...joined, ...(stated === undefined ? [] : [stated])];
     const about = {
       ...(joined.length === 0 ? {} : { joined: true }),
       ...(notices.length === 0 ? {} : { notice: notices.join(" ") }),
@@ -173,6 +175,9 @@ export const startDeepResearch = defineOperation({
   picturesOf: ({ task_id, results }) => ({ taskId: task_id, links: results?.pictures ?? [] }),
   toText: (output) => researchText(output),
 });
+
+const noticeOf = ({ options: { notice } }: Run): string | undefined =>
+  typeof notice === "string" ? notice : undefined;
 
 /** A start that asks for charts joins a run without them, too, so that it is not paid for twice. */
 function noticesOfJoined(run: Run, now: number, visualization: Visualization | undefined): string[] {

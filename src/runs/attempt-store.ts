@@ -8,9 +8,7 @@ export interface NewAttempt {
   taskId: string;
   keyFingerprint: string | undefined;
   baseUrl: string;
-  /** The likely cost of a request that no person has confirmed. */
-  unconfirmedUsd?: number | undefined;
-  /** By the clock that the sum of unconfirmed costs is measured with, on all machines. */
+  /** By the clock of the database. */
   createdAt: number;
   now: number;
 }
@@ -26,7 +24,6 @@ export function insertAttempt(db: Database, attempt: NewAttempt) {
       sent_at: attempt.now,
       key_fingerprint: attempt.keyFingerprint ?? null,
       base_url: attempt.baseUrl,
-      unconfirmed_usd: attempt.unconfirmedUsd ?? null,
     })
     .execute();
 }

@@ -32,37 +32,45 @@ function* chunksOf<T>(items: readonly T[]): Generator<T[]> {
 }
 
 /** Stores the events that are not stored yet, and returns them. */
-export function appendEvents<Event extends RunEvent>(db: Database, taskId: string, events: Event[]): Promise<Event[]> {
-  return db.transaction().execute(async (transaction) => {
+export const appendEvents = <Event extends RunEvent>(db: Database, taskId: string, events: Event[]): Promise<Event[]> =>
+  db.transaction().execute(async (transaction) => {
     await lockRun(transaction, taskId);
-    const last = await transaction
-      .selectFrom("research_events")
-      .select(["seq", "at"])
-      .where("task_id", "=", taskId)
-      .orderBy("seq", "desc")
-      .limit(1)
-      .executeTakeFirst();
-    const known = await knownEventKeys(transaction, taskId, events);
-    const fresh = events.filter(({ eventKey }) => {
-      if (eventKey === undefined) return true;
-      const isNew = !known.has(eventKey);
-      known.add(eventKey);
-      return isNew;
-    });
-    if (fresh.length === 0) return [];
-    const first = (last?.seq ?? 0) + 1;
-    const rows = fresh.map((event, index) => ({
-      task_id: taskId,
-      seq: first + index,
-      // Several processes may store events of one stream. Times must not decrease, because the order is Google's.
-      at: Math.max(event.at, last?.at ?? 0),
-      kind: event.kind,
-      data_json: storable(JSON.stringify({ text: event.text, site: event.site, round: event.round })),
-      event_key: event.eventKey ?? null,
-    }));
-    for (const chunk of chunksOf(rows)) await transaction.insertInto("research_events").values(chunk).execute();
-    return fresh;
+    return insertEvents(transaction, taskId, events);
   });
+
+/** The same inside a transaction that holds the lock of the run. */
+export async function insertEvents<Event extends RunEvent>(
+  transaction: Database,
+  taskId: string,
+  events: Event[],
+): Promise<Event[]> {
+  const last = await transaction
+    .selectFrom("research_events")
+    .select(["seq", "at"])
+    .where("task_id", "=", taskId)
+    .orderBy("seq", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  const known = await knownEventKeys(transaction, taskId, events);
+  const fresh = events.filter(({ eventKey }) => {
+    if (eventKey === undefined) return true;
+    const isNew = !known.has(eventKey);
+    known.add(eventKey);
+    return isNew;
+  });
+  if (fresh.length === 0) return [];
+  const first = (last?.seq ?? 0) + 1;
+  const rows = fresh.map((event, index) => ({
+    task_id: taskId,
+    seq: first + index,
+    // Several processes may store events of one stream. Times must not decrease, because the order is Google's.
+    at: Math.max(event.at, last?.at ?? 0),
+    kind: event.kind,
+    data_json: storable(JSON.stringify({ text: event.text, site: event.site, round: event.round })),
+    event_key: event.eventKey ?? null,
+  }));
+  for (const chunk of chunksOf(rows)) await transaction.insertInto("research_events").values(chunk).execute();
+  return fresh;
 }
 
 /** Keys of the given events that are stored already, by this or another process. */

@@ -86,8 +86,6 @@ export interface Tables {
     answered_at: number | null;
     key_fingerprint: string | null;
     base_url: string | null;
-    /** The likely cost; null if a person has confirmed it. */
-    unconfirmed_usd: number | null;
   };
   /**
    * One row per paid request, written before it is sent. The money columns are millionths of a US dollar. A process that
@@ -119,6 +117,8 @@ export interface Tables {
     incomplete: Generated<Flag>;
     /** Part of the usage was priced by its model's family. */
     estimated: Generated<Flag>;
+    /** Budgets of which this start reached a threshold, such as `BUDGET_DAY_USD 80`, as a JSON array; each warns once. */
+    warned: string | null;
   };
   research_results: {
     task_id: string;

@@ -38,7 +38,7 @@ export const closedDeps: OperationDeps = {
     reportsDir: undefined,
     templatesDir: undefined,
     confirmAboveUsd: 5,
-    confirmAboveUsdPerDay: 20,
+    budgets: {},
     judgeMaxUsd: undefined,
     publicUrl: "https://research.example.com",
     files: { workingDirectory: "/", roots: [], privatePaths: [] },

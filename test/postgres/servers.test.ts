@@ -47,7 +47,7 @@ test("a server whose clock is a day ahead counts the same unconfirmed starts (I1
   const scene = await openResearch(context, SLOW);
   await startRun(await scene.server());
   const other = await startOtherServer(context, scene, 25 * 60 * MINUTE_MS, {
-    RESEARCH_CONFIRM_ABOVE_USD_PER_DAY: "2",
+    BUDGET_DAY_USD: "3",
   });
   const { structured } = await other.call("start_deep_research", { query: "Which heat pumps are quiet?" });
   expect(structured["error"]).toMatchObject({ code: "CONFIRMATION_NEEDED", details: { limit_usd: 2 } });

@@ -165,7 +165,7 @@ export function startProcess(world: World, machine: number): SimulatedProcess {
         plan: taskId,
         estimate: {},
         callerWaitsMs: 0,
-        checkCost: () => undefined,
+        checkCost: () => true,
         signal: leaving.signal,
       }),
     cancel: (taskId, keepPartial) =>

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { openApp } from "../../../test/kit/store/operation-deps.ts";
+import type { BudgetState } from "../../costs/budget.ts";
 import type { Estimate } from "../../costs/estimate.ts";
 import { costQuestion, requireCostConsent } from "./cost-confirmation.ts";
 import type { Call, OperationDeps } from "../operation.ts";
@@ -32,7 +33,7 @@ test("the consent to a start is checked against the estimate that is stored with
   const { deps, computed } = countingDeps();
   expect(await costQuestion(deps, { owner: "local" }, START)).toBeDefined();
   const { checkCost, estimate } = await requireCostConsent(deps, { owner: "local" }, START);
-  expect(() => checkCost(0)).toThrow("about $6.50");
+  expect(() => checkCost([])).toThrow("about $6.50");
   expect(estimate).toMatchObject({ usd: { likely: 6.5 } });
   expect(computed()).toBe(2);
 });
@@ -77,16 +78,35 @@ test("a restart that may be charged twice asks about both amounts (Q1)", async (
   expect(question?.because).toContain("about $13 (at most $18.50)");
 });
 
-test("a start below the limit is asked about once the sum of unconfirmed ones is above its own (T28)", async () => {
+const RENEWS_AT = Date.parse("2026-11-20T00:00:00Z");
+const day = (usedUsd: number): BudgetState[] => [
+  { name: "BUDGET_DAY_USD", soft: 20, hard: 30, usedUsd, renewsAt: RENEWS_AT },
+];
+
+test("above the soft budget a start is asked about with the sum, and above the hard one refused whatever the user says (T28)", async () => {
   const { deps } = countingDeps();
-  const { settings } = deps;
-  const generous = { ...deps, settings: { ...settings, confirmAboveUsd: 10, confirmAboveUsdPerDay: 20 } };
+  const generous = { ...deps, settings: { ...deps.settings, confirmAboveUsd: 10 } };
   const { checkCost } = await requireCostConsent(generous, { owner: "local" }, START);
-  expect(checkCost(13.5)).toBe(6.5);
-  expect(() => checkCost(13.51)).toThrow(
-    "This research will cost about $6.50 (at most $9.25) with an-agent. In the last 24 hours research for about $13.51 was started without a confirmation; with this research it would be more than your limit of $20.",
+  expect(checkCost(day(10.75))).toBe(false);
+  expect(() => checkCost(day(10.76))).toThrow(
+    "This research will cost about $6.50 (at most $9.25) with an-agent, more than is left: $10.76 of today's budget of $20 is used or reserved, which renews at 2026-11-20 00:00 UTC.",
   );
   const agreed = { ...ABOUT, max_usd: 9.25 };
   const { checkCost: confirmed } = await requireCostConsent(generous, { owner: "local", agreed }, START);
-  expect([confirmed(0), confirmed(19)]).toEqual([undefined, undefined]);
+  expect([confirmed(day(0)), confirmed(day(20.75))]).toEqual([true, true]);
+  expect(() => confirmed(day(20.76))).toThrow(
+    expect.objectContaining({
+      code: "BUDGET_EXCEEDED",
+      message:
+        "$20.76 of today's budget of $30 is used or reserved. This research may cost up to $9.25. Nothing was started or charged.",
+      details: {
+        budget: "BUDGET_DAY_USD",
+        max_usd: 9.25,
+        limit_usd: 30,
+        used_usd: 20.76,
+        left_usd: 9.24,
+        renews_at: "2026-11-20T00:00:00.000Z",
+      },
+    }),
+  );
 });

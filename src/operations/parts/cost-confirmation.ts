@@ -1,7 +1,9 @@
 /** The cost confirmation before a paid start: when it is required, its texts, and the errors when the user did not agree. */
 
 import { type Estimate, type FollowupEstimate, type PlanStage, withMaterial } from "../../costs/estimate.ts";
+import { budgetName, type BudgetState, exceededBy, renewalText } from "../../costs/budget.ts";
 import { AppError } from "../../errors.ts";
+import { isoTime } from "../../platform/clock.ts";
 import type { CheckCost } from "../../runs/start/limits-store.ts";
 import type { Call, Operation, OperationDeps, Question } from "../operation.ts";
 import { covers, type Subject } from "../question/subject.ts";
@@ -36,10 +38,12 @@ export async function requireCostConsent(
 ): Promise<{ checkCost: CheckCost; estimate: Record<string, unknown> }> {
   const priced = await priceOf(deps, call, start);
   return {
-    checkCost: (unconfirmedUsd) => {
-      const question = questionOn(deps, priced, unconfirmedUsd);
+    checkCost: (budgets) => {
+      const over = exceededBy(budgets, maxUsdOf(priced), "hard");
+      if (over !== undefined) throw budgetExceeded(over, priced);
+      const question = questionOn(deps, priced, budgets);
       if (question !== undefined) requireConsent(call, question);
-      return covers(call.agreed, priced.subject) ? undefined : priced.estimate?.usd.likely;
+      return covers(call.agreed, priced.subject);
     },
     estimate: { ...priced.estimate },
   };
@@ -75,11 +79,22 @@ export async function costQuestion(
   start: PaidStart,
 ): Promise<Question | undefined> {
   const priced = await priceOf(deps, call, start);
-  const alone = questionOn(deps, priced, 0);
-  if (alone !== undefined || !priced.canBeCharged) return alone;
-  const { sumUnconfirmed } = await import("../../runs/start/limits-store.ts");
-  const { owner } = call;
-  return questionOn(deps, priced, await sumUnconfirmed(await deps.database(), { owner, now: deps.clock.now() }));
+  if (!priced.canBeCharged) return undefined;
+  const budgets = await budgetsNow(deps, call);
+  // The start is refused, whatever the user would say.
+  if (exceededBy(budgets, maxUsdOf(priced), "hard") !== undefined) return undefined;
+  return questionOn(deps, priced, budgets);
+}
+
+/** The budgets that are set, with what counts against them: the numbers that decide about a start. */
+async function budgetsNow(
+  deps: Pick<OperationDeps, "database" | "clock" | "settings">,
+  { owner }: Pick<Call, "owner">,
+): Promise<BudgetState[]> {
+  const isSet = Object.values(deps.settings.budgets).some(({ soft, hard }) => soft !== undefined || hard !== undefined);
+  if (!isSet) return [];
+  const { readBudgets } = await import("../../runs/ledger/budget-store.ts");
+  return readBudgets(await deps.database(), deps.settings.budgets, { owner, now: deps.clock.now() });
 }
 
 interface PricedStart {
@@ -112,9 +127,9 @@ const VERBS = { research: "Start", "follow-up": "Start", plan: "Ask for", table:
 function questionOn(
   { settings }: Pick<OperationDeps, "settings">,
   { what, agent, charges, estimate, canBeCharged, subject }: PricedStart,
-  unconfirmedUsd: number,
+  budgets: readonly BudgetState[],
 ): Question | undefined {
-  const { confirmAboveUsd: limit, confirmAboveUsdPerDay: perDay } = settings;
+  const { confirmAboveUsd: limit } = settings;
   if (!canBeCharged) return undefined;
   if (estimate === undefined) {
     return {
@@ -141,16 +156,54 @@ function questionOn(
     };
   }
   if (charges > 1) return { ask, because: `${cost}.`, ...facts };
-  if (unconfirmedUsd + likely <= perDay) return undefined;
-  const [sum, sumLimit] = [dollars(unconfirmedUsd), dollars(perDay)];
+  const over = exceededBy(budgets, estimate.usd.max, "soft");
+  if (over === undefined) return undefined;
+  const used = usedText(over, over.soft);
   return {
-    ask: `${ask} ${sum} was started without a confirmation in 24 hours; your limit is ${sumLimit}.`,
-    because: `${cost}. In the last 24 hours research for about ${sum} was started without a confirmation; with this ${what} it would be more than your limit of ${sumLimit}.`,
-    unasked: "raise RESEARCH_CONFIRM_ABOVE_USD_PER_DAY for this server",
-    details: { estimated_cost_usd: charges * likely, unconfirmed_usd: cents(unconfirmedUsd), limit_usd: perDay },
+    ask: `${ask} ${used}.`,
+    because: `${cost}, more than is left: ${used}, which renews at ${renewalText(over)}.`,
+    unasked: `raise ${over.name} for this server`,
+    details: { estimated_cost_usd: charges * likely, ...budgetDetails(over, over.soft) },
     subject,
   };
 }
+
+/** Of a start without a price only what is spent already counts. */
+const maxUsdOf = ({ estimate }: PricedStart): number => estimate?.usd.max ?? 0;
+
+/** `$18.20 of today's budget of $20 is used`. */
+const usedText = ({ name, usedUsd }: BudgetState, limit = 0): string =>
+  `${dollars(cents(usedUsd))} of ${budgetName(name)} of ${dollars(limit)} is used or reserved`;
+
+const budgetDetails = ({ name, usedUsd, renewsAt }: BudgetState, limit = 0) => ({
+  budget: name,
+  limit_usd: limit,
+  used_usd: cents(usedUsd),
+  left_usd: cents(Math.max(0, limit - usedUsd)),
+  renews_at: isoTime(renewsAt),
+});
+
+function budgetExceeded(over: BudgetState, { what, estimate }: Pick<PricedStart, "what" | "estimate">): AppError {
+  const cost = estimate === undefined ? "" : ` This ${what} may cost up to ${dollars(estimate.usd.max)}.`;
+  return new AppError({
+    code: "BUDGET_EXCEEDED",
+    message: `${usedText(over, over.hard)}.${cost} Nothing was started or charged.`,
+    suggestion: `It renews at ${renewalText(over)}. The operator of this server can raise ${over.name}.`,
+    details: { ...(estimate === undefined ? {} : { max_usd: estimate.usd.max }), ...budgetDetails(over, over.hard) },
+  });
+}
+
+/** Refuses a search once a hard limit is reached; its cost is small and not known before. */
+export async function refuseAboveBudget(
+  deps: Pick<OperationDeps, "database" | "clock" | "settings">,
+  call: Pick<Call, "owner">,
+): Promise<void> {
+  if (!Object.values(deps.settings.budgets).some(({ hard }) => hard !== undefined)) return;
+  const over = exceededBy(await budgetsNow(deps, call), MIN_SEARCH_USD, "hard");
+  if (over !== undefined) throw budgetExceeded(over, { what: "research", estimate: undefined });
+}
+
+const MIN_SEARCH_USD = 0.001;
 
 /** Without the fractions of a sum of floating-point numbers. */
 const cents = (usd: number): number => Math.round(usd * 100) / 100;

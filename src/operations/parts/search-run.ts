@@ -23,6 +23,7 @@ import type { Research, SearchCall, SearchDeps } from "../../search/correct-json
 import { incompleteNote } from "../../search/incomplete-note.ts";
 import type { VisitedSource } from "../../gemini/search-backend.ts";
 import { joinNotes, suggestionsField } from "./answer-text.ts";
+import { refuseAboveBudget } from "./cost-confirmation.ts";
 import type { Call, OperationDeps } from "../operation.ts";
 import type { Wishes } from "../../search/wishes.ts";
 import { wishesSchema } from "../question/wishes.ts";
@@ -45,6 +46,7 @@ export async function trackSearch(
   // Before a run is stored: what was never sent is not a failed run.
   const obstacle = start.stored === true ? undefined : await deps.searchObstacle();
   if (obstacle !== undefined) throw obstacle;
+  await refuseAboveBudget(deps, call);
   const { owner, client, progress, signal, onRunCreated } = call;
   const inRun = async (run: TrackedRun): Promise<Finished> => {
     const either = AbortSignal.any([signal, run.cancelled]);

@@ -48,6 +48,7 @@ test("a start is reserved at its upper bound with its intent, and settled with t
       settled_at: null,
       incomplete: 0,
       estimated: 0,
+      warned: null,
       ...RESERVED,
     },
   ]);

@@ -9,7 +9,7 @@ import type { Database, Tables } from "../../store/database.ts";
 
 export type LedgerKind = Tables["ledger"]["kind"];
 
-const MICROS = 1_000_000;
+export const MICROS = 1_000_000;
 const DAY_MS = 86_400_000;
 
 /** Days since 1970, UTC. */
@@ -29,13 +29,15 @@ export interface Reservation {
   isConfirmed: boolean;
   /** The most that it may cost; undefined without a price. */
   maxUsd: number | undefined;
+  /** Thresholds of budgets that this request is the first to reach. */
+  warned?: readonly string[] | undefined;
   /** By the clock of the database. */
   at: number;
 }
 
 /** Call it in the transaction that stores the intent to send the request. */
 export async function reserve(db: Database, reservation: Reservation): Promise<void> {
-  const { entryId, taskId, owner, keyFingerprint, model, kind, isConfirmed, maxUsd = 0, at } = reservation;
+  const { entryId, taskId, owner, keyFingerprint, model, kind, isConfirmed, maxUsd = 0, warned = [], at } = reservation;
   const micros = microsOf(maxUsd);
   await db
     .insertInto("ledger")
@@ -51,6 +53,7 @@ export async function reserve(db: Database, reservation: Reservation): Promise<v
       created_at: at,
       reserved_micros: micros,
       micros,
+      warned: warned.length === 0 ? null : JSON.stringify(warned),
     })
     .execute();
 }

@@ -37,9 +37,8 @@ export function commitFallback(db: Database, fallback: Fallback): Promise<boolea
       .where("attempt_id", "=", refusedId)
       .where("state", "=", "sending")
       .where("interaction_id", "is", null)
-      .returning("unconfirmed_usd")
       .executeTakeFirst();
-    if (refused === undefined) return false;
+    if (refused.numUpdatedRows === 0n) return false;
     const options = withoutPrevious({ ...parseOptions(run.options_json), notice });
     await transaction
       .updateTable("research_tasks")
@@ -48,7 +47,7 @@ export function commitFallback(db: Database, fallback: Fallback): Promise<boolea
       .where("task_id", "=", taskId)
       .execute();
     const createdAt = await databaseNow(transaction, now);
-    await insertAttempt(transaction, { ...fallback, unconfirmedUsd: refused.unconfirmed_usd ?? undefined, createdAt });
+    await insertAttempt(transaction, { ...fallback, createdAt });
     await reserveLike(transaction, { entryId: fallback.attemptId, like: refusedId, taskId, at: createdAt });
     await release(transaction, refusedId);
     return true;

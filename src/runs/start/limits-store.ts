@@ -1,17 +1,20 @@
-/** Limits that a start must satisfy, in its transaction: on unfinished runs, and on costs that no person has confirmed. */
+/** Limits that a start must satisfy, in its transaction: on unfinished runs, and budgets. */
 
 import { LOCAL_OWNER } from "../../caller.ts";
+import type { Budgets, BudgetState } from "../../costs/budget.ts";
 import { AppError } from "../../errors.ts";
 import type { Database } from "../../store/database.ts";
-import { databaseNow, lockExclusive } from "../../store/dialect.ts";
+import { lockExclusive } from "../../store/dialect.ts";
+import { type BudgetWarning, newWarnings, readBudgets } from "../ledger/budget-store.ts";
 
 /** Limits across all processes that share the database. */
 export interface StartLimits {
   unfinished: number;
   perUser: number;
+  budgets: Budgets;
 }
 
-export const START_LIMITS: StartLimits = { unfinished: 20_000, perUser: 100 };
+export const START_LIMITS: StartLimits = { unfinished: 20_000, perUser: 100, budgets: {} };
 
 /** Research runs take minutes, so an earlier retry would hardly succeed. */
 const RETRY_AFTER_S = 60;
@@ -60,40 +63,25 @@ async function countUnfinished(
   return row.n;
 }
 
-const WINDOW_MS = 24 * 3_600_000;
-
 /**
- * Called with the sum of the owner's unconfirmed starts when a start is certain to be new. Throws if a person must
- * confirm it; returns its likely cost, or undefined if a person has confirmed it.
+ * Called with the budgets when a start is certain to be new. Throws unless it may be made; returns whether a person has
+ * confirmed it.
  */
-export type CheckCost = (unconfirmedUsd: number) => number | undefined;
+export type CheckCost = (budgets: readonly BudgetState[]) => boolean;
 
-interface Spender {
-  owner: string;
-  now: number;
+export interface Admitted {
+  isConfirmed: boolean;
+  warnings: BudgetWarning[];
 }
 
-/** Inside the transaction of a start, which waits for other starts of the owner. Returns what this one adds to the sum. */
+/** Inside the transaction of a start, which waits for other starts. */
 export async function admitCost(
   transaction: Database,
-  spender: Spender,
-  checkCost: CheckCost | undefined,
-): Promise<number | undefined> {
-  if (checkCost === undefined) return undefined;
-  await lockExclusive(transaction, `spending of:${spender.owner}`);
-  return checkCost(await sumUnconfirmed(transaction, spender));
-}
-
-/** Likely costs in US dollars. A start that failed without a charge does not count, one with an unknown outcome does. */
-export async function sumUnconfirmed(db: Database, { owner, now }: Spender): Promise<number> {
-  const row = await db
-    .selectFrom("research_attempts")
-    .innerJoin("research_tasks", "research_tasks.task_id", "research_attempts.task_id")
-    .select((select) => select.fn.sum<number | null>("research_attempts.unconfirmed_usd").as("usd"))
-    .where("research_attempts.unconfirmed_usd", "is not", null)
-    .where("research_attempts.created_at", ">", (await databaseNow(db, now)) - WINDOW_MS)
-    .where("research_attempts.state", "!=", "refused")
-    .where("research_tasks.owner", "=", owner)
-    .executeTakeFirst();
-  return row?.usd ?? 0;
+  { budgets }: Pick<StartLimits, "budgets">,
+  { owner, now, maxUsd, checkCost }: { owner: string; now: number; maxUsd: number; checkCost: CheckCost | undefined },
+): Promise<Admitted> {
+  await lockExclusive(transaction, "starts");
+  const states = await readBudgets(transaction, budgets, { owner, now });
+  const isConfirmed = checkCost?.(states) ?? false;
+  return { isConfirmed, warnings: await newWarnings(transaction, states, { owner, maxUsd }) };
 }

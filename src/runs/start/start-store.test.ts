@@ -44,7 +44,6 @@ describe("an intent", () => {
       usage_final: 0,
     });
     expect(await attemptRow(db, attemptId)).toEqual({
-      unconfirmed_usd: null,
       attempt_id: attemptId,
       task_id: taskId,
       interaction_id: null,

@@ -1,13 +1,17 @@
 /** SQL of the start protocol: commits the intent before the request is sent, and its outcome afterwards. */
 
 import type { SentFile } from "../../gemini/research-agent.ts";
-import { withdraw } from "../../notifications/outbox.ts";
-import { type Database, storable } from "../../store/database.ts";
+import type { Transaction } from "kysely";
+import { budgetNotification } from "../../notifications/desktop.ts";
+import { enqueue, withdraw } from "../../notifications/outbox.ts";
+import { type Database, storable, type Tables } from "../../store/database.ts";
 import { databaseNow } from "../../store/dialect.ts";
 import { hasAttempt, insertAttempt, newStartIds } from "../attempt-store.ts";
 import { giveWay, isNotCarriedOn, lockWithOrigin, repeatsUnknown, standAloneAgain } from "../conversation-store.ts";
+import { insertEvents } from "../event-store.ts";
 import { estimateOf } from "../history/run-estimate.ts";
 import { type LedgerKind, NO_COST_YET, release, reserve } from "../ledger/ledger-store.ts";
+import type { BudgetWarning } from "../ledger/budget-store.ts";
 import { lockRun, START_LEASE_MS } from "../lock-store.ts";
 import { joinById, joinSameStart } from "./duplicate-start-store.ts";
 import { copyFiles, saveFiles } from "../file-store.ts";
@@ -81,29 +85,32 @@ export function commitIntent(
       repeated ??
       (join && joinKey !== undefined ? await joinSameStart(transaction, { ...intent, joinKey }) : undefined);
     if (same !== undefined) return { kind: "joined", taskId: same };
-    const unconfirmedUsd = await admitCost(transaction, intent, checkCost);
+    const maxUsd = estimateOf(intent.estimate).usd?.max ?? 0;
+    const { isConfirmed, warnings } = await admitCost(transaction, limits, { ...intent, maxUsd, checkCost });
     await refuseAboveLimits(transaction, limits, intent);
     const { taskId, attemptId } = ids;
     const created_at = await databaseNow(transaction, intent.now);
     const row = await transaction
       .insertInto("research_tasks")
       // The clock that the window for identical starts is measured with, on all machines.
-      .values({ ...rowOf(intent, taskId), ...before, created_at })
+      .values({ ...rowOf(withNotices(intent, warnings), taskId), ...before, created_at })
       .returningAll()
       .executeTakeFirstOrThrow();
     await saveFiles(transaction, taskId, intent.files ?? []);
     if (carriesOn?.from === "start_unknown") await copyFiles(transaction, carriesOn.taskId, taskId);
-    await insertAttempt(transaction, { ...intent, taskId, attemptId, unconfirmedUsd, createdAt: created_at });
+    await insertAttempt(transaction, { ...intent, taskId, attemptId, createdAt: created_at });
     await reserve(transaction, {
       ...intent,
       entryId: attemptId,
       taskId,
       model: intent.agent,
       kind: LEDGER_KINDS[intent.part ?? "question"],
-      isConfirmed: checkCost !== undefined && unconfirmedUsd === undefined,
-      maxUsd: estimateOf(intent.estimate).usd?.max,
+      isConfirmed,
+      maxUsd,
+      warned: warnings.map(({ mark }) => mark),
       at: created_at,
     });
+    await announceWarnings(transaction, { ...intent, taskId, warnings });
     return { kind: "intended", run: runOf({ ...row, ...NO_COST_YET }), taskId, attemptId };
   });
 }
@@ -115,6 +122,29 @@ const LEDGER_KINDS: Record<RunPart, LedgerKind> = {
   followup: "followup",
   table: "table",
 };
+
+/** The answer of the call and later readers show what the start means for the budgets. */
+function withNotices(intent: Intent, warnings: readonly BudgetWarning[]): Intent {
+  const { notice } = intent.options;
+  const notices = [...(typeof notice === "string" ? [notice] : []), ...warnings.map(({ text }) => text)];
+  return notices.length === 0 ? intent : { ...intent, options: { ...intent.options, notice: notices.join(" ") } };
+}
+
+interface Announcement extends Pick<Intent, "enableNotifications" | "now"> {
+  taskId: string;
+  warnings: readonly BudgetWarning[];
+}
+
+async function announceWarnings(
+  transaction: Transaction<Tables>,
+  { taskId, warnings, enableNotifications, now }: Announcement,
+): Promise<void> {
+  if (warnings.length === 0) return;
+  const text = warnings.map((warning) => warning.text).join(" ");
+  await insertEvents(transaction, taskId, [{ kind: "budget", text, at: now }]);
+  if (!enableNotifications) return;
+  await enqueue(transaction, { taskId, channel: "desktop", kind: "budget", payload: budgetNotification(text), now });
+}
 
 const rowOf = (intent: Intent, taskId: string) => ({
   task_id: taskId,

@@ -3,6 +3,7 @@
  * request is sent, at most one request is accepted, and an unknown outcome is reported to the user, not retried.
  */
 
+import type { BudgetState } from "../../costs/budget.ts";
 import type { AppError } from "../../errors.ts";
 import { materialToSend, type RequestVariant, type SentFile, type StartOutcome } from "../../gemini/research-agent.ts";
 import { failpoint } from "../../platform/failpoint.ts";
@@ -118,9 +119,9 @@ async function begin(
     once: taskId !== undefined,
     limits: deps.limits,
     ids,
-    checkCost: (unconfirmedUsd: number): number | undefined => {
+    checkCost: (budgets: readonly BudgetState[]): boolean => {
       refuseBeforeIntent(deps, signal);
-      return checkCost?.(unconfirmedUsd);
+      return checkCost?.(budgets) ?? false;
     },
   };
   const outcome = await guardLostCommit(deps, ids, () => commitIntent(deps.db, whole, admission));

@@ -88,8 +88,7 @@ const tablesOfRuns = (isPostgres: boolean): Statement[] => {
       sent_at bigint,
       answered_at bigint,
       key_fingerprint text,
-      base_url text,
-      unconfirmed_usd double precision
+      base_url text
     )`,
     // The row outlives its run: deleting a run does not lower what was spent.
     sql`create table ledger (
@@ -108,7 +107,8 @@ const tablesOfRuns = (isPostgres: boolean): Statement[] => {
       cost_micros bigint,
       micros bigint not null,
       incomplete integer not null default 0,
-      estimated integer not null default 0
+      estimated integer not null default 0,
+      warned text
     )`,
     sql`create table research_results (
       task_id text primary key references research_tasks (task_id),
@@ -263,9 +263,9 @@ const INDEXES = [
   // A paid interaction belongs to one attempt.
   sql`create unique index research_attempts_interaction_id_key on research_attempts (interaction_id)
     where interaction_id is not null`,
-  sql`create index research_attempts_unconfirmed on research_attempts (created_at) where unconfirmed_usd is not null`,
   // Sums of a day or month are read from the index alone.
   sql`create index ledger_by_day on ledger (day, owner, micros)`,
+  sql`create index ledger_warned on ledger (day) where warned is not null`,
   sql`create index ledger_by_task_id on ledger (task_id)`,
   sql`create index research_results_by_saved_at on research_results (saved_at)`,
   // An event of Google's stream is stored once, even if it is received several times; and a round.

@@ -72,7 +72,7 @@ export function isolatedEnvironment(configDir: string): Record<string, string> {
     HOME: configDir,
     GEMINI_SEARCH_CONFIG_DIR: configDir,
     // Most tests start more than a user would in a day.
-    RESEARCH_CONFIRM_ABOVE_USD_PER_DAY: "1000000",
+    BUDGET_DAY_USD: "1000000",
     // Not in benchmarks, which measure the start as users have it.
     ...(process.env["VITEST"] === undefined ? {} : { NODE_COMPILE_CACHE: COMPILE_CACHE }),
   };

@@ -38,7 +38,7 @@ export function openApp(): { deps: OperationDeps; lines: string[]; background: P
       reportsDir: undefined,
       templatesDir: undefined,
       confirmAboveUsd: 0,
-      confirmAboveUsdPerDay: 20,
+      budgets: {},
       judgeMaxUsd: undefined,
       publicUrl: "https://research.example.com",
       files: { workingDirectory: "/", roots: [], privatePaths: [] },

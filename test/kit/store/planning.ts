@@ -55,7 +55,7 @@ export const decisionOn = (taskId: string, edit: string | undefined, plan: strin
   plan,
   estimate: {},
   callerWaitsMs: 0,
-  checkCost: () => undefined,
+  checkCost: () => true,
   signal: new AbortController().signal,
 });
 
