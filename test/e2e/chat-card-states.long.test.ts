@@ -81,9 +81,14 @@ test("the card shows pictures in their place and Google's suggestions, whose lin
   await failed.card.locator(".badge[data-status=failed]").waitFor();
   expect(await failed.card.locator(".notice.bad").innerText()).toContain("without a report");
   expect(await failed.card.locator(".run-line").innerText()).toContain("$1.12");
-  expect(await failed.card.getByRole("button").allInnerTexts()).toEqual(["Full screen"]);
+  expect(await failed.card.getByRole("button").allInnerTexts()).toEqual(["Ask again", "Full screen"]);
   await failed.page.waitForTimeout(1_500);
   expect(failed.received.map(({ params }) => params.name)).toEqual(["view_run"]);
+  // Nothing is started by the card: the chat is asked, whose model asks its user.
+  await failed.card.getByRole("button", { name: "Ask again" }).click();
+  await failed.card.getByRole("button", { name: "Sent to the chat ✓" }).waitFor();
+  const message = failed.received.find(({ name }) => name === "message");
+  expect(message?.params.content).toEqual([{ type: "text", text: expect.stringMatching(/^Ask this again: ./) }]);
   expect(failed.faults).toEqual([]);
 }, 120_000);
 

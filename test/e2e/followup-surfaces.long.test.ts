@@ -119,6 +119,11 @@ test.skipIf(installed === "missing")(
     expect(download.suggestedFilename()).toMatch(/\.csv$/);
     expect(scene.gemini.ledger.acceptedStarts()).toHaveLength(4);
     expect(scene.gemini.ledger.acceptedStarts().at(-1)).toMatchObject({ structured: true });
+    // Paper has the follow-ups, and no control.
+    await page.emulateMedia({ media: "print" });
+    expect(await table.locator("th", { hasText: "Noise" }).isVisible()).toBe(true);
+    expect(await page.locator("button, summary, textarea").filter({ visible: true }).count()).toBe(0);
+    await page.emulateMedia({ media: "screen" });
     // Its own page shows what it continues.
     await second.getByRole("link", { name: "Which of them is quietest?" }).click();
     await page.locator(".turns summary", { hasText: QUERY }).click();

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { enterWithFirefox, openFirefox, resize } from "../kit/browser/firefox.ts";
 import { SUBMIT } from "../kit/browser/ask-form.ts";
 import { LONG_REPORT } from "../kit/browser/sample-report.ts";
+import { TEST_KEY } from "../kit/server/server.ts";
 import { openHttpScene } from "../kit/server/http-server.ts";
 
 const QUESTION = "How do heat pumps perform in cold climates?";
@@ -33,16 +34,20 @@ async function askWithKeyboard(page: Page): Promise<void> {
   await page.keyboard.press("Enter");
 }
 
-test("a research is asked, followed live and read, without an error of the page (J3, K1)", async (context) => {
+test("a key is entered, and a research is asked, followed live and read, without an error of the page (A3, J3, K1)", async (context) => {
   const browser = (await openFirefox(context)) ?? context.skip("there is no firefox-esr");
   const scene = await openHttpScene(context, {
     name: "firefox",
     interactions: { speed: 1, duration_ms: HOUR_MS, usage_after_ms: 0, create: [{ life: { report: REPORT } }] },
   });
   const quick = { RESEARCH_SYNC_WINDOW_MS: "0", RESEARCH_POLL_INTERVAL_MS: "100", RESEARCH_MAX_RPS: "100" };
-  const server = await scene.http({ env: quick });
+  const server = await scene.http({ env: { ...quick, GEMINI_API_KEY: "" } });
   const { page, pageErrors } = await enterWithFirefox(browser, server);
 
+  await page.waitForSelector("#key");
+  await page.type("#key", TEST_KEY);
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("#key", { hidden: true });
   await askWithKeyboard(page);
   await page.waitForSelector(".run-head .badge");
   scene.gemini.skip(0.3 * HOUR_MS);
@@ -57,6 +62,14 @@ test("a research is asked, followed live and read, without an error of the page 
   await expect.poll(() => focused(page), WITHIN).toBe("source-1");
   await page.evaluate("history.back()");
   await expect.poll(() => focused(page), WITHIN).toBe("cite-1-1");
+
+  await page.click(".actions .menu summary");
+  await page.waitForSelector(".actions .menu[open] .menu-items");
+  await page.keyboard.press("Escape");
+  await page.waitForSelector(".actions .menu:not([open])");
+  await page.waitForSelector(".composer textarea");
+  const below = "document.querySelector('.composer textarea').getBoundingClientRect().bottom - innerHeight";
+  expect(Number(await page.evaluate(below))).toBeLessThanOrEqual(0);
 
   await resize(page, { width: 390, height: 800 });
   expect(await overflow(page)).toBe(0);

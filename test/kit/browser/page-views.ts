@@ -8,7 +8,8 @@ const NEXT_QUESTION = "Which countries phase out gas boilers in existing homes, 
 
 export interface View {
   name: string;
-  caption: string;
+  /** Of its picture in the documentation; without one there is none. */
+  caption?: string;
   open: (page: Page, world: World) => Promise<void>;
 }
 
@@ -53,7 +54,6 @@ export const VIEWS: View[] = [
   },
   {
     name: "search",
-    caption: "Searching all questions and reports.",
     open: goto("/?text=grid+batteries", ".runs mark"),
   },
   {
@@ -73,21 +73,27 @@ export const VIEWS: View[] = [
   },
   {
     name: "cancel",
-    caption: "Confirming a cancellation.",
     open: async (page, { running }) => {
       await goto(`/runs/${running}`, ".entry[data-kind=thought]")(page);
       await page.getByRole("button", { name: "Cancel…" }).click();
     },
   },
-  { name: "report", caption: "A finished run with its report.", open: goto(`/runs/${LONG_RUN}`, ".report-text table") },
+  {
+    name: "conversation",
+    caption: "A follow-up below its report, what to ask next, and the box for it.",
+    open: scrolledTo(`/runs/${LONG_RUN}`, "#follow-ups"),
+  },
+  {
+    name: "report",
+    caption: "A report with its contents and sources.",
+    open: goto(`/runs/${LONG_RUN}`, ".report-text table"),
+  },
   {
     name: "report-table",
-    caption: "Tables, citations and the table of contents.",
     open: scrolledTo(`/runs/${LONG_RUN}#s-what-it-costs`, "[data-reached]"),
   },
   {
     name: "sources",
-    caption: "Sources and where they are cited.",
     open: scrolledTo(`/runs/${LONG_RUN}`, "#sources"),
   },
   {
@@ -100,21 +106,19 @@ export const VIEWS: View[] = [
     caption: "A model's opinion on a sentence that the page says in other words.",
     open: async (page, { judged }) => cardOf(page, judged, "last"),
   },
-  { name: "timeline", caption: "The activity of a finished run.", open: scrolledTo(`/runs/${LONG_RUN}`, ".timeline") },
+  { name: "timeline", open: scrolledTo(`/runs/${LONG_RUN}`, ".timeline") },
   { name: "failed", caption: "A failed run and what you can do.", open: goto(`/runs/${FAILED_RUN}`, ".actions") },
   {
     name: "partial",
-    caption: "A cancelled run with its partial report.",
     open: goto(`/runs/${PARTIAL_RUN}`, ".report-text"),
   },
   {
     name: "unknown",
-    caption: "An unconfirmed start.",
+    caption: "An unconfirmed start and its three choices.",
     open: goto(`/runs/${UNKNOWN_RUN}`, ".actions"),
   },
   {
     name: "adopt",
-    caption: "Linking a run from Google.",
     open: async (page) => {
       await goto(`/runs/${UNKNOWN_RUN}`, ".actions")(page);
       await page.getByRole("button", { name: "Link existing run…" }).click();

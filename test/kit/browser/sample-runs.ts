@@ -306,3 +306,21 @@ export function sampleStatuses(now: number): SampleRun[] {
     },
   ];
 }
+
+/** A follow-up on the long report. */
+export const sampleFollowup = (now: number): SampleRun => ({
+  row: {
+    task_id: sampleId(6),
+    kind: "agent",
+    query: "How loud are they at night?",
+    parent_task_id: LONG_RUN,
+    followup_context: "google",
+    created_at: now - 2 * HOUR,
+    completed_at: now - 2 * HOUR + 90_000,
+    cost_usd: 0.06,
+  },
+  report: {
+    markdown: "Between 35 and 45 dB at three metres in reduced mode [1]. Only one study measured it in homes [2].",
+    sources: SOURCES.slice(0, 2),
+  },
+});

@@ -102,6 +102,7 @@ function RunCard({ run, state, host, context, setContext }: CardParts & { run: R
       {host === undefined ? null : (
         <div class="row actions">
           {run.actions.includes("cancel") ? <CancelButton run={run} host={host} /> : null}
+          <AgainButton run={run} host={host} />
           {run.has_report ? <ReportButtons taskId={run.task_id} host={host} /> : null}
           <ModeButton host={host} context={context} setContext={setContext} />
         </div>
@@ -157,6 +158,20 @@ function ReportButtons({ taskId, host }: { taskId: string; host: Host }) {
       )}
     </>
   );
+}
+
+/** What helps after a failure may be charged, so the chat is asked for it, where the server asks its user. */
+function AgainButton({ run, host }: { run: RunLive; host: Host }) {
+  if (run.status !== "failed" || host.capabilities.message === undefined) return null;
+  const mayBeReady = run.actions.includes("poll_again");
+  const text = mayBeReady
+    ? `Check whether Google has the report of the research ${run.task_id} by now.`
+    : `Ask this again: ${run.query}`;
+  const send = async (): Promise<void> => {
+    const message = { role: "user", content: [{ type: "text", text }] };
+    if ((await host.request("ui/message", message))["isError"] === true) throw new Error("The client did not send it.");
+  };
+  return <ResultButton label={mayBeReady ? "Check again" : "Ask again"} done="Sent to the chat ✓" act={send} />;
 }
 
 /** Asks once more, because a cancelled run cannot be continued. */

@@ -23,6 +23,7 @@ interface HostCapabilities {
   downloadFile?: object;
   serverTools?: object;
   updateModelContext?: object;
+  message?: object;
 }
 
 export interface ToolAnswer {

@@ -2,7 +2,7 @@
 
 /** Of headings, as reports write them. */
 const OPEN =
-  /\b(?:open (?:question|point|issue)|unresolved|unanswered|unknown|uncertain|limitation|caveat|gap|further (?:research|question)|next question|offene|grenzen|unsicher)/i;
+  /\b(?:open (?:question|point|issue)|unresolved|unanswered|disputed|contested|unknown|uncertain|limitation|caveat|gap|further (?:research|question)|next question|offene|grenzen|unsicher)/i;
 const HEADING = /^H[1-6]$/;
 const MAX_POINTS = 3;
 const MIN_CHARACTERS = 15;

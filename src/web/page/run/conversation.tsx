@@ -238,14 +238,16 @@ function FollowupForm({ taskId, terms, label, body, clear, asked, children }: Fo
       <Consent {...consent} />
       <div class="fields">{children}</div>
       <button type="submit" class="button primary" disabled={!isReady || pending !== undefined}>
-        {pending === undefined ? label : "Asking…"}
-        {pending !== undefined || terms.likely_usd === undefined ? null : (
-          <>
-            {" · "}
-            <span class="about">about </span>
-            {money(terms.likely_usd)}
-          </>
-        )}
+        <span>
+          {pending === undefined ? label : "Asking…"}
+          {pending !== undefined || terms.likely_usd === undefined ? null : (
+            <>
+              {" · "}
+              <span class="about">about </span>
+              {money(terms.likely_usd)}
+            </>
+          )}
+        </span>
       </button>
     </form>
   );

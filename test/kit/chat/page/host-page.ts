@@ -16,7 +16,13 @@ declare global {
   }
 }
 
-const CAPABILITIES = { openLinks: {}, downloadFile: {}, serverTools: {}, updateModelContext: { text: {} } };
+const CAPABILITIES = {
+  openLinks: {},
+  downloadFile: {},
+  serverTools: {},
+  updateModelContext: { text: {} },
+  message: { text: {} },
+};
 
 const frame = (): HTMLIFrameElement => {
   const found = document.querySelector("iframe");
@@ -38,6 +44,8 @@ async function open(address: string, hostContext: HostContext): Promise<void> {
   bridge.oncalltool = (params) => window.received("tools/call", params);
   bridge.onopenlink = (params) => window.received("open-link", params);
   bridge.ondownloadfile = (params) => window.received("download-file", params);
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it answers a request of the card, and is no event
+  bridge.onmessage = (params) => window.received("message", params);
   bridge.onupdatemodelcontext = (params) => window.received("update-model-context", params);
   bridge.onrequestdisplaymode = ({ mode }) => {
     showMode(mode);
