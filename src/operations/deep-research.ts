@@ -1,9 +1,10 @@
 /** `deep_research`: the tool of older versions, kept for backward compatibility. */
 
 import { z } from "zod";
-import { noteSection, searchText } from "./parts/answer-text.ts";
+import { noteSection, searchText, verdictLines } from "./parts/answer-text.ts";
 import { defineOperation, outputSchema, queryField } from "./operation.ts";
 import {
+  type FinishedSearch,
   finishedSearch,
   incompleteSchema,
   runSingleRound,
@@ -11,7 +12,6 @@ import {
   searchMetadataFields,
 } from "./parts/search-run.ts";
 import type { Run } from "../runs/run.ts";
-import type { RunWhole } from "./view/whole-view.ts";
 
 const metadataSchema = z.looseObject({ topic: z.string(), depth: z.string(), ...searchMetadataFields });
 
@@ -50,15 +50,15 @@ export const deepResearch = defineOperation({
     return answerOf(await finishedSearch(deps, finished), depth);
   },
   toText: ({ report, incomplete, note, metadata }) =>
-    searchText({ report, metadata, sections: noteSection(note), figures: { incomplete } }),
+    searchText({ lead: [...verdictLines({ incomplete }), ...noteSection(note)], report, metadata }),
 });
 
 const depthOf = ({ options: { depth } }: Run): string => (typeof depth === "string" ? depth : "");
 
-const answerOf = (run: RunWhole, depth: string) => ({
+const answerOf = (run: FinishedSearch, depth: string) => ({
   success: true,
-  report: run.report,
   incomplete: run.incomplete,
   note: run.note,
+  report: run.report,
   metadata: searchMetadata(run, { topic: run.query, depth }),
 });

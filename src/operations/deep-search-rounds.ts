@@ -65,7 +65,10 @@ function rangesOf(numbers: readonly number[]): string {
 /** Names each source of a round by its site and its number, because their URLs are long and listed once already (U3). */
 function sourceFields(numbers: readonly number[], sources: readonly Source[]) {
   const sites = new Map(sources.map(({ n, domain, url }) => [n, domain === "" ? url : domain]));
-  return { sources_visited: numbers.map((n) => sites.get(n) ?? ""), source_numbers: [...numbers] };
+  return {
+    sources_visited: unique(numbers.map((n) => sites.get(n) ?? "")),
+    source_numbers: numbers.toSorted((a, b) => a - b),
+  };
 }
 
 export function roundsOf(rounds: Round[], { sources, summaries }: { sources: readonly Source[]; summaries: string[] }) {

@@ -9,11 +9,12 @@ import type { FinishedRun } from "../runs/local/local-run.ts";
 import type { Finding } from "../search/checks/check.ts";
 import type { Round } from "../search/deep.ts";
 import type { Wishes } from "../search/wishes.ts";
-import { joinNotes, list, noteSection, searchText, verificationText } from "./parts/answer-text.ts";
+import { joinNotes, list, noteSection, searchText, verdictLines, verificationText } from "./parts/answer-text.ts";
 import { wishesIn, wishesOf, withWishes } from "./question/wishes.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, queryField } from "./operation.ts";
 import {
   cutNote,
+  type FinishedSearch,
   finishedSearch,
   incompleteSchema,
   numberedReport,
@@ -31,7 +32,7 @@ import {
   storedRound,
   verificationNotes,
 } from "./deep-search-rounds.ts";
-import { type ResultFacts, roundSchema, type RunWhole } from "./view/whole-view.ts";
+import { type ResultFacts, roundSchema } from "./view/whole-view.ts";
 import { AppError } from "../errors.ts";
 import { findRounds } from "../runs/result-store.ts";
 import { isFinished, type Run, type RunStatus } from "../runs/run.ts";
@@ -82,30 +83,36 @@ export const deepSearchOperation = defineOperation({
   },
   toText: ({ result, verified, verified_in_round, verification, incomplete, note, metadata }) => {
     const { rounds, ...rest } = metadata;
-    const lines = rounds.map(roundLine);
+    const verdict = { verified, verified_in_round, verification: verificationText(verification), incomplete };
     return searchText({
+      lead: [...verdictLines(verdict), ...noteSection(note)],
       report: result,
       metadata: rest,
-      sections: [...noteSection(note), ...list("Rounds", lines)],
-      figures: { verification: verificationText(verification), verified, verified_in_round, incomplete },
+      sections: list("Rounds", rounds.map(roundLine)),
     });
   },
 });
 
-const answerOf = (run: RunWhole) => ({
+const answerOf = (run: FinishedSearch) => ({
   success: true,
-  result: run.report,
   verified: run.verified ?? false,
   verified_in_round: run.verified_in_round,
   verification: run.verification,
   incomplete: run.incomplete,
   note: run.note,
-  metadata: {
-    ...searchMetadata(run, { query: run.query }),
-    iterations: run.iterations ?? 0,
-    rounds: run.rounds ?? [],
-  },
+  result: run.report,
+  metadata: metadataOf(run),
 });
+
+function metadataOf(run: FinishedSearch) {
+  const metadata = searchMetadata(run, { query: run.query });
+  const isListed = (n: number): boolean => n <= metadata.sources_visited.length;
+  const rounds = (run.rounds ?? []).map((round) => ({
+    ...round,
+    source_numbers: round.source_numbers.filter(isListed),
+  }));
+  return { ...metadata, iterations: run.iterations ?? 0, rounds };
+}
 
 const optionsOf = (maxRounds: number, wishes: Wishes | undefined) => ({ max_iterations: maxRounds, wishes });
 

@@ -98,19 +98,18 @@ export const getResearchResults = defineOperation({
 
 function resultsText({ success: _success, metadata, verification, ...answer }: WithoutReport): string {
   const { report, table, plan, outline, sources, pictures, search_suggestions, material, ...others } = answer;
-  const { context, follow_up_of, follow_ups, citations_checked: checked, ...rest } = others;
+  const { context, follow_up_of, follow_ups, next_step, citations_checked: checked, ...rest } = others;
   const { conflicts: _conflicts, ...counts } = checked ?? {};
   const conversation = { context, follow_up_of, follow_ups };
   const conflicts = conflictLines(checked);
   const citations_checked = checked === undefined ? undefined : counts;
-  const facts = { ...rest, citations_checked, verification: verificationText(verification) };
   const { duration_minutes, source_count, cost_usd, ...figures } = withWishNote(metadata);
   return reportText(
     { report, table, plan, outline, sources, pictures, search_suggestions, conversation, material, conflicts },
     // What a person must see comes last: some clients show only the last three lines.
-    others.next_step === undefined
-      ? { ...figures, ...facts, source_count, duration_minutes, cost_usd }
-      : { ...figures, source_count, duration_minutes, cost_usd, ...facts },
+    { ...figures, source_count, duration_minutes, cost_usd, next_step },
+    // A client that cuts an answer cuts its end.
+    { ...rest, citations_checked, verification: verificationText(verification) },
   );
 }
 
@@ -157,7 +156,9 @@ interface AnswerParts {
 const HAS_EARLIER = "Google also wrote texts before this report: ask for section earlier to read them.";
 
 function answerWith({ run, section, includeSources, citations, conversation }: AnswerParts, room: Room) {
-  const { sources, ...read } = readReport(run, { section, ...room });
+  const { sources, note: howToRead, ...read } = readReport(run, { section, ...room });
+  // What the answer with the beginning has said is not repeated with each piece.
+  const isPiece = section !== undefined && section !== "all";
   const { table, ...reading } = asTable(run.table, read);
   const note = joinNotes([
     run.note,
@@ -165,7 +166,7 @@ function answerWith({ run, section, includeSources, citations, conversation }: A
     run.partial ? howItEnded(run) : undefined,
     // Which part of the report a follow-up was given, if not all of it.
     run.followup_context === undefined ? undefined : run.notice,
-    reading.note,
+    howToRead,
   ]);
   return {
     success: true,
@@ -173,18 +174,18 @@ function answerWith({ run, section, includeSources, citations, conversation }: A
     ...NO_PLAN,
     ...(run.partial ? { partial: true, status: run.status } : {}),
     query: run.query,
-    table,
-    ...reading,
     verified: run.verified,
     verified_in_round: run.verified_in_round,
     verification: run.verification,
     note,
+    table,
+    ...reading,
     pictures: picturesIn(run.pictures, read.report),
     citations_checked: citations,
-    search_suggestions: run.search_suggestions,
+    search_suggestions: isPiece ? undefined : run.search_suggestions,
     ...conversation,
     sources: includeSources && section !== "outline" ? sources : undefined,
-    material: run.material,
+    material: isPiece ? undefined : run.material,
     metadata: resultMetadata(run),
   };
 }

@@ -1,19 +1,19 @@
 /** `search`: answers a question from the web in one round. */
 
 import { z } from "zod";
-import { noteSection, searchText } from "./parts/answer-text.ts";
+import { noteSection, searchText, verdictLines } from "./parts/answer-text.ts";
 import type { FinishedRun } from "../runs/local/local-run.ts";
 import type { Wishes } from "../search/wishes.ts";
 import { type Call, defineOperation, type OperationDeps, outputSchema, queryField } from "./operation.ts";
 import { wishesOf, withWishes } from "./question/wishes.ts";
 import {
+  type FinishedSearch,
   finishedSearch,
   incompleteSchema,
   runSingleRound,
   searchMetadata,
   searchMetadataFields,
 } from "./parts/search-run.ts";
-import type { RunWhole } from "./view/whole-view.ts";
 
 const metadataSchema = z.looseObject({ query: z.string(), ...searchMetadataFields });
 
@@ -41,7 +41,7 @@ export const search = defineOperation({
   run: async (deps, { query, ...input }, call) =>
     answerOf(await finishedSearch(deps, await runSearch(deps, { query, wishes: wishesOf(input) }, call))),
   toText: ({ result, incomplete, note, metadata }) =>
-    searchText({ report: result, metadata, sections: noteSection(note), figures: { incomplete } }),
+    searchText({ lead: [...verdictLines({ incomplete }), ...noteSection(note)], report: result, metadata }),
 });
 
 export async function runSearch(
@@ -57,10 +57,10 @@ export async function runSearch(
   });
 }
 
-const answerOf = (run: RunWhole) => ({
+const answerOf = (run: FinishedSearch) => ({
   success: true,
-  result: run.report,
   incomplete: run.incomplete,
   note: run.note,
+  result: run.report,
   metadata: searchMetadata(run, { query: run.query }),
 });

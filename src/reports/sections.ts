@@ -87,7 +87,11 @@ function headingsOf(report: string): Heading[] {
   const headings: Heading[] = [];
   for (const { start, heading } of linesOf(report)) {
     if (heading === undefined) continue;
-    const title = heading.title.replaceAll(/[\s*]+/g, " ").trim();
+    // An outline cites nothing.
+    const title = heading.title
+      .replaceAll(/(?: ?\[\d{1,4}\])+(?=\s|$)/g, "")
+      .replaceAll(/[\s*]+/g, " ")
+      .trim();
     headings.push({ level: heading.level, title: title.slice(0, MAX_TITLE_CHARACTERS), start });
     if (headings.length === MAX_HEADINGS) break;
   }

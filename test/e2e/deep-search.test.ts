@@ -67,8 +67,10 @@ describe.concurrent.each(ERAS)("a %s client", (era) => {
         model: "gemini-3.8-flash",
         timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
         iterations: 3,
+        sources_cited: expect.any(Array),
         sources_visited: expect.any(Array),
-        links_expire: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+        // Redirect links that the report does not cite.
+        sources_left_out: 27,
         search_queries_used: expect.any(Array),
         search_suggestions: expect.any(Array),
         tokens_used: { input: expect.any(Number), output: expect.any(Number) },
@@ -77,10 +79,14 @@ describe.concurrent.each(ERAS)("a %s client", (era) => {
       },
     });
     expect(missingFromText(text, structured)).toEqual([]);
-    expect(text).toContain(
-      "\nverification: 20 claims: 18 likely, 2 uncited; 7 independent domains (method: url_context)\n",
+    // The verdict comes first: a client that cuts an answer cuts its end.
+    expect(text.split("\n\n")[1]).toBe(
+      "verified: true\nverified_in_round: 3\nverification: 20 claims: 18 likely, 2 uncited; 7 independent domains (method: url_context)",
     );
-    expect(text).toMatch(/\nverified: true\nverified_in_round: 3\n\d+ ms · [^\n]+$/);
+    const first = structured["metadata"].sources_cited[0];
+    expect(text).toContain(`1. ${first.title} (${first.site}): ${structured["metadata"].sources_visited[0]}\n`);
+    expect(Object.keys(structured).indexOf("verified")).toBeLessThan(Object.keys(structured).indexOf("result"));
+    expect(text).toMatch(/\ntask_id: \S+\n\d+ ms · [^\n]+$/);
     expect(asked(scene)).toEqual(["deep_search 1", "verify 2", "verify 3"]);
     const { task_id } = structured["metadata"];
     const { structured: stored } = await server.call("get_research_results", { task_id });
@@ -129,17 +135,25 @@ describe.concurrent("the rounds", () => {
     const { sources_visited, search_queries_used, rounds } = structured["metadata"];
     const [first, second, third]: RoundSummary[] = rounds;
     expect(third?.source_numbers).toEqual(second?.source_numbers);
+    expect(structured["metadata"].sources_cited.map(({ n }: { n: number }) => n)).toEqual(
+      [...new Set(structured["result"].match(/(?<=\[)\d+(?=\])/g))].map(Number),
+    );
     // Rounds name the sites, and refer to the addresses above by number: each address is there once (U3).
     const sites: unknown[] = [first, second, third].flatMap((round) => round?.sources_visited ?? []);
     expect(sites.length).toBeGreaterThan(3);
     expect(sites.filter((site) => !/^[\w-]+(?:\.[\w-]+)+$/.test(String(site)))).toEqual([]);
-    const numbers = [...(first?.source_numbers ?? []), ...(second?.source_numbers ?? [])];
-    expect(numbers).toEqual(sources_visited.map((_url: string, index: number) => index + 1));
+    const numbers = new Set([...(first?.source_numbers ?? []), ...(second?.source_numbers ?? [])]);
+    expect([...numbers].toSorted((a, b) => a - b)).toEqual(
+      sources_visited.map((_url: string, index: number) => index + 1),
+    );
     for (const url of sources_visited) expect(JSON.stringify(structured).split(JSON.stringify(url))).toHaveLength(2);
     expect(search_queries_used).toEqual([...(first?.search_queries ?? []), ...(second?.search_queries ?? [])]);
     const stored = await server.call("get_research_results", { task_id: structured["metadata"].task_id });
     const urls = stored.structured["sources"].map((source: { url: string }) => source.url);
-    expect(urls).toEqual(sources_visited);
+    expect(urls.slice(0, sources_visited.length)).toEqual(sources_visited);
+    const left: string[] = urls.slice(sources_visited.length);
+    expect(left).toHaveLength(structured["metadata"].sources_left_out);
+    expect(left.every((url) => url.includes("/grounding-api-redirect/"))).toBe(true);
   });
 
   test("end as soon as one is verified (G3)", async (context) => {

@@ -20,9 +20,13 @@ interface UsageFigures {
 }
 
 interface SearchText {
+  /** The verdict and the note, before the report: a client that cuts an answer cuts its end. */
+  lead: string[];
   report: string;
   metadata: {
+    sources_cited: { n: number; title: string; site: string }[];
     sources_visited: string[];
+    sources_left_out?: number | undefined;
     /** The last day of redirect links among them. */
     links_expire?: string | undefined;
     search_queries_used: string[];
@@ -33,35 +37,48 @@ interface SearchText {
   } & UsageFigures;
   /** Further sections, between the lists and the figures. */
   sections?: string[];
-  /** Figures that belong to the answer rather than to its metadata. */
-  figures?: Record<string, unknown>;
 }
 
 /**
  * A report with its sources and figures, for clients that show only the text. Some show a person only its last three
- * lines, so the run, the verdict and one line of figures come last.
+ * lines, so the run and one line of figures come last.
  */
-export function searchText({ report, metadata, sections = [], figures = {} }: SearchText): string {
-  const { sources_visited, links_expire: expires, search_queries_used, ...others } = metadata;
+export function searchText({ lead, report, metadata, sections = [] }: SearchText): string {
+  const { sources_cited, sources_visited, sources_left_out: left, ...listed } = metadata;
+  const { links_expire: expires, search_queries_used, ...others } = listed;
+  const cited = new Map(sources_cited.map((source) => [source.n, source]));
   const { search_suggestions: suggestions = [], ...facts } = others;
   const { task_id, duration_ms, model, timestamp, tokens_used, cost_usd, wishes, ...rest } = facts;
   const usage = { duration_ms, model, timestamp, tokens_used, cost_usd };
   // A query that is also a suggestion is listed once.
   const suggested = (query: string): boolean => suggestions.some((link) => link.startsWith(`[${query}](`));
   return [
+    ...lead,
     report.trim(),
-    ...list(
-      expires === undefined ? "Sources visited" : `Sources visited (links expire ${expires})`,
-      sources_visited.map((url, index) => `${index + 1}. ${url}`),
-    ),
+    ...list(expires === undefined ? "Sources" : `Sources (links expire ${expires})`, [
+      ...sources_visited.map((url, index) => `${index + 1}. ${namedAddress(url, cited.get(index + 1))}`),
+      ...(left === undefined ? [] : [`(and ${left} that the report does not cite: get_research_results lists them)`]),
+    ]),
     ...list(
       "Search queries used",
       search_queries_used.filter((query) => !suggested(query)).map((query) => `- ${query}`),
     ),
     ...suggestionList(suggestions),
     ...sections,
-    [factLines({ ...rest, wishes: wishes?.note, task_id, ...figures }), usageLine(usage)].join("\n"),
+    [factLines({ ...rest, wishes: wishes?.note, task_id }), usageLine(usage)].join("\n"),
   ].join("\n\n");
+}
+
+const namedAddress = (url: string, cited: { title: string; site: string } | undefined): string => {
+  if (cited === undefined) return url;
+  const { title, site } = cited;
+  return `${title === site ? title : `${title} (${site})`}: ${url}`;
+};
+
+/** What an answer says about its report, as its first paragraph; nothing where nothing is said. */
+export function verdictLines(verdict: Record<string, unknown>): string[] {
+  const lines = factLines(verdict);
+  return lines === "" ? [] : [lines];
 }
 
 interface ReportText {
@@ -79,12 +96,20 @@ interface ReportText {
   conflicts?: string[];
 }
 
-/** A stored report, or a plan, with its lists. What a person must see is the end of `facts`, for the same reason. */
-export function reportText(shown: ReportText, facts: Record<string, unknown>): string {
+/**
+ * A stored report, or a plan, with its lists. What a person must see is the end of `facts`, for the same reason; what a
+ * model must know before the report is in `lead`.
+ */
+export function reportText(
+  shown: ReportText,
+  facts: Record<string, unknown>,
+  lead: Record<string, unknown> = {},
+): string {
   const { report, table, plan, outline = [], pictures = [], sources = [], conversation = {} } = shown;
   const { context, follow_up_of: parent, follow_ups: followUps = [] } = conversation;
   const text = table === undefined ? report?.trim() : tableText(table);
   return [
+    ...verdictLines(lead),
     ...[text, plan].filter((part) => part !== undefined),
     ...list("In conflict with cited pages", shown.conflicts ?? []),
     ...list(
@@ -212,7 +237,7 @@ export function withPictureLinks(taskId: string, result: StoredResult): StoredRe
 }
 
 /** Answers contain the first ones only; the dashboard and HTML files show all. */
-const MAX_SUGGESTIONS = 10;
+const MAX_SUGGESTIONS = 5;
 
 /** The suggestions as Markdown links; Google's terms require showing them with the answer. */
 export async function suggestionLinks(received: readonly string[] = []): Promise<string[] | undefined> {

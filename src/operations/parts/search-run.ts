@@ -8,7 +8,7 @@ import type { Log } from "../../platform/log.ts";
 import { unexpectedError } from "../../platform/unexpected-error.ts";
 import type { NumberedReport } from "../../reports/document/numbered.ts";
 import { allWarnings } from "../../reports/gates/result-gates.ts";
-import { numberSources, type Source, unique } from "../../reports/report.ts";
+import { isRedirect, numberSources, type Source, unique } from "../../reports/report.ts";
 import { keepSuggestions } from "../../reports/suggestions/keep.ts";
 import type { StoredRun } from "../../runs/history/read.ts";
 import {
@@ -126,9 +126,19 @@ export function searchFacts(run: TrackedRun, { queries }: Pick<Research, "querie
   return { search_queries_used: unique(queries), ...(notices.length > 0 ? { notices } : {}) };
 }
 
+/** A finished search, and the numbers of the sources that its report cites. */
+export interface FinishedSearch extends RunWhole {
+  cited: ReadonlySet<number>;
+}
+
 /** The view of a finished search; throws the error of a search that failed. */
-export async function finishedSearch({ clock }: OperationDeps, { run, result }: StoredRun): Promise<RunWhole> {
-  if (run.status === "completed" && result !== undefined) return wholeOf({ run, result }, { now: clock.now() });
+export async function finishedSearch({ clock }: OperationDeps, { run, result }: StoredRun): Promise<FinishedSearch> {
+  if (run.status === "completed" && result !== undefined) {
+    const whole = await wholeOf({ run, result }, { now: clock.now() });
+    const { citedNumbers } = await import("../../reports/document/numbered.ts");
+    const { numberedDocument } = await import("../../reports/document/document.ts");
+    return { ...whole, cited: citedNumbers(numberedDocument(whole.report, whole.sources)) };
+  }
   const { taskId, status, error, kind } = run;
   const code = error?.code ?? (status === "cancelled" ? "CANCELLED" : "RESEARCH_FAILED");
   throw new AppError({
@@ -141,16 +151,14 @@ export async function finishedSearch({ clock }: OperationDeps, { run, result }: 
 }
 
 /** The metadata that the three searches have in common (F2, G4, H1), in their order. */
-export const searchMetadata = <Asked extends Record<string, string>>(run: RunWhole, asked: Asked) => ({
+export const searchMetadata = <Asked extends Record<string, string>>(run: FinishedSearch, asked: Asked) => ({
   task_id: run.task_id,
   duration_ms: run.duration_ms,
   ...asked,
   wishes: run.wishes,
   model: run.model ?? "",
   timestamp: run.completed_at ?? run.created_at,
-  // Numbered from 1 without gaps: a position is the number of the source.
-  sources_visited: run.sources.map(({ url }) => url),
-  links_expire: run.links_expire,
+  ...listedSources(run),
   search_queries_used: run.search_queries_used ?? [],
   search_suggestions: run.search_suggestions,
   tokens_used: run.tokens,
@@ -159,6 +167,27 @@ export const searchMetadata = <Asked extends Record<string, string>>(run: RunWho
   cost_estimated: run.cost_estimated,
   notices: run.notices,
 });
+
+/**
+ * Sources as the answer of a search lists them: addresses by position, and beside them the titles and sites of those
+ * that the report cites. A redirect link that is not cited is left out: it takes more room than a sentence of the report,
+ * expires, and hides where it leads. Those have the highest numbers.
+ */
+function listedSources({ sources, cited, links_expire: expires }: FinishedSearch) {
+  const isListed = ({ n, url, resolved_url: resolved }: Source): boolean =>
+    cited.size === 0 || cited.has(n) || resolved !== undefined || !isRedirect(url);
+  const last = sources.findLastIndex(isListed);
+  const shown = sources.slice(0, last + 1);
+  const left = sources.length - shown.length;
+  const addresses = shown.map(({ url, resolved_url: resolved }) => resolved ?? url);
+  return {
+    sources_cited: shown.filter(({ n }) => cited.has(n)).map(({ n, title, domain }) => ({ n, title, site: domain })),
+    // Numbered from 1 without gaps: a position is the number of the source.
+    sources_visited: addresses,
+    sources_left_out: left === 0 ? undefined : left,
+    links_expire: addresses.some(isRedirect) ? expires : undefined,
+  };
+}
 
 /** Says that a report breaks off (E9). */
 export const cutNote = ({ incomplete }: Pick<Research, "incomplete">): string | undefined =>
@@ -175,7 +204,14 @@ export const searchMetadataFields = {
   wishes: wishesSchema,
   model: z.string().describe("The model that answered."),
   timestamp: z.string(),
+  sources_cited: z
+    .array(z.looseObject({ n: z.number(), title: z.string(), site: z.string() }))
+    .describe("What [n] in the report refers to; the address is at position n of sources_visited."),
   sources_visited: z.array(z.string()).describe("Pages found or opened; [1] in the report is the first."),
+  sources_left_out: z
+    .number()
+    .optional()
+    .describe("Redirect links that the report does not cite; get_research_results lists them."),
   links_expire: z.string().optional().describe("The last day of Google's redirect links."),
   search_queries_used: z.array(z.string()),
   search_suggestions: suggestionsField.describe("Google asks to show them."),
@@ -184,8 +220,8 @@ export const searchMetadataFields = {
   notices: z.array(z.string()).optional().describe("Unusual circumstances."),
 };
 
-/** Numbers the sources, one number per web page, as answer, metadata and later readers use them (U3). */
+/** Numbers the sources by their first use, one number per web page, as answer, metadata and later readers use them (U3). */
 export async function numberedReport(report: string, visited: VisitedSource[]): Promise<NumberedReport> {
-  const { citeByNumber } = await import("../../reports/document/numbered.ts");
-  return citeByNumber(report, numberSources(visited));
+  const { citeByUse } = await import("../../reports/document/numbered.ts");
+  return citeByUse(report, visited);
 }

@@ -11,7 +11,7 @@ import {
   type Section,
   sectionsOf,
 } from "../../reports/sections.ts";
-import { removeSourceList, withoutStartMarks } from "../../reports/citations.ts";
+import { marksIn, withoutStartMarks } from "../../reports/citations.ts";
 import type { Source } from "../../reports/report.ts";
 import type { RunResult } from "../../runs/run.ts";
 import type { AnswerLimit, Call } from "../operation.ts";
@@ -50,7 +50,7 @@ export interface Room {
 }
 
 /** A report as an answer shows it. */
-export interface ShownReport extends Pick<RunResult, "report" | "sources" | "citations"> {
+export interface ShownReport extends Pick<RunResult, "report" | "sources"> {
   earlier_outputs?: string[] | undefined;
 }
 
@@ -69,12 +69,14 @@ export function fittingReport(result: ShownReport, room: Room): WithReport<Sourc
   return withSources(reading, sources, room);
 }
 
-/** Removes URLs that repeat the list of sources (U3). Reports with cited ranges lose only the agent's own list. */
+/** Cites by number, as in the list of sources, and removes URLs that repeat it (U3). */
 export async function withUrlsOnce<Result extends RunResult>(result: Result): Promise<Result> {
   const { report, sources, citations = [] } = result;
-  if (citations.length > 0) return { ...result, report: removeSourceList(report, sources) };
-  const { citeByNumber } = await import("../../reports/document/numbered.ts");
-  return { ...result, ...citeByNumber(report, sources) };
+  const { citeByNumber, numberedMarkdown } = await import("../../reports/document/numbered.ts");
+  if (citations.length === 0) return { ...result, ...citeByNumber(report, sources) };
+  const { locatedDocument } = await import("../../reports/document/document.ts");
+  // The ranges are those of the text as it is stored.
+  return { ...result, report: numberedMarkdown(locatedDocument({ report, sources, citations })), citations: undefined };
 }
 
 function withSources<Reading extends ReportReading>(
@@ -117,12 +119,12 @@ interface ReadingRequest extends Room {
   section: string | undefined;
 }
 
-/** The report by section (K3). A section comes with the sources that it cites, where that is known. */
+/** The report by section (K3). A section comes with the sources that it cites. */
 export function readReport(result: ShownReport, { section, ...room }: ReadingRequest): SourcesReading {
   const { maxCharacters, maxSourceCharacters } = room;
   if (section === "earlier") return { ...earlierOutputs(result, maxCharacters), section, sources: [] };
   if (section === undefined) return fittingReport(result, room);
-  const { report, sources, citations = [] } = result;
+  const { report, sources } = result;
   if (section === "all") {
     return withSources(wholeReport(report, maxCharacters), sources, room);
   }
@@ -136,14 +138,14 @@ export function readReport(result: ShownReport, { section, ...room }: ReadingReq
   if (found === undefined) throw unknownSection(sections);
   const { start, end, next } = found;
   const text = report.slice(start, end);
-  const cited = new Set(citations.filter((range) => range.start < end && range.end > start).map(({ n }) => n));
+  const cited = new Set(marksIn(text).flatMap(({ numbers }) => numbers));
   const reading = {
     report: withoutStartMarks(text),
     complete: text.length === report.length,
     section,
     next_section: next,
   };
-  const shown = citations.length === 0 ? sources : sources.filter(({ n }) => cited.has(n));
+  const shown = sources.filter(({ n }) => cited.has(n));
   const first = maxCharacters === Infinity ? undefined : sourcePage(shown, { number: 1, maxSourceCharacters });
   if (first?.next === undefined) return { ...reading, sources: shown };
   return { ...reading, note: "Section sources lists all sources.", sources: first.sources };

@@ -18,17 +18,17 @@ export const finishedResearch = (run: RunWhole, limit: AnswerLimit, about: About
   fitAnswer(limit, { build: (room) => answerWith(run, about, room), toText: researchText });
 
 function answerWith(run: RunWhole, about: AboutStart, room: Room) {
-  const reading = fittingReport(run, room);
+  const { note: howToRead, ...reading } = fittingReport(run, room);
   // What a gate of the result found comes before how to read on.
-  const note = joinNotes([run.note, reading.note]);
+  const note = joinNotes([run.note, howToRead]);
   return {
     success: true,
     task_id: run.task_id,
     status: "completed" as const,
     mode: run.mode,
     results: {
-      ...reading,
       note,
+      ...reading,
       pictures: picturesIn(run.pictures, reading.report),
       search_suggestions: run.search_suggestions,
       metadata: resultMetadata(run),
@@ -59,6 +59,7 @@ export function researchText({ results, plan, material, success: _success, ...fa
   const { report, table, outline, sources, metadata, pictures, search_suggestions, ...rest } = results;
   return reportText(
     { report, table, outline, sources, pictures, search_suggestions, material },
-    { ...facts, ...rest, ...withWishNote(metadata) },
+    withWishNote(metadata),
+    { ...facts, ...rest },
   );
 }

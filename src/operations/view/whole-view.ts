@@ -1,7 +1,7 @@
 /** The whole view of a run: its head and its report, with everything that answers say about the report. */
 
 import { z } from "zod";
-import { withExpiry } from "../../reports/link-expiry.ts";
+import { linkExpiry } from "../../reports/link-expiry.ts";
 import type { Source } from "../../reports/report.ts";
 import { type Table, tableIn } from "../../reports/table/table.ts";
 import { verificationSchema } from "../../reports/verification.ts";
@@ -18,8 +18,8 @@ import type { PictureLink } from "../operation.ts";
 /** A round of a deep_search. */
 export const roundSchema = z.looseObject({
   round_number: z.number(),
-  sources_visited: z.array(z.string()).describe("The site of each."),
-  source_numbers: z.array(z.number()).describe("Positions in sources_visited above, from 1."),
+  sources_visited: z.array(z.string()).describe("The sites."),
+  source_numbers: z.array(z.number()).describe("The numbers of the pages."),
   search_queries: z.array(z.string()),
   intermediate_result_summary: z.string(),
 });
@@ -85,15 +85,15 @@ const NO_TEXT: StoredResult = { report: "", sources: [], metadata: {}, partial: 
 
 interface Reading {
   now: number;
-  /** The report keeps its links: numbers are useless without the list of sources. */
+  /** A report that cites by links keeps them: numbers are useless without the list of sources. */
   keepsLinks?: boolean;
 }
 
 /** Of a value, not of a row: the run as it was stored, or as it could not be stored. */
 export async function wholeOf({ run, result = NO_TEXT }: StoredRun, { now, keepsLinks }: Reading): Promise<RunWhole> {
-  const listed = { ...result, sources: withExpiry(result.sources, run.completedAt ?? run.updatedAt) };
-  const pictured = withPictureLinks(run.taskId, listed);
-  const { report, sources, citations } = keepsLinks === true ? pictured : await withUrlsOnce(pictured);
+  const pictured = withPictureLinks(run.taskId, result);
+  const keeps = keepsLinks === true && (pictured.citations ?? []).length === 0;
+  const { report, sources, citations } = keeps ? pictured : await withUrlsOnce(pictured);
   const { notice } = run.options;
   return {
     ...headOf(run, now),
@@ -104,7 +104,9 @@ export async function wholeOf({ run, result = NO_TEXT }: StoredRun, { now, keeps
     citations,
     table: tableIn(result.metadata),
     pictures: pictureLinks(run.taskId, result),
-    links_expire: sources.find(({ link_expires: day }) => day !== undefined)?.link_expires,
+    links_expire: sources
+      .map((source) => linkExpiry(source, run.completedAt ?? run.updatedAt))
+      .find((day) => day !== undefined),
     search_suggestions: await suggestionLinks(result.searchSuggestions),
     wishes: wishesAnswer(wishesIn(run.options), sources),
     material: materialSent(run),
@@ -120,7 +122,6 @@ export const sourceSchema = z.looseObject({
   url: z.string(),
   resolved_url: z.string().optional(),
   domain: z.string(),
-  link_expires: z.string().optional().describe("The last day of Google's redirect link to it."),
 });
 
 export const resultMetadataSchema = z.looseObject({
@@ -132,12 +133,13 @@ export const resultMetadataSchema = z.looseObject({
   mode: z.string(),
   model: z.string().optional(),
   source_count: z.number(),
+  links_expire: z.string().optional().describe("The last day of Google's redirect links among the sources."),
   started_at: z.string(),
   completed_at: z.string().optional(),
   wishes: wishesSchema,
 });
 
-type Figures = RunHead & ReturnType<typeof figuresOf> & Pick<Partial<RunWhole>, "sources" | "wishes">;
+type Figures = RunHead & ReturnType<typeof figuresOf> & Pick<Partial<RunWhole>, "sources" | "links_expire" | "wishes">;
 
 /** Duration, cost and origin of a run, for every answer that contains its report (K1). */
 export const resultMetadata = ({ sources = [], ...run }: Figures) => ({
@@ -151,6 +153,7 @@ export const resultMetadata = ({ sources = [], ...run }: Figures) => ({
   mode: run.mode,
   model: run.model,
   source_count: sources.length,
+  links_expire: run.links_expire,
   started_at: run.started_at ?? run.created_at,
   completed_at: run.completed_at,
   wishes: run.wishes,

@@ -9,7 +9,8 @@ import {
   withoutStartMarks,
   wouldDefine,
 } from "../citations.ts";
-import type { Source } from "../report.ts";
+import type { VisitedSource } from "../../gemini/search-backend.ts";
+import { isRedirect, numberSources, type Source } from "../report.ts";
 import { type Citation, citationOf } from "./citation-tokens.ts";
 import {
   type Document,
@@ -25,16 +26,22 @@ interface Edit extends Range {
   text: string;
 }
 
-/** Every mark with a source as its numbers. Citations without a mark are not written into the text. */
+/** Every mark with a source as its numbers; a citation without a mark follows the text that it belongs to. */
 export const numberedMarkdown = (document: Document): string =>
   edited(document, ({ tokens }) =>
-    tokens.flatMap(({ children }) =>
-      (children ?? []).flatMap((token) => {
+    tokens.flatMap(({ children }) => {
+      let last = 0;
+      return (children ?? []).flatMap((token) => {
         const { numbers = [], sources = [] } = citationOf(token) ?? {};
-        if (token.type !== "citation") return [];
-        return [{ ...rangeOf(token), text: sources.map((n, index) => `[${n ?? numbers[index]}]`).join("") }];
-      }),
-    ),
+        const { start, end } = rangeOf(token);
+        const isWritten = end > start;
+        last = isWritten ? end : last;
+        // What follows code only has no place in the text.
+        if (token.type !== "citation" || last === 0) return [];
+        const text = sources.map((n, index) => `[${n ?? numbers[index]}]`).join("");
+        return [isWritten ? { start, end, text } : { start: last, end: last, text: ` ${text}` }];
+      });
+    }),
   );
 
 /**
@@ -73,7 +80,7 @@ export function citedNumbers(document: Document): Set<number> {
 function edited(document: Document, editsIn: (part: DocumentPart) => Edit[]): string {
   const { text } = document;
   // Without brackets and addresses nothing is cited, and nothing has to be parsed.
-  if (!text.includes("[") && !text.includes("://")) return text;
+  if (!text.includes("[") && !text.includes("://") && document.placed.positions.length === 0) return text;
   let written = "";
   let copied = 0;
   for (const part of parseParts(document).parts) {
@@ -118,6 +125,21 @@ export function citeByNumber(original: string, sources: readonly Source[]): Numb
   const text = edited(document, (part) => citationEdits(part, { ...citing, text: part.text }));
   const titled = sources.map((source) => ({ ...source, title: citing.titles.get(source.n) ?? source.title }));
   return { report: text, sources: titled };
+}
+
+/**
+ * A report whose sources are numbered by their first use in the text. Pages that it does not cite follow: those with an
+ * address of their own, then redirect links, which hide theirs.
+ */
+export function citeByUse(original: string, visited: VisitedSource[]): NumberedReport {
+  const { report, sources } = citeByNumber(original, numberSources(visited));
+  const used = [...citedNumbers(numberedDocument(report, sources))];
+  const rank = ({ n, url }: Source): number => {
+    const place = used.indexOf(n);
+    return place >= 0 ? place : used.length + (isRedirect(url) ? 1 : 0);
+  };
+  const byUse = sources.toSorted((a, b) => rank(a) - rank(b)).map((source, index) => ({ ...source, n: index + 1 }));
+  return citeByNumber(original, byUse);
 }
 
 interface Citing {

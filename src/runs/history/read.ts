@@ -1,6 +1,5 @@
 /** Reads a run with its result, or with its finished rounds if it has no result; and waits for a run, since any process may work on it. */
 
-import { numberSources } from "../../reports/report.ts";
 import { keepSuggestions } from "../../reports/suggestions/keep.ts";
 import type { Database } from "../../store/database.ts";
 import { currentOf } from "../conversation-store.ts";
@@ -38,10 +37,13 @@ const planOf = async (db: Database, { part, taskId }: Run): Promise<string | und
 export async function resultOfRounds(rounds: SavedRound[]): Promise<RunResult | undefined> {
   const last = rounds.at(-1);
   if (last === undefined) return undefined;
-  const { citeByNumber } = await import("../../reports/document/numbered.ts");
+  const { citeByUse } = await import("../../reports/document/numbered.ts");
   return {
     report: last.report,
-    sources: citeByNumber(last.report, numberSources(rounds.flatMap((round) => round.sources))).sources,
+    sources: citeByUse(
+      last.report,
+      rounds.flatMap((round) => round.sources),
+    ).sources,
     metadata: { verified: last.verified, ...(last.verified ? { verified_in_round: last.roundNumber } : {}) },
     partial: true,
     searchSuggestions: keepSuggestions(rounds.flatMap(suggestionsOf)),

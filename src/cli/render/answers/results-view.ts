@@ -116,8 +116,8 @@ async function searchedView(
 
 /** The pages of an answer, by number, with the titles that are stored. */
 function titledSources(urls: readonly string[], stored: StoredReport | undefined): Source[] {
-  const known = stored === undefined ? [] : citeByNumber(stored.report, stored.sources).sources;
-  if (known.length === urls.length) return known;
+  // The answer leaves out some that its report does not cite.
+  if (stored !== undefined) return citeByNumber(stored.report, stored.sources).sources;
   return numberSources(urls.map((url) => ({ url, title: "" })));
 }
 
@@ -137,7 +137,7 @@ export async function resultsView(output: Results, space: AnswerSpace): Promise<
       ],
       continues: parentLine(output, space),
       parts: [...(outline.length === 0 ? [] : [outlineText(outline)]), ...followUpLines(output, space)],
-      sources: output.sources,
+      sources: output.sources && withExpiry(output.sources, Date.parse(metadata.completed_at ?? metadata.started_at)),
       // They belong to the text, and an outline is none.
       suggestions: output.report === undefined && output.table === undefined ? undefined : suggestions,
       remarks: [
@@ -230,9 +230,7 @@ function textOf(output: Results, stored: StoredReport | undefined, { width }: An
   if (sources === undefined) return numberedDocument(report, []);
   if (stored === undefined || citations.length === 0) return numberedDocument(report, sources);
   const isWhole = (section === undefined || section === "all") && complete !== false;
-  if (isWhole && width !== undefined) return locatedDocument({ ...stored, citations });
-  const meant = resolveCitationNumbers({ ...stored, citations });
-  return { text: report, sources, meant, placed: NONE_PLACED };
+  return isWhole && width !== undefined ? locatedDocument({ ...stored, citations }) : numberedDocument(report, sources);
 }
 
 function verification({ verified, verified_in_round: round, verification: claims }: Results): Remark[] {
