@@ -112,6 +112,7 @@ async function main(): Promise<void> {
     rows: SIZE.rows * 2,
     env: {
       PATH: `/usr/bin:/bin`,
+      PAGER: "cat",
       HOME: folder,
       GEMINI_SEARCH_CONFIG_DIR: join(folder, "config"),
       GEMINI_API_KEY: "key-of-the-simulator",

@@ -640,6 +640,7 @@ export const COMMANDS: readonly CommandEntry[] = [
         )
         .option("--yes", "write without asking")
         .option("--dry-run", "preview the changes")
+        .option("--diff", "show the lines that are written")
         .option("--remove", "disconnect instead")
         .option("--http", "connect to a running server by its URL instead of starting one")
         .option("--url <url>", "with --http: the URL, if it is not the configured one", httpUrl)

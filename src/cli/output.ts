@@ -17,6 +17,24 @@ function write(stream: NodeJS.WriteStream, text: string): Promise<void> {
   return new Promise((resolve) => void stream.write(text.endsWith("\n") ? text : `${text}\n`, () => resolve()));
 }
 
+let isPaged = true;
+
+/** With `--no-pager`. */
+export function printWithoutPager(): void {
+  isPaged = false;
+}
+
+/** An answer; at a terminal, where it is longer than the window, through the user's pager. */
+export async function printAnswer(text: string, environment: Environment): Promise<void> {
+  const { stdin, stdout } = process;
+  const isLonger = text.split("\n").length >= (stdout.rows || Infinity);
+  if (isPaged && isLonger && stdin.isTTY && movesCursor(stdout, environment)) {
+    const { showInPager } = await import("./pager.ts");
+    if (await showInPager(text, environment)) return;
+  }
+  await print(text);
+}
+
 /** Whether cursor sequences work: a dumb terminal prints them instead. */
 export const movesCursor = (stream: NodeJS.WriteStream, { TERM: terminal }: Environment): boolean =>
   stream.isTTY && terminal !== "dumb";

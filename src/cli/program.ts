@@ -6,7 +6,8 @@ import { disableColours } from "../config/environment.ts";
 import { cleanText } from "../platform/clean-text.ts";
 import { type CommandEntry, COMMANDS, OLD_SPELLINGS, OPERATE } from "./commands.ts";
 import { COMPLETE } from "./completion-scripts.ts";
-import { EXIT_CODES, print, printFailure, showLog } from "./output.ts";
+import { EXIT_CODES, print, printFailure, printWithoutPager, showLog } from "./output.ts";
+import { calledName } from "./render/answer-view.ts";
 
 export async function runCommand(argv: string[]): Promise<void> {
   // `--help | head` closes stdout early; that is not an error. Commands with more to do leave then.
@@ -32,7 +33,7 @@ async function suggestSearch(words: readonly string[]): Promise<void> {
   const question = cleanText(words.join(" ")).trim();
   if (!/\s/.test(question)) return;
   const typed = NEEDS_QUOTES.test(question) ? `'${question.replaceAll("'", String.raw`'\''`)}'` : question;
-  await printFailure(`To ask this question: ${readPackage().name} search ${typed}`);
+  await printFailure(`To ask this question: ${calledName()} search ${typed}`);
 }
 
 /** What a shell takes for something else than words. */
@@ -42,7 +43,7 @@ const asksForJson = (argv: string[]): boolean => argv.slice(0, argv.indexOf("--"
 
 /** The JSON of a wrong command line, for scripts that read JSON. */
 function usageError({ message }: CommanderError): string {
-  const { name } = readPackage();
+  const name = calledName();
   const sentence = cleanText(message)
     .replace(/^error: /, "")
     .replaceAll(/\s+/g, " ");
@@ -51,20 +52,23 @@ function usageError({ message }: CommanderError): string {
 }
 
 export function createProgram(): Command {
-  const { name, version } = readPackage();
+  const { version } = readPackage();
+  const name = calledName();
   const program = new Command(name)
     .description("Web research through Google Gemini: quick answers, verified research, full reports, all saved.")
     .version(version, "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
     .option("--no-color", "disable colours")
+    .option("--no-pager", "print long answers at once")
     .option("--verbose", "show log messages")
     .showHelpAfterError(`Try: ${name} --help`)
     .on("option:no-color", disableColours)
+    .on("option:no-pager", printWithoutPager)
     .on("option:verbose", showLog)
     // A usage error quotes the arguments, which may come from elsewhere.
     .configureOutput({ writeOut: print, outputError: (text, write) => write(cleanText(text)) })
     .configureHelp({ subcommandTerm: termOf })
-    .addHelpText("after", TOP_HELP)
+    .addHelpText("after", topHelp(name))
     .exitOverride();
   for (const entry of COMMANDS) addCommand(program, entry);
   for (const { path, now, define = definitionOf(now) } of OLD_SPELLINGS) {
@@ -105,14 +109,14 @@ export const commandsOf = (parent: Command, before: readonly string[] = []): { p
     return [{ path: words.join(" "), command }, ...commandsOf(command, words)];
   });
 
-const TOP_HELP = `
+const topHelp = (name: string): string => `
 For <run>: the first characters of its id, words of its title, or last; [run] is the newest by default.
 Questions need no quotation marks.
 
 Examples:
-  gemini-search-mcp search which heat pump is quietest
-  gemini-search-mcp research heat pumps in Norway and Finland
-  gemini-search-mcp <command> --help
+  ${name} search which heat pump is quietest
+  ${name} research heat pumps in Norway and Finland
+  ${name} <command> --help
 
 Exit codes: 0 answered, 1 failed (the reason is on stderr; with --json, on stdout too),
 2 invalid command, flag or value, 130 interrupted.

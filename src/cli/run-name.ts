@@ -15,6 +15,7 @@ export const OPTIONAL_RUN = `${RUN_ARGUMENT}; default: the newest`;
 
 const LAST = "last";
 const OPEN: ReadonlySet<string> = new Set(UNFINISHED);
+const SHORT_PREFIX = /^[0-9a-f]{1,3}$/;
 const WHOLE_LENGTH = 36;
 /** Shorter prefixes are soon ambiguous, and are words more often. */
 const ID_PREFIX = /^[0-9a-f][0-9a-f-]{3,35}$/;
@@ -70,7 +71,7 @@ export async function findNamedRun(deps: Deps, { owner, name, prefersUnfinished 
   const named = withWords(await newestRuns(db, owner, MAX_SEARCHED), given);
   const [only, ...others] = named;
   const shown = cutToWidth(oneLine(name ?? ""), 40);
-  if (only === undefined) throw unknown(shown, ID_PREFIX.test(given));
+  if (only === undefined) throw SHORT_PREFIX.test(given) ? tooShort(shown) : unknown(shown, ID_PREFIX.test(given));
   if (others.length > 0) throw ambiguous(`${named.length} runs have “${shown}” in their title.`, named);
   return { taskId: only.taskId, remark: `Run: ${remarkOn(only)}` };
 }
@@ -108,6 +109,14 @@ function unknown(shown: string, isId: boolean): AppError {
     : `There is no run with “${shown}” in its title.`;
   return new AppError({ code: isId ? "TASK_NOT_FOUND" : "INVALID_TASK_ID", message, suggestion: LIST, details });
 }
+
+const tooShort = (shown: string): AppError =>
+  new AppError({
+    code: "INVALID_TASK_ID",
+    message: `There is no run with “${shown}” in its title, and an id needs at least 4 characters.`,
+    suggestion: LIST,
+    details: { status: 400, field: "task_id" },
+  });
 
 function ambiguous(message: string, runs: readonly NamedRun[]): AppError {
   const lines = runs.slice(0, MAX_CANDIDATES).map((run) => `${run.taskId}  ${titleOf(run)}`);

@@ -19,6 +19,7 @@ import {
   EXIT_CODES,
   type LogLines,
   print,
+  printAnswer,
   printFailure as printMessage,
   type ProgressLine,
 } from "./output.ts";
@@ -172,9 +173,8 @@ async function execute<Output extends Record<string, unknown>>(
   const taskId = wait ? runToFollow(operation, answered, json) : undefined;
   if (answered.failed) return printFailure(app, answered, { json, operation });
   if (taskId === undefined) {
-    await printText(
-      json ? JSON.stringify(answered.structured, null, 2) : await view(answered.structured, answerSpace(app)),
-    );
+    if (json) await print(JSON.stringify(answered.structured, null, 2));
+    else await printText(await view(answered.structured, answerSpace(app)), app.config.environment);
     return EXIT_CODES.ok;
   }
   const followed = await followRun(app, { taskId, call, log: lines });
@@ -187,14 +187,15 @@ async function execute<Output extends Record<string, unknown>>(
     const { asksForDecision, decidePlan } = await import("./decide-plan.ts");
     if (asksForDecision(answer)) return decidePlan(app, { answer, call, log: lines });
     const endView = command.endView ?? (await import("./render/answers/results-view.ts")).resultsView;
-    await print(await endView(answer, answerSpace(app)));
+    await printAnswer(await endView(answer, answerSpace(app)), app.config.environment);
   }
   if (followed.isOver) await collectUsage(app, { taskId, call, line });
   return EXIT_CODES.ok;
 }
 
 /** Nothing is written for a list without rows: not even an empty line. */
-const printText = async (text: string): Promise<void> => (text === "" ? undefined : print(text));
+const printText = async (text: string, environment: Environment): Promise<void> =>
+  text === "" ? undefined : printAnswer(text, environment);
 
 async function printFailure(
   { deps }: App,

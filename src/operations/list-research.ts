@@ -82,17 +82,35 @@ export const listResearch = defineOperation({
 /** The same list as the dashboard shows, for the command line. Not a tool: `list_research` is enough for models. */
 export const listLibrary = defineOperation({
   ...listResearch,
+  output: listResearch.output.extend({ left_out: z.number().optional() }),
   webText: [],
   input: libraryInput,
   run: async (deps, { archived, ...input }, call) => {
     // With words a certain run is looked for, which may have been archived.
     const hasWords = (input.text ?? "").trim() !== "";
     const request = hasWords && !archived ? input : { ...input, archived };
-    return listAnswer(await runPage(await deps.database(), call.owner, request), deps);
+    const db = await deps.database();
+    const isAll = hasWords || input.status !== undefined;
+    return listAnswer(await (isAll ? runPage : pageWorthReading)(db, call.owner, request), deps);
   },
 });
 
-const listAnswer = ({ runs, next_cursor }: ListedPage, { clock }: Pick<OperationDeps, "clock">) => ({
+/** A page without the starts that failed and cost nothing, which it counts. */
+async function pageWorthReading(db: Database, owner: string, request: ListRequest): Promise<ListedPage> {
+  const page: ListedPage = { runs: [], next_cursor: request.cursor };
+  let left_out = 0;
+  do {
+    const limit = request.limit - page.runs.length;
+    const { runs, next_cursor } = await runPage(db, owner, { ...request, limit, cursor: page.next_cursor });
+    const read = runs.filter(({ run: { status, cost } }) => status !== "failed" || cost.usd !== 0);
+    left_out += runs.length - read.length;
+    page.runs.push(...read);
+    page.next_cursor = next_cursor;
+  } while (page.runs.length < request.limit && page.next_cursor !== undefined);
+  return { ...page, left_out: left_out === 0 ? undefined : left_out };
+}
+
+const listAnswer = ({ runs, next_cursor, left_out }: ListedPage, { clock }: Pick<OperationDeps, "clock">) => ({
   success: true,
   // Excerpts of reports contain text from the web; the questions are the user's own.
   caution: runs.some(({ found = [] }) => found.length > 0) ? CAUTION : undefined,
@@ -101,6 +119,7 @@ const listAnswer = ({ runs, next_cursor }: ListedPage, { clock }: Pick<Operation
     found: found?.map(({ text }) => text).join(""),
   })),
   next_cursor,
+  left_out,
 });
 
 const listRow = (run: RunHead) => ({
@@ -131,6 +150,8 @@ interface FoundInList {
 interface ListedPage {
   runs: FoundInList[];
   next_cursor: string | undefined;
+  /** Starts that failed and cost nothing, which a list for people only counts. */
+  left_out?: number | undefined;
 }
 
 type ListRequest = z.output<typeof listInput> & Pick<RunFilter, "starred" | "archived">;

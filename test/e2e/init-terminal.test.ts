@@ -8,7 +8,7 @@ import { atTerminal, CONTROL_C, type Dialogue, DOWN, ENTER, hasDialogues as canA
 import { openScene } from "../kit/server/scene.ts";
 import { BIN, isolatedEnvironment, temporaryDirectory, TEST_KEY } from "../kit/server/server.ts";
 
-const ASKED = "Resolve Google's redirect links in sources";
+const ASKED = "Google's links to sources stop working after 30 days";
 
 /** Nothing but Node.js is on PATH, and Google cannot be reached. */
 const environmentOf = (home: string): Record<string, string> => ({
@@ -40,7 +40,10 @@ test.skipIf(!canAsk)("clients are chosen, and a change is shown and written afte
   expect(code).toBe(0);
   expect(seen).toContain("Codex (not connected)");
   expect(seen).toContain("Gemini CLI (name taken by another server)");
-  expect(seen.indexOf("+[mcp_servers.gemini-search]")).toBeLessThan(seen.indexOf("Write this change"));
+  const shown = seen.indexOf("Codex: adds gemini-search to ~/.codex/config.toml");
+  expect(shown).toBeGreaterThan(0);
+  expect(shown).toBeLessThan(seen.indexOf("Write this change"));
+  expect(seen).not.toContain("+[mcp_servers.gemini-search]");
   expect(seen).toContain("Now ask Codex:");
   expect(readFileSync(join(home, ".codex/config.toml"), "utf8")).toContain("[mcp_servers.gemini-search]");
   // Other servers' entries are not proposed.
@@ -58,6 +61,15 @@ test.skipIf(!canAsk)("a no leaves the file unchanged; Ctrl-C exits with 130", as
   expect(readFileSync(join(home, ".codex/config.toml"), "utf8")).toBe('model = "x"\n');
 });
 
+test.skipIf(!canAsk)("with --diff the lines are shown before the question", async () => {
+  const home = openHome();
+  const { code, seen } = await answer(home, [SKIPPED, CHOSEN, [WRITTEN[0], "n"], ["Ask me next time", ENTER]], {
+    args: "--diff",
+  });
+  expect(code).toBe(0);
+  expect(seen.indexOf("+[mcp_servers.gemini-search]")).toBeLessThan(seen.indexOf("Write this change"));
+});
+
 const ourConfig = (home: string): string => join(home, "ours/config.json");
 
 test.skipIf(!canAsk)(
@@ -67,7 +79,7 @@ test.skipIf(!canAsk)(
     const first = await answer(home, [SKIPPED, CHOSEN, WRITTEN, ["Ask me next time", ENTER]]);
     expect(first.code).toBe(0);
     expect(first.seen).toContain("Google's terms leave this decision to you: docs/google-terms.md");
-    expect(first.seen).toContain("Google's redirect links are kept as they are");
+    expect(first.seen).toContain("Reports keep Google's links");
     expect(JSON.parse(readFileSync(ourConfig(home), "utf8"))).toEqual({ RESOLVE_SOURCE_LINKS: false });
     expect(statSync(ourConfig(home)).mode & 0o777).toBe(0o600);
     const second = await answer(home, [SKIPPED, CHOSEN]);
@@ -82,7 +94,7 @@ test.skipIf(!canAsk)(
     const before = '{\n  // mine\n  "GEMINI_MODEL": "mine", // and this\n  "NOT_OURS": { "a": [1] }\n}\n';
     writeFileSync(ourConfig(home), before);
     const { code, seen } = await answer(home, [SKIPPED, CHOSEN, WRITTEN, ["Ask me next time", DOWN + ENTER]]);
-    expect([code, seen]).toEqual([0, expect.stringContaining("Google's redirect links are resolved")]);
+    expect([code, seen]).toEqual([0, expect.stringContaining("Reports will have the real addresses of their sources")]);
     // The last comma belongs to the previous entry; the rest is unchanged.
     expect(readFileSync(ourConfig(home), "utf8")).toBe(
       before.replace("] }\n}", '] },\n  "RESOLVE_SOURCE_LINKS": true\n}'),

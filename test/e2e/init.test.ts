@@ -262,7 +262,12 @@ describe("init", () => {
       '{"mcpServers": {\n"a": {"args": ["--api-key", "sk-SECRET"],\n"env": {"PAT": "SECRET"}}\n}}',
     );
     writeFileSync(file("codex"), "[mcp_servers.a]\nenv.URL = 'postgres://u:SECRET@h'\n");
-    for (const args of [["--dry-run"], ["--dry-run", "--json"], ["--yes", "--json"], ["--remove", "--yes"]]) {
+    for (const args of [
+      ["--dry-run"],
+      ["--dry-run", "--json"],
+      ["--yes", "--json", "--diff"],
+      ["--remove", "--yes", "--diff"],
+    ]) {
       const { code, stdout, stderr } = await run(args);
       expect([code, stdout]).toEqual([0, expect.stringMatching(/[+-] .*gemini-search/)]);
       expect(stdout + stderr).not.toContain("SECRET");

@@ -16,6 +16,8 @@ export interface InitOptions {
   clients: string[];
   yes?: boolean;
   dryRun?: boolean;
+  /** Show the entries that are written. */
+  diff?: boolean;
   json?: boolean;
   remove?: boolean;
   http?: boolean;

@@ -12,7 +12,16 @@ import { EXIT_CODES, print, printFailure } from "../output.ts";
 import { printError } from "../print-error.ts";
 import { type InitOptions, invalid, planFor, prepareSetup, type Setup } from "./entries.ts";
 import type { KeyDecision } from "./key.ts";
-import { NAME_ONE, NO_CLIENT, type Outcome, outcomeText, remarksFor, sentenceToSay, STATE_TEXTS } from "./text.ts";
+import {
+  NAME_ONE,
+  NO_CLIENT,
+  type Outcome,
+  outcomeText,
+  remarksFor,
+  sentenceToSay,
+  STATE_TEXTS,
+  tilde,
+} from "./text.ts";
 
 /** The user aborted a question. */
 class Aborted extends Error {}
@@ -45,7 +54,10 @@ async function setUp(options: InitOptions, config: Config): Promise<number> {
   const allRemarks = [...key.remarks, ...remarks, ...(decided ?? [])];
   const success = outcomes.every(({ error }) => error === undefined);
   if (options.json) await print(JSON.stringify({ success, clients: outcomes, remarks: allRemarks }, null, 2));
-  else await print(outcomeText(outcomes, { remarks: allRemarks, diffs: !canAsk, found: found.length }));
+  else {
+    const diffs = options.dryRun === true || (options.diff === true && !canAsk);
+    await print(outcomeText(outcomes, { remarks: allRemarks, diffs, found: found.length, home: config.home }));
+  }
   const isOver = decided !== undefined && (await finish(outcomes, { options, key, canAsk }));
   if (!isOver) return EXIT_CODES.interrupted;
   return success ? EXIT_CODES.ok : EXIT_CODES.failed;
@@ -122,12 +134,13 @@ async function plannedOrFailed(client: Client, setup: Setup): Promise<PlannedCli
   }
 }
 
-async function choose(entries: PlannedClient[], { remove }: InitOptions): Promise<PlannedClient[]> {
+async function choose(entries: PlannedClient[], setup: Setup): Promise<PlannedClient[]> {
+  const { remove } = setup.options;
   const { chooseClients } = await import("./terminal.ts");
   const choices = entries.map(({ client, plan, error }) => ({
     value: client.name,
     label: `${client.title} (${plan === undefined ? "cannot be set up" : STATE_TEXTS[plan.state]})`,
-    hint: error?.message ?? plan?.config.file ?? "",
+    hint: error?.message ?? tilde(plan?.config.file ?? "", setup.place.home),
     preselected: plan !== undefined && plan.diff !== "" && plan.state !== "name taken",
   }));
   const message = remove ? "Which assistants do you want to disconnect?" : "Which assistants do you want to connect?";
@@ -147,7 +160,7 @@ const isChange = ({ plan }: PlannedClient): boolean => plan !== undefined && pla
 async function writeEntries(entries: PlannedClient[], applying: Applying): Promise<Outcome[]> {
   const { setup, canAsk } = applying;
   const isToChoose = canAsk && setup.options.clients.length === 0 && entries.length > 0;
-  const wanted = isToChoose ? await choose(entries, setup.options) : entries;
+  const wanted = isToChoose ? await choose(entries, setup) : entries;
   const agreed = !canAsk || (await confirmAll(wanted, applying));
   const outcomes: Outcome[] = [];
   for (const entry of wanted) outcomes.push(await apply(entry, { ...applying, agreed }));
@@ -191,8 +204,8 @@ const errorField = (error: AppError | undefined): Pick<Outcome, "error"> =>
     ? {}
     : { error: { code: error.code, message: error.message, suggestion: error.suggestion, details: error.details } };
 
-/** Shows all changes and asks once. True if there is nothing to ask. */
-async function confirmAll(entries: PlannedClient[], { setup: { options }, redact }: Applying): Promise<boolean> {
+/** Shows what changes in which file, and asks once. True if there is nothing to ask. */
+async function confirmAll(entries: PlannedClient[], { setup: { options, place }, redact }: Applying): Promise<boolean> {
   const changes = entries.flatMap(({ client, plan }) =>
     plan === undefined || plan.diff === "" ? [] : [{ client, plan }],
   );
@@ -203,9 +216,14 @@ async function confirmAll(entries: PlannedClient[], { setup: { options }, redact
   const warnings = taken.map(
     ({ client }) => `${client.title}: ${options.name} is another server's entry; it would be ${verb}.`,
   );
-  await printFailure(
-    `\n${[...changes.map(({ plan }) => `${plan.config.file}\n${redact(plan.diff)}`), ...warnings].join("\n")}\n`,
-  );
+  const summaries = changes.map(({ client, plan }) => {
+    const file = tilde(plan.config.file, place.home);
+    if (options.diff === true) return `${file}\n${redact(plan.diff)}`;
+    return `${client.title}: ${changeText(options, plan.state)} ${file}`;
+  });
+  const more =
+    options.diff === true ? [] : ["Other entries stay as they are, and a copy is kept; --diff shows the lines."];
+  await printFailure(`\n${[...summaries, ...warnings, ...more].join("\n")}\n`);
   const [only] = changes;
   const message =
     changes.length === 1 ? `Write this change for ${only?.client.title}?` : `Write these ${changes.length} changes?`;
@@ -213,6 +231,11 @@ async function confirmAll(entries: PlannedClient[], { setup: { options }, redact
   if (answer === undefined) throw new Aborted();
   return answer;
 }
+
+const changeText = ({ name, remove }: InitOptions, state: Plan["state"]): string => {
+  if (remove === true) return `removes ${name} from`;
+  return state === "not configured" ? `adds ${name} to` : `changes ${name} in`;
+};
 
 const notOurs = ({ title }: Client, { name, remove }: InitOptions): AppError =>
   invalid(

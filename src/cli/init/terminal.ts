@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { confirm, isCancel, log, multiselect, password, select } from "@clack/prompts";
 import type { Config } from "../../config/config.ts";
 import { AppError } from "../../errors.ts";
+import { tilde } from "./text.ts";
 import { isSet, setOnce } from "../../setup/own-setting.ts";
 
 /** Stdout is reserved for the answer. */
@@ -56,15 +57,19 @@ export async function confirmStep(message: string, { proposed }: { proposed: boo
   return isCancel(answer) ? undefined : answer;
 }
 
-const SOURCE_LINKS = `Resolve Google's redirect links in sources to the addresses of the pages?
+const SOURCE_LINKS = `Google's links to sources stop working after 30 days. Keep the real addresses?
 Google's terms leave this decision to you: docs/google-terms.md`;
 
 async function askAboutSourceLinks(): Promise<"keep" | "resolve" | "later" | "aborted"> {
   const answer = await select<"keep" | "resolve" | "later">({
     message: SOURCE_LINKS,
     options: [
-      { value: "keep", label: "No", hint: "links stay as Google sends them" },
-      { value: "resolve", label: "Yes", hint: "one request to Google per link when a run ends; no page is read" },
+      { value: "keep", label: "No", hint: "reports keep Google's links; the pages are unknown once they expire" },
+      {
+        value: "resolve",
+        label: "Yes",
+        hint: "when a run ends, Google is asked once per link where it leads; no page is read",
+      },
       { value: "later", label: "Ask me next time" },
     ],
     initialValue: "keep",
@@ -76,7 +81,7 @@ async function askAboutSourceLinks(): Promise<"keep" | "resolve" | "later" | "ab
 const SETTING = "RESOLVE_SOURCE_LINKS";
 
 /** Returns the decision as remarks; undefined when the user aborted. */
-export async function decideSourceLinks({ configDir, environment }: Config): Promise<string[] | undefined> {
+export async function decideSourceLinks({ configDir, environment, home }: Config): Promise<string[] | undefined> {
   const file = join(configDir, "config.json");
   try {
     if ((environment[SETTING] ?? "").trim() !== "" || (await isSet({ file, name: SETTING }))) return [];
@@ -85,8 +90,9 @@ export async function decideSourceLinks({ configDir, environment }: Config): Pro
     if (answer === "later") return [];
     const isOurs = await setOnce({ file, name: SETTING, value: answer === "resolve" });
     if (!isOurs) return [`${SETTING} has just been set by another program; it was not changed.`];
-    const decision = answer === "resolve" ? "are resolved" : "are kept as they are";
-    return [`Google's redirect links ${decision} (${SETTING} in ${file}).`];
+    const decision =
+      answer === "resolve" ? "Reports will have the real addresses of their sources" : "Reports keep Google's links";
+    return [`${decision} (${SETTING} in ${tilde(file, home)}).`];
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     return [`${SETTING} could not be saved: ${error.message}`];

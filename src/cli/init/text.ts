@@ -1,6 +1,6 @@
 /** The report of `init`: the outcome for each client, and what is still to do. */
 
-import { join } from "node:path";
+import { join, sep } from "node:path";
 import { type Config, loadConfig } from "../../config/config.ts";
 import { checkCli } from "../../doctor/gemini.ts";
 import type { ErrorCode } from "../../errors.ts";
@@ -55,22 +55,30 @@ interface OutcomeOptions {
   diffs: boolean;
   /** How many clients could be chosen. */
   found: number;
+  home: string;
 }
 
-export function outcomeText(outcomes: Outcome[], { remarks, diffs, found }: OutcomeOptions): string {
-  const blocks = outcomes.map((outcome) => block(outcome, diffs));
+/** A path as people write it. */
+export const tilde = (path: string, home: string): string =>
+  home !== "" && (path === home || path.startsWith(home + sep)) ? `~${path.slice(home.length)}` : path;
+
+export function outcomeText(outcomes: Outcome[], { remarks, diffs, found, home }: OutcomeOptions): string {
+  const blocks = outcomes.map((outcome) => block(outcome, { diffs, home }));
   if (found === 0) blocks.push(`${NO_CLIENT} ${NAME_ONE}`);
   else if (outcomes.length === 0) blocks.push("Nothing was selected, so no assistant was changed.");
   return [...blocks, ...(remarks.length === 0 ? [] : [remarks.map((remark) => `→ ${remark}`).join("\n")])].join("\n\n");
 }
 
-function block({ title, state, action, file, diff, backup, error }: Outcome, diffs: boolean): string {
+function block(
+  { title, state, action, file, diff, backup, error }: Outcome,
+  { diffs, home }: Pick<OutcomeOptions, "diffs" | "home">,
+): string {
   const before = state === undefined ? "" : STATE_TEXTS[state];
   const found = before === "" || action === "added" || action === "removed" ? "" : ` (was ${before})`;
   return [
     `${title}: ${ACTION_TEXTS[action]}${action === "none" ? ` (${before})` : found}`,
-    ...(file === undefined ? [] : [`  ${file}`]),
-    ...(backup === undefined ? [] : [`  backup: ${backup}`]),
+    ...(file === undefined ? [] : [`  ${tilde(file, home)}`]),
+    ...(backup === undefined ? [] : [`  backup: ${tilde(backup, home)}`]),
     ...(error === undefined ? [] : [`  ${error.message}`, `  ${error.suggestion ?? ""}`]),
     ...(diffs && diff !== undefined && diff !== "" ? ["", diff] : []),
   ].join("\n");
@@ -87,7 +95,7 @@ export function remarksFor(outcomes: Outcome[], { setup, config }: { setup: Setu
   if (remove || inPlace.length === 0) return restarts;
   return [
     ...restarts,
-    ...(http ? [...exposures(written), ...tokenRemarks(setup, config)] : keyRemarks(inPlace, config)),
+    ...(http ? [...exposures(written, setup.place.home), ...tokenRemarks(setup, config)] : keyRemarks(inPlace, config)),
     ...projectRemarks(setup),
   ];
 }
@@ -103,15 +111,16 @@ export function sentenceToSay(outcomes: Outcome[], entry: string): string | unde
   return `Now ask ${assistant}:\n  “Use ${entry}: which heat pumps keep their efficiency below −15 °C, and who measured it?”`;
 }
 
-const exposures = (outcomes: Outcome[]): string[] =>
+const exposures = (outcomes: Outcome[], home: string): string[] =>
   outcomes
     .filter(({ exposed }) => exposed === true && process.platform !== "win32")
-    .map(({ file }) => `Other users of this machine can read the token in ${file}. Protect it with: chmod 600 ${file}`);
+    .map(({ file = "" }) => tilde(file, home))
+    .map((file) => `Other users of this machine can read the token in ${file}. Protect it with: chmod 600 ${file}`);
 
-function tokenRemarks({ token, url }: Setup, { configDir }: Config): string[] {
+function tokenRemarks({ token, url, place }: Setup, { configDir }: Config): string[] {
   const running = `gemini-search-mcp serve must be running and reachable at ${url}.`;
   if (token !== undefined) return [running];
-  const where = `its value is in ${join(configDir, "token")}, or what you gave to serve`;
+  const where = `its value is in ${tilde(join(configDir, "token"), place.home)}, or what you gave to serve`;
   return [running, `Start the client with ${TOKEN_VARIABLE} in its environment (${where}).`];
 }
 
@@ -128,7 +137,7 @@ function keyRemarks(outcomes: Outcome[], config: Config): string[] {
     const others = config.settings.SEARCH_BACKEND === "cli" ? remarks : [];
     return [...others, `No key is set. Get one at ${KEY_PAGE}, then ${set}`];
   }
-  const file = join(config.configDir, "config.json");
+  const file = tilde(join(config.configDir, "config.json"), config.home);
   const without = outcomes.filter(({ client }) => CLIENTS.find(({ name }) => name === client)?.passesKey === false);
   return [
     ...remarks,

@@ -1,5 +1,6 @@
 /** What a view needs to render the output of an operation for people, and the commands that can follow it. */
 
+import { basename } from "node:path";
 import type { Action, Verb } from "../../action.ts";
 import type { StoredResult } from "../../runs/run.ts";
 import { formatDollars } from "./durations.ts";
@@ -23,8 +24,15 @@ export type StoredReport = Pick<StoredResult, "report" | "sources" | "citations"
 /** Renders one operation's output; it never contains the text for models. */
 export type TerminalView<Output> = (output: Output, space: AnswerSpace) => Promise<string>;
 
+const NAMES = ["gemini-search-mcp", "gemsearch"] as const;
+
+/** By which of its names the program was called, so that commands are printed as the user types them. */
+export function calledName(script = process.argv[1] ?? ""): string {
+  return NAMES.find((name) => name === basename(script)) ?? NAMES[0];
+}
+
 /** A command as a user types it. */
-export const shell = (command: string): string => `gemini-search-mcp ${command}`;
+export const shell = (command: string): string => `${calledName()} ${command}`;
 
 /** The beginning of an id, which every command accepts. */
 export const shortId = (taskId: string): string => taskId.slice(0, 8);

@@ -31,7 +31,10 @@ const run = (n: number, more: Partial<RunList["runs"][number]> = {}): RunList["r
 });
 
 const lines = (runs: RunList["runs"], width: number | undefined): string[] =>
-  listView({ success: true, caution: undefined, next_cursor: undefined, runs }, { ...SPACE, width }).split("\n");
+  listView(
+    { success: true, caution: undefined, next_cursor: undefined, left_out: undefined, runs },
+    { ...SPACE, width },
+  ).split("\n");
 
 test("a titled run is listed by its title, a starred one with a star, an archived one is marked among others", () => {
   const titled = run(1, { title: "Heating our house", starred: true });

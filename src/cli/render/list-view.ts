@@ -1,6 +1,6 @@
 /** Renders runs as a table with the short ids that commands accept, fitted to the window; for scripts as tab-separated rows. */
 
-import type { listResearch } from "../../operations/list-research.ts";
+import type { listLibrary } from "../../operations/list-research.ts";
 import type { OutputOf } from "../../operations/operation.ts";
 import { type AnswerSpace, shortId } from "./answer-view.ts";
 import { costMark, formatAge, formatCost } from "./durations.ts";
@@ -8,7 +8,7 @@ import { stateOf } from "./run-frame.ts";
 import { type Column, tableLines } from "./table.ts";
 import { cutToWidth } from "./text-width.ts";
 
-export type RunList = OutputOf<typeof listResearch>;
+export type RunList = OutputOf<typeof listLibrary>;
 type ListedRun = RunList["runs"][number];
 
 export function listView(list: RunList, { width, ...space }: AnswerSpace): string {
@@ -35,16 +35,26 @@ const withoutBreaks = (text: string): string => text.replaceAll(/\s+/g, " ");
 
 const MAX_LIMIT = 100;
 
-function listTable({ runs, next_cursor: cursor }: RunList, { width, paint, now }: TableSpace): string {
-  if (runs.length === 0) return "No matching runs.";
+function listTable(
+  { runs, next_cursor: cursor, left_out: failed }: RunList,
+  { width, paint, now }: TableSpace,
+): string {
+  const others = failed === undefined ? [] : ["", paint("faint", leftOutText(failed))];
+  if (runs.length === 0) return ["No matching runs.", ...others].join("\n");
   // A cursor is too long to type, so more rows are asked for while that is possible.
   const more = runs.length < MAX_LIMIT ? `--limit ${MAX_LIMIT}` : `--cursor ${cursor}`;
   const rest = cursor === undefined ? [] : ["", paint("faint", `There are more: add ${more}`)];
   const [titles = "", ...lines] = tableLines(columnsFor(runs, now), runs, { width, paint });
-  return [titles, ...lines.flatMap((line, index) => [line, ...foundLine(runs[index], { width, paint })]), ...rest].join(
-    "\n",
-  );
+  return [
+    titles,
+    ...lines.flatMap((line, index) => [line, ...foundLine(runs[index], { width, paint })]),
+    ...others,
+    ...rest,
+  ].join("\n");
 }
+
+const leftOutText = (count: number): string =>
+  `${count === 1 ? "1 start" : `${count} starts`} that failed and cost nothing: add --status failed`;
 
 type TableSpace = Pick<AnswerSpace, "paint" | "now"> & { width: number };
 

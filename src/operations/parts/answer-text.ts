@@ -57,7 +57,7 @@ export function searchText({ lead, report, metadata, sections = [] }: SearchText
     report.trim(),
     ...list(expires === undefined ? "Sources" : `Sources (links expire ${expires})`, [
       ...sources_visited.map((url, index) => `${index + 1}. ${namedAddress(url, cited.get(index + 1))}`),
-      ...(left === undefined ? [] : [`(and ${left} that the report does not cite: get_research_results lists them)`]),
+      ...(left === undefined ? [] : [`(and ${left} more that the report does not cite)`]),
     ]),
     ...list(
       "Search queries used",
@@ -110,8 +110,8 @@ export function reportText(
   const text = table === undefined ? report?.trim() : tableText(table);
   return [
     ...verdictLines(lead),
-    ...[text, plan].filter((part) => part !== undefined),
     ...list("In conflict with cited pages", shown.conflicts ?? []),
+    ...[text, plan].filter((part) => part !== undefined),
     ...list(
       "Outline",
       outline.map(({ section, title, characters }) => `${section} ${title} (${characters} characters)`),

@@ -71,6 +71,7 @@ export function isolatedEnvironment(configDir: string): Record<string, string> {
     PATH: process.env["PATH"] ?? "",
     HOME: configDir,
     GEMINI_SEARCH_CONFIG_DIR: configDir,
+    PAGER: "cat",
     // Most tests start more than a user would in a day.
     BUDGET_DAY_USD: "1000000",
     // Not in benchmarks, which measure the start as users have it.

@@ -1,0 +1,64 @@
+/** Long answers and lists at a terminal: the pager, the second name of the program, and starts that are only counted. */
+
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { spawnSync } from "node:child_process";
+import { expect, test } from "vitest";
+import { atTerminal, hasDialogues } from "../kit/server/dialogue.ts";
+import { openScene } from "../kit/server/scene.ts";
+import { openResearch } from "../kit/server/research.ts";
+import { BIN } from "../kit/server/server.ts";
+
+/** Marks each line that it shows. */
+const PAGER = "sed s/^/@/";
+const QUERY = "How do heat pumps perform in cold climates?";
+
+test.skipIf(!hasDialogues)(
+  "an answer longer than the window is shown in the user's pager, unless none is wanted (A12)",
+  async (context) => {
+    const scene = await openScene(context);
+    await (await scene.server()).call("deep_search", { query: QUERY });
+    const show = (args: string, pager: string) => atTerminal(args, { env: { ...scene.env, PAGER: pager } });
+    const paged = await show("show last", PAGER);
+    expect([paged.code, paged.seen]).toEqual([0, expect.stringMatching(/^@.*Evidence/m)]);
+    for (const [args, pager] of [
+      ["show last", "cat"],
+      ["show last", ""],
+      ["show last", "no-such-pager"],
+      ["--no-pager show last", PAGER],
+      ["show last --section outline", PAGER],
+    ] as const) {
+      const { code, seen } = await show(args, pager);
+      expect([args, pager, code, seen]).toEqual([args, pager, 0, expect.not.stringMatching(/^@/m)]);
+      expect(seen).toContain("Evidence");
+    }
+  },
+);
+
+test("starts that failed and cost nothing are counted in the list, and shown on request (A12)", async (context) => {
+  const scene = await openResearch(context, { create: [{ fault: "http-403" }, { fault: "http-403" }] });
+  for (const query of ["One question", "Another one"]) expect((await scene.command(["research", query])).code).toBe(1);
+  expect(JSON.parse((await scene.command(["list", "--json"])).stdout)).toMatchObject({ runs: [], left_out: 2 });
+  if (hasDialogues) {
+    const { seen } = await atTerminal("list", { env: scene.env });
+    expect(seen).toContain("2 starts that failed and cost nothing: add --status failed");
+  }
+  const failed = JSON.parse((await scene.command(["list", "--status", "failed", "--json"])).stdout);
+  expect(failed["runs"]).toHaveLength(2);
+  expect(failed).not.toHaveProperty("left_out");
+});
+
+test("the program has a short name, which its hints then use (A11)", async (context) => {
+  const { configDir, env } = await openScene(context);
+  const gemsearch = join(configDir, "gemsearch");
+  symlinkSync(BIN, gemsearch);
+  const called = (...args: string[]) => spawnSync(process.execPath, [gemsearch, ...args], { env, encoding: "utf8" });
+  expect(called("--help").stdout).toContain("Usage: gemsearch [options] [command]");
+  expect(called("heat", "pumps").stderr).toContain("To ask this question: gemsearch search heat pumps");
+});
+
+test("a beginning of an id that is too short says so (A11)", async (context) => {
+  const scene = await openScene(context);
+  const { code, stderr } = await scene.command(["show", "3f"]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("an id needs at least 4 characters")]);
+});
