@@ -122,7 +122,7 @@ const marking =
       run(organizeRun, { input: { task_id, ...marks }, json, view: organizedView }),
     );
 
-const resuming = operationCommand(CATALOG.resume_research, {
+const RESUMING = {
   fields: {
     interaction_id: "adopt the interaction with this id, which AI Studio shows, for an unconfirmed start",
     accept_possible_double_charge: "start again although the first start may be running and charged",
@@ -131,7 +131,7 @@ const resuming = operationCommand(CATALOG.resume_research, {
     plan_turn: "the number of the plan that you saw; any other is refused",
   },
   view: resumedView,
-});
+};
 
 interface EditFlags extends Flags {
   title?: string;
@@ -554,12 +554,15 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     path: "retry",
     group: READ,
-    summary: "Check a failed run again, or continue it",
+    summary: "Retry what failed or was cancelled",
     description:
-      "Retry a run that failed or was interrupted: check a failed research again (free), continue a verification at its next round (cents), or resolve an unconfirmed start. Never charges twice without your consent.",
+      "Retry a run that failed or was cancelled: check a failed research again (free), continue a deep search at its next round (cents), resolve an unconfirmed start, or else ask the question again, after stating the price of a research. Never charges twice without your consent.",
     examples: [`retry ${ID}`, `retry ${ID} --interaction-id v1_abc`],
     seeAlso: ["watch", "cancel"],
-    define: resuming,
+    define: operationCommand(CATALOG.resume_research, {
+      ...RESUMING,
+      run: async (call) => (await import("./commands/retry.ts")).runRetry(call),
+    }),
   },
   {
     path: "cancel",
@@ -861,7 +864,7 @@ export const OLD_SPELLINGS: readonly OldSpelling[] = [
       view: cancelledView,
     }),
   },
-  { path: "resume", now: "retry", define: resuming },
+  { path: "resume", now: "retry", define: operationCommand(CATALOG.resume_research, RESUMING) },
   {
     path: "rename",
     now: "edit",

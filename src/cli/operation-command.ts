@@ -6,6 +6,7 @@ import type { Environment } from "../config/environment.ts";
 import type { Operation } from "../operations/operation.ts";
 import type { TerminalView } from "./render/answer-view.ts";
 import type { Confirmation } from "./confirm.ts";
+import type { CommandCall } from "./run-operation.ts";
 import { SETTINGS } from "../config/settings.ts";
 import { flagOf } from "./flags.ts";
 import { OPTIONAL_RUN, RUN_ARGUMENT } from "./run-name.ts";
@@ -51,6 +52,8 @@ interface OperationCommand<Input extends z.ZodObject, Output> {
   /** Asks before the operation, unless `--yes` is given. */
   confirm?: Confirmation;
   view: TerminalView<Output>;
+  /** Runs the command instead of the operation alone. */
+  run?: (call: CommandCall<Output>) => Promise<void>;
 }
 
 /**
@@ -105,8 +108,10 @@ export const operationCommand =
       const chosen = Object.fromEntries(
         presets.flatMap(([flag, { field, value }]) => (given[flag] === true ? [[field, value]] : [])),
       );
-      const { runOperation } = await import("./run-operation.ts");
-      await runOperation(operation, {
+      const perform =
+        definition.run ??
+        (async (call: CommandCall<Output>) => (await import("./run-operation.ts")).runOperation(operation, call));
+      await perform({
         input: { ...input, ...chosen, ...positional, ...wordsIn(definition, values[0]) },
         json: given["json"] === true,
         yes: given["yes"] === true,
