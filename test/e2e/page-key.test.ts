@@ -17,6 +17,7 @@ describe("without an API key", () => {
     const scene = await openHttpScene(context, "good");
     const server = await scene.http({ env: WITHOUT });
     const { page, pageErrors } = await enterPage(browser, server);
+    await page.locator("#key:focus").waitFor();
     await page.fill("#question", "When is the next total solar eclipse?");
     await page.getByText("Add your API key first.").waitFor();
     expect(await page.locator("form.start [type=submit]").isDisabled()).toBe(true);

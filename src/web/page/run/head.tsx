@@ -45,10 +45,9 @@ export function RunHead({ run }: { run: RunLive }) {
   );
 }
 
-/** The heading: the title and the question, or the question alone. With a report, the details have the whole question. */
+/** The heading: the title and, until there is a report, the question; the details have all of it. */
 function Question({ run: { title, query, has_report: hasReport } }: { run: RunLive }) {
-  const isLong = query.length > MAX_TITLE_CHARACTERS;
-  const shown = isLong ? `${query.slice(0, MAX_TITLE_CHARACTERS).trimEnd()}…` : query;
+  const shown = query.length > MAX_TITLE_CHARACTERS ? `${query.slice(0, MAX_TITLE_CHARACTERS).trimEnd()}…` : query;
   return (
     <>
       <h1 tabIndex={-1} dir="auto">
@@ -59,14 +58,6 @@ function Question({ run: { title, query, has_report: hasReport } }: { run: RunLi
           {shown}
         </p>
       )}
-      {isLong && !hasReport ? (
-        <details>
-          <summary>Show full question</summary>
-          <p class="question" dir="auto">
-            {query}
-          </p>
-        </details>
-      ) : null}
     </>
   );
 }

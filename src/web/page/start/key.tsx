@@ -1,6 +1,6 @@
 /** Without a Gemini API key: the form that takes one, or who can set it. */
 
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { KeyView } from "../../wire.ts";
 import { fetchJson, postJson, RefusedError } from "../app/request.ts";
 import { useSending } from "../ui/forms.tsx";
@@ -19,6 +19,12 @@ export function useKey(): KeyState {
 export function KeyForm({ view, saved }: KeyState) {
   const [typed, setTyped] = useState("");
   const { pending, error, send } = useSending<"save">();
+  const field = useRef<HTMLInputElement>(null);
+  // The question can wait, unless it is being written.
+  useEffect(() => {
+    const writing = document.querySelector<HTMLTextAreaElement>("#question")?.value ?? "";
+    if (writing === "" && matchMedia("(pointer: fine)").matches) field.current?.focus({ preventScroll: true });
+  }, [view?.file]);
   if (view?.is_missing !== true) return null;
   const isUntestable = error instanceof RefusedError && error.code === "GEMINI_UNAVAILABLE";
   const save = async (): Promise<void> => {
@@ -54,6 +60,7 @@ export function KeyForm({ view, saved }: KeyState) {
             <label for="key">API key</label>
             <input
               id="key"
+              ref={field}
               class="grow"
               type="password"
               autocomplete="off"
