@@ -124,6 +124,8 @@ const MIN_RECALL = 0.4;
 const MIN_FOUND = 0.8;
 const MAX_FALSE_CONFLICTS = 0.02;
 const SEARCH_CITATIONS = "Stanford-GenSearch";
+/** The parts of its development file. */
+const ATTRIBUTION_BENCH = [SEARCH_CITATIONS, "AttributedQA", "ExpertQA", "LFQA"];
 
 function acceptGoals(name: string, counts: VerdictCounts): Goal[] {
   if (name !== SEARCH_CITATIONS) return [];
@@ -152,7 +154,14 @@ export async function verdicts(
   }));
   if (judge === true) {
     const { judgeBench } = await import("./judge.ts");
-    const claims = unfitted.flatMap((collection) => collection.claims);
+    // No part of it was used for fitting the judge. Another file is named with --set.
+    const judged = given.filter(({ name }) => set !== undefined || ATTRIBUTION_BENCH.includes(name));
+    if (judged.length === 0) {
+      console.error("The judge is measured on AttributionBench (--collections), or on a file that --set names.");
+      process.exitCode = 1;
+      return undefined;
+    }
+    const claims = judged.flatMap((collection) => collection.claims);
     return judgeBench(
       claims.map(({ claim, page, label }) => ({ claim, page, isSaid: label === "said" })),
       { yes },
