@@ -7,6 +7,7 @@ import { checkCli } from "../doctor/gemini.ts";
 import { KEY_PAGE } from "../gemini/failures.ts";
 import { type Connection, findConnections } from "../setup/connection.ts";
 import { print } from "./output.ts";
+import { shell } from "./render/answer-view.ts";
 import { type Paint, paintFor } from "./render/paint.ts";
 
 export async function printGreeting(): Promise<void> {
@@ -61,7 +62,5 @@ type Step = [command: string, purpose: string];
 
 function steps(rows: Step[], paint: Paint): string[] {
   const width = Math.max(...rows.map(([command]) => command.length));
-  return rows.map(
-    ([command, purpose]) => `  ${paint("accent", `gemini-search-mcp ${command.padEnd(width)}`)}  ${purpose}`,
-  );
+  return rows.map(([command, purpose]) => `  ${paint("accent", shell(command.padEnd(width)))}  ${purpose}`);
 }

@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 import { expect, test } from "vitest";
-import { createLogLines, createProgressLine } from "./output.ts";
+import { createLogLines, createProgressLine, wrappedMessage } from "./output.ts";
 
 /** A terminal that remembers what was written to it. */
 function terminal(columns: number): { stream: NodeJS.WriteStream; written: () => string } {
@@ -41,5 +41,14 @@ test("a long log line breaks between words at a terminal, and JSON stays one lin
   log.write(`${JSON.stringify({ message: "a line that is longer than the terminal" })}\n`);
   expect(written()).toBe(
     '[WARN] Cleaned up many\n  orphaned files.\n{"message":"a line that is longer than the terminal"}\n',
+  );
+});
+
+test("a message breaks between words, keeps its indentation, and leaves lines that fit as they are", () => {
+  expect(wrappedMessage("Read it:   show 3f2a9c1e\n  then run: gemini-search-mcp doctor --offline", 30)).toBe(
+    "Read it:   show 3f2a9c1e\n  then run: gemini-search-mcp\n  doctor --offline",
+  );
+  expect(wrappedMessage("\u001B[31mSome words in red\u001B[39m, and more", 20)).toBe(
+    "\u001B[31mSome words in red\u001B[39m,\nand more",
   );
 });

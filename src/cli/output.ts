@@ -1,16 +1,40 @@
 /** Output of the commands: the only writer to stdout outside of the MCP transport, the progress line on stderr, which log lines are shown, and the exit codes. */
 
+import { stripVTControlCharacters } from "node:util";
 import type { Environment } from "../config/environment.ts";
 import type { FailureAnswer } from "../operations/perform.ts";
 import { oneLine } from "../platform/clean-text.ts";
 import type { LogLevel } from "../platform/log.ts";
-import { cutToWidth } from "./render/text-width.ts";
+import { cutToWidth, widthOf } from "./render/text-width.ts";
 import { wrapToWidth } from "./render/words.ts";
 
 /** Resolves when the text is written; a process that exits earlier would truncate it. */
 export const print = (text: string): Promise<void> => write(process.stdout, text);
 
-export const printFailure = (text: string): Promise<void> => write(process.stderr, text);
+/** At a terminal lines break between words. */
+export const printFailure = (text: string): Promise<void> =>
+  write(process.stderr, process.stderr.isTTY ? wrappedMessage(text, process.stderr.columns || 80) : text);
+
+/** A line that fits is left as it is, aligned columns included; colours have no width. */
+export const wrappedMessage = (text: string, width: number): string =>
+  text
+    .split("\n")
+    .map((line) => (visibleWidth(line) <= width ? line : wrappedLine(line, width)))
+    .join("\n");
+
+const visibleWidth = (text: string): number => widthOf(stripVTControlCharacters(text));
+
+function wrappedLine(text: string, width: number): string {
+  const indent = /^ */.exec(text)?.[0] ?? "";
+  const lines = [""];
+  for (const word of text.trim().split(/ +/)) {
+    const last = lines.at(-1) ?? "";
+    const longer = last === "" ? indent + word : `${last} ${word}`;
+    if (last === "" || visibleWidth(longer) <= width) lines[lines.length - 1] = longer;
+    else lines.push(indent + word);
+  }
+  return lines.join("\n");
+}
 
 function write(stream: NodeJS.WriteStream, text: string): Promise<void> {
   // A closed stream emits its own error event, so the error is ignored here.

@@ -11,6 +11,7 @@ import { DEMO_VARIABLE } from "../../config/config.ts";
 import { readEnvironment } from "../../config/environment.ts";
 import { SETTINGS } from "../../config/settings.ts";
 import { KEY_PAGE } from "../../gemini/failures.ts";
+import { findProgram } from "../../platform/find-program.ts";
 import { createShutdown, leaveOnSignals } from "../../platform/shutdown.ts";
 import { EXIT_CODES, print, printFailure } from "../output.ts";
 import { paintFor } from "../render/paint.ts";
@@ -28,7 +29,12 @@ const INTRODUCTION = `Gemini is simulated on this machine: the answer and its so
 Google takes minutes for a research like this; the demo takes ten seconds.`;
 
 const STOPPED = "Demo stopped. Nothing was charged, and nothing is left running.";
-const ENDED = `That was simulated, and its data is deleted. For the real thing: get a key at ${KEY_PAGE}, then run gemini-search-mcp init`;
+/** Of a clone, in which nothing is installed yet. */
+const SOURCE = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+const isToInstall = (): boolean =>
+  existsSync(SOURCE) && findProgram("gemini-search-mcp", readEnvironment(), process.platform) === undefined;
+const ended = (): string =>
+  `That was simulated, and its data is deleted. For the real thing: get a key at ${KEY_PAGE}, then run ${isToInstall() ? "npm install -g . && " : ""}gemini-search-mcp init`;
 
 export interface DemoOptions {
   /** False with --no-open: the link is only printed. */
@@ -41,7 +47,7 @@ export async function runDemo(asked: string, { open }: DemoOptions): Promise<voi
   const shutdown = createShutdown();
   let isRead = false;
   // Registered first, so that it runs last, when everything has really ended.
-  shutdown.finally(() => printFailure(`\n${isRead ? ENDED : STOPPED}`));
+  shutdown.finally(() => printFailure(`\n${isRead ? ended() : STOPPED}`));
   leaveOnSignals(shutdown, () => (isRead ? EXIT_CODES.ok : EXIT_CODES.interrupted));
   const simulator = await startSimulator(question === DEMO_QUESTION ? "demo-report" : "demo");
   shutdown.finally(simulator.stop);
