@@ -30,7 +30,7 @@ const ON_POSTGRES = [
 /** The fleet, and one end-to-end test of each area. */
 const LONG_ON_POSTGRES = [
   "test/e2e/page-api.test.ts",
-  "test/e2e/{research-servers,status}.long.test.ts",
+  "test/e2e/{budget-kill,research-servers,status}.long.test.ts",
   "test/postgres/*.test.ts",
 ];
 

@@ -50,6 +50,7 @@ export async function judgeFleet(world: FleetWorld): Promise<Verdict> {
   const stored: Stored = {
     runs: await query(STORED.runs),
     attempts: await query(STORED.attempts),
+    ledger: await query(STORED.ledger),
     results: await query(STORED.results),
     searchable: await query(STORED.searchable),
     notices: await query(STORED.notices),

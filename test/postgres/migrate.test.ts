@@ -56,6 +56,7 @@ const rowsOf = async (url: string, table: string): Promise<number> =>
 const TABLES = {
   research_tasks: 230,
   research_attempts: 230,
+  ledger: 231,
   research_results: 115,
   research_files: 4,
   research_claims: 1,
@@ -85,9 +86,11 @@ test("migrate copies every row unchanged but those of processes, and the runs ar
     "select distinct current_action from research_tasks where current_action is not null order by 1",
   );
   expect(texts.map(({ current_action }) => current_action).toSorted()).toEqual(AWKWARD.toSorted());
-  expect(await ask(url, `select tokens_input, cost_usd from research_tasks where task_id = '${runId(1)}'`)).toEqual([
-    { tokens_input: Number.MAX_SAFE_INTEGER, cost_usd: 0.1 + 1 / 3 },
+  expect(await ask(url, `select tokens_input from research_tasks where task_id = '${runId(1)}'`)).toEqual([
+    { tokens_input: Number.MAX_SAFE_INTEGER },
   ]);
+  const costs = `select cost_micros from ledger where task_id = '${runId(1)}' and state = 'settled'`;
+  expect(await ask(url, costs)).toEqual([{ cost_micros: 433_334 }]);
   expect(await ask(url, `select parent_task_id from research_tasks where task_id = '${runId(0)}'`)).toEqual([
     { parent_task_id: runId(229) },
   ]);

@@ -43,14 +43,14 @@ test.for([-20, 20])(
   },
 );
 
-test("a server whose clock is a day ahead counts the same unconfirmed starts (I13, T28)", async (context) => {
+test("a server whose clock is a day ahead counts the same budget (I13, T28)", async (context) => {
   const scene = await openResearch(context, SLOW);
   await startRun(await scene.server());
   const other = await startOtherServer(context, scene, 25 * 60 * MINUTE_MS, {
     BUDGET_DAY_USD: "3",
   });
   const { structured } = await other.call("start_deep_research", { query: "Which heat pumps are quiet?" });
-  expect(structured["error"]).toMatchObject({ code: "CONFIRMATION_NEEDED", details: { limit_usd: 2 } });
+  expect(structured["error"]).toMatchObject({ code: "CONFIRMATION_NEEDED", details: { limit_usd: 3 } });
   expect(scene.accepted()).toBe(1);
 });
 

@@ -91,11 +91,16 @@ test("values are read back as written: numbers as numbers, text without NUL, who
   await insertRunning(store.db, run);
   const result = { report: "# Überschrift 😀\n'\"\\", sources: [], metadata: { verified: true }, partial: false };
   const tokens = { input: 5_000_000_000, output: 2 };
+  const cost = { usd: 12_345.678_9, incomplete: false, estimated: false };
+  const about = { taskId: run.taskId, owner: run.owner, keyFingerprint: undefined, model: "m", at: run.now };
+  const outcome = { cost, at: run.now };
+  const entry = { ...about, entryId: "e", kind: "round" as const, isConfirmed: false, maxUsd: 1, outcome };
   const figures = {
     backend: "api",
     model: "m",
     tokens,
-    cost: { usd: 0.1 + 0.2, incomplete: false, estimated: false },
+    cost,
+    entries: [entry],
     usageFinal: true,
   };
   const end = { taskId: run.taskId, processId: store.processId, error: undefined, now: run.now, ...figures };
@@ -105,7 +110,7 @@ test("values are read back as written: numbers as numbers, text without NUL, who
     client: "a client with a NULin it",
     createdAt: run.now,
     tokens,
-    cost: { usd: 0.1 + 0.2, incomplete: false, estimated: false },
+    cost,
   });
   expect((await findResult(store.db, run.taskId))?.report).toBe(result.report);
 });

@@ -13,6 +13,7 @@ import { printError } from "../print-error.ts";
 import { type InitOptions, invalid, planFor, prepareSetup, type Setup } from "./entries.ts";
 import type { KeyDecision } from "./key.ts";
 import {
+  budgetSentence,
   NAME_ONE,
   NO_CLIENT,
   type Outcome,
@@ -58,7 +59,7 @@ async function setUp(options: InitOptions, config: Config): Promise<number> {
     const diffs = options.dryRun === true || (options.diff === true && !canAsk);
     await print(outcomeText(outcomes, { remarks: allRemarks, diffs, found: found.length, home: config.home }));
   }
-  const isOver = decided !== undefined && (await finish(outcomes, { options, key, canAsk }));
+  const isOver = decided !== undefined && (await finish(outcomes, { options, config, key, canAsk }));
   if (!isOver) return EXIT_CODES.interrupted;
   return success ? EXIT_CODES.ok : EXIT_CODES.failed;
 }
@@ -88,7 +89,7 @@ async function keyFor(
 /** Offers a first search, then says how to use the server. False if the user aborted. */
 async function finish(
   outcomes: Outcome[],
-  { options, key, canAsk }: { options: InitOptions; key: KeyDecision; canAsk: boolean },
+  { options, config, key, canAsk }: { options: InitOptions; config: Config; key: KeyDecision; canAsk: boolean },
 ): Promise<boolean> {
   if (canAsk && key.isReady) {
     const { offerTrial } = await import("./key.ts");
@@ -96,7 +97,11 @@ async function finish(
   }
   const isSilent = options.dryRun || options.remove || options.json;
   const sentence = isSilent ? undefined : sentenceToSay(outcomes, options.name);
-  if (sentence !== undefined) await print(`\n${sentence}`);
+  if (sentence === undefined) return true;
+  await print(`\n${sentence}`);
+  // An HTTP server has an operator of its own.
+  const budget = options.http ? undefined : budgetSentence(config.settings.BUDGET_DAY_USD);
+  if (budget !== undefined) await print(`\n${budget}`);
   return true;
 }
 

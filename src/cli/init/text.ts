@@ -1,6 +1,7 @@
 /** The report of `init`: the outcome for each client, and what is still to do. */
 
 import { join, sep } from "node:path";
+import { parseBudget } from "../../costs/budget.ts";
 import { type Config, loadConfig } from "../../config/config.ts";
 import { checkCli } from "../../doctor/gemini.ts";
 import type { ErrorCode } from "../../errors.ts";
@@ -109,6 +110,14 @@ export function sentenceToSay(outcomes: Outcome[], entry: string): string | unde
   const [only] = connected;
   const assistant = connected.length === 1 ? only?.title : "your assistant";
   return `Now ask ${assistant}:\n  “Use ${entry}: which heat pumps keep their efficiency below −15 °C, and who measured it?”`;
+}
+
+/** What assistants may spend; undefined without a budget. */
+export function budgetSentence(setting: string): string | undefined {
+  const { soft, hard } = parseBudget(setting);
+  if (soft === undefined) return undefined;
+  const refusal = hard === undefined ? "" : ` Above $${hard} nothing is started.`;
+  return `Budget: $${soft} a day. Above it you are asked before research is started.${refusal} BUDGET_DAY_USD changes it.`;
 }
 
 const exposures = (outcomes: Outcome[], home: string): string[] =>

@@ -32,6 +32,13 @@ interface StoredResult {
   partial: number;
 }
 
+interface StoredEntry {
+  entry_id: string;
+  state: string;
+  micros: number;
+  reserved_micros: number;
+}
+
 interface StoredNotice {
   task_id: string;
   kind: string;
@@ -44,6 +51,7 @@ interface StoredNotice {
 export interface Stored {
   runs: StoredRun[];
   attempts: JudgedAttempt[];
+  ledger: StoredEntry[];
   results: StoredResult[];
   searchable: { task_id: string }[];
   notices: StoredNotice[];
@@ -52,6 +60,7 @@ export interface Stored {
 export const STORED: Record<keyof Stored, string> = {
   runs: "select * from research_tasks where kind = 'agent'",
   attempts: "select * from research_attempts",
+  ledger: "select entry_id, state, micros, reserved_micros from ledger",
   results: "select * from research_results",
   searchable: "select task_id from research_search",
   notices: "select * from notification_outbox",
@@ -64,6 +73,7 @@ export function judge(world: KillWorld): Verdict {
   const stored: Stored = {
     runs: world.query(STORED.runs),
     attempts: world.query(STORED.attempts),
+    ledger: world.query(STORED.ledger),
     results: world.query(STORED.results),
     searchable: world.query(STORED.searchable),
     notices: world.query(STORED.notices),
@@ -90,7 +100,7 @@ export function judgeStored(world: Records, stored: Stored): Verdict {
   const notices = judgeNotifications(world, stored);
   const byStatus = Object.groupBy(runs, ({ status }) => status);
   return {
-    broken: [...money, ...ends, ...notices.broken],
+    broken: [...money, ...judgeLedger(starts, stored), ...ends, ...notices.broken],
     counts: {
       paid_starts: starts.length,
       runs: runs.length,
@@ -102,6 +112,17 @@ export function judgeStored(world: Records, stored: Stored): Verdict {
       notifications_lost: notices.lost,
     },
   };
+}
+
+/** What Google may charge is counted: at its most until the usage is known. */
+function judgeLedger(starts: PaidStart[], { ledger }: Stored): string[] {
+  const entries = new Map(ledger.map((entry) => [entry.entry_id, entry]));
+  return starts.flatMap(({ id, attempt }) => {
+    const entry = entries.get(attempt);
+    const isCounted =
+      entry?.state === "settled" || (entry?.state === "reserved" && entry.micros >= entry.reserved_micros);
+    return isCounted ? [] : [`Interaction ${id} is ${entry?.state ?? "missing"} in the ledger.`];
+  });
 }
 
 /** Deleted, or expired. */
