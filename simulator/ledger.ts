@@ -23,7 +23,7 @@ export interface LedgerEntry {
   /** What an interaction received besides its text. */
   attachments: Attachment[];
   generationConfig: Record<string, unknown> | undefined;
-  /** What Google charges for it, where that is known; only of decisions. */
+  /** What Google charges for it at its list price; interactions are charged by their usage. */
   costUsd: number;
   /** The prompt asks for a shorter answer than the previous one. */
   shorter: boolean;

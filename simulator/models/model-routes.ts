@@ -2,12 +2,13 @@
 
 import { exchangeIdIn, generateTurn } from "./generate-content.ts";
 import type { LedgerEntry } from "../ledger.ts";
+import { isErrorName } from "../google-errors.ts";
 import { readPrompt, type PromptReading } from "./prompt.ts";
 import { generateContentRequest, textOf, toolNames, type GenerateContentRequest } from "./request.ts";
 import type { Call, Route, SimulatorContext } from "../route.ts";
 import type { Exchange } from "../scenario.ts";
 import { openLedgerEntry, refusalFor, refuse, serve } from "../served-call.ts";
-import { streamedReply, wholeReply } from "./wire.ts";
+import { chargeOf, streamedReply, wholeReply } from "./wire.ts";
 
 function parseBody({ body }: Call): GenerateContentRequest | undefined {
   try {
@@ -54,6 +55,8 @@ async function generate(call: Call, context: SimulatorContext, match: RegExpExec
   // The fault of a step is served with its opening turn only.
   const fault = entry.turn === "opening" ? exchange.step.fault : undefined;
   entry.served = fault ?? (turn.calls.length > 0 ? "function-calls" : exchange.step.answer);
+  // An error is not charged; an answer is, whether it arrives or not.
+  if (fault === undefined || !isErrorName(fault)) entry.costUsd = chargeOf({ request, turn, model });
   const latencyMs = exchange.step.latency_ms ?? scenario.latency_ms;
   // Only final answers have unusual endings; function calls are always regular.
   const step = turn.calls.length > 0 ? {} : exchange.step;

@@ -1,6 +1,7 @@
 /** Encodes a model's turn like Google: one JSON document, or a stream of server-sent events. */
 
 import { randomUUID } from "node:crypto";
+import { chargeUsd } from "../prices.ts";
 import type { ModelTurn } from "./generate-content.ts";
 import type { GenerateContentRequest } from "./request.ts";
 import type { Step } from "../scenario.ts";
@@ -27,7 +28,26 @@ const SIGNATURE = Buffer.from("simulated thought").toString("base64");
 
 const tokens = (characters: number): number => Math.ceil(characters / CHARACTERS_PER_TOKEN);
 
-function usageOf(request: GenerateContentRequest, turn: ModelTurn): Record<string, unknown> {
+/** Fetched pages count as input, thoughts as output. */
+export function chargeOf({ request, turn, model }: Pick<WireInput, "request" | "turn" | "model">): number {
+  const counts = usageOf(request, turn);
+  const searches = turn.groundingMetadata?.webSearchQueries?.length ?? 0;
+  return chargeUsd(model, {
+    input: counts.promptTokenCount + (counts.toolUsePromptTokenCount ?? 0),
+    cached: 0,
+    output: counts.candidatesTokenCount + counts.thoughtsTokenCount,
+    searches,
+  });
+}
+
+interface UsageCounts extends Record<string, unknown> {
+  promptTokenCount: number;
+  candidatesTokenCount: number;
+  thoughtsTokenCount: number;
+  toolUsePromptTokenCount?: number;
+}
+
+function usageOf(request: GenerateContentRequest, turn: ModelTurn): UsageCounts {
   const { contents, systemInstruction, tools } = request;
   const prompt = tokens(JSON.stringify({ contents, systemInstruction, tools }).length);
   const calls = turn.calls.length > 0 ? JSON.stringify(turn.calls) : "";
@@ -85,7 +105,7 @@ function documents(input: WireInput, groups: Part[][]): string[] {
   const responseId = randomUUID();
   const { block, usage } = input.step;
   const counts = usageOf(input.request, input.turn);
-  const usageMetadata = usage === "none" ? undefined : { ...counts, ...usage };
+  const usageMetadata: Record<string, unknown> | undefined = usage === "none" ? undefined : { ...counts, ...usage };
   if (block !== undefined) {
     const { promptTokenCount, totalTokenCount } = usageMetadata ?? {};
     const promptFeedback = { blockReason: block };
