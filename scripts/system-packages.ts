@@ -22,6 +22,7 @@ const TEST_PACKAGES = {
   "libnotify-bin": "notify-send",
   dunst: "dunst",
   postgresql: "pg_ctlcluster",
+  "libreoffice-writer-nogui": "soffice",
 };
 
 export interface Machine {

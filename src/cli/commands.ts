@@ -177,7 +177,7 @@ const saving = (command: Command): Command =>
     .addOption(
       new Option(
         "--format <format>",
-        "md (default), html or json: the report; csv: its table; bibtex, ris or csl: its sources for a reference manager",
+        "md (default), html, docx or json: the report; csv: its table; bibtex, ris or csl: its sources for a reference manager",
       ).choices([...SAVE_FORMATS, "markdown"]),
     )
     .option("--no-metadata", "leave out model, times, tokens and cost")
@@ -487,8 +487,8 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: READ,
     summary: "Save a report, table or sources",
     description:
-      "Save the report of a run as Markdown, HTML or JSON, its sources for a reference manager, or its table. The file is named by its title, and nothing is overwritten without your consent.",
-    examples: ["save last", `save ${ID} -o heat-pumps.html`, `save ${ID} --format bibtex`],
+      "Save the report of a run as Markdown, HTML, Word or JSON, its sources for a reference manager, or its table. The file is named by its title, and nothing is overwritten without your consent.",
+    examples: ["save last", `save ${ID} -o heat-pumps.docx`, `save ${ID} --format bibtex`],
     seeAlso: ["show"],
     define: saving,
   },

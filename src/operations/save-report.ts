@@ -24,10 +24,11 @@ import {
   tableAsFile,
   textField,
   type WantedFile,
+  wordFile,
 } from "./parts/report-file.ts";
 import { DEFAULT_DIRECTORY } from "./save-research-to-markdown.ts";
 
-export const SAVE_FORMATS = ["md", "html", "json", "csv", "bibtex", "ris", "csl"] as const;
+export const SAVE_FORMATS = ["md", "html", "docx", "json", "csv", "bibtex", "ris", "csl"] as const;
 type SaveFormat = (typeof SAVE_FORMATS)[number];
 
 /** What the ending of a name stands for. */
@@ -36,6 +37,7 @@ const BY_ENDING: Readonly<Record<string, SaveFormat>> = {
   markdown: "md",
   html: "html",
   htm: "html",
+  docx: "docx",
   json: "json",
   csv: "csv",
   bib: "bibtex",
@@ -98,6 +100,7 @@ function formatOf(file: string | undefined): SaveFormat {
 const CONTENTS: Record<SaveFormat, (deps: OperationDeps, wanted: WantedFile, call: Call) => Promise<SavedContent>> = {
   md: markdownFile,
   html: htmlFile,
+  docx: wordFile,
   json: jsonFile,
   csv: (deps, wanted) => tableAsFile(deps, wanted, "csv"),
   bibtex: (deps, wanted) => bibliographyFile(deps, wanted, "bibtex"),

@@ -59,6 +59,12 @@ export function titleOf(query: string): string {
   return `${lastGap > MAX_TITLE_CHARACTERS / 2 ? cut.slice(0, lastGap) : cut}…`;
 }
 
+/** What is said above a report that is not complete. */
+export const partialText = ({ partial, reason }: Pick<ReportFile, "partial" | "reason">): string | undefined =>
+  partial === undefined
+    ? undefined
+    : `this run ended as ${partial} before its report was complete.${reason === undefined ? "" : ` ${reason}`}`;
+
 /** `17 November 2026`, in UTC. */
 export const longDate = (at: number): string =>
   new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" }).format(at);

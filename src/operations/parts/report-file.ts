@@ -148,6 +148,18 @@ export async function htmlFile(deps: OperationDeps, wanted: WantedFile): Promise
   return { run, result, title: fileTitle(run, result), text, pictures: [], ending: "html" };
 }
 
+/** For Word and its like, with pictures in it. */
+export async function wordFile(deps: OperationDeps, wanted: WantedFile): Promise<SavedContent> {
+  const { db, run, result, file } = await reportFile(deps, wanted);
+  // Loaded here, because the library that writes it is large.
+  const { renderDocx } = await import("../../reports/docx/document.ts");
+  const { include_sources: includeSources = true } = wanted;
+  const { searchSuggestions } = result;
+  const pictures = await findPictures(db, run.taskId);
+  const text = await renderDocx({ ...file, includeSources, searchSuggestions, pictures });
+  return { run, result, title: fileTitle(run, result), text, pictures: [], ending: "docx" };
+}
+
 /** The table of a report as data. */
 export async function tableAsFile(
   deps: OperationDeps,

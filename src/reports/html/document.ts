@@ -1,19 +1,14 @@
 /** Renders a report as one self-contained HTML file, without scripts and without external resources. */
 
 import { createHash } from "node:crypto";
-import { hasRightToLeft, languageOf } from "./tokens.ts";
-import {
-  type CitedSource,
-  type HtmlRequest,
-  joinParts,
-  renderReportHtml,
-  renderReportParts,
-  type ReportHtml,
-} from "./html.ts";
+import { hasRightToLeft, languageOf } from "../document/presentation.ts";
+import type { CitedSource } from "../document/sources.ts";
+import { recognisedLanguage } from "../language.ts";
+import { type HtmlRequest, joinParts, renderReportHtml, renderReportParts, type ReportHtml } from "./html.ts";
 import type { PictureSource } from "../pictures/html.ts";
 import type { Picture } from "../pictures/picture.ts";
 import { redirectRemark } from "../link-expiry.ts";
-import { longDate, onOneLine, type ReportFile, reportFacts } from "../report-facts.ts";
+import { longDate, onOneLine, partialText, type ReportFile, reportFacts } from "../report-facts.ts";
 import { readSuggestions } from "../suggestions/chips.ts";
 import { FRAME_SANDBOX, frameHeight, suggestionFrame } from "../suggestions/frame.ts";
 
@@ -120,7 +115,7 @@ function documentOf(request: HtmlDocumentRequest, report: ReportHtml): string {
   const title = escaped(report.title);
   const facts = metadata === undefined ? [] : reportFacts(metadata, { query, sources: sources.length });
   return `<!doctype html>
-<html lang="en">
+<html lang="${recognisedLanguage(request.report) ?? "en"}">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${escaped(policy)}">
@@ -175,10 +170,10 @@ const suggestionsFrame = (document: string, blocks: number): string =>
 <iframe title="Google Search Suggestions" sandbox="${FRAME_SANDBOX}" height="${frameHeight(blocks)}" srcdoc="${attribute(document)}"></iframe>
 </section>`;
 
-const partialMark = ({ partial, reason }: ReportFile): string =>
-  partial === undefined
-    ? ""
-    : `<p class="partial"><strong>PARTIAL</strong>: ${escaped(`this run ended as ${partial} before its report was complete.${reason === undefined ? "" : ` ${reason}`}`)}</p>`;
+function partialMark(file: ReportFile): string {
+  const partial = partialText(file);
+  return partial === undefined ? "" : `<p class="partial"><strong>PARTIAL</strong>: ${escaped(partial)}</p>`;
+}
 
 function factList(facts: readonly [string, string][]): string {
   if (facts.length === 0) return "";

@@ -3,50 +3,22 @@
 import { hash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import markdownIt from "markdown-it";
-import type { CitedRange } from "../citations.ts";
-import { type DocumentPart, locatedDocument, numbersByUrl, parseParts } from "../document/document.ts";
+import type { DocumentPart } from "../document/document.ts";
+import { createMathsBudget, type MathsBudget } from "../document/mathml.ts";
 import { restHtml } from "../document/parts.ts";
-import { allowedHtml } from "./allowed.ts";
-import {
-  addFootnotes,
-  addMaths,
-  addRenderingRules,
-  createMathsBudget,
-  type Footnotes,
-  footnotesHtml,
-  type MathsBudget,
-  takeNotes,
-} from "./rules.ts";
-import { type CitedSource, indexSources, nameSource, type SourceIndex } from "./sources.ts";
-import {
-  addDirections,
-  addHeadingIds,
-  addTaskRule,
-  type Allowance,
-  type ContentsEntry,
-  createIds,
-  markTasks,
-  rewriteLinks,
-  takeTitle,
-} from "./tokens.ts";
-import { insertPictures, type PictureSource, showPictures } from "../pictures/html.ts";
-import type { PictureFacts } from "../pictures/picture.ts";
-import { locatePictures, type PicturePosition } from "../pictures/positions.ts";
+import { createPrepared, prepareParts, type Prepared, type ReportText } from "../document/prepared.ts";
+import { addTaskRule, type ContentsEntry } from "../document/presentation.ts";
+import type { CitedSource } from "../document/sources.ts";
+import { type PictureSource, showPictures } from "../pictures/html.ts";
 import { titleOf } from "../report-facts.ts";
-import type { Source } from "../report.ts";
+import { allowedHtml } from "./allowed.ts";
+import { addFootnotes, addMaths, addRenderingRules, type Footnotes, footnotesHtml, takeNotes } from "./rules.ts";
 
-export interface HtmlRequest {
-  report: string;
+export interface HtmlRequest extends ReportText {
   query: string;
-  sources: readonly Source[];
-  /** In addition to the citations written in the text. */
-  citations?: readonly CitedRange[] | undefined;
-  pictures?: readonly PictureFacts[] | undefined;
   /** For a document that embeds its pictures. */
   pictureSource?: PictureSource | undefined;
 }
-
-export type { CitedSource } from "./sources.ts";
 
 export interface ReportParts {
   title: string;
@@ -79,41 +51,19 @@ export async function renderReportParts(request: HtmlRequest): Promise<ReportPar
   }
 }
 
-/** Budget for the markup of links and citations: a hostile text could expand a few bytes to gigabytes. */
-const MAX_ADDED_CHARACTERS = 8_000_000;
-
 /** What the parts of a report share. */
 interface Rendering {
-  text: string;
-  pictures: PicturePosition[];
-  sources: SourceIndex;
-  numberOf: (url: string) => number | undefined;
-  allowance: Allowance;
+  prepared: Prepared;
   maths: MathsBudget;
   footnotes: Footnotes;
-  contents: ContentsEntry[];
-  idFor: (title: string) => string;
   tables: { count: number };
-  title: string | undefined;
 }
 
 function* renderParts(request: HtmlRequest): Generator<undefined, ReportParts> {
-  const { report, query, sources, pictures = [] } = request;
-  const document = locatedDocument(request);
-  const rendering: Rendering = {
-    text: document.text,
-    pictures: locatePictures(report, pictures),
-    sources: indexSources(sources),
-    numberOf: numbersByUrl(sources),
-    allowance: { characters: MAX_ADDED_CHARACTERS },
-    maths: createMathsBudget(),
-    footnotes: new Map(),
-    contents: [],
-    idFor: createIds(),
-    tables: { count: 0 },
-    title: undefined,
-  };
-  const { parts, rest } = parseParts(document);
+  const { query, sources, pictures = [] } = request;
+  const prepared = createPrepared(sources);
+  const rendering: Rendering = { prepared, maths: createMathsBudget(), footnotes: new Map(), tables: { count: 0 } };
+  const { parts, rest } = prepareParts(prepared, request);
   const html: string[] = [];
   const finish = (unsafe: string): string => showPictures(allowedHtml(unsafe), pictures, request.pictureSource);
   for (const part of parts) {
@@ -122,35 +72,17 @@ function* renderParts(request: HtmlRequest): Generator<undefined, ReportParts> {
   }
   const { escapeHtml } = markdownIt().utils;
   html.push((html.pop() ?? "") + finish(footnotesHtml(rendering.footnotes)) + restHtml(rest, escapeHtml));
-  const { title = titleOf(query), contents } = rendering;
-  return { title, parts: html, contents, sources: rendering.sources.listed };
+  const { title = titleOf(query), contents } = prepared;
+  return { title, parts: html, contents, sources: prepared.sources.listed };
 }
 
-function renderPart(rendering: Rendering, part: DocumentPart): string {
-  const { sources, numberOf, contents, idFor, allowance, footnotes } = rendering;
+function renderPart({ prepared, maths, footnotes, tables }: Rendering, part: DocumentPart): string {
   const { md, tokens, env } = part;
-  addMaths(md, rendering.maths);
-  addRenderingRules(md, { sources: sources.byNumber, allowance, tables: rendering.tables });
+  addMaths(md, maths);
+  addRenderingRules(md, { sources: prepared.sources.byNumber, allowance: prepared.allowance, tables });
   addTaskRule(md);
   addFootnotes(md, footnotes);
-  if (part.isFirst) rendering.title = takeTitle(tokens);
-  addHeadingIds(tokens, { contents, idFor });
-  rewriteLinks(tokens, { allowance, contents, numberOf, onLink: (link) => nameSource(sources, link) });
-  markTasks(tokens);
-  addDirections(tokens, part.text);
-  const shown = takeNotes(insertPictures(tokens, takeDuePictures(rendering, part)), part, footnotes);
-  return md.renderer.render(shown, md.options, env);
-}
-
-/** The pictures within this part, with lines relative to it; the last part shows all that are left. */
-function takeDuePictures(rendering: Rendering, { start, repeated, next }: DocumentPart): PicturePosition[] {
-  if (rendering.pictures.length === 0) return [];
-  const linesBefore = (position: number): number => rendering.text.slice(0, position).split("\n").length - 1;
-  const last = next === undefined ? Infinity : linesBefore(next);
-  const offset = linesBefore(start) - (repeated.split("\n").length - 1);
-  const due = rendering.pictures.filter(({ line }) => line < last);
-  rendering.pictures = rendering.pictures.filter(({ line }) => line >= last);
-  return due.map(({ n, line }) => ({ n, line: line - offset }));
+  return md.renderer.render(takeNotes(tokens, part, footnotes), md.options, env);
 }
 
 // Cache of recently rendered reports.

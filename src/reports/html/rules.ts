@@ -1,12 +1,12 @@
 /** How the tokens of a report become HTML: code, tables, pictures and citations. */
 
 import type { MarkdownIt, RendererRule, Token } from "markdown-it";
-import temml from "temml";
 import { citationOf } from "../document/citation-tokens.ts";
 import type { DocumentPart } from "../document/document.ts";
-import { type Formula, formulaOf } from "../document/formulas.ts";
-import type { CitedSource } from "./sources.ts";
-import type { Allowance } from "./tokens.ts";
+import { formulaOf } from "../document/formulas.ts";
+import { type MathsBudget, mathml } from "../document/mathml.ts";
+import type { Allowance } from "../document/presentation.ts";
+import type { CitedSource } from "../document/sources.ts";
 import { pictureMark } from "../pictures/html.ts";
 
 const MAX_LABEL_CHARACTERS = 120;
@@ -133,18 +133,7 @@ export function footnotesHtml(notes: Footnotes): string {
   return `<section class="footnotes" aria-label="Footnotes">\n<ol>\n${items.join("")}</ol>\n</section>\n`;
 }
 
-// Formulas in a report, converted from TeX to MathML, which browsers render without scripts or fonts of their own.
-
-const MAX_DEPTH = 30;
-/** Of one report: a formula takes about a tenth of a millisecond per character. */
-const MAX_TEX_CHARACTERS = 40_000;
-
-/** How much more TeX may be converted. */
-export interface MathsBudget {
-  characters: number;
-}
-
-export const createMathsBudget = (): MathsBudget => ({ characters: MAX_TEX_CHARACTERS });
+// Formulas in a report, which browsers render without scripts or fonts of their own.
 
 export function addMaths(md: MarkdownIt, budget: MathsBudget): void {
   const { escapeHtml } = md.utils;
@@ -161,32 +150,4 @@ export function addMaths(md: MarkdownIt, budget: MathsBudget): void {
       return `<div class="maths" dir="ltr" tabindex="0">${shown ?? asCode(formula.source)}</div>\n`;
     },
   });
-}
-
-/** Undefined if it is no TeX that can be shown, or too much of it. */
-function mathml({ tex, isDisplay }: Formula, budget: MathsBudget): string | undefined {
-  budget.characters -= tex.length;
-  if (budget.characters < 0 || depthOf(tex) > MAX_DEPTH) return undefined;
-  try {
-    return temml.renderToString(tex, {
-      displayMode: isDisplay,
-      throwOnError: true,
-      trust: false,
-      maxExpand: 100,
-      maxSize: [20, 100],
-    });
-  } catch {
-    return undefined;
-  }
-}
-
-/** Of groups and environments, which the converter reads recursively. */
-function depthOf(tex: string): number {
-  let depth = 0;
-  let max = 0;
-  for (const [mark] of tex.matchAll(/[{}]|\\(?:left|right|begin|end)(?![a-zA-Z])/g)) {
-    depth += mark === "{" || mark === "\\left" || mark === "\\begin" ? 1 : -1;
-    max = Math.max(max, depth);
-  }
-  return max;
 }

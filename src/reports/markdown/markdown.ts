@@ -10,7 +10,15 @@ import { neutralMarkdown, type Piece, type RewriteMark } from "./neutral-markdow
 import type { PictureFacts } from "../pictures/picture.ts";
 import { describePicture, pictureAlt, locatePictures, withPictures } from "../pictures/positions.ts";
 import { redirectRemark } from "../link-expiry.ts";
-import { longDate, onOneLine, type ReportFile, type ReportMetadata, reportFacts, titleOf } from "../report-facts.ts";
+import {
+  longDate,
+  onOneLine,
+  partialText,
+  type ReportFile,
+  type ReportMetadata,
+  reportFacts,
+  titleOf,
+} from "../report-facts.ts";
 import type { Source } from "../report.ts";
 import { renderTemplate, type TemplateOptions } from "./report-template.ts";
 
@@ -26,23 +34,20 @@ export interface ReportDocument extends ReportFile {
  * the first line.
  */
 export function renderMarkdown(document: ReportDocument, options?: TemplateOptions): string {
-  const { query, sources, partial, reason, endedAt, metadata, includeSources } = document;
+  const { query, sources, endedAt, metadata, includeSources } = document;
   const links = referenceLinks(document.report, sources);
   const report = pictured(
     document,
     neutralMarkdown(removeSourceList(withoutStartMarks(document.report), sources), linkMarks(document, links)),
   );
   const { title, body } = splitTitle(report);
-  const because = reason === undefined ? "" : ` ${plain(reason)}`;
+  const partial = partialText(document);
   const listed = includeSources ? sources.map((source) => sourceValues(source, { links, endedAt })) : [];
   const text = renderTemplate(
     {
       title: title ?? plain(titleOf(query)),
       date: endedAt === undefined ? undefined : longDate(endedAt),
-      partial:
-        partial === undefined
-          ? undefined
-          : `this run ended as ${plain(partial)} before its report was complete.${because}`,
+      partial: partial && plain(partial),
       note: metadata?.note && plain(metadata.note),
       metadata: metadata && metadataFacts(metadata, { query, sources: sources.length }),
       body,

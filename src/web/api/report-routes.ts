@@ -2,7 +2,13 @@
 
 import type { Hono } from "hono";
 import type { App } from "../../app.ts";
-import { htmlFile, markdownFile, type SavedContent, tableAsFile } from "../../operations/parts/report-file.ts";
+import {
+  htmlFile,
+  markdownFile,
+  type SavedContent,
+  tableAsFile,
+  wordFile,
+} from "../../operations/parts/report-file.ts";
 import { reportPage } from "../../operations/parts/report-html.ts";
 import { BIBLIOGRAPHY_FILES } from "../../reports/bibliography/bibliography-formats.ts";
 import { TABLE_FORMATS } from "../../reports/table/table-files.ts";
@@ -61,7 +67,7 @@ export function serveReports(web: Hono<CallerEnv>, { deps }: App): void {
   }
 }
 
-const REPORT_FILES = { md: markdownFile, html: htmlFile };
+const REPORT_FILES = { md: markdownFile, html: htmlFile, docx: wordFile };
 
 /** Sandboxed, so that the bytes are harmless even if a browser opens them as a document. */
 const pictureResponse = ({ content, mimeType }: Picture): Response =>

@@ -18,6 +18,7 @@ export function ReportExport({ run: { task_id: taskId, is_table: isTable } }: { 
       <Menu label="Download">
         <DownloadButton path={markdown} label="Download .md" />
         <DownloadButton path={`/api/runs/${taskId}/report.html`} label="Download .html" />
+        <DownloadButton path={`/api/runs/${taskId}/report.docx`} label="Download .docx" />
         <button type="button" class="button" onClick={() => print()}>
           Print / PDF
         </button>

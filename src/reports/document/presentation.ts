@@ -1,8 +1,8 @@
 /** Rewrites Markdown tokens before rendering: takes out the title, adds heading ids, and restricts links and images. */
 
 import type { MarkdownIt, Token } from "markdown-it";
-import { createCitation } from "../document/citation-tokens.ts";
-import { createToken } from "../document/parser.ts";
+import { createCitation } from "./citation-tokens.ts";
+import { createToken } from "./parser.ts";
 import { webUrl } from "../web-address.ts";
 
 export interface ContentsEntry {
@@ -269,7 +269,7 @@ export function languageOf(text: string): string | undefined {
 export const hasRightToLeft = (text: string): boolean => RTL.test(text);
 
 /** As `dir="auto"` decides: by the first letter. */
-function isRightToLeft(text: string): boolean {
+export function isRightToLeft(text: string): boolean {
   const first = LETTER.exec(text)?.[0];
   return first !== undefined && RTL.test(first);
 }
