@@ -158,6 +158,7 @@ interface SaveFlags extends Flags {
   output?: string;
   force?: boolean;
   format?: string;
+  with?: string[];
   metadata: boolean;
   includeMetadata: boolean;
   sources: boolean;
@@ -165,6 +166,8 @@ interface SaveFlags extends Flags {
   outputDir?: string;
   filenamePrefix?: string;
 }
+
+const listOf = (text: string): string[] => text.split(",").map((part) => part.trim());
 
 const saving = (command: Command): Command =>
   answering(command)
@@ -180,6 +183,7 @@ const saving = (command: Command): Command =>
         "md (default), html, docx or json: the report; csv: its table; bibtex, ris or csl: its sources for a reference manager",
       ).choices([...SAVE_FORMATS, "markdown"]),
     )
+    .option("--with <list>", "also verdicts on its citations, followups, tables; separated by commas", listOf)
     .option("--no-metadata", "leave out model, times, tokens and cost")
     .option("--no-sources", "leave out the sources")
     // Spellings of an earlier version.
@@ -193,6 +197,7 @@ const saving = (command: Command): Command =>
         task_id,
         ...targetOf(flags),
         replace: force,
+        ...(flags.with === undefined ? {} : { with: flags.with }),
         ...(flags.format === undefined ? {} : { format: flags.format === "markdown" ? "md" : flags.format }),
         include_metadata: flags.metadata && flags.includeMetadata,
         include_sources: flags.sources && flags.includeSources,
@@ -488,7 +493,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: "Save a report, table or sources",
     description:
       "Save the report of a run as Markdown, HTML, Word or JSON, its sources for a reference manager, or its table. The file is named by its title, and nothing is overwritten without your consent.",
-    examples: ["save last", `save ${ID} -o heat-pumps.docx`, `save ${ID} --format bibtex`],
+    examples: [
+      "save last",
+      `save ${ID} -o heat-pumps.docx --with verdicts,followups,tables`,
+      `save ${ID} --format bibtex`,
+    ],
     seeAlso: ["show"],
     define: saving,
   },

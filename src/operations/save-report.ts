@@ -12,6 +12,7 @@ import { type Call, defineOperation, flagField, type OperationDeps, outputSchema
 import { finishedReport } from "./parts/after-failure.ts";
 import { factLines } from "./parts/answer-text.ts";
 import {
+  ADDITIONS,
   bibliographyFile,
   fileTitle,
   htmlFile,
@@ -55,6 +56,7 @@ export const saveReport = defineOperation({
     filename_prefix: textField("filename_prefix", 1_000).optional(),
     replace: flagField("replace").default(false),
     format: z.enum(SAVE_FORMATS, { error: `{format} must be one of ${SAVE_FORMATS.join(", ")}.` }).optional(),
+    with: z.array(z.enum(ADDITIONS, { error: `{with} must be ${ADDITIONS.join(", ")}.` })).default([]),
     include_metadata: flagField("include_metadata").default(true),
     include_sources: flagField("include_sources").default(true),
   }),
@@ -65,6 +67,7 @@ export const saveReport = defineOperation({
     const now = deps.clock.now();
     const wanted = { ...input, owner: call.owner };
     const format = input.format ?? formatOf(input.file);
+    if (input.with.length > 0 && !["md", "html", "docx"].includes(format)) throw reportOnly();
     const content = await CONTENTS[format](deps, wanted, call).catch((error: unknown) =>
       refusedFile(deps, wanted, { error, isMarkdown: format === "md" }),
     );
@@ -96,6 +99,13 @@ function formatOf(file: string | undefined): SaveFormat {
     details: { status: 400, field: "file" },
   });
 }
+
+const reportOnly = (): AppError =>
+  new AppError({
+    code: "INVALID_INPUT",
+    message: "Only Markdown, HTML and Word files have verdicts, follow-ups and tables with the report.",
+    details: { status: 400, field: "with" },
+  });
 
 const CONTENTS: Record<SaveFormat, (deps: OperationDeps, wanted: WantedFile, call: Call) => Promise<SavedContent>> = {
   md: markdownFile,

@@ -4,6 +4,7 @@ import type { Cost } from "../costs/actual.ts";
 import { cleanText } from "../platform/clean-text.ts";
 import { isoTime } from "../platform/clock.ts";
 import type { CitedRange } from "./citations.ts";
+import type { FurtherText } from "./further-text.ts";
 import type { Source } from "./report.ts";
 import { type Verification, verificationLine } from "./verification.ts";
 
@@ -21,6 +22,8 @@ export interface ReportFile {
   endedAt?: number | undefined;
   /** Undefined: the file has none. */
   metadata: ReportMetadata | undefined;
+  /** What follows the report, with the sources of all texts. */
+  further?: { listed: readonly Source[]; texts: readonly FurtherText[] } | undefined;
 }
 
 export interface ReportMetadata {

@@ -145,6 +145,11 @@ async function exported(scene: HttpScene, taskId: string): Promise<void> {
   expect(code).toBe(0);
   expect(stdout.trim()).toMatch(/\.ris$/);
   expect(readFileSync(stdout.trim(), "utf8")).toContain(`UR  - ${LAKE}\r\n`);
+  const file = join(scene.configDir, "with verdicts.md");
+  await scene.command(["save", taskId, "-o", file, "--with", "verdicts"]);
+  expect(readFileSync(file, "utf8")).toContain(
+    String.raw`| confirmed | Lake Onda is 42 metres deep. | \[[1]\] | “Lake Onda is 42 metres deep, says the survey.” |`,
+  );
 }
 
 async function onDashboard(scene: HttpScene, taskId: string): Promise<void> {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect, test, type TestContext } from "vitest";
 import { atTerminal, hasDialogues } from "../kit/server/dialogue.ts";
 import { openHttpScene } from "../kit/server/http-server.ts";
+import { openResearch, startRun, untilStatus } from "../kit/server/research.ts";
 import { openScene, type Scene } from "../kit/server/scene.ts";
 
 const QUERY = "How do heat pumps perform in cold climates?";
@@ -91,4 +92,43 @@ test("the page names downloads by the title, in any script (N6)", async (context
   const { headers } = await server.request(`/api/runs/${run}/report.md`);
   const encoded = encodeURIComponent("Wärme 热泵.md");
   expect(headers.get("content-disposition")).toBe(`attachment; filename="W_rme _.md"; filename*=UTF-8''${encoded}`);
+});
+
+test("follow-ups, tables and verdicts are saved with the report on request (N8)", async (context) => {
+  const scene = await openResearch(context);
+  const server = await scene.server();
+  const run = await startRun(server);
+  await untilStatus(server, run, "completed");
+  const ask = async (input: object): Promise<void> => {
+    const { structured } = await server.call("ask_followup", { task_id: run, ...input });
+    await untilStatus(server, structured["task_id"], "completed");
+  };
+  await ask({ question: "And in Japan?" });
+  scene.play({ answer: JSON.stringify({ rows: [{ c1: { value: "Nordic Heat", sources: [1] } }] }) });
+  await ask({ question: "One row per heat pump.", columns: ["Maker"] });
+  const saved = async (name: string, ...args: string[]): Promise<string> => {
+    const file = join(scene.configDir, name);
+    expect((await scene.command(["save", run, "-o", file, ...args])).stdout).toBe(`${file}\n`);
+    return readFileSync(file, "utf8");
+  };
+  const headings = (text: string): string[] => text.match(/^## .*/gm) ?? [];
+  const alone = headings(await saved("alone.md"));
+  const whole = await saved("whole.md", "--with", "verdicts, followups,tables");
+  expect(headings(whole).slice(0, -2)).toEqual([
+    ...alone.slice(0, -2),
+    "## Checked citations",
+    "## Follow-up: And in Japan?",
+    expect.stringMatching(/^## Table of .*Maker/),
+  ]);
+  expect(headings(whole).slice(-2)).toEqual(["## Sources", "## About this report"]);
+  expect(whole).toContain("No citation of this report has been checked.");
+  expect(whole).toMatch(/^\| Nordic Heat *\\\[\[1\]\\\] \|$/m);
+  const html = await saved("whole.html", "--with", "tables");
+  expect(html).toMatch(/<td>Nordic Heat *<sup class="cite"><a [^>]*href="#source-1"/);
+  expect(html).not.toContain("And in Japan?");
+  for (const wrong of [
+    ["--with", "pictures"],
+    ["--format", "json", "--with", "tables"],
+  ])
+    expect((await scene.command(["save", run, ...wrong])).code).toBe(2);
 });

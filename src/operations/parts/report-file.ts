@@ -12,6 +12,8 @@ import type { Picture, PictureFacts } from "../../reports/pictures/picture.ts";
 import type { ReportFile, ReportMetadata } from "../../reports/report-facts.ts";
 import type { TableFormat } from "../../reports/table/table-files.ts";
 import { findPictures } from "../../runs/file-store.ts";
+import { readStored } from "../../runs/history/read.ts";
+import { isTableStart } from "../../runs/start/start-options.ts";
 import type { Run, StoredResult } from "../../runs/run.ts";
 import type { Database } from "../../store/database.ts";
 import { checkedCitationsText } from "../citations/verify-citations.ts";
@@ -27,7 +29,12 @@ export interface WantedFile {
   task_id: string;
   include_metadata?: boolean;
   include_sources?: boolean;
+  /** Default: the report alone. */
+  with?: readonly Addition[] | undefined;
 }
+
+export const ADDITIONS = ["verdicts", "followups", "tables"] as const;
+type Addition = (typeof ADDITIONS)[number];
 
 /** What is saved, before it has a name. */
 export interface SavedContent {
@@ -95,8 +102,38 @@ async function reportFile(deps: OperationDeps, wanted: WantedFile) {
     reason: result.partial ? run.error?.message : undefined,
     endedAt: run.completedAt,
     metadata: hasMetadata ? await savedMetadata(db, { run, result, now: deps.clock.now() }) : undefined,
+    further: wanted.with?.length ? await furtherTexts(deps, { run, result }, wanted.with) : undefined,
   };
   return { db, run, result, file };
+}
+
+/** Verdicts first, which are about the report; then what was asked and made after it, in that order. */
+async function furtherTexts(
+  deps: OperationDeps,
+  { run, result }: { run: Run; result: StoredResult },
+  wanted: readonly Addition[],
+): Promise<ReportFile["further"]> {
+  const db = await deps.database();
+  const { joinSources, verdictsText } = await import("../../reports/further-text.ts");
+  const { listed, texts } = joinSources(result.sources, await laterTexts(db, run, wanted));
+  if (!wanted.includes("verdicts")) return { listed, texts };
+  const { readCitations, verdictRows } = await import("../../verification/read-citations.ts");
+  const citations = await readCitations({ db, log: deps.log }, { taskId: run.taskId, result });
+  return { listed, texts: [verdictsText(verdictRows(citations)), ...texts] };
+}
+
+async function laterTexts(db: Database, run: Run, wanted: readonly Addition[]) {
+  if (!wanted.includes("followups") && !wanted.includes("tables")) return [];
+  const { laterTurns } = await import("../followup/conversation.ts");
+  const texts = [];
+  for (const turn of await laterTurns(db, run)) {
+    const { result } = await readStored(db, run.owner, turn.taskId);
+    const isTable = isTableStart(turn.options);
+    if (result === undefined || !wanted.includes(isTable ? "tables" : "followups")) continue;
+    const heading = isTable ? fileTitle(turn, result) : `Follow-up: ${turn.title ?? turn.query}`;
+    texts.push({ heading, report: result.report, sources: result.sources, citations: result.citations });
+  }
+  return texts;
 }
 
 /** The Markdown document of a finished run, as a function of the links to its pictures. */

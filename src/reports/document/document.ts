@@ -58,6 +58,25 @@ export function numberedDocument(text: string, sources: readonly Source[]): Docu
   return { text, sources, meant: { google: same, plain: same }, placed: NONE_PLACED };
 }
 
+/** A document within one that lists more sources: with the numbers that its sources have there. */
+export function renumbered(
+  { text, meant, placed }: Document,
+  { numbers, sources }: { numbers: ReadonlyMap<number, number>; sources: readonly Source[] },
+): Document {
+  const numberOf = (n: number): number => numbers.get(n) ?? n;
+  const mapped = (known: ReadonlyMap<number, number>) =>
+    new Map([...known].map(([n, source]) => [n, numberOf(source)]));
+  return {
+    text,
+    sources,
+    meant: { google: mapped(meant.google), plain: mapped(meant.plain) },
+    placed: {
+      marks: placed.marks.map((mark) => ({ ...mark, sources: mark.sources.map(numberOf) })),
+      positions: placed.positions.map(({ at, n }) => ({ at, n: numberOf(n) })),
+    },
+  };
+}
+
 export interface DocumentPart extends TextPart {
   tokens: Token[];
   /** Definitions of links, as in `[1]: url`, which are no blocks. */

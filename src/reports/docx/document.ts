@@ -38,23 +38,25 @@ export interface DocxRequest extends ReportFile {
 }
 
 export async function renderDocx(request: DocxRequest): Promise<Buffer> {
-  const { query, sources, endedAt, metadata, includeSources = true } = request;
+  const { query, sources, endedAt, metadata, further, includeSources = true } = request;
   const writing: Writing = {
-    prepared: createPrepared(sources),
+    prepared: createPrepared(further?.listed ?? sources),
     pictures: new Map((request.pictures ?? []).map((picture) => [picture.n, picture])),
     maths: createMathsBudget(),
     bookmarks: new Map(),
     notes: new Map(),
     lists: 0,
   };
-  const { parts, rest } = prepareParts(writing.prepared, request);
   const body: (Paragraph | Table)[] = [];
-  for (const { tokens } of parts) {
-    body.push(...blocksOf(tokens, writing));
-    // Lets other requests proceed.
-    await setImmediate();
+  for (const text of [request, ...(further?.texts ?? [])]) {
+    const { parts, rest } = prepareParts(writing.prepared, text);
+    for (const { tokens } of parts) {
+      body.push(...blocksOf(tokens, writing));
+      // Lets other requests proceed.
+      await setImmediate();
+    }
+    for (const line of rest.trim() === "" ? [] : rest.split("\n")) body.push(plainParagraph(line, { style: "Code" }));
   }
-  for (const line of rest.trim() === "" ? [] : rest.split("\n")) body.push(plainParagraph(line, { style: "Code" }));
   const { title = titleOf(query), sources: listed } = writing.prepared;
   const partial = partialText(request);
   const facts = metadata === undefined ? [] : reportFacts(metadata, { query, sources: sources.length });

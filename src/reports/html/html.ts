@@ -6,15 +6,16 @@ import markdownIt from "markdown-it";
 import type { DocumentPart } from "../document/document.ts";
 import { createMathsBudget, type MathsBudget } from "../document/mathml.ts";
 import { restHtml } from "../document/parts.ts";
-import { createPrepared, prepareParts, type Prepared, type ReportText } from "../document/prepared.ts";
+import { createPrepared, prepareParts, type Prepared } from "../document/prepared.ts";
 import { addTaskRule, type ContentsEntry } from "../document/presentation.ts";
 import type { CitedSource } from "../document/sources.ts";
 import { type PictureSource, showPictures } from "../pictures/html.ts";
-import { titleOf } from "../report-facts.ts";
+import type { ReportText } from "../further-text.ts";
+import { type ReportFile, titleOf } from "../report-facts.ts";
 import { allowedHtml } from "./allowed.ts";
 import { addFootnotes, addMaths, addRenderingRules, type Footnotes, footnotesHtml, takeNotes } from "./rules.ts";
 
-export interface HtmlRequest extends ReportText {
+export interface HtmlRequest extends ReportText, Pick<ReportFile, "further"> {
   query: string;
   /** For a document that embeds its pictures. */
   pictureSource?: PictureSource | undefined;
@@ -60,18 +61,22 @@ interface Rendering {
 }
 
 function* renderParts(request: HtmlRequest): Generator<undefined, ReportParts> {
-  const { query, sources, pictures = [] } = request;
-  const prepared = createPrepared(sources);
+  const { query, sources, pictures = [], further } = request;
+  const prepared = createPrepared(further?.listed ?? sources);
   const rendering: Rendering = { prepared, maths: createMathsBudget(), footnotes: new Map(), tables: { count: 0 } };
-  const { parts, rest } = prepareParts(prepared, request);
   const html: string[] = [];
   const finish = (unsafe: string): string => showPictures(allowedHtml(unsafe), pictures, request.pictureSource);
-  for (const part of parts) {
-    html.push(finish(renderPart(rendering, part)));
-    yield;
-  }
   const { escapeHtml } = markdownIt().utils;
-  html.push((html.pop() ?? "") + finish(footnotesHtml(rendering.footnotes)) + restHtml(rest, escapeHtml));
+  const append = (more: string): void => void html.push((html.pop() ?? "") + more);
+  for (const text of [request, ...(further?.texts ?? [])]) {
+    const { parts, rest } = prepareParts(prepared, text);
+    for (const part of parts) {
+      html.push(finish(renderPart(rendering, part)));
+      yield;
+    }
+    append(restHtml(rest, escapeHtml));
+  }
+  append(finish(footnotesHtml(rendering.footnotes)));
   const { title = titleOf(query), contents } = prepared;
   return { title, parts: html, contents, sources: prepared.sources.listed };
 }

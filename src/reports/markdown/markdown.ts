@@ -5,7 +5,8 @@
 
 import { cleanText } from "../../platform/clean-text.ts";
 import { markAt, removeSourceList, resolveCitationNumbers, withoutStartMarks, wouldDefine } from "../citations.ts";
-import { headingOf } from "../document/lines.ts";
+import { headingOf, linesOf } from "../document/lines.ts";
+import type { FurtherText, ReportText } from "../further-text.ts";
 import { neutralMarkdown, type Piece, type RewriteMark } from "./neutral-markdown.ts";
 import type { PictureFacts } from "../pictures/picture.ts";
 import { describePicture, pictureAlt, locatePictures, withPictures } from "../pictures/positions.ts";
@@ -34,15 +35,13 @@ export interface ReportDocument extends ReportFile {
  * the first line.
  */
 export function renderMarkdown(document: ReportDocument, options?: TemplateOptions): string {
-  const { query, sources, endedAt, metadata, includeSources } = document;
-  const links = referenceLinks(document.report, sources);
-  const report = pictured(
-    document,
-    neutralMarkdown(removeSourceList(withoutStartMarks(document.report), sources), linkMarks(document, links)),
-  );
-  const { title, body } = splitTitle(report);
+  const { query, sources, endedAt, metadata, includeSources, further } = document;
+  const { listed: allSources = sources, texts = [] } = further ?? {};
+  const links = referenceLinks([document, ...texts].map(({ report }) => report).join("\n\n"), allSources);
+  const { title, body } = splitTitle(pictured(document, linkedText(document, links)));
+  const bodies = [body, ...texts.map((text, index) => furtherMarkdown(text, links, index + 2))];
   const partial = partialText(document);
-  const listed = includeSources ? sources.map((source) => sourceValues(source, { links, endedAt })) : [];
+  const listed = includeSources ? allSources.map((source) => sourceValues(source, { links, endedAt })) : [];
   const text = renderTemplate(
     {
       title: title ?? plain(titleOf(query)),
@@ -50,7 +49,7 @@ export function renderMarkdown(document: ReportDocument, options?: TemplateOptio
       partial: partial && plain(partial),
       note: metadata?.note && plain(metadata.note),
       metadata: metadata && metadataFacts(metadata, { query, sources: sources.length }),
-      body,
+      body: bodies.filter((part) => part !== "").join("\n\n"),
       sources: listed,
     },
     options,
@@ -58,9 +57,26 @@ export function renderMarkdown(document: ReportDocument, options?: TemplateOptio
   return `${[text.trimEnd(), links.definitions()].filter((part) => part !== "").join("\n\n")}\n`;
 }
 
+const linkedText = (text: ReportText | FurtherText, links: ReferenceLinks): string =>
+  neutralMarkdown(removeSourceList(withoutStartMarks(text.report), text.sources), linkMarks(text, links));
+
+/** Below its heading, with its own headings a level lower, and footnotes that no other text has. */
+function furtherMarkdown(text: FurtherText, links: ReferenceLinks, order: number): string {
+  const { body } = splitTitle(linkedText(text, links));
+  const lines = [...linesOf(body)].map(({ start, end, heading, code }) => {
+    const line = body.slice(start, end);
+    if (code !== undefined) return line;
+    const own = line.replaceAll(/\[\^(?=[^\s\][^]{1,60}\])/g, `[^${order}-`);
+    return heading !== undefined && /^ {0,3}#{2,5}\s/.test(own) ? own.replace("#", "##") : own;
+  });
+  return `## ${plain(text.heading)}\n\n${lines.join("")}`.trimEnd();
+}
+
 interface ReferenceLinks {
   /** A link whose address is defined at the end; undefined if the address is none that may be linked. */
   to(n: number, label?: string): string | undefined;
+  /** Whether a number in brackets would be a link. */
+  has(n: number): boolean;
   /** Of the links that were made. */
   definitions(): string;
 }
@@ -84,6 +100,7 @@ function referenceLinks(report: string, sources: readonly Source[]): ReferenceLi
       used.add(n);
       return label === undefined ? `[${n}]` : `[${label}][${n}]`;
     },
+    has: (n) => urls.has(n),
     definitions: () =>
       [...used]
         .toSorted((a, b) => a - b)
@@ -97,24 +114,31 @@ const DEFINITION = /^ {0,3}\[(\d{1,4})\]:[ \t]*<?https?:\/\/[^\s<>]+>?[^\n]*$/gm
 const REFERENCE = /\[[ \t]*(\d{1,4})[ \t]*\](?![:(])/y;
 
 /** U3: `[cite: 1, 2]` and `[1]` become links to their sources; an unresolved number stays as it is. */
-function linkMarks(document: ReportDocument, links: ReferenceLinks): RewriteMark {
-  const { report, sources } = document;
-  const meant = resolveCitationNumbers(document);
+function linkMarks(written: ReportText | FurtherText, links: ReferenceLinks): RewriteMark {
+  const { report, sources } = written;
+  const numbers = "heading" in written ? written.numbers : undefined;
+  const isNumbered = "heading" in written && numbers === undefined;
+  const meant = resolveCitationNumbers(written);
   const known = new Set(sources.map(({ n }) => n));
   const defined = new Set(report.includes("]:") ? [...report.matchAll(DEFINITION)].map(([, n]) => Number(n)) : []);
   const asText = (line: string, at: number): Piece | undefined => {
     REFERENCE.lastIndex = at;
     const [text = "", n = ""] = REFERENCE.exec(line) ?? [];
-    return known.has(Number(n)) && !defined.has(Number(n)) ? { text: plain(text), end: at + text.length } : undefined;
+    return links.has(Number(n)) && !defined.has(Number(n)) ? { text: plain(text), end: at + text.length } : undefined;
   };
   return (line, at) => {
     const mark = markAt(line, at);
     if (mark === undefined || (!mark.isGoogleMark && wouldDefine(line, mark))) return asText(line, at);
-    const { end, numbers, isGoogleMark } = mark;
+    const { end, numbers: marked, isGoogleMark } = mark;
     const sourceOf = isGoogleMark ? meant.google : meant.plain;
-    const cited = numbers.map((n) => (isGoogleMark || !defined.has(n) ? sourceOf.get(n) : undefined));
-    if (cited.every((n) => n === undefined || !known.has(n))) return asText(line, at);
-    const shown = cited.map((n, index) => (n === undefined ? String(numbers[index]) : (links.to(n) ?? String(n))));
+    const sourceFor = (n: number): number | undefined => {
+      if (isNumbered) return n;
+      const own = isGoogleMark || !defined.has(n) ? sourceOf.get(n) : undefined;
+      return own === undefined || !known.has(own) ? undefined : (numbers?.get(own) ?? own);
+    };
+    const cited = marked.map(sourceFor);
+    if (cited.every((n) => n === undefined)) return asText(line, at);
+    const shown = cited.map((n, index) => (n === undefined ? String(marked[index]) : (links.to(n) ?? String(n))));
     return { end, text: String.raw`\[${shown.join(", ")}\]` };
   };
 }

@@ -3,6 +3,7 @@
 import type { Hono } from "hono";
 import type { App } from "../../app.ts";
 import {
+  ADDITIONS,
   htmlFile,
   markdownFile,
   type SavedContent,
@@ -55,7 +56,9 @@ export function serveReports(web: Hono<CallerEnv>, { deps }: App): void {
     web.get(`/api/runs/:id/report.${format}`, async (context) => {
       const { owner } = context.get("caller");
       const { taskId } = await requestedRun(deps, context);
-      return download(await contentOf(deps, { owner, task_id: taskId }));
+      const wanted = (context.req.query("with") ?? "").split(",");
+      const additions = ADDITIONS.filter((addition) => wanted.includes(addition));
+      return download(await contentOf(deps, { owner, task_id: taskId, with: additions }));
     });
   }
   for (const format of TABLE_FORMATS) {

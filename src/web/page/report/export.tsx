@@ -1,14 +1,16 @@
 /** What can be taken from a report: its text, its files, and paper. */
 
+import { useState } from "preact/hooks";
 import type { RunLive } from "../../../operations/view/run-view.ts";
 import { fetchWithSecret } from "../app/request.ts";
 import { CopyButton, DownloadButton, TableDownloads } from "../ui/buttons.tsx";
 import { Menu } from "../ui/menu.tsx";
 
 export function ReportExport({ run: { task_id: taskId, is_table: isTable } }: { run: RunLive }) {
-  const markdown = `/api/runs/${taskId}/report.md`;
+  const [additions, setAdditions] = useState<readonly string[]>([]);
+  const query = additions.length === 0 ? "" : `?with=${additions.join(",")}`;
   const read = async (): Promise<string> => {
-    const response = await fetchWithSecret(markdown);
+    const response = await fetchWithSecret(`/api/runs/${taskId}/report.md`);
     if (!response.ok) throw new Error("The report could not be read.");
     return response.text();
   };
@@ -16,9 +18,14 @@ export function ReportExport({ run: { task_id: taskId, is_table: isTable } }: { 
     <>
       <CopyButton subject="the report as Markdown" text={read} />
       <Menu label="Download">
-        <DownloadButton path={markdown} label="Download .md" />
-        <DownloadButton path={`/api/runs/${taskId}/report.html`} label="Download .html" />
-        <DownloadButton path={`/api/runs/${taskId}/report.docx`} label="Download .docx" />
+        {REPORT_FILES.map((ending) => (
+          <DownloadButton
+            key={ending}
+            path={`/api/runs/${taskId}/report.${ending}${query}`}
+            label={`Download .${ending}`}
+          />
+        ))}
+        <Additions chosen={additions} choose={setAdditions} />
         <button type="button" class="button" onClick={() => print()}>
           Print / PDF
         </button>
@@ -32,8 +39,40 @@ export function ReportExport({ run: { task_id: taskId, is_table: isTable } }: { 
   );
 }
 
+const REPORT_FILES = ["md", "html", "docx"] as const;
+
 const SOURCE_FILES = [
   ["bib", "BibTeX"],
   ["ris", "RIS"],
   ["json", "CSL-JSON"],
 ] as const;
+
+const ADDITIONS = [
+  ["verdicts", "Verdicts on citations"],
+  ["followups", "Follow-ups"],
+  ["tables", "Tables"],
+] as const;
+
+interface AdditionsProps {
+  chosen: readonly string[];
+  choose: (chosen: readonly string[]) => void;
+}
+
+/** What the three files have after the report. */
+const Additions = ({ chosen, choose }: AdditionsProps) => (
+  <fieldset class="stack tight small">
+    <legend class="quiet">With the report, in these files</legend>
+    {ADDITIONS.map(([name, label]) => (
+      <label key={name}>
+        <input
+          type="checkbox"
+          checked={chosen.includes(name)}
+          onInput={({ currentTarget: { checked } }) =>
+            choose(checked ? [...chosen, name] : chosen.filter((one) => one !== name))
+          }
+        />{" "}
+        {label}
+      </label>
+    ))}
+  </fieldset>
+);
