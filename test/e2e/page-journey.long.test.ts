@@ -144,6 +144,10 @@ async function takeAlong(page: Page, server: RunningHttpServer, taskId: string):
   expect(html.file).toMatch(/\.html$/);
   expect(html.text).toContain("default-src &#39;none&#39;");
   expect(html.text).toContain("<td>Oil, detached</td>");
+  expect((await downloaded(page, "Download .docx")).text.slice(0, 2)).toBe("PK");
+  await page.getByRole("checkbox", { name: "Verdicts on citations" }).check();
+  expect((await downloaded(page, "Download .md")).text).toMatch(/\n## Checked citations\n[^]*\n## Sources\n/);
+  await page.getByRole("checkbox", { name: "Verdicts on citations" }).uncheck();
   await page.getByRole("button", { name: "Copy the report as Markdown" }).click();
   await page.getByRole("button", { name: "Copied ✓" }).waitFor();
   const copied = await page.evaluate<string>("navigator.clipboard.readText()");

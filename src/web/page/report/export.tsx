@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import type { RunLive } from "../../../operations/view/run-view.ts";
 import { fetchWithSecret } from "../app/request.ts";
 import { CopyButton, DownloadButton, TableDownloads } from "../ui/buttons.tsx";
+import { Check } from "../ui/forms.tsx";
 import { Menu } from "../ui/menu.tsx";
 
 export function ReportExport({ run: { task_id: taskId, is_table: isTable } }: { run: RunLive }) {
@@ -63,16 +64,13 @@ const Additions = ({ chosen, choose }: AdditionsProps) => (
   <fieldset class="stack tight small">
     <legend class="quiet">With the report, in these files</legend>
     {ADDITIONS.map(([name, label]) => (
-      <label key={name}>
-        <input
-          type="checkbox"
-          checked={chosen.includes(name)}
-          onInput={({ currentTarget: { checked } }) =>
-            choose(checked ? [...chosen, name] : chosen.filter((one) => one !== name))
-          }
-        />{" "}
+      <Check
+        key={name}
+        checked={chosen.includes(name)}
+        onChange={(checked) => choose(checked ? [...chosen, name] : chosen.filter((one) => one !== name))}
+      >
         {label}
-      </label>
+      </Check>
     ))}
   </fieldset>
 );
