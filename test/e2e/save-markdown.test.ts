@@ -60,8 +60,8 @@ describe("save_research_to_markdown", () => {
     const task_id = await startRun(server);
     await untilStatus(server, task_id, "completed");
     const { report } = (await server.call("get_research_results", { task_id })).structured;
-    expect(report).toMatch(/\[cite: \d+\]:\n/);
-    expect(report).toMatch(/^\| \*\*2022\*\*\[cite: \d+\] \|/m);
+    expect(report).toMatch(/these points \[\d+\]:\n/);
+    expect(report).toMatch(/^\| \*\*2022\*\*\[\d+\] \|/m);
     const { stdout: path } = await scene.command(["save", task_id], { cwd: scene.configDir });
     const markdown = readFileSync(path.trim(), "utf8");
     const { stdout: shown } = await scene.command(["show", task_id]);
