@@ -45,6 +45,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Table | undefined>>> = {
   "http-clients": async () => (await import("./http-clients.ts")).httpClients(),
   page: async () => (await import("./page.ts")).page(),
   tokens: async () => (await import("./tokens.ts")).tokens(),
+  estimates: async () => (await import("./estimates.ts")).estimates(),
   rounds: async () => (await import("./rounds.ts")).rounds(),
   lies: async () => (await import("./lies.ts")).lies(),
   guard: async () => (await import("./guard.ts")).guard(values.set),

@@ -10,7 +10,6 @@ import { circumstances } from "../scripts/circumstances.ts";
 import { keepResult, renderReliability, tableOf, withEarlierFindings } from "./reliability.ts";
 
 const EXPERIMENTS: Readonly<Record<string, () => Promise<Experiment>>> = {
-  estimate: async () => (await import("./experiments/estimate.ts")).estimateError,
   figures: async () => (await import("./experiments/figures.ts")).figures,
   kills: async () => (await import("./experiments/kills.ts")).kills,
   fleet: async () => (await import("./experiments/fleet.ts")).fleet,

@@ -77,6 +77,12 @@ export function researchDeps(parts: ResearchComposition) {
       });
     },
     estimatePlan: ({ agent: model, ...start }) => estimateFor(parts, { ...start, model }),
+    priceNotices: async (models) => {
+      const { configuredModels, priceNotices } = await import("./costs/price-notices.ts");
+      const used = [...configuredModels(config.settings), ...models];
+      const notices = priceNotices(await parts.prices(), { models: used, now: systemClock.now() });
+      return notices.map(({ message }) => message);
+    },
     mcpServer: (name) => configuredServer(config, name),
     backupOf: backups.of,
     removeBackups: backups.remove,

@@ -1,6 +1,6 @@
 /** The settings that operations read, from the configuration. */
 
-import { BUDGET_NAMES, type Budgets, parseBudget } from "./costs/budget.ts";
+import { type Budgets, parseBudgets } from "./costs/budget.ts";
 import type { Config } from "./config/config.ts";
 import { fileAccess } from "./material/file-access.ts";
 import { pageUrl } from "./http/host-guard.ts";
@@ -22,8 +22,7 @@ export function operationSettings(config: Config): OperationDeps["settings"] {
   };
 }
 
-export const budgetsOf = ({ settings }: Pick<Config, "settings">): Budgets =>
-  Object.fromEntries(BUDGET_NAMES.map((name) => [name, parseBudget(settings[name])]));
+export const budgetsOf = ({ settings }: Pick<Config, "settings">): Budgets => parseBudgets(settings);
 
 const DEFAULT_JUDGE_LIMIT_USD = 0.05;
 

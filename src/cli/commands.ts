@@ -7,6 +7,7 @@ import { Argument, type Command, InvalidArgumentError, Option } from "commander"
 import type { z } from "zod";
 import { SETTINGS } from "../config/settings.ts";
 import { type Profile, profileSchema } from "../config/tool-sets.ts";
+import { COST_KINDS } from "../costs/kinds.ts";
 import { MAX_AGENT } from "../gemini/research-agent.ts";
 import { CATALOG } from "../operations/catalog.ts";
 import type { Results } from "../operations/get-research-results.ts";
@@ -16,6 +17,7 @@ import { organizeRun } from "../operations/organize-run.ts";
 import { SAVE_FORMATS, saveReport } from "../operations/save-report.ts";
 import { CLIENTS } from "../setup/clients.ts";
 import { completionScript, type Shell, SHELLS } from "./completion-scripts.ts";
+import type { CostsFlags } from "./commands/costs.ts";
 import type { Confirmation } from "./confirm.ts";
 import type { InitOptions } from "./init/entries.ts";
 import { operationCommand, settingOption, WAIT_TEXTS } from "./operation-command.ts";
@@ -627,14 +629,20 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     path: "costs",
     group: READ,
-    summary: "Costs by month and kind",
-    description: "Show the cost and average time of finished runs by month and by kind.",
-    examples: ["costs", "costs --json"],
+    summary: "Costs by kind, model, user and day",
+    description:
+      "Show what was spent in a period, by kind of request, model, user and day. Days are those of UTC; without a period it is the last 30 days.",
+    examples: ["costs", "costs --since 2026-11-01 --kind research", "costs --csv > costs.csv"],
     seeAlso: ["estimate"],
     define: (command) =>
-      answering(command).action(async ({ json = false }: Flags) =>
-        (await import("./commands/costs.ts")).printCosts({ json }),
-      ),
+      answering(command)
+        .option("--since <date>", "the first day")
+        .option("--until <date>", "the last day; default: today")
+        .option("--kind <kind>", `only ${COST_KINDS.join(", ")}`)
+        .option("--model <name>", "only this model or agent")
+        .option("--owner <user>", "only this user of a shared server")
+        .option("--csv", "print a line per day, user, kind and model for a spreadsheet")
+        .action(async (flags: CostsFlags) => (await import("./commands/costs.ts")).printCosts(flags)),
   },
   {
     path: "init",

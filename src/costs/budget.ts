@@ -35,6 +35,9 @@ export function parseBudget(text: string): Budget {
   return { soft: Math.min(soft, hard ?? soft), hard };
 }
 
+export const parseBudgets = (settings: Readonly<Record<BudgetName, string>>): Budgets =>
+  Object.fromEntries(BUDGET_NAMES.map((name) => [name, parseBudget(settings[name])]));
+
 /** The budget of which least is left for a start of this cost; undefined if each has room for it. */
 export function exceededBy(
   states: readonly BudgetState[],
@@ -79,4 +82,11 @@ export function warningText(state: BudgetState, maxUsd: number): string {
   const { name, soft = 0, usedUsd } = state;
   const percent = Math.floor(((usedUsd + maxUsd) / soft) * 100 + ROUNDING_USD);
   return `With this, ${percent} % of ${budgetName(name)} may be used: ${budgetUsd(usedUsd + maxUsd)} of ${budgetUsd(soft)}. It renews at ${renewalText(state)}.`;
+}
+
+/** What is left before a person is asked or, above that, before nothing is started. */
+export function leftText({ name, soft, hard, usedUsd }: BudgetState): string {
+  const limit = soft !== undefined && (usedUsd < soft || hard === undefined) ? soft : (hard ?? 0);
+  const left = Math.max(0, Math.floor((limit - usedUsd) * 100 + ROUNDING_USD) / 100);
+  return `${budgetUsd(left)} left of ${budgetName(name)} (${budgetUsd(limit)})`;
 }

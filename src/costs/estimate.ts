@@ -1,6 +1,6 @@
 /**
- * Estimates duration and cost: of a deep research run from published figures, adjusted to the user's own runs, and of a
- * follow-up from the length of its context.
+ * Estimates duration and cost: of a deep research run from published ranges and the user's own runs, and of a follow-up
+ * from the length of its context.
  */
 
 import { currentAgent } from "../gemini/research-agent.ts";
@@ -8,6 +8,8 @@ import type { Usage } from "../gemini/search-backend.ts";
 import { countOf } from "../platform/count.ts";
 import { costCalculator } from "./actual.ts";
 import { type Complexity, complexityOf, complexityOfPlan } from "./complexity.ts";
+import { priceNotices } from "./price-notices.ts";
+import { type Bounds, predict, type Range, rounded } from "./prediction.ts";
 import { type AgentPrice, agentPrice, type PriceTable } from "./prices.ts";
 
 /** A finished agent run from the history. */
@@ -17,6 +19,8 @@ export interface FinishedRun {
   durationMs: number;
   /** Undefined if Google has not reported usage yet, or if no price is known. */
   costUsd: number | undefined;
+  /** As Google counted them. */
+  searches: number;
 }
 
 /** `wanted`: the cost of a plan that is to be written; `text`: that of the research which a plan describes. */
@@ -45,6 +49,8 @@ export interface Estimate {
   pricesAsOf: string;
   /** US dollars per million input tokens. */
   inputUsd: number;
+  /** What a run costs per search at least, with all that it reads and writes; undefined for a plan. */
+  minUsdPerSearch?: number | undefined;
 }
 
 /** Undefined for an agent without a price. */
@@ -58,8 +64,8 @@ export function estimate(request: EstimateRequest): Estimate | undefined {
   const runs = history.filter(
     (run) => currentAgent(run.model).agent === currentAgent(agent).agent && isInformative(run),
   );
-  const minutes = rounded(calibrate(documentedMinutes(price.durationFactor), durations(runs))[complexity]);
-  const usd = rounded(calibrate(documentedUsd(price, { prices, agent, now }), costs(runs))[complexity]);
+  const minutes = rounded(predictMinutes(price, runs, complexity));
+  const usd = rounded(predictUsd(price, runs, complexity));
   const goAsync = minutes.likely * 60_000 > syncWindowMs;
   return {
     agent,
@@ -67,10 +73,16 @@ export function estimate(request: EstimateRequest): Estimate | undefined {
     minutes,
     usd,
     goAsync,
-    recommendation: [ADVICE[complexity], delivery({ complexity, goAsync, minutes }), basis(runs, complexity)].join(" "),
+    recommendation: [
+      ADVICE[complexity],
+      delivery({ complexity, goAsync, minutes }),
+      basis(runs),
+      ...priceNotices(prices, { models: [agent], now }).map(({ message }) => message),
+    ].join(" "),
     basedOnRuns: runs.length,
     pricesAsOf: prices.asOf,
     inputUsd: price.input,
+    minUsdPerSearch: minUsdPerSearch(prices, runs),
   };
 }
 
@@ -121,53 +133,55 @@ export function withMaterial(found: Estimate, tokens: number): Estimate {
 /** Documented maximum. Longer runs were collected late and are not used. */
 const MAX_MINUTES = 60;
 
-/**
- * Documented: most tasks end within 20 minutes, all within 60. Derived: the values per class, and the minimum, from a
- * recorded task of four minutes.
- */
-function documentedMinutes(durationFactor: number): Ranges {
-  const range = (min: number, likely: number, max: number): Range => ({
-    min: Math.min(MAX_MINUTES, min * durationFactor),
-    likely: Math.min(MAX_MINUTES, likely * durationFactor),
-    max: Math.min(MAX_MINUTES, max * durationFactor),
-  });
-  return { simple: range(3, 6, 15), medium: range(4, 10, 20), complex: range(8, 20, 60) };
+/** Documented: most tasks end within 20 minutes, all within 60. Recorded: 54 took 3 to 18 minutes, half of them 5. */
+const TASK_MINUTES = { min: 3, max: 20 };
+
+/** Derived: what a run of a class takes and costs relative to the published figures of a task, which name no classes. */
+const CLASS_FACTOR: Record<Complexity, number> = { simple: 0.75, medium: 1, complex: 1.33 };
+
+function predictMinutes(price: AgentPrice, runs: FinishedRun[], complexity: Complexity): Range {
+  const durations = runs.flatMap((run) =>
+    hasDuration(run) ? [run.durationMs / 60_000 / price.durationFactor / CLASS_FACTOR[run.complexity]] : [],
+  );
+  const { min, likely, max } = scaled(
+    predict(TASK_MINUTES, durations),
+    price.durationFactor * CLASS_FACTOR[complexity],
+  );
+  return { min: Math.min(MAX_MINUTES, min), likely: Math.min(MAX_MINUTES, likely), max: Math.min(MAX_MINUTES, max) };
 }
 
-/**
- * Published: the range per task and the usage of a typical task. Derived: the cost of a typical task, which is the
- * likely cost of the medium class; the other classes are half-way to the ends of the range.
- */
-function documentedUsd(price: AgentPrice, { prices, agent, now }: { prices: PriceTable; agent: string; now: number }) {
-  const { min, max } = price.taskUsd;
-  const known = price.typical === undefined ? undefined : costCalculator(prices)(price.typical, agent, now).usd;
-  const typical = Math.min(max, Math.max(min, known ?? (min + max) / 2));
-  const low = (min + typical) / 2;
-  const high = (typical + max) / 2;
-  return {
-    simple: { min, likely: low, max: typical },
-    medium: { min, likely: typical, max: high },
-    complex: { min: low, likely: high, max },
-  };
+function predictUsd({ taskUsd }: AgentPrice, runs: FinishedRun[], complexity: Complexity): Range {
+  // The user's price file may say that a task costs nothing, which has no logarithm.
+  if (taskUsd.max === 0) return { min: 0, likely: 0, max: 0 };
+  const costs = runs.flatMap(({ costUsd = 0, complexity: ofRun }) =>
+    costUsd > 0 ? [costUsd / CLASS_FACTOR[ofRun]] : [],
+  );
+  return scaled(predict(positive(taskUsd), costs), CLASS_FACTOR[complexity]);
 }
 
-const durations = (runs: FinishedRun[]): Observation[] =>
-  runs.flatMap(({ complexity, durationMs }) => {
-    const value = durationMs / 60_000;
-    return value > 0 && value <= MAX_MINUTES ? [{ complexity, value }] : [];
-  });
+const positive = ({ min, max }: AgentPrice["taskUsd"]): Bounds => ({ min: Math.max(min, max / 10), max });
 
-const costs = (runs: FinishedRun[]): Observation[] =>
-  runs.flatMap(({ complexity, costUsd = 0 }) => (costUsd > 0 ? [{ complexity, value: costUsd }] : []));
+/** Of so many runs one in six costs less per search than all before it. */
+const MIN_RUNS_PER_SEARCH = 5;
 
-const isInformative = (run: FinishedRun): boolean => durations([run]).length + costs([run]).length > 0;
+/**
+ * The searches of a run say more about its cost than its question does: fifteen recorded runs cost $0.71 to $1.61, and
+ * $0.053 to $0.067 per search, with all that they read and wrote. Without enough runs of the user only the searches count.
+ */
+function minUsdPerSearch({ searchQueryUsd }: PriceTable, runs: FinishedRun[]): number {
+  const own = runs.flatMap(({ costUsd = 0, searches }) => (costUsd > 0 && searches > 0 ? [costUsd / searches] : []));
+  return own.length < MIN_RUNS_PER_SEARCH ? searchQueryUsd : Math.min(...own);
+}
 
-/** More digits would suggest false precision. */
-const rounded = ({ min, likely, max }: Range): Range => ({
-  min: Number(min.toPrecision(3)),
-  likely: Number(likely.toPrecision(3)),
-  max: Number(max.toPrecision(3)),
+const scaled = ({ min, likely, max }: Range, factor: number): Range => ({
+  min: min * factor,
+  likely: likely * factor,
+  max: max * factor,
 });
+
+const hasDuration = ({ durationMs }: FinishedRun): boolean => durationMs > 0 && durationMs <= MAX_MINUTES * 60_000;
+
+const isInformative = (run: FinishedRun): boolean => hasDuration(run) || (run.costUsd ?? 0) > 0;
 
 const ADVICE: Record<Complexity, string> = {
   simple:
@@ -187,51 +201,10 @@ export const wholeMinutes = (minutes: number): number => Math.max(1, Math.round(
 
 export const minutesText = (minutes: number): string => countOf(wholeMinutes(minutes), "minute");
 
-function basis(runs: FinishedRun[], complexity: Complexity): string {
-  if (runs.length === 0) return "Based on published figures; you have no finished runs yet.";
-  const sameClass = runs.filter((run) => run.complexity === complexity).length;
-  return `Based on published figures, adjusted by ${runs.length} of your own finished runs (${sameClass} of this class).`;
-}
-
-interface Range {
-  min: number;
-  likely: number;
-  max: number;
-}
-
-type Ranges = Record<Complexity, Range>;
-
-interface Observation {
-  complexity: Complexity;
-  value: number;
-}
-
-/**
- * Moves the documented ranges to what the user's own runs took, relative to the documentation of their class, the further
- * the more runs there are. As all classes move alike, simple ≤ medium ≤ complex and min ≤ likely ≤ max stay true.
- */
-function calibrate(documented: Ranges, observations: readonly Observation[]): Ranges {
-  const ratios = observations.map(({ complexity, value }) => value / documented[complexity].likely);
-  const weight = trust(ratios.length);
-  const moved = ({ min, likely, max }: Range): Range => ({
-    min: min + weight * (likely * quantile(ratios, 0.1) - min),
-    likely: likely + weight * (likely * quantile(ratios, 0.5) - likely),
-    max: max + weight * (likely * quantile(ratios, 0.9) - max),
-  });
-  return { simple: moved(documented.simple), medium: moved(documented.medium), complex: moved(documented.complex) };
-}
-
-/** One run is chance (a task may search 17 or 160 times), two weigh as much as the documentation, ten decide. */
-const trust = (runs: number): number => runs ** 3 / (runs ** 3 + 8);
-
-/** 0 without values. */
-function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const position = share * (sorted.length - 1);
-  const below = sorted[Math.floor(position)] ?? 0;
-  const above = sorted[Math.ceil(position)] ?? below;
-  return below + (above - below) * (position - Math.floor(position));
-}
+const basis = ({ length: runs }: FinishedRun[]): string =>
+  runs === 0
+    ? "Based on Google's figures; you have no finished runs yet."
+    : `Four in five runs are expected within these ranges, by Google's figures and ${countOf(runs, "finished run")} of your own.`;
 
 export interface FollowupEstimate {
   agent: string;

@@ -1,4 +1,4 @@
-/** Loads the user's own prices from `prices.json` in the config directory; they override the built-in table. Notices on old prices. */
+/** Loads the user's own prices from `prices.json` in the config directory; they override the built-in table. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,8 +8,6 @@ import type { Log } from "../platform/log.ts";
 import {
   AGENT_TOKEN_PRICE,
   type AgentPrice,
-  dayOf,
-  daysBetween,
   familyOf,
   LIST_PRICES,
   matchesName,
@@ -100,7 +98,6 @@ function withUserPrices(own: PriceFile): PriceTable {
         input: row.input ?? AGENT_TOKEN_PRICE.input,
         output: row.output ?? AGENT_TOKEN_PRICE.output,
         taskUsd,
-        typical: known?.typical,
         durationFactor: known?.durationFactor ?? 1,
       };
     }),
@@ -112,50 +109,3 @@ function withUserPrices(own: PriceFile): PriceTable {
     agents: [...agents, ...LIST_PRICES.agents],
   };
 }
-
-const NOTICE_DAYS = 14;
-/** Google has changed a price or added a model about every six weeks. */
-const OLD_AFTER_DAYS = 120;
-
-interface PriceNotice {
-  message: string;
-  /** The table has all prices that are known to follow. */
-  isKnown: boolean;
-}
-
-export function priceNotices(prices: PriceTable, now: number): PriceNotice[] {
-  const today = dayOf(now);
-  const rows = [
-    ...prices.models.map(({ model, ...row }) => ({ name: nameOf(model), ...row })),
-    ...prices.agents.map(({ agent, ...row }) => ({ name: nameOf(agent), ...row })),
-  ];
-  const ending = rows.flatMap(({ name, until }) => {
-    if (until === undefined || until < today || daysBetween(today, until) > NOTICE_DAYS) return [];
-    const next = rows.find((row) => row.name === name && row.from !== undefined && row.from > until);
-    const message =
-      next === undefined
-        ? `The price of ${name} ends on ${until}; later runs are priced by its family and marked as estimated.`
-        : `The price of ${name} changes after ${until} to $${next.input} in and $${next.output} out per million tokens.`;
-    return [{ message, isKnown: next !== undefined }];
-  });
-  const age = daysBetween(prices.asOf, today);
-  return [
-    ...ending,
-    ...(age > OLD_AFTER_DAYS
-      ? [
-          {
-            message: `The price table is ${age} days old (${prices.asOf}); Google's prices may have changed.`,
-            isKnown: false,
-          },
-        ]
-      : []),
-  ];
-}
-
-const nameOf = (pattern: RegExp | string): string =>
-  typeof pattern === "string"
-    ? pattern
-    : pattern.source
-        .replaceAll(/\(\?:([^)|]+(?:\|[^)|]+)+)\)/g, (_group, names: string) => names.replaceAll("|", " and -"))
-        .replaceAll(/\(\?[!:][^)]*\)\??/g, "")
-        .replaceAll(/[\\^$]/g, "");

@@ -1,7 +1,5 @@
 /** Google's prices of models and agents as of a date, which a user's `prices.json` can override. */
 
-import type { Usage } from "../gemini/search-backend.ts";
-
 /** The API backend's model if GEMINI_MODEL is not set. */
 export const DEFAULT_API_MODEL = "gemini-3.8-flash";
 /** Answers follow-ups. */
@@ -39,12 +37,8 @@ export interface ModelPrice extends TokenPrice, Validity {
 /** An agent's tokens are the sum of many prompts, so prices of long prompts do not apply. */
 export interface AgentPrice extends TokenPrice, Validity {
   agent: RegExp | string;
+  /** What four in five tasks cost. */
   taskUsd: { min: number; max: number };
-  /**
-   * Usage of a typical task; unknown for agents that only the user's file lists. Documented, but without the 50 to 70 % of
-   * the input that are said to be cached: of four recorded runs three cached nothing, one 24 %.
-   */
-  typical?: Usage | undefined;
   /** Duration relative to the standard agent. */
   durationFactor: number;
 }
@@ -127,21 +121,20 @@ export const LIST_PRICES: PriceTable = {
       ...AGENT_TOKEN_PRICE,
       // Documented: up to $7. A run of 2026-05-07 with 4.6 million tokens of input costs $10.49 at these prices.
       taskUsd: { min: 3, max: 10.5 },
-      typical: { input: 900_000, cached: 0, output: 80_000, searches: 160 },
       // Derived: it makes twice as many searches as the other agent; its duration is not documented.
       durationFactor: 2,
     },
     {
       agent: /^deep-research-(?:preview-04-2026|pro-preview-12-2025)$/,
       ...AGENT_TOKEN_PRICE,
-      taskUsd: { min: 1, max: 3 },
-      typical: { input: 250_000, cached: 0, output: 60_000, searches: 80 },
+      // Documented: from $1. Fifteen runs of 2026-08-18 cost $0.71 to $1.61 at these prices.
+      taskUsd: { min: 0.7, max: 3 },
       durationFactor: 1,
     },
   ],
 };
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 
 export const dayOf = (now: number): string => new Date(now).toISOString().slice(0, 10);
 
@@ -152,7 +145,7 @@ export const daysBetween = (from: string, to: string): number =>
 const isValidOn = ({ from, until }: Validity, day: string): boolean =>
   (from === undefined || from <= day) && (until === undefined || day <= until);
 
-export function modelPrice(prices: PriceTable, model: string, now: number): TokenPrice | undefined {
+export function modelPrice(prices: PriceTable, model: string, now: number): ModelPrice | undefined {
   const name = withoutCollection(model);
   return prices.models.find((row) => matchesName(row.model, name) && isValidOn(row, dayOf(now)));
 }
@@ -193,7 +186,9 @@ export function familyPrice(prices: PriceTable, model: string, now: number): Tok
   return {
     input: highest(({ input, longInput = 0 }) => Math.max(input, longInput)),
     output: highest(({ output, longOutput = 0 }) => Math.max(output, longOutput)),
-    cached: highest(({ input, cached = input * CACHED_PRICE_FACTOR }) => cached),
+    cached: highest(({ input, longInput = input, cached = input * CACHED_PRICE_FACTOR }) =>
+      input === 0 ? cached : (cached * longInput) / input,
+    ),
   };
 }
 

@@ -6,7 +6,9 @@
 import { statfsSync } from "node:fs";
 import type { Config } from "../config/config.ts";
 import { toolSet } from "../config/tool-sets.ts";
-import { PRICE_FILE, priceNotices, readPrices } from "../costs/price-file.ts";
+import { parseBudgets } from "../costs/budget.ts";
+import { PRICE_FILE, readPrices } from "../costs/price-file.ts";
+import { configuredModels, priceNotices } from "../costs/price-notices.ts";
 import { desktopObstacle } from "../notifications/desktop.ts";
 import { countOf } from "../platform/count.ts";
 import { type Connection, findConnections } from "../setup/connection.ts";
@@ -32,14 +34,15 @@ function withoutRepeatedAdvice(checks: CheckResult[]): CheckResult[] {
 
 export async function examine({ config, now, online }: DoctorOptions): Promise<CheckResult[]> {
   const { configDir, configDirWritable, environment, warnings } = config;
+  const database = await checkDatabase(config, { now: now(), budgets: parseBudgets(config.settings) });
   return [
     checkNode(process.versions.node, isSupportedNode),
     checkSqlite(await sqliteVersion()),
     ...warnings.map((message) => warn("settings", message, "Correct it in the environment or in config.json.")),
     checkDirectory(config),
     ...(configDirWritable ? [...checkModes(config), checkSpace(configDir), ...checkDiskKind(configDir)] : []),
-    ...(await checkDatabase(config)),
-    ...checkPrices(config, now()),
+    ...database.checks,
+    ...checkPrices(config, { models: database.models, now: now() }),
     checkSourceLinks(config),
     checkTools(config),
     ...withoutRepeatedAdvice([
@@ -90,9 +93,15 @@ const problemsOf = ({ client, entries, errors }: Connection): CheckResult[] => [
   ...errors.map(({ message }) => warn(ASSISTANTS, `${client.title}: ${message}`, "Correct the file.")),
 ];
 
-export function checkPrices({ configDir }: Config, now: number): CheckResult[] {
+export function checkPrices(
+  { configDir, settings }: Config,
+  { models, now }: { models: readonly string[]; now: number },
+): CheckResult[] {
   const { prices, fault } = readPrices(configDir);
-  const notices = [...(fault === undefined ? [] : [{ message: fault, isKnown: false }]), ...priceNotices(prices, now)];
+  const notices = [
+    ...(fault === undefined ? [] : [{ message: fault, isKnown: false }]),
+    ...priceNotices(prices, { models: [...configuredModels(settings), ...models], now }),
+  ];
   if (notices.length === 0) return [ok("prices", `as of ${prices.asOf}`)];
   return notices.map(({ message, isKnown }) =>
     isKnown

@@ -4,9 +4,12 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { LOCAL_OWNER } from "../caller.ts";
 import type { Config } from "../config/config.ts";
+import { type Budgets, type BudgetState, leftText } from "../costs/budget.ts";
 import { AppError } from "../errors.ts";
 import { isoTime } from "../platform/clock.ts";
 import { countOf } from "../platform/count.ts";
+import { readBudgets } from "../runs/ledger/budget-store.ts";
+import { dayNumber, readSpending, type Spending } from "../runs/ledger/ledger-store.ts";
 import { listRuns } from "../runs/run-store.ts";
 import type { Database } from "../store/database.ts";
 import { schemaState, type SchemaState } from "../store/migrate.ts";
@@ -53,38 +56,80 @@ interface DatabaseHealth {
   schema: SchemaState;
   unknownStarts: number;
   processes: { pid: number; startedAt: number }[];
+  /** Of the last 90 days. */
+  spending: Spending[];
+  budgets: BudgetState[];
+}
+
+export interface Inspected {
+  checks: CheckResult[];
+  /** The models that were paid for in the last 90 days. */
+  models: string[];
+}
+
+interface Asked {
+  now: number;
+  budgets: Budgets;
 }
 
 const MAX_COUNTED = 100;
 
-async function inspect(db: Database, integrity: string): Promise<DatabaseHealth> {
+const SPENDING_DAYS = 90;
+
+async function inspect(db: Database, integrity: string, { now, budgets }: Asked): Promise<DatabaseHealth> {
   const schema = await schemaState(db);
-  if (schema === "empty" || schema === "foreign") return { integrity, schema, unknownStarts: 0, processes: [] };
+  if (schema === "empty" || schema === "foreign")
+    return { integrity, schema, unknownStarts: 0, processes: [], spending: [], budgets: [] };
   const filter = { owner: LOCAL_OWNER, status: "start_unknown", kind: undefined, before: undefined } as const;
   const unknown = await listRuns(db, { ...filter, limit: MAX_COUNTED });
-  return { integrity, schema, unknownStarts: unknown.length, processes: await liveProcesses(db) };
+  const untilDay = dayNumber(now);
+  return {
+    integrity,
+    schema,
+    unknownStarts: unknown.length,
+    processes: await liveProcesses(db),
+    spending: await readSpending(db, { fromDay: untilDay - SPENDING_DAYS + 1, untilDay }),
+    budgets: await readBudgets(db, budgets, { owner: LOCAL_OWNER, now }),
+  };
 }
 
-export async function checkDatabase({ databaseFile, sharedDatabase }: Config): Promise<CheckResult[]> {
-  if (sharedDatabase !== undefined) return checkShared(sharedDatabase.url);
-  if (!existsSync(databaseFile)) return [ok("database", `${databaseFile} will be created on first use.`)];
+export async function checkDatabase({ databaseFile, sharedDatabase }: Config, asked: Asked): Promise<Inspected> {
+  if (sharedDatabase !== undefined) return checkShared(sharedDatabase.url, asked);
+  if (!existsSync(databaseFile))
+    return { checks: [ok("database", `${databaseFile} will be created on first use.`)], models: [] };
   let health: DatabaseHealth;
   try {
-    health = await readOnly(databaseFile, inspect);
+    health = await readOnly(databaseFile, (db, integrity) => inspect(db, integrity, asked));
   } catch {
-    return [
-      fail(
-        "database",
-        `${databaseFile} cannot be opened or read.`,
-        "Check its permissions; if it is damaged, move it away. Reports saved as files are not affected.",
-      ),
-    ];
+    const failed = fail(
+      "database",
+      `${databaseFile} cannot be opened or read.`,
+      "Check its permissions; if it is damaged, move it away. Reports saved as files are not affected.",
+    );
+    return { checks: [failed], models: [] };
   }
-  return [checkIntegrity(databaseFile, health), ...checkUnknownStarts(health), checkProcesses(health)];
+  return inspected([checkIntegrity(databaseFile, health)], health, asked);
 }
 
+const inspected = (checks: CheckResult[], health: DatabaseHealth, { now }: Asked): Inspected => ({
+  checks: [...checks, ...checkUnknownStarts(health), checkProcesses(health), checkSpending(health, now)],
+  models: [...new Set(health.spending.flatMap(({ model }) => model ?? []))],
+});
+
+/** What counts against the budgets, and what is left of them. */
+function checkSpending({ spending, budgets }: DatabaseHealth, now: number): CheckResult {
+  const today = dayNumber(now);
+  const monthBegan = today - new Date(now).getUTCDate() + 1;
+  const since = (from: number): string =>
+    dollars(spending.reduce((sum, { day, usd }) => (day >= from ? sum + usd : sum), 0));
+  const sums = `${since(today)} today and ${since(monthBegan)} this month (UTC)`;
+  return ok("spending", [sums, ...budgets.map(leftText)].join("; "));
+}
+
+const dollars = (usd: number): string => `$${usd.toFixed(2)}`;
+
 /** Only checks that it can be used; its integrity is up to its operator. */
-async function checkShared(url: string): Promise<CheckResult[]> {
+async function checkShared(url: string, asked: Asked): Promise<Inspected> {
   const { readOnlyPostgres } = await import("../store/postgres/postgres.ts");
   const warned: CheckResult[] = [];
   try {
@@ -92,13 +137,13 @@ async function checkShared(url: string): Promise<CheckResult[]> {
       debug: () => undefined,
       warn: (message: string) => void warned.push(warn("clock", message, "timedatectl set-ntp true")),
     };
-    const health = await readOnlyPostgres({ url, log }, (db) => inspect(db, "ok"));
+    const health = await readOnlyPostgres({ url, log }, (db) => inspect(db, "ok", asked));
     const location = `PostgreSQL at ${new URL(url).host}${new URL(url).pathname}`;
     const schema = health.schema === "newer" ? newerSchema(location) : ok("database", location);
-    return [schema, ...warned, ...checkUnknownStarts(health), checkProcesses(health)];
+    return inspected([schema, ...warned], health, asked);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    return [fail("database", error.message, error.suggestion ?? "")];
+    return { checks: [fail("database", error.message, error.suggestion ?? "")], models: [] };
   }
 }
 

@@ -100,6 +100,7 @@ function statusOf(run: RunLive, now: number) {
     cost_so_far: run.cost_usd,
     cost_incomplete: run.cost_incomplete,
     cost_estimated: run.cost_estimated,
+    estimated_cost: estimatedCost(run),
     estimated_completion_minutes: minutesLeftOf(run, elapsedMs),
     stalled_since: run.stalled_since,
     unpolled_since: run.unpolled_since,
@@ -109,6 +110,12 @@ function statusOf(run: RunLive, now: number) {
 function elapsedOf({ started_at: start, created_at: created, ...run }: RunLive, now: number): number {
   const end = run.completed_at ?? run.waiting_since;
   return (end === undefined ? now : Date.parse(end)) - Date.parse(start ?? created);
+}
+
+/** Of the whole run, while it is in progress. */
+function estimatedCost({ activity, estimate: { min_usd, likely_usd, max_usd } = {} }: RunLive) {
+  if (activity === undefined || likely_usd === undefined || max_usd === undefined) return undefined;
+  return { min_usd, likely_usd, max_usd };
 }
 
 /** 0 while it runs: it takes longer than usual. A run that is not polled may have ended long ago. */

@@ -5,6 +5,7 @@ import { wholeMinutes, withMaterial } from "../costs/estimate.ts";
 import { AppError } from "../errors.ts";
 import { AGENTS, currentAgent, DEFAULT_AGENT } from "../gemini/research-agent.ts";
 import { factLines } from "./parts/answer-text.ts";
+import { dollars } from "./parts/cost-confirmation.ts";
 import { defineOperation, outputSchema, queryField } from "./operation.ts";
 
 export const estimateResearchCost = defineOperation({
@@ -63,7 +64,7 @@ export const estimateResearchCost = defineOperation({
   },
   toText: ({ success: _success, estimated_cost: cost, estimated_duration: time, recommendation, ...facts }) =>
     [
-      `About $${cost.likely_usd}${range(`$${cost.min_usd}`, `$${cost.max_usd}`)}, in about ${time.likely_minutes} min${range(time.min_minutes, time.max_minutes)}.`,
+      `About ${dollars(cost.likely_usd)}${range(dollars(cost.min_usd), dollars(cost.max_usd))}, in about ${time.likely_minutes} min${range(time.min_minutes, time.max_minutes)}.`,
       recommendation,
       factLines(facts),
     ].join("\n\n"),

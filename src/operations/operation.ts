@@ -44,6 +44,8 @@ export interface OperationDeps {
   estimateFollowup: (characters: number, answer?: FollowupAnswer) => Promise<FollowupEstimate | undefined>;
   /** Of a plan that is to be written, or of the research that carries out a plan. */
   estimatePlan: (start: PlannedStart) => Promise<Estimate | undefined>;
+  /** Changes of the prices of these models and of those that the settings name, and an old price list. */
+  priceNotices: (models: readonly string[]) => Promise<string[]>;
   /** A server of the configuration; throws if it is not configured or a secret of it is not set. */
   mcpServer: (name: string) => RemoteMcpServer;
   /** The file that holds a report which the database refused. */

@@ -206,7 +206,7 @@ export async function finishedAgentRuns(db: Database, owner: string, limit: numb
   const rows = await db
     .selectFrom("research_tasks")
     .select(["query", "model", "created_at", "completed_at", "usage_final"])
-    .select(["part", "estimate_json", ...RUN_COST])
+    .select(["part", "estimate_json", "searches", ...RUN_COST])
     .where("owner", "=", owner)
     .where("kind", "=", "agent")
     // A plan and a follow-up take seconds and cents.
@@ -223,6 +223,7 @@ export async function finishedAgentRuns(db: Database, owner: string, limit: numb
     costUsd: row.usage_final === 1 && isExact(row) ? costOfRun(row).usd : undefined,
     // A research with a plan is classified by its plan.
     complexity: row.part === "research" ? complexityIn(row.estimate_json) : undefined,
+    searches: row.searches ?? 0,
   }));
 }
 

@@ -150,8 +150,9 @@ export const usageOf = (
   { costOf }: { costOf: CostOf },
   { model = "", createdAt }: Pick<Run, "model" | "createdAt">,
   usage: AgentUsage,
-): RunUsage => ({
+): RunUsage & { searches: number } => ({
   tokens: { input: usage.input, output: usage.output },
+  searches: usage.searches,
   cost: costOf(usage, model, createdAt),
 });
 

@@ -39,6 +39,8 @@ export interface Ending {
   to: "completed" | "failed" | "cancelled";
   error?: RunError | undefined;
   tokens?: { input: number; output: number } | undefined;
+  /** As Google counted them. */
+  searches?: number | undefined;
   cost?: Cost | undefined;
   usageFinal: boolean;
   result?: NewResult | undefined;
@@ -56,12 +58,13 @@ export const errorColumns = (error: RunError | undefined) => ({
 export const NO_ACTION = { current_action: null, ...obstacleColumns(undefined) };
 
 /** What the end of a search and of a polled run set alike. Unknown tokens keep their stored values. */
-export const endColumns = ({ to, error, tokens, usageFinal, result, now }: Ending): Columns => ({
+export const endColumns = ({ to, error, tokens, searches, usageFinal, result, now }: Ending): Columns => ({
   ...(to === "completed" ? { progress: 100 } : {}),
   ...NO_ACTION,
   has_warning: result?.hasWarning === true ? 1 : 0,
   ...errorColumns(error),
   ...(tokens === undefined ? {} : { tokens_input: tokens.input, tokens_output: tokens.output }),
+  ...(searches === undefined ? {} : { searches }),
   usage_final: usageFinal ? 1 : 0,
   updated_at: now,
   completed_at: now,

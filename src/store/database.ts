@@ -50,6 +50,8 @@ export interface Tables {
     keep_partial: Generated<Flag>;
     tokens_input: Generated<number>;
     tokens_output: Generated<number>;
+    /** Of an ended run of the agent, as Google counted them. */
+    searches: number | null;
     usage_final: Generated<Flag>;
     error_code: string | null;
     error_message: string | null;

@@ -4,12 +4,12 @@
  */
 
 import type { citationsView } from "../operations/citations/citations-view.ts";
+import type { CostsView } from "../operations/costs-view.ts";
 import type { estimateResearchCost } from "../operations/estimate-research-cost.ts";
 import type { OutputOf } from "../operations/operation.ts";
 import type { reportPage } from "../operations/parts/report-html.ts";
 import type { Subject } from "../operations/question/subject.ts";
 import type { RunHead, RunLive, TimelineEntry } from "../operations/view/run-view.ts";
-import type { Usage } from "../runs/history/figures-store.ts";
 import type { RunStatus } from "../runs/run.ts";
 
 /** Runs of the owner, without the filter. */
@@ -214,11 +214,11 @@ export interface CitationsView extends Citations {
   not_judged?: string | undefined;
 }
 
-/** `GET /api/figures` */
-export interface Figures extends Usage {
-  /** For the operator of a server with several users: usage of the last 30 days by user, the highest cost first. */
-  users?: { name: string; runs: number; cost_usd: number }[];
-}
+/** `GET /api/figures?since&until&kind&model&owner`; `/api/figures.csv` has a line per day, user, kind and model. */
+export type Costs = CostsView;
+
+/** `GET /api/budgets`: those that are set, with what counts against each. */
+export type BudgetsLeft = Pick<CostsView, "budgets">;
 
 /** Of `view_run`. */
 export interface RunCardView {

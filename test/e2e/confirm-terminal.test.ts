@@ -6,7 +6,7 @@ import { openUserTerminal, terminals } from "../kit/server/terminal.ts";
 
 const READY = (await terminals()) === "ready";
 
-const env = { RESEARCH_CONFIRM_ABOVE_USD: "1.5" };
+const env = { RESEARCH_CONFIRM_ABOVE_USD: "1" };
 const START = ["research", QUERY, "--json"];
 
 test("a script is refused with exit code 1, whatever is on its stdin; --yes starts (T28)", async (context) => {
@@ -15,7 +15,7 @@ test("a script is refused with exit code 1, whatever is on its stdin; --yes star
   expect(refused.code).toBe(1);
   expect(JSON.parse(refused.stdout)).toMatchObject({
     success: false,
-    error: { code: "CONFIRMATION_NEEDED", details: { estimated_cost_usd: 1.67, limit_usd: 1.5 } },
+    error: { code: "CONFIRMATION_NEEDED", details: { estimated_cost_usd: 1.1, limit_usd: 1 } },
   });
   expect(refused.stderr).toContain("--yes");
   expect(scene.posts()).toBe(0);
@@ -102,7 +102,7 @@ test.skipIf(!READY)(
     const command = `clear; gemini-search-mcp cancel ${taskId.slice(0, 8)}`;
     const question = /Cancel research [0-9a-f]{8} "How do[^"]+"\?\nYou pay what it has cost so far[^?]*\[y\/N\]\s*$/;
     await terminal.type(`${command}; echo "no: $?"`);
-    expect(await terminal.until(question)).toContain("(about $1.67 at its end) and get no report.");
+    expect(await terminal.until(question)).toContain("(about $1.10 at its end) and get no report.");
     await terminal.key("Enter");
     expect(await terminal.until(/^no: 1$/m)).toContain("Not cancelled. The research continues.");
     expect(status()).toBe("running_async");
@@ -125,7 +125,7 @@ test.skipIf(!READY)(
     const third = await start("How long do heat pumps last?");
     const refused = await scene.command(["cancel", third, "--json"]);
     expect([refused.code, JSON.parse(refused.stdout).error.code]).toEqual([1, "CONFIRMATION_NEEDED"]);
-    expect(refused.stderr).toContain("You pay what it has cost so far (about $1.67 at its end) and get no report.");
+    expect(refused.stderr).toContain("You pay what it has cost so far (about $1.10 at its end) and get no report.");
     const agreed = await scene.command(["cancel", third, "--yes", "--json"]);
     expect([agreed.code, JSON.parse(agreed.stdout).status]).toEqual([0, "cancelled"]);
     const other = await scene.command(["stop", await start("How loud are heat pumps?"), "--json"]);

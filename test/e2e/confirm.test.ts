@@ -29,7 +29,7 @@ describe.each(ERAS)("a %s client with elicitation", (era) => {
     const { isError, structured } = await client.call(DEAR);
     expect(client.dialogs).toEqual([
       {
-        message: "Start this research for about $7.75 (up to $10.50)? Your limit is $5.",
+        message: "Start this research for about $7.50 (up to $14)? Your limit is $5.",
         schema: { type: "object", properties: {} },
       },
     ]);
@@ -130,8 +130,8 @@ describe.each(ERAS)("a %s client with elicitation", (era) => {
     const scene = await openResearch(context, SLOW);
     const always = await askingClient(context, scene, { era, answer: { action: "decline" }, env: ALWAYS });
     expect((await always.call({ query: QUERY })).structured).toEqual(DECLINED);
-    expect(always.dialogs[0]?.message).toBe("Start this research for about $1.67 (up to $2.34)?");
-    const limit = { RESEARCH_CONFIRM_ABOVE_USD: "7.75" };
+    expect(always.dialogs[0]?.message).toBe("Start this research for about $1.10 (up to $2.20)?");
+    const limit = { RESEARCH_CONFIRM_ABOVE_USD: "7.5" };
     const seldom = await askingClient(context, scene, { era, answer: { action: "decline" }, env: limit });
     expect((await seldom.call({ ...DEAR, model: "deep-thought-42" })).structured).toEqual(DECLINED);
     expect(seldom.dialogs.map(({ message }) => message)).toEqual(["Start this research? Its cost is unknown."]);
@@ -180,16 +180,16 @@ describe.each(ERAS)("a %s client without elicitation", (era) => {
         "error": {
           "code": "CONFIRMATION_NEEDED",
           "details": {
-            "estimated_cost_usd": 7.75,
+            "estimated_cost_usd": 7.5,
             "limit_usd": 5,
           },
-          "message": "This research will cost about $7.75 (at most $10.50) with deep-research-max-preview-04-2026, more than your limit of $5. This needs the user's approval, which this client cannot ask for. Nothing was started.",
+          "message": "This research will cost about $7.50 (at most $14) with deep-research-max-preview-04-2026, more than your limit of $5. This needs the user's approval, which this client cannot ask for. Nothing was started.",
           "suggestion": "Ask the user. To approve it, the user can raise RESEARCH_CONFIRM_ABOVE_USD for this server, or decide on the dashboard (gemini-search-mcp open) or in a terminal: gemini-search-mcp research "…"",
         },
         "success": false,
       }
     `);
-    expect(text).toContain("estimated_cost_usd: 7.75");
+    expect(text).toContain("estimated_cost_usd: 7.5");
     expect(text).not.toContain("EV battery");
     expect(scene.posts()).toBe(0);
     await startRun(server);
@@ -237,7 +237,7 @@ describe("a legacy client whose user is being asked", () => {
     const client = await askingClient(context, scene, { era: "legacy", answer });
     expect((await client.call({ query: "heat pumps" })).structured["error"]).toMatchObject({ code: "DECLINED" });
     const { structured } = await client.call(DEAR);
-    expect(structured["error"]).toMatchObject({ code: "CONFIRMATION_NEEDED", details: { estimated_cost_usd: 7.75 } });
+    expect(structured["error"]).toMatchObject({ code: "CONFIRMATION_NEEDED", details: { estimated_cost_usd: 7.5 } });
     expect(client.dialogs).toHaveLength(2);
     expect(scene.posts()).toBe(0);
   });

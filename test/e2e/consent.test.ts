@@ -127,7 +127,7 @@ describe("a yes over the 2026 protocol", () => {
   const accepted = { inputResponses: { confirm: YES } };
   const ASKED = {
     resultType: "input_required",
-    inputRequests: { confirm: { params: { message: expect.stringContaining("Start this research for about $1.67") } } },
+    inputRequests: { confirm: { params: { message: expect.stringContaining("Start this research for about $1.10") } } },
     requestState: expect.any(String),
   };
 

@@ -189,19 +189,28 @@ describe("a report", () => {
   });
 });
 
-test("the figures have the cost of finished runs by day, month and kind (P6)", async (context) => {
+test("the page's costs are those of the ledger, filtered as a whole, and the same in the terminal and as CSV (P6)", async (context) => {
   const scene = await openPageServer(context);
   const server = await scene.serve();
   const taskId = await finished(server);
   const { cost_usd } = await untilEnded(server, taskId);
   const { body } = await server.get("/api/figures");
-  const sum = { runs: 1, cost_usd: expect.closeTo(cost_usd, 4), average_minutes: expect.any(Number) };
-  expect(body).toMatchObject({ total_cost_usd: expect.closeTo(cost_usd, 4), total_runs: 1, unfinished_runs: 0 });
-  expect(body).toMatchObject({ months: [sum], kinds: [{ kind: "agent", ...sum }] });
-  expect(body.days).toHaveLength(30);
-  expect(body.days.filter(({ runs }: { runs: number }) => runs > 0)).toMatchObject([sum]);
+  const sum = { requests: 1, cost_usd: expect.closeTo(cost_usd, 4) };
+  expect(body).toMatchObject({ total: sum, days: [sum], months: [sum], kinds: [{ kind: "research", ...sum }] });
   const { success, ...printed } = JSON.parse((await scene.command(["costs", "--json"])).stdout);
   expect([success, printed]).toEqual([true, body]);
+  // What decides about the next start is what is shown beside the button.
+  const { budgets } = (await server.get("/api/budgets")).body;
+  expect(budgets).toMatchObject([{ name: "BUDGET_DAY_USD", usedUsd: expect.closeTo(cost_usd, 4) }]);
+  expect(body.budgets).toEqual(budgets);
+  expect((await scene.command(["doctor", "--offline"])).stdout).toMatch(
+    /spending: +\$1\.\d\d today and \$1\.\d\d this month \(UTC\); /,
+  );
+  const filtered = (await server.get("/api/figures?kind=search")).body;
+  expect(filtered).toMatchObject({ total: { requests: 0, cost_usd: 0 }, days: [], kinds: [], models: [] });
+  expect(filtered.choices).toEqual(body.choices);
+  expect((await server.get("/api/figures?since=2020-01-01&until=2020-12-31")).body.total.requests).toBe(0);
+  expect((await server.get("/api/figures?since=soon")).status).toBe(400);
 });
 
 test("the timeline of ten thousand events is cut, and says so (J3)", async (context) => {
@@ -224,20 +233,26 @@ test("the timeline of ten thousand events is cut, and says so (J3)", async (cont
   ]);
 });
 
-test("the operator sees the usage of each user, and a user only their own (P6, T14)", async (context) => {
+test("the operator sees the costs of each user, and a user only their own (P6, T14)", async (context) => {
   const scene = await openPageServer(context, { report: REPORT });
   const server = await scene.serve();
   await untilEnded(server, await finished(server));
-  expect((await server.get("/api/figures")).body).not.toHaveProperty("users");
+  expect((await server.get("/api/figures")).body).not.toHaveProperty("owners");
   const ben = await scene.tokenOf("ben");
   await server.post("/api/research", { query: "What does Ben want to know?" }, ben);
-  const { users } = (await server.get("/api/figures")).body;
-  expect(users.map(({ name, runs }: { name: string; runs: number }) => [name, runs])).toEqual([
-    ["local", 1],
+  const { owners, total } = (await server.get("/api/figures")).body;
+  expect(
+    owners.map(({ owner, requests }: { owner: string; requests: number }) => [owner, requests]).toSorted(),
+  ).toEqual([
     ["ben", 1],
+    ["local", 1],
   ]);
-  expect(users[0].cost_usd).toBeGreaterThan(0);
-  expect((await server.get("/api/figures", ben)).body).not.toHaveProperty("users");
+  expect(total.requests).toBe(2);
+  expect((await server.get("/api/figures?owner=ben")).body.total.requests).toBe(1);
+  const his = (await server.get("/api/figures?owner=local", ben)).body;
+  expect(his).toMatchObject({ total: { requests: 0 }, choices: { owners: [] } });
+  expect((await server.get("/api/figures", ben)).body).toMatchObject({ total: { requests: 1 } });
+  expect((await server.get("/api/figures", ben)).body).not.toHaveProperty("owners");
 });
 
 test("no owner reads or changes runs of another (T14)", async (context) => {
@@ -258,8 +273,7 @@ test("no owner reads or changes runs of another (T14)", async (context) => {
   expect((await server.get("/api/figures", ben)).body).toMatchObject({
     months: [],
     kinds: [],
-    total_cost_usd: 0,
-    total_runs: 0,
+    total: { requests: 0, cost_usd: 0 },
   });
   const none = { status: 404, body: { success: false, error: { code: "TASK_NOT_FOUND" } } };
   for (const path of ["", "/timeline", "/report", "/report.md", "/report.html"])

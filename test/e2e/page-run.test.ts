@@ -75,7 +75,9 @@ test("a run is shown live through a reload and a restart, and its report appears
 
   await page.goto(`${server.url}/figures`);
   await page.locator(".figures table").first().waitFor(SOON);
-  expect(await page.locator(".figures .total").innerText()).toMatch(/^\$\d+\.\d\d for 1 run$/);
+  expect(await page.locator(".figures .total").innerText()).toMatch(
+    /^\$\d+\.\d\d from [\d-]+ to [\d-]+ \(UTC\), 1 paid request$/,
+  );
   expect(complaints).toEqual([]);
 });
 

@@ -46,6 +46,25 @@ describe("check_research_status", () => {
     expect(scene.accepted()).toBe(1);
   });
 
+  test("estimates the cost by what the searches so far leave possible, and no longer once it is known (J1, M2)", async (context) => {
+    const scene = await openResearch(context, { speed: 40 });
+    const server = await scene.server();
+    const { structured } = await server.call("estimate_research_cost", { query: QUERY });
+    const { min_usd: min, likely_usd: likely, max_usd: max } = structured["estimated_cost"];
+    const task_id = await startRun(server);
+    await waitFor(
+      async () => {
+        const { estimated_cost: now } = (await statusOf(server, task_id)) as { estimated_cost: Record<string, number> };
+        expect(now["min_usd"]).toBeGreaterThan(min);
+        expect(now["likely_usd"]).toBeGreaterThan(likely);
+        expect((now["max_usd"] ?? 0) / (now["min_usd"] ?? 1)).toBeLessThan(max / min);
+      },
+      { interval: 25 },
+    );
+    const ended = await untilStatus(server, task_id, "completed");
+    expect(ended).not.toHaveProperty("estimated_cost");
+  });
+
   test("reads the store only, in exactly this shape and under 100 ms (J1, J2, R5, R6)", async (context) => {
     const scene = await openResearch(context, SLOW);
     const server = await scene.server({ env: { RESEARCH_POLL_INTERVAL_MS: "600000" } });
@@ -62,6 +81,7 @@ describe("check_research_status", () => {
       progress_is_estimate: true,
       current_action: "Researching",
       elapsed_minutes: expect.any(Number),
+      estimated_cost: { min_usd: expect.any(Number), likely_usd: expect.any(Number), max_usd: expect.any(Number) },
       estimated_completion_minutes: expect.any(Number),
       cursor: expect.stringMatching(/^1-\d{1,3}-[0-9a-f]{8}$/),
     });
@@ -230,7 +250,7 @@ describe("a finished research", () => {
     const task_id = await startRun(server);
     await untilStatus(server, task_id, "completed");
     const early = (await server.call(RESULTS, { task_id })).structured["metadata"];
-    expect(early).toMatchObject({ usage_final: false, estimated_cost_usd: 1.67 });
+    expect(early).toMatchObject({ usage_final: false, estimated_cost_usd: 1.1 });
     expect(early).not.toHaveProperty("tokens_used");
     expect(early).not.toHaveProperty("cost_usd");
     const due = (): number =>

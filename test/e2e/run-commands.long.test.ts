@@ -100,17 +100,32 @@ test("find searches questions and reports", async (context) => {
   expect((await scene.command(["list", "heat", "--limit", "0"])).code).toBe(2);
 });
 
-test("figures sums up the cost of finished runs", async (context) => {
+test("costs sums up what was spent, by kind, model and day, as text, JSON and CSV (P6)", async (context) => {
   const scene = await openResearch(context, AT_ONCE);
-  expect((await scene.command(["costs"])).stdout).toBe("0 runs, $0.00 total. No run has finished yet.\n");
+  const today = new Date().toISOString().slice(0, 10);
+  expect((await scene.command(["costs", "--since", today])).stdout).toMatch(
+    /^\$0\.00 on \d{4}-\d\d-\d\d \(UTC\), 0 paid requests\n/,
+  );
   await start(scene);
   const { code, stdout } = await scene.command(["costs", "--json"]);
   expect(code).toBe(0);
-  const figures = JSON.parse(stdout);
-  expect(figures).toMatchObject({ success: true, total_runs: 1, months: [{ runs: 1 }] });
+  const costs = JSON.parse(stdout);
+  expect(costs).toMatchObject({ success: true, total: { requests: 1 }, kinds: [{ kind: "research", requests: 1 }] });
   expect((await scene.command(["costs"])).stdout).toMatch(
-    /^1 run, \$1\.\d\d total\n\nMONTH +RUNS +COST +AVERAGE TIME\n.+\n\nKIND +RUNS +COST +AVERAGE TIME\ndeep research +1 /,
+    /^\$1\.\d\d from [\d-]+ to [\d-]+ \(UTC\), 1 paid request[^]*\n\nKIND +REQUESTS +COST\nDeep research +1 +\$1\.\d\d\n\nMODEL +REQUESTS +COST\n.+\n\nDAY +REQUESTS +COST\n/,
   );
+  const [head, row, ...more] = (await scene.command(["costs", "--csv"])).stdout.trimEnd().split("\r\n");
+  expect(head).toBe("day,owner,kind,model,requests,cost_usd,reserved_usd,cost_incomplete,cost_estimated");
+  expect(row).toMatch(/^\d{4}-\d\d-\d\d,local,research,deep-research-preview-04-2026,1,1\.\d+,0,,$/);
+  expect(more).toEqual([]);
+  expect(JSON.parse((await scene.command(["costs", "--kind", "search", "--json"])).stdout).total.requests).toBe(0);
+  for (const wrong of [
+    ["--since", "yesterday"],
+    ["--kind", "agent"],
+  ]) {
+    const refused = await scene.command(["costs", ...wrong]);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("INVALID_INPUT")]);
+  }
 });
 
 describe("with --json", () => {

@@ -24,6 +24,7 @@ export const closedDeps: OperationDeps = {
   estimate: closed,
   estimateFollowup: closed,
   estimatePlan: closed,
+  priceNotices: closed,
   mcpServer: () => {
     throw new Error("closed");
   },

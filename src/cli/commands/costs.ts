@@ -1,50 +1,69 @@
-/** `costs`: cost and number of finished runs by month and kind. */
+/** `costs`: what was spent in a period, by kind, model, user and day, as text, JSON or CSV. */
 
 import type { App } from "../../app.ts";
 import { LOCAL_OWNER } from "../../caller.ts";
+import { leftText } from "../../costs/budget.ts";
+import { COST_KIND_NAMES } from "../../costs/kinds.ts";
+import {
+  costsCsv,
+  type CostsInput,
+  costsInput,
+  type CostSum,
+  type CostsView,
+  readCosts,
+} from "../../operations/costs-view.ts";
+import { parseInput } from "../../operations/perform.ts";
 import { countOf } from "../../platform/count.ts";
-import { readUsage, type Usage, type UsageSum } from "../../runs/history/figures-store.ts";
 import { type Answer, runAnswer } from "../answer-command.ts";
 import { answerWidth } from "../output.ts";
-import { formatCost, formatDollars, formatDuration } from "../render/durations.ts";
-import { KIND_LABELS } from "../render/list-view.ts";
+import { formatCost, formatDollars } from "../render/durations.ts";
 import { type Paint, paintFor } from "../render/paint.ts";
 import { type Column, tableLines } from "../render/table.ts";
 
 /** Width when stdout is not a terminal. */
 const PLAIN_WIDTH = 80;
-const MINUTE_MS = 60_000;
 
-export const printCosts = ({ json }: { json: boolean }): Promise<void> => runAnswer(json, answer);
-
-async function answer({ deps }: App): Promise<Answer> {
-  const usage = await readUsage(await deps.database(), LOCAL_OWNER, deps.clock.now());
-  const text = usageText(usage, { width: answerWidth() ?? PLAIN_WIDTH, paint: paintFor(process.stdout) });
-  return { structured: { success: true, ...usage }, text };
+export interface CostsFlags extends CostsInput {
+  json?: boolean | undefined;
+  csv?: boolean | undefined;
 }
 
-function usageText(usage: Usage, { width, paint }: { width: number; paint: Paint }): string {
-  const { total_runs: total, unfinished_runs: unfinished, months, kinds, judge_cost_usd: judged } = usage;
-  const title = `${countOf(total, "run")}${unfinished === 0 ? "" : ` (${unfinished} unfinished)`}, ${formatCost({ ...usage, cost_usd: usage.total_cost_usd })} total`;
-  if (months.length === 0) return `${title}. No run has finished yet.`;
-  const table = <Row extends UsageSum>(name: string, rows: Row[], nameOf: (row: Row) => string): string[] =>
-    tableLines([{ title: name, cell: nameOf }, ...SUMS], rows, { width, paint });
+export const printCosts = ({ json = false, csv = false, ...filter }: CostsFlags): Promise<void> =>
+  runAnswer(json, (app) => answer(app, { filter, csv }));
+
+async function answer({ deps }: App, { filter, csv }: { filter: CostsInput; csv: boolean }): Promise<Answer> {
+  const { view, rows } = await readCosts(deps, parseInput(costsInput, filter), LOCAL_OWNER);
+  const space = { width: answerWidth() ?? PLAIN_WIDTH, paint: paintFor(process.stdout) };
+  return { structured: { success: true, ...view }, text: csv ? costsCsv(rows).trimEnd() : textOf(view, space) };
+}
+
+/** Longer periods are shown by month. */
+const MAX_DAYS = 31;
+
+function textOf(view: CostsView, space: { width: number; paint: Paint }): string {
+  const { since, until, total, days, months, kinds, models, owners, budgets, notices } = view;
+  const period = since === until ? `on ${since}` : `from ${since} to ${until}`;
+  const remarks = [
+    ...(total.reserved_usd === undefined
+      ? []
+      : [`${formatDollars(total.reserved_usd)} of it is reserved: Google has not reported what these requests used.`]),
+    ...budgets.map((budget) => `${leftText(budget)}.`),
+    ...notices,
+  ];
+  const title = `${formatCost(total)} ${period} (UTC), ${countOf(total.requests, "paid request")}`;
+  const table = <Row extends CostSum>(name: string, rows: readonly Row[], nameOf: (row: Row) => string): string[] =>
+    rows.length === 0 ? [] : ["", ...tableLines([{ title: name, cell: nameOf }, ...SUMS], [...rows], space)];
   return [
-    paint("strong", title),
-    ...(judged === undefined ? [] : [`${formatDollars(judged)} of it for judged citations.`]),
-    "",
-    ...table("MONTH", months, ({ month }) => month),
-    "",
-    ...table("KIND", kinds, ({ kind }) => KIND_LABELS[kind] ?? kind),
+    space.paint("strong", title),
+    ...remarks,
+    ...table("KIND", kinds, ({ kind }) => COST_KIND_NAMES[kind]),
+    ...table("MODEL", models, ({ model }) => model),
+    ...table("USER", owners ?? [], ({ owner }) => owner),
+    ...(days.length > MAX_DAYS ? table("MONTH", months, ({ month }) => month) : table("DAY", days, ({ day }) => day)),
   ].join("\n");
 }
 
-const SUMS: Column<UsageSum>[] = [
-  { title: "RUNS", cell: ({ runs }) => String(runs), align: "right" },
+const SUMS: Column<CostSum>[] = [
+  { title: "REQUESTS", cell: ({ requests }) => String(requests), align: "right" },
   { title: "COST", cell: formatCost, align: "right" },
-  {
-    title: "AVERAGE TIME",
-    cell: ({ average_minutes: minutes }) => (minutes === undefined ? "–" : formatDuration(minutes * MINUTE_MS)),
-    align: "right",
-  },
 ];

@@ -40,6 +40,13 @@ const doing = (phase: string, searches: number, sites: number) => ({
   activity: { phase, searches, sites, latest_sites: [] },
 });
 
+test("the expected cost has its range, where one is known (J1)", () => {
+  const shown = (estimate: Frame["run"]["estimate"]): string =>
+    runFrame(frameOf({ cost_usd: undefined, estimate }), { columns: 100, rows: 24 })[3] ?? "";
+  expect(shown({ min_usd: 1.1, likely_usd: 1.7, max_usd: 2.9 })).toContain("· about $1.70 total ($1.10 to $2.90)");
+  expect(shown({ likely_usd: 1.7 })).toMatch(/· about \$1\.70 total$/);
+});
+
 test("the frame shows question, state, times, cost, action and timeline (J2, J3)", () => {
   expect(runFrame(FRAME, { columns: 61, rows: 24 })).toMatchInlineSnapshot(`
     [

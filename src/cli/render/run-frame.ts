@@ -95,7 +95,8 @@ const activityLines = ({ activity }: RunLive, width: number): string[] =>
     : [cutToWidth([oneLine(activity.phase), activityCounts(activity) ?? []].flat().join(" · "), width)];
 
 function figureLines({ run, now }: Frame, width: number): string[] {
-  const { progress, started_at: startedAt = run.created_at, usual_minutes: usual, estimated_usd: likely } = run;
+  const { progress, started_at: startedAt = run.created_at, usual_minutes: usual, estimate = {} } = run;
+  const { min_usd: min, likely_usd: likely = run.estimated_usd, max_usd: max } = estimate;
   const elapsedMs = now - Date.parse(startedAt);
   const time = [
     formatDuration(elapsedMs),
@@ -104,11 +105,24 @@ function figureLines({ run, now }: Frame, width: number): string[] {
   const cost = [
     // Google reports usage at the end only: until then nothing is known, which is not $0.00.
     ...(isKnown(run.cost_usd) ? [`${formatCost(run)} so far`] : []),
-    ...(likely === undefined ? [] : [`about ${formatDollars(likely)} total`]),
+    ...(likely === undefined ? [] : [totalText({ min_usd: min, likely_usd: likely, max_usd: max })]),
   ].join(", ");
   const parts = [time, cost].filter((part) => part !== "");
   const joined = parts.join(" · ");
   return wrapToLines(joined, width, 1)[0] === joined ? [joined] : parts.map((part) => cutToWidth(part, width));
+}
+
+interface ExpectedCost {
+  min_usd?: number | undefined;
+  likely_usd: number;
+  max_usd?: number | undefined;
+}
+
+/** What the whole run is expected to cost. */
+export function totalText({ min_usd: min, likely_usd: likely, max_usd: max }: ExpectedCost): string {
+  const about = `about ${formatDollars(likely)}`;
+  const isRange = min !== undefined && max !== undefined && min < max;
+  return isRange ? `${about} total (${formatDollars(min)} to ${formatDollars(max)})` : `${about} total`;
 }
 
 export const isKnown = (usd: number | undefined): usd is number => usd !== undefined && usd > 0;

@@ -1,7 +1,7 @@
 /** The citation judge (`VERIFY_JUDGE`) in answers: announced with its limit, then what it used and what it did not judge. */
 
 import { JUDGE_MODEL } from "../../costs/prices.ts";
-import { findJudgeCost } from "../../runs/history/figures-store.ts";
+import { findJudgeCost } from "../../runs/ledger/ledger-store.ts";
 import type { Database } from "../../store/database.ts";
 import type { Judge } from "../../verification/judge/judge-port.ts";
 import type { OperationDeps } from "../operation.ts";

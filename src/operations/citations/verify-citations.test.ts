@@ -12,7 +12,7 @@ import { costCalculator } from "../../costs/actual.ts";
 import { LIST_PRICES } from "../../costs/prices.ts";
 import { createDecisions } from "../../gemini/decisions.ts";
 import { systemClock } from "../../platform/clock.ts";
-import { findJudgeCost } from "../../runs/history/figures-store.ts";
+import { findJudgeCost } from "../../runs/ledger/ledger-store.ts";
 import { finishRun, insertRunning } from "../../runs/run-store.ts";
 import { reserveJudgeRequest } from "../../verification/claim-store.ts";
 import type { Judge, Judgements } from "../../verification/judge/judge-port.ts";

@@ -87,7 +87,7 @@ export async function costQuestion(
 }
 
 /** The budgets that are set, with what counts against them: the numbers that decide about a start. */
-async function budgetsNow(
+export async function budgetsNow(
   deps: Pick<OperationDeps, "database" | "clock" | "settings">,
   { owner }: Pick<Call, "owner">,
 ): Promise<BudgetState[]> {

@@ -3,7 +3,7 @@
 import { isoTime } from "../../platform/clock.ts";
 import { readActivity } from "../../runs/activity/activity.ts";
 import { lastEvent } from "../../runs/event-store.ts";
-import { estimateOf } from "../../runs/history/run-estimate.ts";
+import { estimateOf, expectedUsd } from "../../runs/history/run-estimate.ts";
 import type { RunTimelineEntry } from "../../runs/history/timeline.ts";
 import { newestPlan } from "../../runs/plan/plan-store.ts";
 import { reportPresence } from "../../runs/result-store.ts";
@@ -27,6 +27,7 @@ export async function readLive(deps: Reader, stored: Run): Promise<RunLive> {
   const plan = hasPlan ? await newestPlan(db, run.taskId) : undefined;
   const material = materialSent(run);
   const now = deps.clock.now();
+  const activity = isInProgress(run) ? await readActivity(db, run) : undefined;
   return {
     ...headOf(run, now),
     actions: actionsFor(run, { hasText: text !== undefined }),
@@ -48,16 +49,17 @@ export async function readLive(deps: Reader, stored: Run): Promise<RunLive> {
     usage_final: run.usageFinal,
     wishes: wishesIn(run.options),
     material: material && materialTexts(material),
-    estimate: estimateIn(run),
-    activity: isInProgress(run) ? await readActivity(db, run) : undefined,
+    estimate: estimateIn(run, activity?.searches ?? 0),
+    activity,
     last_thought: run.kind === "agent" ? (await lastEvent(db, run.taskId, "thought"))?.text : undefined,
     backup_file: deps.backupOf(run.taskId)?.path,
     error: run.error,
   };
 }
 
-function estimateIn({ estimate }: Run): RunLive["estimate"] {
-  const { usd, minutes } = estimateOf(estimate);
+function estimateIn(run: Run, searches: number): RunLive["estimate"] {
+  const { minutes, ...atStart } = estimateOf(run.estimate);
+  const usd = (isInProgress(run) ? expectedUsd(run, searches) : undefined) ?? atStart.usd;
   if (usd === undefined && minutes === undefined) return undefined;
   return { min_usd: usd?.min, likely_usd: usd?.likely, max_usd: usd?.max, likely_minutes: minutes?.likely };
 }

@@ -105,7 +105,7 @@ export interface RunLive extends RunHead {
   wishes?: Wishes | undefined;
   /** What was sent with the question, one line each. */
   material?: string[] | undefined;
-  /** As of the start. */
+  /** As of the start; while it is in progress without what its searches so far rule out. */
   estimate?: Partial<Record<"min_usd" | "likely_usd" | "max_usd" | "likely_minutes", number | undefined>> | undefined;
   /** While it is in progress. */
   activity?: LiveActivity | undefined;

@@ -24,8 +24,12 @@ export function tableCsv({ table: { columns, rows }, sources }: TableFile): stri
   const byNumber = new Map(sources.map((source) => [source.n, source]));
   const head = columns.flatMap((column) => [column, `${column} (sources)`]);
   const lines = rows.map((row) => row.flatMap((cell) => [cell.value ?? "", sourcesText(cell, byNumber)]));
-  return [head, ...lines].map((fields) => `${fields.map(csvField).join(",")}\r\n`).join("");
+  return csvLines([head, ...lines]);
 }
+
+/** Safe in spreadsheets. */
+export const csvLines = (lines: readonly (readonly string[])[]): string =>
+  lines.map((fields) => `${fields.map(csvField).join(",")}\r\n`).join("");
 
 function sourcesText({ sources, mark, unknown_sources: unknown = [] }: Cell, byNumber: ReadonlyMap<number, Source>) {
   if (mark === "not found") return mark;

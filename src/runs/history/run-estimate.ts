@@ -2,13 +2,14 @@
 
 import { z } from "zod";
 import { COMPLEXITIES, type Complexity } from "../../costs/complexity.ts";
+import { atLeast, type Range, rounded } from "../../costs/prediction.ts";
 import { storedJson } from "../run-row.ts";
 import type { Run } from "../run.ts";
 import type { UsualMinutes } from "../activity/time-left.ts";
 
 const figure = z.number().optional().catch(undefined);
 const range = z.object({ min: figure, likely: figure, max: figure }).optional().catch(undefined);
-const stored = z.object({ usd: range, minutes: range }).catch({});
+const stored = z.object({ usd: range, minutes: range, minUsdPerSearch: figure }).catch({});
 
 export type RunEstimate = z.infer<typeof stored>;
 
@@ -19,6 +20,14 @@ export function complexityIn(estimateJson: string | null): Complexity | undefine
 }
 
 export const estimateOf = (estimate: unknown): RunEstimate => stored.parse(estimate);
+
+/** What the run is expected to cost: as estimated at its start, without what its searches and its cost so far rule out. */
+export function expectedUsd({ estimate, cost }: Pick<Run, "estimate" | "cost">, searches: number): Range | undefined {
+  const { usd: { min, likely, max } = {}, minUsdPerSearch = 0 } = estimateOf(estimate);
+  if (min === undefined || likely === undefined || max === undefined) return undefined;
+  const floor = Math.max(cost.usd ?? 0, searches * minUsdPerSearch);
+  return floor === 0 ? { min, likely, max } : rounded(atLeast({ min, likely, max }, floor));
+}
 
 /** Searches have no estimate: these are the times that their descriptions name. */
 const SEARCH_MINUTES: Record<Exclude<Run["kind"], "agent">, UsualMinutes> = {

@@ -209,14 +209,18 @@ export const costOfRun = ({ cost_micros: micros, cost_incomplete, cost_estimated
 
 export const isExact = (row: CostOfRun): boolean => row.cost_incomplete !== 1 && row.cost_estimated !== 1;
 
-/** Of the judge of its citations. */
-export const JUDGE_COST = [
-  sql<number>`(select coalesce(sum(cost_micros), 0) ${OF_RUN} and kind = 'judge')`.as("judge_micros"),
-  // In progress, lost, or without a price.
-  sql<number>`(select count(*) ${OF_RUN} and kind = 'judge' and (state = 'reserved' or incomplete = 1))`.as(
-    "judge_unpriced",
-  ),
-] as const;
+/** What judging the citations of one run has cost; incomplete while a request is in progress, or lost, or has no price. */
+export async function findJudgeCost(db: Database, taskId: string): Promise<Cost> {
+  const row = await db
+    .selectFrom("ledger")
+    .select((entry) => entry.fn.sum<number | null>("cost_micros").as("micros"))
+    .select(sql<number | null>`max(case when state = 'reserved' or incomplete = 1 then 1 else 0 end)`.as("unpriced"))
+    .where("task_id", "=", taskId)
+    .where("kind", "=", "judge")
+    .executeTakeFirst();
+  const micros = row?.micros ?? 0;
+  return { usd: micros > 0 ? micros / MICROS : undefined, incomplete: row?.unpriced === 1, estimated: false };
+}
 
 /** What the requests to the judge about the citations of a run count. */
 export async function judgeMicros(db: Database, taskId: string): Promise<number> {

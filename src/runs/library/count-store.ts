@@ -19,7 +19,7 @@ interface Counted {
 }
 
 /** Uses an index-only scan for all runs, and reads the few that are not listed, or are open plans, by partial indexes. */
-export async function countByStatus(db: Database, owner: string): Promise<Counted[]> {
+async function countByStatus(db: Database, owner: string): Promise<Counted[]> {
   const runs = db.selectFrom("research_tasks").where("owner", "=", owner);
   const rows = await runs
     .select(["archived", "status", (select) => select.fn.countAll<number>().as("count")])

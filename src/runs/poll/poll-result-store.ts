@@ -132,7 +132,7 @@ export function keepLaterText(db: Database, { run, result, raw, now }: LaterText
 export function recordLateUsage(
   db: Database,
   { taskId, interactionId }: Pick<PolledRun, "taskId" | "interactionId">,
-  { tokens, cost, now }: Pick<Run, "tokens" | "cost"> & { now: number },
+  { tokens, searches, cost, now }: Pick<Run, "tokens" | "cost"> & { searches?: number; now: number },
 ): Promise<void> {
   return db.transaction().execute(async (transaction) => {
     const { numUpdatedRows } = await transaction
@@ -142,6 +142,7 @@ export function recordLateUsage(
         lease_until: null,
         tokens_input: tokens.input,
         tokens_output: tokens.output,
+        searches,
         usage_final: 1,
         updated_at: now,
       })

@@ -19,9 +19,9 @@ export async function pollForUsage(deps: ResearchDeps, run: PolledRun, lane: Lan
   const usage = polled.kind === "found" ? polled.interaction.usage : undefined;
   const now = deps.clock.now();
   if (usage !== undefined) {
-    const { tokens, cost } = usageOf(deps, run, usage);
-    await recordLateUsage(deps.db, run, { tokens, cost, now });
-    countAgentUsage(run.model ?? "", usage, cost.usd);
+    const used = usageOf(deps, run, usage);
+    await recordLateUsage(deps.db, run, { ...used, now });
+    countAgentUsage(run.model ?? "", usage, used.cost.usd);
     return { next: "never", recorded: true };
   }
   const age = now - run.completedAt;

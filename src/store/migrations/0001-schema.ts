@@ -74,6 +74,7 @@ const tablesOfRuns = (isPostgres: boolean): Statement[] => {
       keep_partial integer not null default 1,
       tokens_input bigint not null default 0,
       tokens_output bigint not null default 0,
+      searches bigint,
       usage_final integer not null default 0,
       error_code text,
       error_message text,

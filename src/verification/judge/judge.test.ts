@@ -8,7 +8,7 @@ import { costCalculator } from "../../costs/actual.ts";
 import { LIST_PRICES } from "../../costs/prices.ts";
 import type { DecisionOutcome, DecisionRequest } from "../../gemini/decisions.ts";
 import { systemClock } from "../../platform/clock.ts";
-import { totalCost } from "../../runs/history/figures-store.ts";
+import { findJudgeCost } from "../../runs/ledger/ledger-store.ts";
 import { reserveJudgeRequest, saveClaims, settleJudgeRequest } from "../claim-store.ts";
 import type { OpenClaim } from "./judge-port.ts";
 import { createJudge, LIKELY_FROM, withJudgement } from "./judge.ts";
@@ -181,7 +181,7 @@ test("a sentence that is too long to be compared is not judged, and not asked ab
 test("what a request costs is counted before it is sent at its maximum, and then as reported (W3)", async () => {
   const { db, ask } = await openJudge([answered({ c1: 0.5 }, { inputTokens: 2_000 }), answered({ c1: 0.5 })]);
   await ask([claim(1)]);
-  expect(await totalCost(db, "local")).toMatchObject({ usd: 1.0002, incomplete: false });
+  expect(await findJudgeCost(db, "run")).toMatchObject({ usd: 0.0002, incomplete: false });
 });
 
 test("an answer without usage, or none, has an unknown cost and stays counted at its maximum (W3)", async () => {
@@ -189,7 +189,7 @@ test("an answer without usage, or none, has an unknown cost and stays counted at
   for (const outcome of [withoutUsage, { kind: "lost", why: "It broke." } as const]) {
     const { db, ask } = await openJudge([outcome], { maxUsd: 0.00015 });
     await ask([claim(1)]);
-    expect(await totalCost(db, "local")).toMatchObject({ usd: 1, incomplete: true });
+    expect(await findJudgeCost(db, "run")).toMatchObject({ usd: undefined, incomplete: true });
     // There is no room for a second one below the limit.
     expect([...(await ask([claim(1)])).unjudged.keys()]).toEqual([expect.stringContaining("VERIFY_JUDGE")]);
   }
@@ -202,7 +202,7 @@ test("a report never costs more than its limit, over all checks and processes (W
   for (let check = 0; check < 20; check += 4) {
     results.push(...(await Promise.all(Array.from({ length: 4 }, () => ask([claim(1)], { page })))));
   }
-  const spent = (await totalCost(db, "local")).usd - 1;
+  const spent = (await findJudgeCost(db, "run")).usd ?? 0;
   expect(spent).toBeCloseTo(sent.length * 0.00003, 9);
   expect(spent).toBeLessThanOrEqual(0.0005);
   expect(sent.length).toBeGreaterThan(2);
@@ -238,7 +238,7 @@ test("a model that Google does not offer is asked for once, and again after an h
   }
   expect(sent).toHaveLength(1);
   expect(judge.canJudge()).toBe(false);
-  expect(await totalCost(db, "local")).toMatchObject({ usd: 1, incomplete: false });
+  expect(await findJudgeCost(db, "run")).toMatchObject({ usd: undefined, incomplete: false });
   time.now += 3_600_001;
   expect(judge.canJudge()).toBe(true);
   expect((await ask([claim(1)])).judged).toEqual(new Map([[1, 0.9]]));
@@ -292,5 +292,5 @@ test("a judgement is kept although its usage cannot be stored; its cost is unkno
   expect((await ask([claim(1)])).judged).toEqual(new Map([[1, 0.9]]));
   expect(lines).toEqual([expect.stringContaining("usage was not stored: The database is busy.")]);
   vi.restoreAllMocks();
-  expect(await totalCost(db, "local")).toMatchObject({ usd: 1, incomplete: true });
+  expect(await findJudgeCost(db, "run")).toMatchObject({ usd: undefined, incomplete: true });
 });

@@ -11,8 +11,18 @@ import { countListed, type ListCounts } from "../../runs/library/count-store.ts"
 import { jsonResponse, outcomeResponse, readJsonBody } from "./json.ts";
 import { headOf } from "../../operations/view/head-view.ts";
 import { readLive, timelineEntry } from "../../operations/view/read-view.ts";
-import { type CallerEnv, LOCAL_OWNER } from "../../caller.ts";
-import type { ConversationView, Figures, PlanView, RestartTerms, RunCounts, RunPage, Timeline, Turn } from "../wire.ts";
+import type { CallerEnv } from "../../caller.ts";
+import type {
+  BudgetsLeft,
+  ConversationView,
+  Costs,
+  PlanView,
+  RestartTerms,
+  RunCounts,
+  RunPage,
+  Timeline,
+  Turn,
+} from "../wire.ts";
 import { conversationRoots, earlierTurns, laterTurns } from "../../operations/followup/conversation.ts";
 import { followupTerms } from "../../operations/followup/prepare.ts";
 import { isTableRun } from "../../operations/parts/table.ts";
@@ -25,8 +35,8 @@ import { resumeResearch } from "../../operations/resume-research.ts";
 import { cleanText } from "../../platform/clean-text.ts";
 import { isoTime } from "../../platform/clock.ts";
 import { plansOf } from "../../runs/plan/plan-store.ts";
-import { roundUsd } from "../../costs/actual.ts";
-import { readUsage, usageByOwner } from "../../runs/history/figures-store.ts";
+import { budgetsNow } from "../../operations/parts/cost-confirmation.ts";
+import { costsCsv, costsInput, readCosts } from "../../operations/costs-view.ts";
 import { taskIdField } from "../../operations/operation.ts";
 
 export function serveRuns(web: Hono<CallerEnv>, { deps, shutdown }: App): void {
@@ -163,23 +173,29 @@ export function serveRestarts(web: Hono<CallerEnv>, { deps }: App): void {
 const withoutPlan = (): AppError =>
   new AppError({ code: "INVALID_INPUT", message: "This run has no plan.", details: { status: 404 } });
 
-const THIRTY_DAYS_MS = 30 * 24 * 3_600_000;
-const MAX_USERS = 100;
-
 export function serveFigures(web: Hono<CallerEnv>, { deps }: App): void {
+  const costsOf = (context: Context<CallerEnv>) => {
+    const given = [...new URL(context.req.url).searchParams].filter(([, value]) => value !== "");
+    return readCosts(deps, parseInput(costsInput, Object.fromEntries(given)), context.get("caller").owner);
+  };
   web.get("/api/figures", async (context) => {
-    const { owner } = context.get("caller");
-    const usage = await readUsage(await deps.database(), owner, deps.clock.now());
-    const users = owner === LOCAL_OWNER ? await usageByUser(deps) : [];
-    // A server with one user has nothing to compare.
-    const figures: Figures = { ...usage, ...(users.length > 1 ? { users } : {}) };
-    return jsonResponse(figures);
+    const costs: Costs = (await costsOf(context)).view;
+    return jsonResponse(costs);
   });
-}
-
-async function usageByUser({ clock, database }: App["deps"]): Promise<NonNullable<Figures["users"]>> {
-  const usage = await usageByOwner(await database(), { since: clock.now() - THIRTY_DAYS_MS, limit: MAX_USERS });
-  return usage.map(({ owner, runs, usd }) => ({ name: owner, runs, cost_usd: roundUsd(usd) }));
+  web.get("/api/budgets", async (context) => {
+    const left: BudgetsLeft = { budgets: await budgetsNow(deps, context.get("caller")) };
+    return jsonResponse(left);
+  });
+  web.get("/api/figures.csv", async (context) => {
+    const { view, rows } = await costsOf(context);
+    // Excel reads UTF-8 only after a byte order mark.
+    return new Response(`\uFEFF${costsCsv(rows)}`, {
+      headers: {
+        "content-type": "text/csv; charset=utf-8",
+        "content-disposition": `attachment; filename="costs_${view.since}_${view.until}.csv"`,
+      },
+    });
+  });
 }
 
 const runInput = z.object({ task_id: taskIdField });

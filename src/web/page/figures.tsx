@@ -1,79 +1,232 @@
-/** The costs: their sum, and tables by month, kind and user. */
+/** The costs of a period: their sum, a chart, and tables by kind, model and user. Filters, in the URL, apply to everything. */
 
-import { durationText } from "../../platform/duration.ts";
-import type { Figures } from "../wire.ts";
+import { leftText } from "../../costs/budget.ts";
+import { COST_KIND_NAMES } from "../../costs/kinds.ts";
+import type { Costs } from "../wire.ts";
 import { fetchJson } from "./app/request.ts";
-import { costRemark, KIND_NAMES, markedMoney, money } from "./ui/format.ts";
+import { go } from "./app/router.ts";
+import { costRemark, markedMoney, money } from "./ui/format.ts";
 import { Problem, useLoad } from "./ui/parts.tsx";
 
-export function FiguresView() {
-  const { value, error, reload } = useLoad("figures", (signal) => fetchJson<Figures>("/api/figures", { signal }));
+const DAY_MS = 86_400_000;
+const PERIODS: readonly (readonly [days: string, name: string])[] = [
+  ["1", "Today"],
+  ["7", "7 days"],
+  ["30", "30 days"],
+  ["90", "90 days"],
+  ["365", "12 months"],
+];
+const DEFAULT_DAYS = "30";
+const FILTERS = ["kind", "model", "owner"] as const;
+
+const dateOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
+
+/** What the server is asked for; the page names a number of days instead of the first one. */
+function queryOf(filter: URLSearchParams): string {
+  const days = Number(filter.get("days") ?? DEFAULT_DAYS);
+  const query = new URLSearchParams({ since: dateOf(Date.now() - ((days > 0 ? days : 1) - 1) * DAY_MS) });
+  for (const name of FILTERS) {
+    const value = filter.get(name);
+    if (value !== null && value !== "") query.set(name, value);
+  }
+  return query.toString();
+}
+
+export function FiguresView({ filter }: { filter: URLSearchParams }) {
+  const query = queryOf(filter);
+  const { value, last, error, reload } = useLoad(`figures ${query}`, (signal) =>
+    fetchJson<Costs>(`/api/figures?${query}`, { signal }),
+  );
+  const shown = value ?? last;
   return (
-    <div class="figures stack">
+    <div class="figures stack" aria-busy={value === undefined && error === undefined}>
       <h1 tabIndex={-1}>Costs</h1>
       <Problem error={error}>
         <button type="button" class="button" onClick={reload}>
           Load again
         </button>
       </Problem>
-      {value === undefined ? (
+      {shown === undefined ? (
         error === undefined && <p class="quiet">Loading…</p>
-      ) : value.months.length === 0 ? (
-        <p class="quiet">No run has finished yet. The cost and duration of runs will be shown here.</p>
       ) : (
-        <FiguresContent figures={value} />
+        <>
+          <Total costs={shown} />
+          <Filters filter={filter} costs={shown} />
+          <FiguresContent costs={shown} query={query} />
+        </>
       )}
     </div>
   );
 }
 
-function FiguresContent({ figures }: { figures: Figures }) {
-  const { total_runs: total, unfinished_runs: unfinished, judge_cost_usd: judged, months, kinds, users } = figures;
+function Total({ costs: { total, since, until, budgets, notices } }: { costs: Costs }) {
+  const { requests, cost_usd: cost, reserved_usd: reserved } = total;
+  return (
+    <div class="stack tight">
+      <p class="total">
+        <strong title={costRemark(total)}>{markedMoney(cost, total)}</strong>{" "}
+        {since === until ? `on ${since}` : `from ${since} to ${until}`} (UTC), {requests.toLocaleString("en-US")} paid{" "}
+        {requests === 1 ? "request" : "requests"}
+      </p>
+      {reserved === undefined ? null : (
+        <p class="quiet small">{money(reserved)} of it is reserved: Google has not reported what was used.</p>
+      )}
+      {budgets.map((budget) => (
+        <p key={budget.name}>{leftText(budget)}.</p>
+      ))}
+      {notices.map((notice) => (
+        <p key={notice} class="notice">
+          {notice}
+        </p>
+      ))}
+    </div>
+  );
+}
+
+function Filters({ filter, costs: { choices } }: { filter: URLSearchParams; costs: Costs }) {
+  const choose = (name: string, value: string): void => {
+    const next = new URLSearchParams(filter);
+    next.set(name, value);
+    if (value === "" || (name === "days" && value === DEFAULT_DAYS)) next.delete(name);
+    go(next.size === 0 ? "/figures" : `/figures?${next}`, { replace: true });
+  };
+  const chosen = (name: string) => ({
+    value: filter.get(name) ?? "",
+    onChoose: (value: string) => choose(name, value),
+  });
+  const named = (values: readonly string[]) => values.map((value) => [value, value] as const);
+  return (
+    <search class="row filters">
+      <select
+        aria-label="Period"
+        value={filter.get("days") ?? DEFAULT_DAYS}
+        onChange={({ currentTarget }) => choose("days", currentTarget.value)}
+      >
+        {PERIODS.map(([days, name]) => (
+          <option key={days} value={days}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <Choice
+        label="Kind"
+        any="Every kind"
+        options={choices.kinds.map((kind) => [kind, COST_KIND_NAMES[kind]])}
+        {...chosen("kind")}
+      />
+      <Choice label="Model" any="Every model" options={named(choices.models)} {...chosen("model")} />
+      {choices.owners.length < 2 ? null : (
+        <Choice label="User" any="Every user" options={named(choices.owners)} {...chosen("owner")} />
+      )}
+    </search>
+  );
+}
+
+interface ChoiceProps {
+  label: string;
+  any: string;
+  options: readonly (readonly [value: string, name: string])[];
+  value: string;
+  onChoose: (value: string) => void;
+}
+
+/** A value of the URL that the period does not have stays chosen, so that it is visible. */
+function Choice({ label, any, options, value, onChoose }: ChoiceProps) {
+  const isKnown = value === "" || options.some(([known]) => known === value);
+  return (
+    <select aria-label={label} value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
+      <option value="">{any}</option>
+      {[...options, ...(isKnown ? [] : [[value, value] as const])].map(([key, name]) => (
+        <option key={key} value={key}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function FiguresContent({ costs, query }: { costs: Costs; query: string }) {
+  const { total, kinds, models, owners } = costs;
+  if (total.requests === 0) return <p class="quiet">Nothing was charged in this period.</p>;
   return (
     <>
-      <p class="total">
-        <strong title={costRemark(figures)}>{markedMoney(figures.total_cost_usd, figures)}</strong> for{" "}
-        {total.toLocaleString("en-US")} {total === 1 ? "run" : "runs"}
-        {unfinished === 0 ? "" : `, ${unfinished.toLocaleString("en-US")} unfinished`}
-        {judged === undefined ? "" : `; ${money(judged)} of it for judged citations`}
-      </p>
-      <UsageTable
-        title="By month"
-        first="Month"
-        rows={months.map(({ month, ...sum }) => ({ name: monthName(month), ...sum }))}
-      />
-      <UsageTable
+      <Chart costs={costs} />
+      <SumTable
         title="By kind"
         first="Kind"
-        rows={kinds.map(({ kind, ...sum }) => ({ name: KIND_NAMES[kind], ...sum }))}
+        rows={kinds.map(({ kind, ...sum }) => ({ name: COST_KIND_NAMES[kind], ...sum }))}
       />
-      {users === undefined ? null : (
+      <SumTable title="By model" first="Model" rows={models.map(({ model, ...sum }) => ({ name: model, ...sum }))} />
+      {owners === undefined ? null : (
         <>
-          <UsageTable title="By user, last 30 days" first="User" rows={users} />
+          <SumTable title="By user" first="User" rows={owners.map(({ owner, ...sum }) => ({ name: owner, ...sum }))} />
           <p class="quiet small">
             Only you, as the operator of this server, see this. Questions and reports stay private.
           </p>
         </>
       )}
+      <p>
+        <a class="button small" href={`/api/figures.csv?${query}`} download>
+          Download as CSV
+        </a>
+      </p>
     </>
   );
 }
 
-const monthName = (month: string): string =>
-  new Date(`${month}-01T00:00:00Z`).toLocaleDateString("en-US", { month: "short", year: "numeric", timeZone: "UTC" });
+/** Longer periods have a bar for each month. */
+const MAX_BARS = 92;
+const CHART = { width: 720, height: 120, gap: 0.2 };
 
-const MINUTE_MS = 60_000;
-
-type Sum = Figures["months"][number];
-
-interface UsageTableProps {
-  title: string;
-  first: string;
-  rows: ({ name: string } & Pick<Sum, "runs" | "cost_usd"> & Partial<Sum>)[];
+function Chart({ costs: { since, until, days, months } }: { costs: Costs }) {
+  const first = Date.parse(since);
+  const count = Math.round((Date.parse(until) - first) / DAY_MS) + 1;
+  const isDaily = count <= MAX_BARS;
+  const byDay = new Map(days.map((sum) => [sum.day, sum.cost_usd]));
+  const bars = isDaily
+    ? Array.from({ length: count }, (_, index) => dateOf(first + index * DAY_MS)).map((name) => ({
+        name,
+        usd: byDay.get(name) ?? 0,
+      }))
+    : months.toReversed().map(({ month, cost_usd }) => ({ name: month, usd: cost_usd }));
+  const highest = bars.reduce((max, bar) => (bar.usd > max.usd ? bar : max), { name: "", usd: 0 });
+  if (bars.length < 2 || highest.usd === 0) return null;
+  const step = CHART.width / bars.length;
+  const label = `Costs by ${isDaily ? "day" : "month"}; the highest is ${money(highest.usd)}, ${highest.name}.`;
+  return (
+    <figure class="card stack tight chart">
+      <svg viewBox={`0 0 ${CHART.width} ${CHART.height}`} role="img" aria-label={label} preserveAspectRatio="none">
+        {bars.map(({ name, usd }, index) => {
+          const height = (usd / highest.usd) * CHART.height;
+          return (
+            <rect
+              key={name}
+              x={index * step + (step * CHART.gap) / 2}
+              y={CHART.height - height}
+              width={step * (1 - CHART.gap)}
+              height={height}
+            >
+              <title>
+                {name}: {money(usd)}
+              </title>
+            </rect>
+          );
+        })}
+      </svg>
+      <figcaption class="row apart quiet small">
+        <span>{bars[0]?.name}</span>
+        <span>
+          highest: {money(highest.usd)}, {highest.name}
+        </span>
+        <span>{bars.at(-1)?.name}</span>
+      </figcaption>
+    </figure>
+  );
 }
 
-function UsageTable({ title, first, rows }: UsageTableProps) {
-  const isTimed = rows.some(({ average_minutes: minutes }) => minutes !== undefined);
+type Sum = Costs["total"] & { name: string };
+
+function SumTable({ title, first, rows }: { title: string; first: string; rows: readonly Sum[] }) {
   return (
     <section class="card stack tight" aria-label={title}>
       <h2>{title}</h2>
@@ -81,18 +234,16 @@ function UsageTable({ title, first, rows }: UsageTableProps) {
         <thead>
           <tr>
             <th scope="col">{first}</th>
-            <th scope="col">Runs</th>
+            <th scope="col">Requests</th>
             <th scope="col">Cost</th>
-            {isTimed ? <th scope="col">Average time</th> : null}
           </tr>
         </thead>
         <tbody>
-          {rows.map(({ name, runs, cost_usd: cost, average_minutes: minutes, ...marks }) => (
+          {rows.map(({ name, requests, cost_usd: cost, ...marks }) => (
             <tr key={name}>
               <th scope="row">{name}</th>
-              <td>{runs.toLocaleString("en-US")}</td>
+              <td>{requests.toLocaleString("en-US")}</td>
               <td title={costRemark(marks)}>{markedMoney(cost, marks)}</td>
-              {isTimed ? <td>{minutes === undefined ? "–" : durationText(minutes * MINUTE_MS)}</td> : null}
             </tr>
           ))}
         </tbody>

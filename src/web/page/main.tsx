@@ -20,7 +20,7 @@ function Page() {
 function viewOf(route: Route) {
   if (route.view === "home") return <HomeView filter={route.filter} />;
   if (route.view === "run") return <RunView key={route.taskId} taskId={route.taskId} />;
-  if (route.view === "figures") return <FiguresView />;
+  if (route.view === "figures") return <FiguresView filter={route.filter} />;
   return (
     <div class="stack">
       <h1>Page not found</h1>

@@ -124,5 +124,5 @@ export const VIEWS: View[] = [
       await page.getByRole("button", { name: "Link existing run…" }).click();
     },
   },
-  { name: "figures", caption: "Cost by month and kind.", open: goto("/figures", ".figures table") },
+  { name: "figures", caption: "What was spent, by day, kind and model.", open: goto("/figures", ".figures table") },
 ];

@@ -92,6 +92,7 @@ const DEFAULT_ROW: Omit<TaskRow, "task_id" | "created_at" | "started_at" | "upda
   status: "completed",
   progress: 100,
   current_action: null,
+  searches: null,
   obstacle: null,
   obstacle_setting: null,
   has_warning: 0,

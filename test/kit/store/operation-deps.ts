@@ -26,6 +26,7 @@ export function openApp(): { deps: OperationDeps; lines: string[]; background: P
     estimate: missing,
     estimateFollowup: missing,
     estimatePlan: missing,
+    priceNotices: missing,
     mcpServer: missing,
     backupOf: missing,
     removeBackups: missing,

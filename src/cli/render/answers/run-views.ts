@@ -19,7 +19,7 @@ import { timeLeftText } from "../../../runs/activity/time-left.ts";
 import { type AnswerSpace, approvalLine, idFor, nextCommands, planCommands, shortId } from "../answer-view.ts";
 import { formatCost, formatDollars, formatDuration } from "../durations.ts";
 import { reportLines } from "../markdown/report.ts";
-import { stateOf } from "../run-frame.ts";
+import { stateOf, totalText } from "../run-frame.ts";
 import { cutToWidth } from "../text-width.ts";
 import { wrapToWidth } from "../words.ts";
 import { resultsView } from "./results-view.ts";
@@ -113,7 +113,7 @@ function planView({ task_id: taskId, plan, notice, message, estimated_cost: cost
 
 export async function statusView(status: Status, space: AnswerSpace): Promise<string> {
   const { task_id: taskId, elapsed_minutes, cost_so_far: cost = 0, stalled_since: stalled, error } = status;
-  const { unpolled_since: unpolled } = status;
+  const { unpolled_since: unpolled, estimated_cost: expected } = status;
   const { label } = stateOf(status.status);
   const isRunning = ["pending", "running", "running_async"].includes(status.status);
   const percent = `${Math.round(status.progress)} %${status.progress_is_estimate === true ? " (estimate)" : ""}`;
@@ -124,6 +124,7 @@ export async function statusView(status: Status, space: AnswerSpace): Promise<st
     formatDuration(elapsed_minutes * MINUTE_MS),
     ...(isRunning && left !== undefined ? [timeLeftText(left)] : []),
     ...(cost > 0 ? [formatCost({ ...status, cost_usd: cost })] : []),
+    ...(isRunning && expected !== undefined ? [totalText(expected)] : []),
     `run ${idFor(taskId, space)}`,
   ].join(" · ");
   const action = oneLine(status.current_action);

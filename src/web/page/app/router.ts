@@ -5,14 +5,14 @@ import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 export type Route =
   | { view: "home"; filter: URLSearchParams }
   | { view: "run"; taskId: string }
-  | { view: "figures" }
+  | { view: "figures"; filter: URLSearchParams }
   | { view: "not-found" };
 
 export const runPath = (taskId: string): string => `/runs/${taskId}`;
 
 export function routeOf({ pathname, search }: Pick<URL, "pathname" | "search">): Route {
   if (pathname === "/") return { view: "home", filter: new URLSearchParams(search) };
-  if (pathname === "/figures") return { view: "figures" };
+  if (pathname === "/figures") return { view: "figures", filter: new URLSearchParams(search) };
   const taskId = /^\/runs\/([0-9a-f-]{36})$/.exec(pathname)?.[1];
   return taskId === undefined ? { view: "not-found" } : { view: "run", taskId };
 }

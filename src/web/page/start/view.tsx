@@ -17,6 +17,7 @@ import {
   uploadsOf,
 } from "./fields.tsx";
 import { askSearch, type Draft, draftProblem, estimateKey, isSearch, useDraft } from "./draft.ts";
+import { BudgetLine } from "./budget.tsx";
 import { EstimateLine, useEstimate } from "./estimate.tsx";
 
 /** `focused`: the cursor is in the question, unless that would open the keyboard of a phone. */
@@ -65,6 +66,7 @@ export function StartForm({ focused, isKeyMissing }: { focused: boolean; isKeyMi
       {error === undefined ? null : <Refusal error={error} />}
       <div class="row apart submit">
         {isSearch(draft) ? null : <EstimateLine {...estimating} />}
+        <BudgetLine />
         <p class="quiet small">{problem ?? "Or press Ctrl + Enter."}</p>
         <button type="submit" class="button primary" disabled={problem !== undefined || isPending}>
           {isPending ? "Starting…" : buttonText(draft, estimate)}
