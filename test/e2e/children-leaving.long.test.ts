@@ -8,7 +8,7 @@ import { describe, expect, test, type TestContext } from "vitest";
 import type { StandinScenario } from "../../simulator/gemini-cli/standin-cli.ts";
 import { type CliScene, openCliScene, roomsIn, SOON } from "../kit/simulator/cli-scene.ts";
 import { isAlive } from "../kit/server/processes.ts";
-import { BIN, type CallOptions, type RunningServer, type ToolResult } from "../kit/server/server.ts";
+import { announcedRun, BIN, type CallOptions, type RunningServer, type ToolResult } from "../kit/server/server.ts";
 import { storedRun } from "../kit/store/stored-run.ts";
 import { waitFor } from "../kit/wait-for.ts";
 import { onBusyMachine } from "../kit/clock/time-limits.ts";
@@ -43,16 +43,14 @@ async function reachChild(context: TestContext, scenario: StandinScenario, optio
   const scene = openCliScene(context, scenario);
   const server = await scene.server({ env: { NODE_OPTIONS: RECORD_EXIT, EXIT_RECORDS: scene.folder } });
   const file = join(scene.folder, String(server.pid));
-  let taskId = "";
-  const onProgress = (message: string): void => {
-    taskId = /task_id ([\w-]{36})/.exec(message)?.[1] ?? taskId;
-  };
+  const messages: string[] = [];
+  const onProgress = (message: string): void => void messages.push(message);
   const call = server.call("search", { query: QUERY }, { ...options, onProgress }).catch(() => undefined);
   await waitFor(() => expect(scene.children()).toHaveLength(1), SOON);
   return {
     scene,
     server,
-    taskId,
+    taskId: await announcedRun(server.call, messages),
     call,
     exitCode: () => (existsSync(file) ? readFileSync(file, "utf8") : undefined),
   };

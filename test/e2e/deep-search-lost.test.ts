@@ -1,5 +1,6 @@
 /** A deep search whose caller or process ends in round 2: finished rounds are kept, and nothing is left running. */
 
+import { announcedRun } from "../kit/server/server.ts";
 import { describe, expect, test } from "vitest";
 import { isAlive } from "../kit/server/processes.ts";
 import { openScene, type Scene } from "../kit/server/scene.ts";
@@ -25,13 +26,11 @@ interface InRound2 {
 
 async function reachRound2(scene: Scene, options: CallOptions = {}): Promise<InRound2> {
   const server = await scene.server();
-  let taskId = "";
-  const onProgress = (message: string): void => {
-    taskId = /task_id ([\w-]{36})/.exec(message)?.[1] ?? taskId;
-  };
+  const messages: string[] = [];
+  const onProgress = (message: string): void => void messages.push(message);
   const call = server.call("deep_search", { query: QUERY }, { ...options, onProgress }).catch(() => undefined);
   await waitFor(() => expect(scene.gemini.ledger.count("verify")).toBe(1), SOON);
-  return { server, taskId, call };
+  return { server, taskId: await announcedRun(server.call, messages), call };
 }
 
 /** The finished run as a later client sees it. */

@@ -1,5 +1,6 @@
 /** Cancelling over HTTP: a modern client closes its stream, a legacy client sends a notification. */
 
+import { announcedRun } from "../kit/server/server.ts";
 import { expect, test } from "vitest";
 import { type HttpClient, type HttpScene, openHttpScene } from "../kit/server/http-server.ts";
 import type { CallOptions, ToolResult } from "../kit/server/server.ts";
@@ -16,14 +17,12 @@ interface InRound2 {
 }
 
 async function reachRound2(scene: HttpScene, { call }: HttpClient, options: CallOptions): Promise<InRound2> {
-  let taskId = "";
-  const onProgress = (message: string): void => {
-    taskId = /task_id ([\w-]{36})/.exec(message)?.[1] ?? taskId;
-  };
+  const messages: string[] = [];
+  const onProgress = (message: string): void => void messages.push(message);
   const called = call("deep_search", { query: QUERY }, { ...options, onProgress }).catch(() => undefined);
   await waitFor(() => expect(scene.gemini.ledger.count("verify")).toBe(1), SOON);
-  await waitFor(() => expect(taskId).not.toBe(""), SOON);
-  return { taskId, call: called };
+  await waitFor(() => expect(messages.join("\n")).toContain("(run "), SOON);
+  return { taskId: await announcedRun(call, messages), call: called };
 }
 
 async function expectCancelled(scene: HttpScene, taskId: string): Promise<void> {

@@ -1,5 +1,6 @@
 /** Several servers on one config directory: the limit of Gemini CLI processes applies to all of them together. */
 
+import { announcedRun } from "../kit/server/server.ts";
 import { expect, test, type TestContext } from "vitest";
 import { type CliScene, openCliScene, SOON } from "../kit/simulator/cli-scene.ts";
 import type { Era, RunningServer } from "../kit/server/server.ts";
@@ -104,7 +105,7 @@ async function startWaiting(server: RunningServer, signal?: AbortSignal): Promis
     .then(({ structured }) => structured)
     .catch(() => undefined);
   await waitFor(() => expect(messages).toContainEqual(expect.stringMatching(WAITING)), SOON);
-  return { taskId: /task_id ([\w-]{36})/.exec(messages.join("\n"))?.[1] ?? "", call };
+  return { taskId: await announcedRun(server.call, messages), call };
 }
 
 test("a killed server that held all slots releases them (C9, P2)", async (context) => {

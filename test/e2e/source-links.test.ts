@@ -80,10 +80,10 @@ async function listsExpiry(scene: ResearchScene, server: RunningServer, task_id:
   const day = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
   const { structured, text } = await server.call("get_research_results", { task_id });
   const [first] = structured["sources"];
-  expect(first).toMatchObject({ link_expires: day, title: expect.any(String), domain: expect.any(String) });
-  expect(text).toContain(`1. ${first.domain}, link expires ${day}: ${first.url}`);
+  expect(first).toMatchObject({ title: expect.any(String), domain: expect.any(String) });
+  expect(structured["metadata"]).toMatchObject({ links_expire: day });
+  expect(text).toContain(`1. ${first.domain}: ${first.url}`);
+  expect(text).toContain(`links_expire: ${day}`);
   const shown = await scene.command(["show", task_id]);
   expect(shown.stdout).toContain(`, link expires ${day}: https://${REDIRECT_HOST}/`);
-  const asked = await server.call("search", { query: "How deep is the lake?" });
-  expect(asked.structured["metadata"]).toMatchObject({ links_expire: day });
 }

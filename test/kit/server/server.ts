@@ -34,6 +34,14 @@ export interface CallOptions {
 export const withoutWaiting = (messages: readonly string[]): string[] =>
   messages.filter((message) => !/^Working \(\d+ s\)$/.test(message));
 
+/** The id of the run whose first characters a progress message has named. */
+export async function announcedRun(call: RunningServer["call"], messages: readonly string[]): Promise<string> {
+  const short = /\(run ([0-9a-f]{8})\)/.exec(messages.join("\n"))?.[1];
+  const { structured } = await call("list_research", {});
+  const runs: { task_id: string }[] = structured["runs"];
+  return runs.find(({ task_id }) => short !== undefined && task_id.startsWith(short))?.task_id ?? "";
+}
+
 export interface ToolResult {
   isError: boolean;
   // oxlint-disable-next-line typescript/no-explicit-any -- tests reach into answers of every shape
