@@ -74,7 +74,6 @@ test("a stream of the CLI is read back unchanged (C7)", () => {
       for (const content of texts) reader.push(`${JSON.stringify({ type: "message", role: "assistant", content })}\n`);
       reader.push('{"type":"result","status":"success"}');
       expect(reader.finish()).toMatchObject({
-        format: "events",
         text: texts.join(""),
         finished: true,
         succeeded: true,
