@@ -48,7 +48,7 @@ describe.concurrent("a write lock of another program", () => {
     expect(structured).toMatchObject({ success: true, status: "running_async" });
     // The run is not stored yet: only then is a message sent without its id.
     expect(await locked).toEqual([expect.stringMatching(/^Working \(\d+ s\)$/)]);
-    expect(withoutWaiting(messages)[0]).toContain(structured["task_id"]);
+    expect(withoutWaiting(messages)[0]).toContain(`(run ${String(structured["task_id"]).slice(0, 8)})`);
     expect(scene.posts()).toBe(2);
   });
 

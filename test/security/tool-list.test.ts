@@ -19,8 +19,8 @@ test("the list of tools is the same in every session, whatever happens in betwee
   // Names, texts, schemas and annotations. A change needs a changelog entry and a new version.
   expect({ modern: await hash("modern"), legacy: await hash("legacy") }).toMatchInlineSnapshot(`
     {
-      "legacy": "9b26930642bc5e9821a96e8243f9770f691e27ba87199d1620ceab8da2e5530d",
-      "modern": "14731d7bbe1b599f35af89a62fd155448988a789cfd35248d9287449ed637281",
+      "legacy": "aea731c50eaa8e359698c2157cc5c035fbd0c9cc382ec0d93350a02994f9b792",
+      "modern": "87ea6e1f336a41b8ba07989d971111a55769100714772e44aa224158b7a605b6",
     }
   `);
 });
