@@ -45,7 +45,9 @@ test("the help of every command is for people", () => {
 });
 
 test("a negated flag says what it does itself", () => {
-  const flags = commandsOf(createProgram()).flatMap(({ command }) => command.options.filter(({ negate }) => negate));
+  const flags = commandsOf(createProgram()).flatMap(({ command }) =>
+    command.options.filter(({ negate, hidden }) => negate && !hidden),
+  );
   expect(flags.length).toBeGreaterThan(5);
   for (const { long, description } of flags) {
     expect(`${long}: ${description}`).toMatch(

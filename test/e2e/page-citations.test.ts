@@ -129,11 +129,11 @@ async function withJudge(page: Page, { taskId, scene }: { taskId: string; scene:
   const decision = scene.gemini.ledger.entries().find(({ kind }) => kind === "decide");
   expect(decision).toMatchObject({ path: "/v1beta/decisions", question: expect.stringContaining("310 people") });
   const command = await scene.command(["costs", "--json"]);
-  const { judge_cost_usd: cost } = FIGURES.parse(JSON.parse(command.stdout));
-  expect(cost).toBeCloseTo(decision?.costUsd ?? 0, 4);
+  const judged = COSTS.parse(JSON.parse(command.stdout)).kinds.filter(({ kind }) => kind === "judge");
+  expect(judged).toEqual([{ kind: "judge", requests: 1, cost_usd: expect.closeTo(decision?.costUsd ?? 0, 4) }]);
 }
 
-const FIGURES = z.looseObject({ judge_cost_usd: z.number() });
+const COSTS = z.looseObject({ kinds: z.array(z.looseObject({ kind: z.string() })) });
 
 test.skipIf((await browserInstalled()) === "missing")(
   "a figure that the page contradicts is red, with what the page says and its passage, before and after a judge; titles of pages replace domains (W2, W3, W6)",

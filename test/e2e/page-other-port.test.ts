@@ -87,9 +87,9 @@ test("a program on another port that gets the page's cookie can neither read nor
   await page.getByRole("heading", { name: "Nothing asked yet" }).waitFor();
   const tab = await page.context().newPage();
   await tab.goto(`${server.url}/figures`);
-  await tab.getByText("No run has finished yet").waitFor();
+  await tab.getByText("Nothing was charged in this period.").waitFor();
   await tab.reload();
-  await tab.getByText("No run has finished yet").waitFor();
+  await tab.getByText("Nothing was charged in this period.").waitFor();
   return undefined;
 });
 
@@ -103,7 +103,7 @@ test("a browser that has lost the page's secret signs in again and returns to th
   await page.goto("/figures");
   await page.getByLabel("Token").fill(server.token);
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByText("No run has finished yet.").waitFor();
+  await page.getByText("Nothing was charged in this period.").waitFor();
   expect(new URL(page.url()).pathname).toBe("/figures");
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByLabel("Token").waitFor();

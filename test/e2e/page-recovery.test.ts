@@ -21,7 +21,7 @@ test("a view that is opened while the server is away appears when it is back, by
   await page.getByRole("link", { name: "Costs" }).click();
   await page.getByText(AWAY).first().waitFor();
   await scene.http({ args: ["--port", String(port)] });
-  await page.getByText("No run has finished yet.").waitFor(SOON);
+  await page.getByText("Nothing was charged in this period.").waitFor(SOON);
 });
 
 async function openPlan(context: TestContext) {
