@@ -91,7 +91,7 @@ export interface Tables {
   };
   /**
    * One row per paid request, written before it is sent. The money columns are millionths of a US dollar. A process that
-   * dies leaves its rows reserved: the sum can be too high, never too low.
+   * dies, and an end without reported usage, leave a row reserved at the upper bound of its estimate.
    */
   ledger: {
     /** Of a start, its attempt. */
