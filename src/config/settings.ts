@@ -139,7 +139,7 @@ export const USER_SETTINGS = {
   }),
   BUDGET_DAY_USD: budget(
     "20",
-    "Budget of all users for a day (UTC), in US dollars: `20`, or `20/60` with a hard limit; `off`: none. The starts that reach 50, 80 and 95 % of the first amount say so. Above it the user is asked before each start, and a start is refused where no user can be asked. Above the second nothing is started or searched; running research continues. Every paid request counts with its cost, and with the most that it may cost until Google has reported the usage.",
+    "Budget of all users for a day (UTC), in US dollars: `20`, or `20/60` with a hard limit; `off`: none. The starts that reach 50, 80 and 95 % of the first amount say so. Above it the user is asked before each start, and a start is refused where no user can be asked. Above the second nothing is started or searched; running research continues. Every paid request counts with its cost, and with the upper end of its estimate until Google has reported the usage.",
   ),
   BUDGET_MONTH_USD: budget("off", "The same for a calendar month."),
   BUDGET_OWNER_DAY_USD: budget("off", "The same for a day of each user of a shared server."),

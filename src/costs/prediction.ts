@@ -63,7 +63,8 @@ export function atLeast({ min, likely, max }: Range, floor: number): Range {
   if (min >= max) return { min: Math.max(min, floor), likely: Math.max(likely, floor), max: Math.max(max, floor) };
   const upper = (1 + COVERAGE) / 2;
   const scale = Math.log(max / min) / 2 / logit(upper);
-  const ruledOut = 1 / (1 + (likely / floor) ** (1 / scale));
+  // Below 1, however narrow the range is: at 1 nothing would be left.
+  const ruledOut = Math.min(1 / (1 + (likely / floor) ** (1 / scale)), 1 - 1e-9);
   const quantile = (share: number): number => likely * Math.exp(scale * logit(ruledOut + share * (1 - ruledOut)));
   return { min: Math.max(min, floor), likely: quantile(0.5), max: quantile(upper) };
 }

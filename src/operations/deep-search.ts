@@ -24,6 +24,7 @@ import {
   type SearchStart,
   trackSearch,
 } from "./parts/search-run.ts";
+import { refuseAboveBudget } from "./parts/cost-confirmation.ts";
 import {
   roundLine,
   roundMetadata,
@@ -200,6 +201,8 @@ export async function continueDeepSearch(deps: OperationDeps, run: Run, call: Ca
   const asked = Number(run.options["max_iterations"] ?? deps.settings.maxRounds);
   // A search that has used up its rounds gets one more.
   const maxRounds = Math.max(asked, earlier.length + 1);
+  // Before the run is stored, which would otherwise stay unfinished.
+  await refuseAboveBudget(deps, call);
   const taskId = crypto.randomUUID();
   const continuation = await beginContinuation(db, {
     taskId,

@@ -90,7 +90,10 @@ export interface Finish extends Ending {
   entries?: readonly LedgerEntry[] | undefined;
 }
 
-/** Stores status, usage, report and search index in one transaction. Returns false if the run has ended already. */
+/**
+ * Stores status, usage, report and search index in one transaction. Returns false if the run has ended already: then only
+ * what its requests cost is stored.
+ */
 export function finishRun(db: Database, finish: Finish): Promise<boolean> {
   return db.transaction().execute(async (transaction) => {
     const { taskId, to, processId, result, entries = [], now } = finish;
@@ -98,8 +101,8 @@ export function finishRun(db: Database, finish: Finish): Promise<boolean> {
     const moved = await transition(transaction, { taskId, to, holder: { processId }, set })
       .returning("query")
       .executeTakeFirst();
-    if (moved === undefined) return false;
     await saveEntries(transaction, entries);
+    if (moved === undefined) return false;
     if (result !== undefined) await saveResult(transaction, { taskId, query: moved.query, result, now });
     await recordFigures(transaction, taskId);
     return true;

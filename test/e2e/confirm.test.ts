@@ -183,7 +183,7 @@ describe.each(ERAS)("a %s client without elicitation", (era) => {
             "estimated_cost_usd": 7.5,
             "limit_usd": 5,
           },
-          "message": "This research will cost about $7.50 (at most $14) with deep-research-max-preview-04-2026, more than your limit of $5. This needs the user's approval, which this client cannot ask for. Nothing was started.",
+          "message": "This research will cost about $7.50 (up to $14) with deep-research-max-preview-04-2026, more than your limit of $5. This needs the user's approval, which this client cannot ask for. Nothing was started.",
           "suggestion": "Ask the user. To approve it, the user can raise RESEARCH_CONFIRM_ABOVE_USD for this server, or decide on the dashboard (gemini-search-mcp open) or in a terminal: gemini-search-mcp research "…"",
         },
         "success": false,

@@ -91,6 +91,19 @@ describe.concurrent("a deep search in its second round", () => {
     expect(resumed.structured["task_id"]).not.toBe(taskId);
   });
 
+  test("is not continued above a hard budget, and no run of it is left (Q1, T28)", async (context) => {
+    const scene = await openScene(context, STUCK_IN_ROUND_2);
+    const { server, taskId, call } = await reachRound2(scene);
+    process.kill(server.pid, "SIGKILL");
+    await call;
+    const next = await scene.server({ env: { BUDGET_DAY_USD: "0.01/0.01" } });
+    await readLater(next, taskId);
+    const { structured } = await next.call("resume_research", { task_id: taskId });
+    expect(structured).toMatchObject({ success: false, error: { code: "BUDGET_EXCEEDED" } });
+    expect((await next.call("list_research", {})).structured["runs"]).toHaveLength(1);
+    expect(scene.gemini.ledger.count()).toBe(2);
+  });
+
   test("whose server is killed is listed as failed within seconds in a window that was open before (P2)", async (context) => {
     const scene = await openScene(context, STUCK_IN_ROUND_2);
     const other = await scene.server();

@@ -56,7 +56,8 @@ function isAskedAgain(run: Run): boolean {
   // A plan and a follow-up are parts of a conversation, and files were not kept to be sent again.
   const isPart = run.part === "plan" || run.part === "research" || run.followupContext !== undefined;
   if (run.kind !== "agent" || isPart || materialSent(run) !== undefined) return false;
-  return run.status === "cancelled" || run.interactionId === undefined;
+  // One whose cancel Google has not confirmed may still be charged.
+  return run.status === "cancelled" ? run.cancelConfirmed !== false : run.interactionId === undefined;
 }
 
 /** Asked whatever the price is: the user has not typed the question. */
@@ -70,7 +71,8 @@ const confirmNewStart: Confirmation = async (deps, { input, call, canAsk }) => {
       suggestion: "Add --yes to start it.",
     });
   }
-  if (saysYes(await askTerminal(`Start the research again, ${price}? [y/N] `, call.signal))) return question?.subject;
+  const asked = question?.ask ?? `Start the research again, ${price}?`;
+  if (saysYes(await askTerminal(`${asked} [y/N] `, call.signal))) return question?.subject;
   throw new AppError({ code: "DECLINED", message: "Nothing was started or charged." });
 };
 

@@ -85,7 +85,12 @@ async function withTimeout(
       if (limited?.aborted === true) return timedOut(options.timeoutMs, received.text);
       return failureOf(error, received, { model, log });
     };
-    throw received.hasBegun ? new PaidFailure(failure(), answerOf(received, model)) : failure();
+    const thrown = failure();
+    if (!received.hasBegun) throw thrown;
+    const answer = answerOf(received, model);
+    // An answer that was cut off is charged for more than its last chunk counted.
+    const isCut = thrown !== error;
+    throw new PaidFailure(thrown, isCut ? { ...answer, usage: { ...answer.usage, isIncomplete: true } } : answer);
   } finally {
     if (received.hasBadUsage) log.warn("Google reported implausible token counts; they are counted as 0.");
     clearInterval(ticker);

@@ -75,7 +75,7 @@ test("a restart that may be charged twice asks about both amounts (Q1)", async (
   const { deps } = countingDeps();
   const question = await costQuestion(deps, { owner: "local" }, { ...START, charges: 2 });
   expect(question?.ask).toContain("about $13 (up to $18.50)");
-  expect(question?.because).toContain("about $13 (at most $18.50)");
+  expect(question?.because).toContain("about $13 (up to $18.50)");
 });
 
 const RENEWS_AT = Date.parse("2026-11-20T00:00:00Z");
@@ -89,7 +89,7 @@ test("above the soft budget a start is asked about with the sum, and above the h
   const { checkCost } = await requireCostConsent(generous, { owner: "local" }, START);
   expect(checkCost(day(10.75))).toBe(false);
   expect(() => checkCost(day(10.76))).toThrow(
-    "This research will cost about $6.50 (at most $9.25) with an-agent, more than is left: $10.76 of today's budget of $20 is used or reserved, which renews at 2026-11-20 00:00 UTC.",
+    "This research will cost about $6.50 (up to $9.25) with an-agent, more than is left: $10.76 of today's budget of $20 is used or reserved, which renews at 2026-11-20 00:00 UTC.",
   );
   const agreed = { ...ABOUT, max_usd: 9.25 };
   const { checkCost: confirmed } = await requireCostConsent(generous, { owner: "local", agreed }, START);

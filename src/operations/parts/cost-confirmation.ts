@@ -143,7 +143,7 @@ function questionOn(
   const { likely } = estimate.usd;
   const [about, max] = [dollars(charges * likely), dollars(charges * estimate.usd.max)];
   const ask = `${VERBS[what]} this ${what} for about ${about} (up to ${max})?`;
-  const cost = `This ${what} will cost about ${about} (at most ${max}) with ${estimate.agent}`;
+  const cost = `This ${what} will cost about ${about} (up to ${max}) with ${estimate.agent}`;
   const facts = { details: { estimated_cost_usd: charges * likely, limit_usd: limit }, subject };
   const unasked = "raise RESEARCH_CONFIRM_ABOVE_USD for this server";
   if (limit === 0) return { ask, because: `${cost}, and every start must be confirmed.`, unasked, ...facts };

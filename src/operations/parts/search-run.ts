@@ -44,9 +44,11 @@ export async function trackSearch(
   work: (tracked: SearchRun) => Promise<Finished>,
 ): Promise<FinishedRun> {
   // Before a run is stored: what was never sent is not a failed run.
-  const obstacle = start.stored === true ? undefined : await deps.searchObstacle();
-  if (obstacle !== undefined) throw obstacle;
-  await refuseAboveBudget(deps, call);
+  if (start.stored !== true) {
+    const obstacle = await deps.searchObstacle();
+    if (obstacle !== undefined) throw obstacle;
+    await refuseAboveBudget(deps, call);
+  }
   const { owner, client, progress, signal, onRunCreated } = call;
   const inRun = async (run: TrackedRun): Promise<Finished> => {
     const either = AbortSignal.any([signal, run.cancelled]);

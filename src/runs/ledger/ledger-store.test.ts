@@ -8,7 +8,8 @@ import { adoptInteractionId, saveInteractionId } from "../interaction-store.ts";
 import { finishAgentRun, recordLateUsage } from "../poll/poll-result-store.ts";
 import { deleteRun } from "../deletion/deletion-store.ts";
 import { recordStartFailure } from "../start/start-store.ts";
-import { dayNumber, readSpending } from "./ledger-store.ts";
+import { finishRun } from "../run-store.ts";
+import { dayNumber, readSpending, saveEntries } from "./ledger-store.ts";
 
 const DAY = dayNumber(NOW);
 const estimate = { usd: { min: 1, likely: 2, max: 3 } };
@@ -30,6 +31,18 @@ const spent = async (db: Database) =>
 const RESERVED = { state: "reserved", reserved_micros: 3_000_000, cost_micros: null, micros: 3_000_000 };
 const SETTLED = { state: "settled", reserved_micros: 3_000_000, cost_micros: 1_234_568, micros: 1_234_568 };
 const RELEASED = { state: "released", reserved_micros: 3_000_000, cost_micros: null, micros: 0 };
+
+/** Of a run that is not stored. */
+const SEARCH = {
+  taskId: "00000000-0000-4000-8000-000000000001",
+  owner: "local",
+  keyFingerprint: undefined,
+  model: undefined,
+  kind: "search" as const,
+  isConfirmed: false,
+  maxUsd: 0.25,
+  at: NOW,
+};
 
 test("a start is reserved at its upper bound with its intent, and settled with the usage of its end (P6)", async () => {
   const db = await openDatabase({ stoppedAt: NOW });
@@ -100,6 +113,35 @@ test("a wrongly adopted interaction takes its cost with it, and a second interac
   await adoptInteractionId(db, { ...adoption, interactionId: "v1_wrong" });
   await accept(db, one, "v1_one");
   expect(await spent(db)).toEqual([{ requests: 3, usd: 9, reservedUsd: 9 }]);
+});
+
+test("a cost that is a lower bound counts as what was reserved, or more (P6)", async () => {
+  const db = await openDatabase({ stoppedAt: NOW });
+  const partly = (usd: number | undefined) => ({ cost: { usd, incomplete: true, estimated: false }, at: NOW });
+  const entry = (entryId: string, usd: number | undefined) => ({ ...SEARCH, entryId, outcome: partly(usd) });
+  await saveEntries(db, [entry("a", undefined), entry("b", 0.01), entry("c", 0.4)]);
+  expect((await rows(db)).map(({ state, micros }) => [state, micros])).toEqual([
+    ["settled", 250_000],
+    ["settled", 250_000],
+    ["settled", 400_000],
+  ]);
+});
+
+test("a request counts even if its run was never stored, and if the run has ended already (P6)", async () => {
+  const db = await openDatabase({ stoppedAt: NOW });
+  const settled = { ...SEARCH, entryId: "a", outcome: { cost: { ...cost, usd: 0.1 }, at: NOW } };
+  const end = {
+    taskId: SEARCH.taskId,
+    processId: "p",
+    to: "completed",
+    backend: "api",
+    model: "m",
+    tokens,
+    cost,
+  } as const;
+  expect(await finishRun(db, { ...end, usageFinal: true, entries: [settled], now: NOW })).toBe(false);
+  expect(await spent(db)).toEqual([{ requests: 1, usd: 0.1, reservedUsd: 0 }]);
+  expect(await db.selectFrom("ledger").select("task_id").execute()).toEqual([{ task_id: null }]);
 });
 
 test("deleting a run does not lower what was spent (P6, T-2)", async () => {

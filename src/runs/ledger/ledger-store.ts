@@ -1,5 +1,5 @@
 /**
- * SQL of the ledger: a row per paid request, reserved at the most that it may cost before it is sent, then settled with
+ * SQL of the ledger: a row per paid request, reserved at the upper end of its estimate before it is sent, then settled with
  * the usage that Google reports, or released if it certainly cost nothing.
  */
 
@@ -27,7 +27,7 @@ export interface Reservation {
   model: string | undefined;
   kind: LedgerKind;
   isConfirmed: boolean;
-  /** The most that it may cost; undefined without a price. */
+  /** The upper end of its estimate; undefined without a price. */
   maxUsd: number | undefined;
   /** Thresholds of budgets that this request is the first to reach. */
   warned?: readonly string[] | undefined;
@@ -43,7 +43,8 @@ export async function reserve(db: Database, reservation: Reservation): Promise<v
     .insertInto("ledger")
     .values({
       entry_id: entryId,
-      task_id: taskId,
+      // Null if the database did not take the run, or it is deleted: the request is counted all the same.
+      task_id: db.selectFrom("research_tasks").select("task_id").where("task_id", "=", taskId),
       owner,
       key_fingerprint: keyFingerprint ?? null,
       model: model ?? null,
@@ -118,10 +119,20 @@ const costColumns = ({ usd, incomplete, estimated }: Cost) => ({
   estimated: estimated ? (1 as const) : (0 as const),
 });
 
-const settledColumns = (cost: Cost, at: number) => {
+/** A cost that is a lower bound leaves the row counting what was reserved, unless it is already more. */
+const settledColumns = (cost: Cost, at: number) => (row: ExpressionBuilder<Tables, "ledger">) => {
   const columns = costColumns(cost);
-  return { ...columns, state: "settled" as const, settled_at: at, micros: columns.cost_micros ?? 0 };
+  const micros = columns.cost_micros ?? 0;
+  return {
+    ...columns,
+    state: "settled" as const,
+    settled_at: at,
+    micros: cost.incomplete ? reservedOr(row, micros) : micros,
+  };
 };
+
+const reservedOr = (row: ExpressionBuilder<Tables, "ledger">, micros: number) =>
+  row.case().when("reserved_micros", "<", micros).then(micros).else(row.ref("reserved_micros")).end();
 
 /** Replaces the reservation by the cost of the usage that Google has reported. The last report counts. */
 export async function settleInteraction(
@@ -150,9 +161,7 @@ export async function noteCost(db: Database, taskId: string, cost: Cost): Promis
   await db
     .updateTable("ledger")
     .set(columns)
-    .set((row) => ({
-      micros: row.case().when("reserved_micros", "<", micros).then(micros).else(row.ref("reserved_micros")).end(),
-    }))
+    .set((row) => ({ micros: reservedOr(row, micros) }))
     .where("entry_id", "=", current)
     .where("state", "=", "reserved")
     .execute();
@@ -176,8 +185,12 @@ export async function saveEntries(db: Database, entries: readonly LedgerEntry[])
     const { outcome } = entry;
     if (outcome === "uncharged") await release(db, entry.entryId);
     else if (outcome !== undefined) {
-      const settled = { ...settledColumns(outcome.cost, outcome.at), model: entry.model ?? null };
-      await db.updateTable("ledger").set(settled).where("entry_id", "=", entry.entryId).execute();
+      await db
+        .updateTable("ledger")
+        .set(settledColumns(outcome.cost, outcome.at))
+        .set({ model: entry.model ?? null })
+        .where("entry_id", "=", entry.entryId)
+        .execute();
     }
   }
 }

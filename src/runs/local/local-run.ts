@@ -212,7 +212,7 @@ function createTrackedRun(recorder: RunRecorder, start: RunStart, { progress: no
     asks: async (call: ModelCall) => {
       const { entry, settle } = meter.begin(call);
       // A database that refuses it does not keep the user from searching.
-      if (isStored) await writer.store("The cost of a call", () => saveEntries(db, [entry]));
+      await writer.store("The cost of a call", () => saveEntries(db, [entry]));
       return settle;
     },
     figures: meter.figures,

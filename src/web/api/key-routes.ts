@@ -27,6 +27,7 @@ export function serveKey(web: Hono<CallerEnv>, { config, deps }: App, { isLocal,
     context.get("caller").owner === LOCAL_OWNER &&
     isLocal(context);
   let isTesting = false;
+  let isSaved = false;
   web.get("/api/key", async (context) => {
     const mayBeEntered = mayEnter(context);
     const file = mayBeEntered ? keyFile(config).replace(config.home, "~") : undefined;
@@ -35,17 +36,18 @@ export function serveKey(web: Hono<CallerEnv>, { config, deps }: App, { isLocal,
   web.post("/api/key", async (context) => {
     if (restart === undefined || !mayEnter(context)) throw notHere();
     const { key: given, untested } = await readJsonBody(context.req.raw);
-    // A key that works is never replaced: only the environment or the file itself can do that.
-    if (!(await isMissing())) throw refused("This server has a key already. Reload the page.");
     if (isTesting) throw refused("Another key is being tested.", "BUSY");
     const key = typeof given === "string" ? given.trim() : "";
     if (!KEY.test(key)) throw refused("This is not an API key. Copy it as Google shows it.");
     isTesting = true;
     try {
+      // A key that works is never replaced: only the environment or the file itself can do that.
+      if (isSaved || !(await isMissing())) throw refused("This server has a key already. Reload the page.");
       const { verdict, message } = await testKey(key, config, deps.clock.now);
       if (verdict === "rejected") throw refused(message);
       if (verdict === "unknown" && untested !== true) throw refused(message, "GEMINI_UNAVAILABLE");
       await saveKey(key, config);
+      isSaved = true;
       await restart();
     } finally {
       isTesting = false;

@@ -33,11 +33,14 @@ const scrolledTo =
   (path: string, seen: string) =>
   async (page: Page): Promise<void> => {
     await goto(path, seen)(page);
-    await page
-      .locator(seen)
-      .first()
-      .evaluate((element) => element.scrollIntoView({ block: "start" }));
+    await scrollTo(page, seen);
   };
+
+const scrollTo = (page: Page, seen: string): Promise<void> =>
+  page
+    .locator(seen)
+    .first()
+    .evaluate((element) => element.scrollIntoView({ block: "start" }));
 
 /** The card of a checked citation. */
 async function cardOf(page: Page, taskId: string, which: "first" | "last"): Promise<void> {
@@ -79,14 +82,18 @@ export const VIEWS: View[] = [
     },
   },
   {
-    name: "conversation",
-    caption: "A follow-up below its report, what to ask next, and the box for it.",
-    open: scrolledTo(`/runs/${LONG_RUN}`, "#follow-ups"),
-  },
-  {
     name: "report",
     caption: "A report with its contents and sources.",
     open: goto(`/runs/${LONG_RUN}`, ".report-text table"),
+  },
+  {
+    name: "conversation",
+    caption: "A follow-up below its report, what to ask next, and the box for it.",
+    open: async (page) => {
+      await goto(`/runs/${LONG_RUN}`, "#follow-ups")(page);
+      await page.getByText("Loading the report…").waitFor({ state: "detached" });
+      await scrollTo(page, "#follow-ups");
+    },
   },
   {
     name: "report-table",

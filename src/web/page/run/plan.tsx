@@ -204,7 +204,7 @@ const CostText = ({ plan: { estimated_cost: cost } }: { plan: PlanView }) =>
     <>.</>
   ) : (
     <>
-      : <strong>about {money(cost.likely_usd)}</strong>, at most {money(cost.max_usd)}.
+      : <strong>about {money(cost.likely_usd)}</strong>, up to {money(cost.max_usd)}.
     </>
   );
 
