@@ -112,9 +112,10 @@ function elapsedOf({ started_at: start, created_at: created, ...run }: RunLive, 
   return (end === undefined ? now : Date.parse(end)) - Date.parse(start ?? created);
 }
 
-/** Of the whole run, while it is in progress. */
-function estimatedCost({ activity, estimate: { min_usd, likely_usd, max_usd } = {} }: RunLive) {
-  if (activity === undefined || likely_usd === undefined || max_usd === undefined) return undefined;
+/** Of the whole run, while it is in progress; what one has cost that is not polled, and may have ended, is not guessed. */
+function estimatedCost({ activity, unpolled_since, estimate: { min_usd, likely_usd, max_usd } = {} }: RunLive) {
+  if (activity === undefined || unpolled_since !== undefined || likely_usd === undefined || max_usd === undefined)
+    return undefined;
   return { min_usd, likely_usd, max_usd };
 }
 
