@@ -34,13 +34,15 @@ function withoutRepeatedAdvice(checks: CheckResult[]): CheckResult[] {
 
 export async function examine({ config, now, online }: DoctorOptions): Promise<CheckResult[]> {
   const { configDir, configDirWritable, environment, warnings } = config;
+  // First, because opening the database makes files beside it that have its mode.
+  const modes = configDirWritable ? checkModes(config) : [];
   const database = await checkDatabase(config, { now: now(), budgets: parseBudgets(config.settings) });
   return [
     checkNode(process.versions.node, isSupportedNode),
     checkSqlite(await sqliteVersion()),
     ...warnings.map((message) => warn("settings", message, "Correct it in the environment or in config.json.")),
     checkDirectory(config),
-    ...(configDirWritable ? [...checkModes(config), checkSpace(configDir), ...checkDiskKind(configDir)] : []),
+    ...(configDirWritable ? [...modes, checkSpace(configDir), ...checkDiskKind(configDir)] : []),
     ...database.checks,
     ...checkPrices(config, { models: database.models, now: now() }),
     checkSourceLinks(config),
