@@ -112,7 +112,9 @@ test.skipIf(!READY)(
     expect(await terminal.until(/^yes: 0$/m)).toContain("The run is cancelled.");
     const resumed = await scene.command(["retry", taskId]);
     expect(resumed.code).toBe(1);
-    expect(resumed.stderr).toMatch(/it was cancelled\.\n.*gemini-search-mcp show .*gemini-search-mcp research …/s);
+    expect(resumed.stderr).toMatch(
+      /^CONFIRMATION_NEEDED: The research has to be started again, for about \$1\.10 \(up to \$2\.20\)\. Nothing was started\.\nAdd --yes/,
+    );
     scene.play({ create: [{ fault: "accept-then-reset" }] });
     const { task_id: unknown } = JSON.parse(
       (await scene.command(["research", "Are heat pumps safe?", "--json"])).stdout,

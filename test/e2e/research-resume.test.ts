@@ -27,6 +27,9 @@ const RESTART = { accept_possible_double_charge: true };
 /** A restart is always asked about. */
 const AGREES = { agrees: true };
 
+const urlsOf = ({ sources }: ToolResult["structured"]): string[] =>
+  sources.map(({ url }: { url: string }): string => url);
+
 /** A start that Google accepted and whose response was lost. */
 async function lostStart(scene: ResearchScene, server: RunningServer): Promise<{ task_id: string; id: string }> {
   const { structured } = await server.call("start_deep_research", { query: QUERY });
@@ -156,7 +159,10 @@ describe("an unknown start", () => {
     const silent = await (await scene.server()).call("resume_research", { task_id, ...RESTART });
     expect(silent.structured["error"]).toMatchObject({
       code: "CONFIRMATION_NEEDED",
-      message: expect.stringMatching(/^This research will cost about \$3\.\d\d .*This needs the user's approval/),
+      // Twice the $1.10 (at most $2.20) of one start.
+      message: expect.stringMatching(
+        /^This research will cost about \$2\.20 \(at most \$4\.40\) .*This needs the user's approval/,
+      ),
       suggestion: expect.not.stringContaining("RESEARCH_CONFIRM_ABOVE_USD"),
     });
     expect(scene.posts()).toBe(1);
@@ -349,7 +355,9 @@ describe("an interrupted deep_search", () => {
     const whole = (await server.call("get_research_results", { task_id })).structured;
     expect(whole).toMatchObject({ success: true, verified: true, query: QUERY });
     expect(whole).not.toHaveProperty("partial");
-    expect(whole["sources"].slice(0, partial["sources"].length)).toEqual(partial["sources"]);
+    // Numbered by their first use in the answer of this run.
+    expect(urlsOf(whole)).toEqual(expect.arrayContaining(urlsOf(partial)));
+    expect(urlsOf(whole).length).toBeGreaterThan(urlsOf(partial).length);
     // One first round in total, the killed round, and rounds 2 and 3 of the second run.
     expect(scene.gemini.ledger.countByKind()).toEqual({ deep_search: 1, verify: 3 });
     expect(new Set(scene.gemini.ledger.entries().map(({ wishes }) => wishes))).toEqual(

@@ -102,6 +102,7 @@ test("a research that ends in the sync window is answered with its report, in ex
         mode: "sync",
         model: MODEL,
         source_count: structured["results"].sources.length,
+        links_expire: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
         started_at: expect.stringMatching(ISO_TIME),
         completed_at: expect.stringMatching(ISO_TIME),
       },
