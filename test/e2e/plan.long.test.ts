@@ -60,9 +60,9 @@ describe("a plan over MCP", () => {
     const { cost_so_far: cost } = await untilStatus(second, task_id, "completed");
     expect((await second.call("get_research_results", { task_id })).structured["report"]).toContain("heat pumps");
     expect(paid(scene)).toEqual(["plan", "plan", "research"]);
-    const plans = scene.sql<{ cost_usd: number }>("select cost_usd from research_tasks where part = 'plan'");
+    const plans = scene.sql<{ micros: number }>("select micros from ledger where kind = 'plan' and state = 'settled'");
     expect(plans).toHaveLength(2);
-    expect(cost).toBeGreaterThan(plans.reduce((sum, { cost_usd }) => sum + cost_usd, 0));
+    expect(cost * 1e6).toBeGreaterThan(plans.reduce((sum, { micros }) => sum + micros, 0));
   });
 
   test("ends the task of its start, is asked about at its price, and expires politely (V2, U1)", async (context) => {
