@@ -64,14 +64,19 @@ describe.each(ERAS)("for a %s client", (era) => {
   test("deep_search answers with the sources of all its rounds (G2, G4, C4)", async (context) => {
     const { scene, gemini, proxy, server } = await openRealCli(context, era);
     const { structured } = await server.call("deep_search", { query: QUERY });
-    const { sources_visited, search_queries_used, rounds, iterations } = structured["metadata"];
+    const { task_id, sources_visited, sources_left_out, search_queries_used, rounds, iterations } =
+      structured["metadata"];
     expect(structured).toMatchObject({ success: true, verified: true });
-    expect(sources_visited).toHaveLength(27);
-    expect(sources_visited.toSorted()).toEqual(served(proxy).sources);
+    const { structured: stored } = await server.call("get_research_results", { task_id });
+    const urls: string[] = stored["sources"].map(({ url }: { url: string }) => url);
+    expect(urls).toHaveLength(27);
+    expect(urls.toSorted()).toEqual(served(proxy).sources);
+    // Links that the report does not cite are only counted.
+    expect([...sources_visited, ...urls.slice(-sources_left_out)]).toEqual(urls);
     expect(search_queries_used).toHaveLength(9);
     expect(search_queries_used.toSorted()).toEqual(served(proxy).queries);
     expect(iterations).toBe(3);
-    expect(rounds.map((round: { sources_visited: string[] }) => round.sources_visited.length)).toEqual([15, 6, 6]);
+    expect(rounds.map((round: { sources_visited: string[] }) => round.sources_visited.length)).toEqual([6, 4, 5]);
     expect(gemini.ledger.count("web_search")).toBe(9);
     await scene.expectNothingLeft();
   });
