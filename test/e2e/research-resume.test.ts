@@ -159,9 +159,9 @@ describe("an unknown start", () => {
     const silent = await (await scene.server()).call("resume_research", { task_id, ...RESTART });
     expect(silent.structured["error"]).toMatchObject({
       code: "CONFIRMATION_NEEDED",
-      // Twice the $1.10 (at most $2.20) of one start.
+      // Twice the $1.10 (up to $2.20) of one start.
       message: expect.stringMatching(
-        /^This research will cost about \$2\.20 \(at most \$4\.40\) .*This needs the user's approval/,
+        /^This research will cost about \$2\.20 \(up to \$4\.40\) .*This needs the user's approval/,
       ),
       suggestion: expect.not.stringContaining("RESEARCH_CONFIRM_ABOVE_USD"),
     });

@@ -115,9 +115,10 @@ test("a wrongly adopted interaction takes its cost with it, and a second interac
   expect(await spent(db)).toEqual([{ requests: 3, usd: 9, reservedUsd: 9 }]);
 });
 
-test("a cost that is a lower bound counts as what was reserved, or more (P6)", async () => {
+test("a request whose usage was reported in part counts as what was reserved, or more (P6)", async () => {
   const db = await openDatabase({ stoppedAt: NOW });
-  const partly = (usd: number | undefined) => ({ cost: { usd, incomplete: true, estimated: false }, at: NOW });
+  const incomplete = (usd: number | undefined) => ({ usd, incomplete: true, estimated: false });
+  const partly = (usd: number | undefined) => ({ cost: incomplete(usd), isPartial: true, at: NOW });
   const entry = (entryId: string, usd: number | undefined) => ({ ...SEARCH, entryId, outcome: partly(usd) });
   await saveEntries(db, [entry("a", undefined), entry("b", 0.01), entry("c", 0.4)]);
   expect((await rows(db)).map(({ state, micros }) => [state, micros])).toEqual([

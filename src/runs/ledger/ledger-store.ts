@@ -119,20 +119,13 @@ const costColumns = ({ usd, incomplete, estimated }: Cost) => ({
   estimated: estimated ? (1 as const) : (0 as const),
 });
 
-/** A cost that is a lower bound leaves the row counting what was reserved, unless it is already more. */
-const settledColumns = (cost: Cost, at: number) => (row: ExpressionBuilder<Tables, "ledger">) => {
+const settledColumns = (cost: Cost, at: number) => {
   const columns = costColumns(cost);
-  const micros = columns.cost_micros ?? 0;
-  return {
-    ...columns,
-    state: "settled" as const,
-    settled_at: at,
-    micros: cost.incomplete ? reservedOr(row, micros) : micros,
-  };
+  return { ...columns, state: "settled" as const, settled_at: at, micros: columns.cost_micros ?? 0 };
 };
 
-const reservedOr = (row: ExpressionBuilder<Tables, "ledger">, micros: number) =>
-  row.case().when("reserved_micros", "<", micros).then(micros).else(row.ref("reserved_micros")).end();
+const reservedOr = (row: ExpressionBuilder<Tables, "ledger">, { usd = 0 }: Cost) =>
+  row.case().when("reserved_micros", "<", microsOf(usd)).then(microsOf(usd)).else(row.ref("reserved_micros")).end();
 
 /** Replaces the reservation by the cost of the usage that Google has reported. The last report counts. */
 export async function settleInteraction(
@@ -151,8 +144,6 @@ export async function settleEntry(
 
 /** What Google has reported so far of a run in progress; its reservation stays, unless this is already more. */
 export async function noteCost(db: Database, taskId: string, cost: Cost): Promise<void> {
-  const columns = costColumns(cost);
-  const micros = columns.cost_micros ?? 0;
   const current = db
     .selectFrom("research_attempts")
     .innerJoin("research_tasks", "research_tasks.interaction_id", "research_attempts.interaction_id")
@@ -160,17 +151,23 @@ export async function noteCost(db: Database, taskId: string, cost: Cost): Promis
     .where("research_tasks.task_id", "=", taskId);
   await db
     .updateTable("ledger")
-    .set(columns)
-    .set((row) => ({ micros: reservedOr(row, micros) }))
+    .set((row) => ({ ...costColumns(cost), micros: reservedOr(row, cost) }))
     .where("entry_id", "=", current)
     .where("state", "=", "reserved")
     .execute();
 }
 
+interface Outcome {
+  cost: Cost;
+  /** Only part of the usage was reported: the row counts what was reserved, unless this is already more. */
+  isPartial?: boolean;
+  at: number;
+}
+
 /** A paid request of this process, from before it is sent until its outcome is stored. */
 export interface LedgerEntry extends Reservation {
   /** Undefined while it is in progress, or if it may have been charged without usage being reported. */
-  outcome?: { cost: Cost; at: number } | "uncharged" | undefined;
+  outcome?: Outcome | "uncharged" | undefined;
 }
 
 /** Stores requests with their outcomes. Repeating it changes nothing, so that a refused write is made good later. */
@@ -187,8 +184,11 @@ export async function saveEntries(db: Database, entries: readonly LedgerEntry[])
     else if (outcome !== undefined) {
       await db
         .updateTable("ledger")
-        .set(settledColumns(outcome.cost, outcome.at))
-        .set({ model: entry.model ?? null })
+        .set((row) => ({
+          ...settledColumns(outcome.cost, outcome.at),
+          ...(outcome.isPartial === true ? { micros: reservedOr(row, outcome.cost) } : {}),
+          model: entry.model ?? null,
+        }))
         .where("entry_id", "=", entry.entryId)
         .execute();
     }

@@ -424,7 +424,8 @@ function createMeter(
           if (wasNotCharged(outcome)) entry.outcome = "uncharged";
         } else {
           // At the prices of the time when it was sent, like a background run.
-          entry.outcome = { cost: answered(outcome, at), at: clock.now() };
+          const isPartial = outcome.usage.isIncomplete === true;
+          entry.outcome = { cost: answered(outcome, at), isPartial, at: clock.now() };
           entry.model = outcome.model ?? entry.model;
         }
         changed.push(entry);
