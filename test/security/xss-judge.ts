@@ -147,7 +147,7 @@ const TOUCH = `(() => {
     for (const { name } of element.attributes) {
       if (/^on|^style$|^name$|^src|^ping$|^download$|:/.test(name)) seen.push("there is a " + name + ": " + element.outerHTML.slice(0, 80));
     }
-    if (element.id !== "" && !/^(?:s-[a-z0-9-]+|cite-\\d+-\\d+|fn-\\d+|fnref-\\d+-\\d+|source-\\d+|contents-title|sources-title)$/.test(element.id)) seen.push("there is the id " + element.id);
+    if (element.id !== "" && !/^(?:s-[a-z0-9-]+|cite-\\d+-\\d+|fn-\\d+|fnref-\\d+-\\d+|source-\\d+|contents-title|sources-title|about-title)$/.test(element.id)) seen.push("there is the id " + element.id);
     if (element.localName === "a" && !mayBe(element)) seen.push("there is a link to " + element.getAttribute("href"));
   }
   for (const element of own) {
