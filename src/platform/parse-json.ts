@@ -1,4 +1,4 @@
-/** Reads JSON that somebody else has written: as a value if it is JSON, and with the comments of a settings file. */
+/** Reads JSON from files of other programs: as a value if it is JSON, and with the comments of a settings file. */
 
 /** Undefined for text that is not JSON. */
 export function parseJson(text: string): unknown {

@@ -24,7 +24,7 @@ export function targetOf({ output, outputDir, filenamePrefix }: Target): Record<
 
 const found = (given: string) => statSync(outputDirectory(given), { throwIfNoEntry: false });
 
-/** Where nobody can be asked, the operation refuses. */
+/** A pipe or a script cannot be asked: there the operation refuses. */
 export const confirmReplacing: Confirmation = async (_deps, { input, call, canAsk }) => {
   const { file, replace } = input;
   if (typeof file !== "string" || replace === true || !canAsk || found(file) === undefined) return undefined;

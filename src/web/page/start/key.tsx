@@ -1,4 +1,4 @@
-/** Without a Gemini API key: the form that takes one, or who can set it. */
+/** Without a Gemini API key: the form that saves one, or a hint where it can be set. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { KeyView } from "../../wire.ts";
